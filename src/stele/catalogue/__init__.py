@@ -1,0 +1,53 @@
+"""The catalogue: facts as YAML (models, datasets, recipes, settings, benchmarks, languages, scales), read and checked here."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stele.errors import SteleError, unknown
+
+FOLDER = Path(__file__).parent
+
+
+def read_yaml(path: Path | str) -> Any:
+    """Reads one YAML file; a key given twice, a damaged file or a missing one is an error that names it."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        """A safe loader that refuses a key given twice instead of keeping the last."""
+
+    def mapping(loader: Loader, node: yaml.MappingNode) -> dict:
+        keys = [key.value for key, _ in node.value]
+        for (key, _), name in zip(node.value, keys, strict=True):
+            if keys.count(name) > 1:
+                raise SteleError(f"{path}, line {key.start_mark.line + 1}: key {name!r} is given twice")
+        loader.flatten_mapping(node)  # `<<: *anchor`
+        return loader.construct_mapping(node, deep=True)
+
+    Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
+    try:
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader)
+    except FileNotFoundError:
+        raise SteleError(f"{path}: no such file") from None
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SteleError(f"{path}: not readable as YAML: {error}") from None
+
+
+@cache
+def load(name: str) -> dict[str, Any]:
+    """One file of the catalogue, e.g. `load("models")`; shared by all callers: do not change what it returns."""
+    return read_yaml(FOLDER / f"{name}.yaml")
+
+
+def get(name: str, key: str) -> dict[str, Any]:
+    """One entry of one file, e.g. `get("recipes", "nq")`; an unknown key names the nearest valid one."""
+    entries = load(name)
+    if key not in entries:
+        raise unknown(name.removesuffix("s"), key, entries, f"catalogue/{name}.yaml")
+    return entries[key]
+
+
+def scale_names() -> list[str]:
+    return sorted(path.stem for path in (FOLDER / "scales").glob("*.yaml"))

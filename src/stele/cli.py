@@ -1,0 +1,76 @@
+"""The command line: `python -m stele STAGE COMMAND`. A command is the module `stele/{stage}/{command}.py`.
+
+Such a module has a docstring (its first line is the help), `add_arguments(parser)` and `run(args)`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from stele.errors import SteleError, unknown
+
+STAGES = ("world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables")
+USAGE = "usage: python -m stele STAGE COMMAND [--flags]"
+
+
+def commands(stage: str) -> dict[str, str]:
+    """The commands of a stage and their help lines, read without importing them."""
+    found = {}
+    for path in sorted((Path(__file__).parent / stage).glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        if {"add_arguments", "run"} <= defined:
+            found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return found
+
+
+def _listing(stages: Sequence[str]) -> str:
+    lines = [USAGE, ""]
+    for stage in stages:
+        lines += [stage, *(f"  {name:<12} {text}" for name, text in commands(stage).items())]
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns the exit code: 0 done, 1 an error the user can mend, 2 wrong usage."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if not argv or argv[0] in ("-h", "--help"):
+            print(_listing(STAGES))
+            return 0
+        stage, rest = argv[0], argv[1:]
+        if stage not in STAGES:
+            raise unknown("stage", stage, STAGES)
+        if not rest or rest[0] in ("-h", "--help"):
+            print(_listing([stage]))
+            return 0
+        command, rest = rest[0].replace("-", "_"), rest[1:]
+        if command not in (valid := commands(stage)):
+            raise unknown(f"command of {stage}", command, valid)
+        return _run(stage, command, rest)
+    except SteleError as error:
+        print(f"stele: error: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(stage: str, command: str, arguments: Sequence[str]) -> int:
+    from stele.watchdog import watch_driver
+
+    watch_driver()
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s", force=True)
+    module = importlib.import_module(f"stele.{stage}.{command}")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m stele {stage} {command}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    module.run(parser.parse_args(arguments))
+    return 0

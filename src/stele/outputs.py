@@ -1,0 +1,93 @@
+"""Outputs appear whole or not at all: written under a temporary name in the same folder, then moved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes a rename in `folder` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Iterator[IO]:
+    """Opens a temporary file beside `path` and moves it there when the block ends without an error."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _temporary(path)
+    if "b" not in mode:
+        open_options.setdefault("encoding", "utf-8")
+        open_options.setdefault("newline", "\n")
+    try:
+        with open(temporary, mode, **open_options) as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_directory(path: Path | str) -> Iterator[Path]:
+    """Yields an empty folder beside `path` and swaps it in when the block ends without an error.
+
+    What was at `path` before stays until then.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary, old = _temporary(path), path.with_name(f".{path.name}.{os.getpid()}.old")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    try:
+        yield temporary
+        if path.exists():
+            os.rename(path, old)
+        os.rename(temporary, path)
+        _sync_folder(path.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def atomic_write_json(path: Path | str, value: Any) -> None:
+    """Writes JSON with sorted keys, so that equal values are equal bytes."""
+    with atomic_file(path) as handle:
+        json.dump(value, handle, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+        handle.write("\n")
+
+
+def sha256(path: Path | str) -> str:
+    """The sha256 of a file's bytes, in hex."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def digest(value: Any) -> str:
+    """A short digest (16 hex digits) of a JSON value, independent of key order."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+def files_digest(folder: Path | str, skip: frozenset[str] = frozenset({"record.json"})) -> str:
+    """A digest of all files of a folder (relative names and bytes), the records apart."""
+    folder = Path(folder)
+    files = sorted(p for p in folder.rglob("*") if p.is_file() and p.name not in skip)
+    return digest({p.relative_to(folder).as_posix(): sha256(p) for p in files})

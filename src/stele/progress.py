@@ -1,0 +1,48 @@
+"""Progress with an estimate: a bar on a terminal, a line now and then in a log file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+LOG_INTERVAL = 10.0  # seconds between two lines in a log
+
+
+def bar(total: int | None, label: str, unit: str = "it"):
+    """A tqdm bar on standard error to be updated by hand; used as a context manager."""
+    from tqdm import tqdm
+
+    terminal = sys.stderr.isatty()
+    return tqdm(
+        total=total,
+        desc=label,
+        unit=unit,
+        unit_scale=True,
+        dynamic_ncols=terminal,
+        mininterval=0.2 if terminal else LOG_INTERVAL,
+        maxinterval=LOG_INTERVAL,
+        ascii=not terminal,
+        file=_Lines() if not terminal else None,
+    )
+
+
+class _Lines:
+    """Writes each refresh of a bar as a line of its own, for logs."""
+
+    def write(self, text: str) -> None:
+        text = text.strip("\r\n ")
+        if text:
+            sys.stderr.write(text + "\n")
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+def track(iterable: Iterable[T], total: int | None, label: str, unit: str = "it") -> Iterator[T]:
+    """Yields the items of `iterable` and shows how far it has come and how long it will still take."""
+    with bar(total, label, unit) as shown:
+        for item in iterable:
+            yield item
+            shown.update()

@@ -1,0 +1,163 @@
+"""The record that stands beside every output: what was made, from what, by which code, on which machine.
+
+Two kinds of facts live in a record: what the thing is (recipe, seed, counts, `content`) and the circumstances of its
+making (times, device, versions). Only the first kind enters `content_digest`, so that a slower machine makes the same thing.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stele.errors import SteleError
+from stele.outputs import atomic_write_json, digest, sha256
+
+GENERATED = "generated data"
+STAND_IN = "stand-in checkpoint"
+LIMITED = "limited"
+
+CIRCUMSTANCES = ("versions", "commit", "python", "device", "host", "wall_seconds", "cpu_seconds", "finished", "curve_seconds")
+PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "faiss-cpu", "faiss-gpu-cu12", "ranx", "numpy", "snakemake")
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When a job began: wall-clock seconds and the CPU seconds used by then."""
+
+    wall: float
+    cpu: float
+
+
+def _cpu_seconds() -> float:
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def start() -> Clock:
+    """Starts the clock of a job."""
+    return Clock(time.monotonic(), _cpu_seconds())
+
+
+@cache
+def _commit() -> str | None:
+    """The commit of the code, with "+" when the work tree differs from it; None outside a checkout."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return None
+    try:
+        head = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=20)
+        dirty = subprocess.run(
+            ["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "") if head.returncode == 0 else None
+
+
+def _versions() -> dict[str, str]:
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _device() -> str:
+    torch = sys.modules.get("torch")  # never imported for the record's sake
+    if torch is not None and torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return f"cpu ({platform.machine()})"
+
+
+def _threads() -> int:
+    torch = sys.modules.get("torch")
+    return torch.get_num_threads() if torch is not None else 1
+
+
+def read_record(path: Path | str) -> dict[str, Any]:
+    """Reads a record; a missing or damaged one is an error that names it."""
+    path = Path(path)
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SteleError(f"{path}: no such record; run the job that makes it first") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise SteleError(f"{path}: not a readable record ({error}); delete it and run its job again") from None
+    if not isinstance(record, dict):
+        raise SteleError(f"{path}: not a record (found {type(record).__name__}, want an object)")
+    return record
+
+
+def content_digest(path: Path | str) -> str:
+    """A digest of what a thing is: its `content` where the record has one, else its facts without the circumstances.
+
+    A file that is no record is digested by its bytes.
+    """
+    path = Path(path)
+    if path.suffix != ".json":
+        return sha256(path)[:16]
+    record = read_record(path)
+    if "content" in record:
+        return digest(record["content"])
+    return digest({key: value for key, value in record.items() if key not in CIRCUMSTANCES})
+
+
+def labels_of(inputs: Iterable[Path | str]) -> set[str]:
+    """The union of the labels of some records; files that are no records have none."""
+    found: set[str] = set()
+    for path in inputs:
+        if Path(path).suffix == ".json":
+            found.update(read_record(path).get("labels", ()))
+    return found
+
+
+def write_record(
+    path: Path | str,
+    *,
+    job: str,
+    inputs: Mapping[str, Path | str],
+    clock: Clock,
+    seed: int | None = None,
+    labels: Iterable[str] = (),
+    **facts: Any,
+) -> dict[str, Any]:
+    """Writes the record of a finished job and returns it.
+
+    `inputs` maps a name to the record (or file) of each input; labels are inherited from them.
+    """
+    record = {
+        "job": job,
+        "inputs": {name: content_digest(source) for name, source in inputs.items()},
+        "labels": sorted(set(labels) | labels_of(inputs.values())),
+        **facts,
+        "versions": _versions(),
+        "python": platform.python_version(),
+        "commit": _commit(),
+        "device": _device(),
+        "threads": _threads(),
+        "host": platform.node(),
+        "wall_seconds": round(time.monotonic() - clock.wall, 3),
+        "cpu_seconds": round(_cpu_seconds() - clock.cpu, 3),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    if seed is not None:
+        record["seed"] = seed
+    atomic_write_json(path, record)
+    os.utime(path)
+    return record

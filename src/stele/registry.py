@@ -1,0 +1,61 @@
+"""Finding things by name: registries that refuse duplicates, and packages in which a file is a name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import Generic, TypeVar
+
+from stele.errors import SteleError, unknown
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named things of one kind.
+
+    >>> metrics = Registry("metric")
+    >>> @metrics.register("one")
+    ... def one(): return 1
+    >>> metrics.get("one")()
+    1
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._items: dict[str, T] = {}
+
+    def register(self, name: str):
+        """Decorator that files an object under `name`; a name given twice is an error."""
+
+        def add(item: T) -> T:
+            if name in self._items:
+                raise SteleError(f"{self.kind} {name!r} is registered twice")
+            self._items[name] = item
+            return item
+
+        return add
+
+    def get(self, name: str) -> T:
+        if name not in self._items:
+            raise unknown(self.kind, name, self._items)
+        return self._items[name]
+
+    def names(self) -> list[str]:
+        return sorted(self._items)
+
+
+def module_names(package: str) -> list[str]:
+    """The modules of a package, without importing them."""
+    found = importlib.import_module(package)
+    return sorted(m.name for m in pkgutil.iter_modules(found.__path__) if not m.name.startswith("_"))
+
+
+def load_named(package: str, name: str, kind: str) -> ModuleType:
+    """The module `{package}.{name}` where one file is one method, metric or objective ("-" is written "_")."""
+    module = name.replace("-", "_")
+    valid = module_names(package)
+    if module not in valid:
+        raise unknown(kind, name, valid)
+    return importlib.import_module(f"{package}.{module}")

@@ -1,0 +1,44 @@
+"""Records: labels are inherited, circumstances do not change what a thing is."""
+
+import json
+
+import pytest
+
+from stele import records
+from stele.errors import SteleError
+
+
+def write(path, **facts):
+    return records.write_record(path, job="test", inputs=facts.pop("inputs", {}), clock=records.start(), **facts)
+
+
+def test_labels_come_down_from_all_inputs(tmp_path):
+    write(tmp_path / "data.json", labels=[records.GENERATED])
+    write(tmp_path / "model.json", labels=[records.STAND_IN])
+    write(tmp_path / "clean.json")
+    inputs = {name: tmp_path / f"{name}.json" for name in ("data", "model", "clean")}
+    assert write(tmp_path / "out.json", inputs=inputs)["labels"] == ["generated data", "stand-in checkpoint"]
+    assert write(tmp_path / "real.json", inputs={"clean": tmp_path / "clean.json"})["labels"] == []
+
+
+def test_the_same_thing_made_slower_elsewhere_has_the_same_digest(tmp_path):
+    write(tmp_path / "a.json", steps=3)
+    other = json.loads((tmp_path / "a.json").read_text()) | {"wall_seconds": 99, "host": "elsewhere", "device": "gpu"}
+    (tmp_path / "b.json").write_text(json.dumps(other))
+    assert records.content_digest(tmp_path / "a.json") == records.content_digest(tmp_path / "b.json")
+    write(tmp_path / "c.json", steps=4)
+    assert records.content_digest(tmp_path / "a.json") != records.content_digest(tmp_path / "c.json")
+
+
+def test_content_alone_decides_where_a_record_has_it(tmp_path):
+    write(tmp_path / "a.json", content="x", note="one")
+    write(tmp_path / "b.json", content="x", note="two")
+    assert records.content_digest(tmp_path / "a.json") == records.content_digest(tmp_path / "b.json")
+
+
+@pytest.mark.parametrize("text", ["", "[1]", '{"a": '])
+def test_a_damaged_record_is_named(tmp_path, text):
+    path = tmp_path / "record.json"
+    path.write_text(text)
+    with pytest.raises(SteleError, match="record.json"):
+        records.read_record(path)

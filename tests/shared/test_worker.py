@@ -1,0 +1,105 @@
+"""The local worker: the same command with and without it, signals and deaths passed on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PROBE = '''"""A command for the tests."""
+import os, sys, time
+def add_arguments(parser):
+    parser.add_argument("--sleep", type=float, default=0)
+    parser.add_argument("--code", type=int, default=0)
+def run(args):
+    print("torch" in sys.modules, os.getcwd(), os.environ.get("MARK"), flush=True)
+    print("to stderr", file=sys.stderr, flush=True)
+    time.sleep(args.sleep)
+    if args.sleep: open("finished", "w").close()
+    if args.code: sys.exit(args.code)
+'''
+
+
+@pytest.fixture
+def tree(tmp_path, root):
+    """A copy of the package with a command `world probe`; its worker has nothing to preload."""
+    source = tmp_path / "src"
+    subprocess.run(["cp", "-r", str(root / "src"), str(source)], check=True)
+    (source / "stele/world/probe.py").write_text(PROBE)
+    text = (source / "stele/worker.py").read_text()
+    start, end = text.index("PRELOAD = ("), text.index(")\nFORWARDED")
+    (source / "stele/worker.py").write_text(text[:start] + 'PRELOAD = ("json",' + text[end:])
+    return tmp_path
+
+
+@pytest.fixture
+def environment(tree):
+    """The environment of clients of a running worker, whose driver is a process of this fixture."""
+    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "MARK": "mine"}
+    env.pop("STELE_DRIVER", None)
+    code = "import os, sys, time; from stele.worker import start; print(start(), flush=True); time.sleep(120)"
+    driver = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
+    yield {**env, "STELE_WORKER": driver.stdout.readline().strip()}
+    driver.kill()
+    driver.wait()
+
+
+def stele(env, cwd, *arguments, **options):
+    command = [sys.executable, "-m", "stele", "world", "probe", *arguments]
+    return subprocess.Popen(command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_the_same_with_and_without(tree, environment, code):
+    alone = {k: v for k, v in environment.items() if k != "STELE_WORKER"}
+    results = []
+    for env in (environment, alone):
+        process = stele(env, tree, "--code", str(code))
+        results.append((*process.communicate(timeout=60), process.returncode))
+    assert results[0] == results[1]
+    assert results[0] == (f"False {tree} mine\n", "to stderr\n", code)
+
+
+def test_many_at_once(tree, environment):
+    processes = [stele(environment, tree, "--code", str(n)) for n in range(8)]
+    assert [p.wait(timeout=60) for p in processes] == list(range(8))
+
+
+def test_an_error_for_the_user_and_a_wrong_flag_keep_their_codes(tree, environment):
+    process = stele(environment, tree, "--nonsense")
+    assert process.wait(timeout=60) == 2
+    assert "--nonsense" in process.stderr.read()
+
+
+def test_a_signal_reaches_the_child(tree, environment):
+    process = stele(environment, tree, "--sleep", "30")
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize("victim", ["client", "driver"])
+def test_no_orphan_still_writes(tree, environment, victim):
+    process = stele(environment, tree, "--sleep", "3")
+    process.stdout.readline()
+    if victim == "client":
+        process.kill()
+    else:
+        os.kill(int(environment["STELE_WORKER"] and _driver(environment)), signal.SIGKILL)
+    time.sleep(5)
+    assert not (tree / "finished").exists()
+    process.kill()
+
+
+def _driver(environment) -> str:
+    """The process that started the worker: the parent of the process that serves the socket."""
+    found = subprocess.run(["pgrep", "-f", f"stele.worker {environment['STELE_WORKER']}"], capture_output=True, text=True)
+    pid = found.stdout.split()[0]
+    return next(line.split()[1] for line in open(f"/proc/{pid}/status") if line.startswith("PPid"))
+
+
+def test_without_a_worker_the_command_runs_by_itself(tree, environment):
+    process = stele({**environment, "STELE_WORKER": str(tree / "nobody")}, tree)
+    assert process.wait(timeout=60) == 0
