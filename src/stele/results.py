@@ -1,0 +1,121 @@
+"""Results on disk, `results/{benchmark}/{model}/{setting}.json`: one file read strictly, or all of them as a table.
+
+A result's values are fractions in [0, 1], unrounded, by metric and language, with the benchmark's own average beside
+them. The file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of the same name holds one pair of seeds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+
+from stele.errors import SteleError
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = ["benchmark", "model", "setting", "seeds", "metric", "language", "value", "n", "labels", "std"]
+
+
+class Deviations(BaseModel):
+    """Standard deviations over seeds, None for one seed."""
+
+    languages: dict[str, FiniteFloat | None] = {}
+    average: FiniteFloat | None = None
+
+
+class BySeed(BaseModel):
+    """The values behind a mean over seeds, in the order of the result's `seeds`."""
+
+    languages: dict[str, list[FiniteFloat]] = {}
+
+
+class Metric(BaseModel):
+    """One metric's values by language, their average as the benchmark defines it, the number of queries by language."""
+
+    languages: dict[str, FiniteFloat]
+    average: FiniteFloat | None = None
+    n: dict[str, int] = {}
+    std: Deviations = Deviations()
+    values: BySeed = BySeed()
+
+
+class Result(BaseModel):
+    """One result file. Keys that reading does not need (provenance, counts) are left alone."""
+
+    benchmark: str
+    model: str
+    setting: str
+    metrics: dict[str, Metric] = Field(min_length=1)
+    labels: list[str] = []
+    seeds: dict[str, int] | list[dict[str, int]] | None = None
+
+
+def read_result(path: Path | str) -> Result:
+    """Reads one result. A damaged or half-written file is a SteleError that names it; a missing one is not found."""
+    content = Path(path).read_bytes()
+    try:
+        return Result.model_validate(json.loads(content))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise SteleError(f"{path}: not a result: {where}: {first['msg']}; remove it and run again") from None
+    except ValueError as error:
+        raise SteleError(f"{path}: not readable as JSON: {error}; remove it and run again") from None
+
+
+def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[Path]:
+    """The result files of a folder in order: means over seeds, or with `each_seed` one file a pair of seeds."""
+    pattern = "*/*/*/pt*-ft*.json" if each_seed else "*/*/*.json"
+    for path in sorted(Path(results_dir).glob(pattern)):
+        if path.relative_to(results_dir).parts[0] != "tables":
+            yield path
+
+
+def _is_alias(path: Path, result: Result, each_seed: bool) -> bool:
+    """Whether a file is a copy under a short setting name (`zero_shot.json` of `zero_shot_marco`)."""
+    return (path.parent.name if each_seed else path.stem) != result.setting
+
+
+def _seeds(seeds: dict[str, int] | list[dict[str, int]] | None) -> str:
+    """Seeds as in file names: `pt0-ft1`, several joined by a comma; "" for a result that names none."""
+    if isinstance(seeds, dict):
+        return f"pt{seeds['pretraining']}-ft{seeds['finetuning']}"
+    return ", ".join(map(_seeds, seeds or []))
+
+
+def _rows(result: Result) -> Iterator[tuple[Any, ...]]:
+    labels = ", ".join(sorted(result.labels))
+    for name, metric in sorted(result.metrics.items()):
+        head = (result.benchmark, result.model, result.setting, _seeds(result.seeds), name)
+        for language, value in sorted(metric.languages.items()):
+            yield *head, language, value, metric.n.get(language), labels, metric.std.languages.get(language)
+        if metric.average is not None:
+            yield *head, "average", metric.average, sum(metric.n.values()) or None, labels, metric.std.average
+
+
+def load_results(results_dir: Path | str = "results", each_seed: bool = False) -> pandas.DataFrame:
+    """All results of a folder as a table, one row a value.
+
+    Columns: benchmark, model, setting, seeds (`pt0-ft1`), metric, language (a code, or "average": the benchmark's own),
+    value (a fraction, unrounded), n (queries; missing where the result does not say), labels, std (over seeds; missing
+    for one). Means over seeds by default, one row for each pair of seeds with `each_seed`. Copies under a short setting
+    name are left out. A damaged file is an error that names it.
+
+    >>> results = load_results()                                                # doctest: +SKIP
+    >>> results.pivot_table("value", "model", "language")                       # doctest: +SKIP
+    """
+    import pandas
+
+    if not Path(results_dir).is_dir():
+        raise SteleError(f"{results_dir}: no such folder of results; build some first, e.g. with `make tables`")
+    rows = []
+    for path in result_files(results_dir, each_seed):
+        result = read_result(path)
+        if not _is_alias(path, result, each_seed):
+            rows.extend(_rows(result))
+    return pandas.DataFrame(rows, columns=COLUMNS).astype({"value": "float64", "n": "Int64", "std": "float64"})

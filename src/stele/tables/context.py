@@ -1,0 +1,63 @@
+"""What a run knows and its results folder does not say: the scale, rows that cannot be built, rows that were added."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from stele.errors import SteleError
+from stele.tables.spec import Strict, explain
+
+
+class RowState(Strict):
+    """What is known of one result before looking for its file."""
+
+    state: Literal["planned", "not built", "not in scale", "unavailable", "failed"]
+    reason: str = ""
+
+
+class ExtraRow(Strict):
+    """A row that no paper prints: a model that config.yaml (or the catalogue) adds to tables."""
+
+    model: str
+    label: str = ""
+    tables: list[str] | None = Field(None, description="`msm/2`, ...; none: every table that takes it")
+
+
+class Context(Strict):
+    """The context of one run, the same for all its tables. What is in the results folder decides what is measured."""
+
+    scale: str = ""
+    languages_in_scale: dict[str, list[str]] = Field({}, description="benchmark -> languages; absent: all")
+    recompute: Literal["own", "all"] = "own"
+    rows: dict[str, RowState] = Field({}, description="`{model}/{setting}/{benchmark}` -> what is known of it")
+    failed: dict[str, str] = Field({}, description="`{model}/{setting}/{benchmark}` -> the log of the failed job")
+    extra_rows: list[ExtraRow] = Field([])
+
+    def known(self, benchmark: str, model: str, setting: str) -> RowState:
+        """What is known of a result that has no file."""
+        key = f"{model}/{setting}/{benchmark}"
+        if key in self.failed:
+            return RowState(state="failed", reason=f"log: {self.failed[key]}")
+        return self.rows.get(key, RowState(state="planned"))
+
+    def rows_added(self, table: str) -> list[ExtraRow]:
+        """The rows added to one table (`msm/2`), each model once."""
+        return list({row.model: row for row in self.extra_rows if row.tables is None or table in row.tables}.values())
+
+
+def load_context(path: Path | str | None) -> Context:
+    """Reads a context; none given is an empty one."""
+    if path is None:
+        return Context()
+    try:
+        return Context.model_validate(json.loads(Path(path).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise SteleError(f"{path}: no such file") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise SteleError(f"{path}: not readable as JSON: {error}") from None
+    except ValidationError as error:
+        raise explain(error, str(path)) from None

@@ -1,0 +1,210 @@
+"""Cells -> a grid of texts and marks, the same for every format: which lines are shown, in which column, marked how.
+
+Three views: `side` (ours, the paper's, the difference, one under the other), `ours` and `paper`. Numbers stand in the
+column they belong to; the paper view alone shows them where the paper prints them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+from typing import Literal, TypeVar
+
+from stele.tables import numbers
+from stele.tables.cells import Cell
+from stele.tables.ranking import Rank, rank
+from stele.tables.spec import Column, Table, matches
+from stele.tables.states import STATES
+
+T = TypeVar("T")
+View = Literal["side", "ours", "paper"]
+VIEWS: tuple[View, ...] = ("side", "ours", "paper")
+BORROWED_ONLY = {"borrowed", "unavailable"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """What one place of the grid shows. `text` is plain; formats escape it. `raised` follows it, above the line."""
+
+    text: str = ""
+    raised: str = ""
+    number: bool = True
+    bold: bool = False
+    underlined: bool = False
+
+
+@dataclass(frozen=True)
+class GridLine:
+    """One line of the grid: its stubs (row's label, line's label, whose numbers; empty when they go on) and boxes."""
+
+    stubs: list[Box]
+    boxes: list[Box]
+    starts_row: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """A group of rows under its heading."""
+
+    heading: str
+    lines: list[GridLine]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A view of a table, ready for a format."""
+
+    view: View
+    stub: list[str]
+    columns: list[Column]
+    headers: list[Box]
+    sections: list[Section]
+
+    def is_number(self, index: int) -> bool:
+        """Whether a column holds numbers only, and so is set to the right."""
+        return all(line.boxes[index].number for section in self.sections for line in section.lines)
+
+
+def build(table: Table, cells: Sequence[Cell], view: View) -> Grid:
+    """The grid of one view."""
+    ranks = rank(cells)
+    noted = _notes(table)
+    sections = []
+    for _, of_group in groupby(cells, key=lambda cell: cell.group.key):
+        of_group = list(of_group)
+        lines = [line for row in _rows(of_group) for line in _row_lines(table, row, view, ranks, noted)]
+        if lines:
+            sections.append(Section(of_group[0].group.label, lines))
+    headers = [Box(c.header, raised=_raised(noted[f"*/*/*/{c.key}"]), number=False) for c in table.columns]
+    return Grid(view, _stubs(table, view, table.stub, table.lines_header, ""), table.columns, headers, sections)
+
+
+def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
+    """The stub columns that a table has: line labels only where it has some, whose numbers only side by side."""
+    with_lines = any(line.label for line in table.lines)
+    return [label, *([line] if with_lines else []), *([whose] if view == "side" and table.kind == "result" else [])]
+
+
+def _rows(cells: Iterable[Cell]) -> list[list[Cell]]:
+    return [list(row) for _, row in groupby(cells, key=lambda cell: cell.row.key)]
+
+
+def _row_lines(
+    table: Table, row: list[Cell], view: View, ranks: dict[str, Rank], noted: dict[str, list[int]]
+) -> list[GridLine]:
+    """The lines that one row of the table takes in a view; none in the paper view for a row no paper has."""
+    added = row[0].extra
+    if view == "paper" and added:
+        return []
+    shown = _whose(row, view)
+    raised = _raised(noted[f"{row[0].group.key}/{row[0].row.key}/*/*"], "+" if added else "")
+    lines: list[GridLine] = []
+    for _, cells in groupby(row, key=lambda cell: cell.line.key):
+        cells = list(cells)
+        for position, whose in enumerate(shown):
+            label = Box() if lines else Box(row[0].row.label, raised=raised, number=False)
+            boxes = _boxes(table, cells, view, whose, ranks, noted)
+            if whose == "diff." and not any(box.text for box in boxes):
+                continue
+            name = Box(cells[0].line.label if position == 0 else "", number=False)
+            stubs = _stubs(table, view, label, name, Box(whose, number=False))
+            lines.append(GridLine(stubs, boxes, starts_row=not lines))
+    return lines
+
+
+def _whose(row: list[Cell], view: View) -> list[str]:
+    """Whose numbers a row shows: all three side by side, the paper's alone where nothing of ours can stand beside."""
+    if view != "side":
+        return [view]
+    states = {cell.found.state for cell in row}
+    if row[0].extra:
+        return ["ours"]
+    if states == {"stated"}:
+        return ["paper"]
+    return ["paper"] if "borrowed" in states and states <= BORROWED_ONLY else ["ours", "paper", "diff."]
+
+
+def _boxes(
+    table: Table, cells: list[Cell], view: View, whose: str, ranks: dict[str, Rank], noted: dict[str, list[int]]
+) -> list[Box]:
+    """One line's boxes, in the order of the columns."""
+    place = (lambda cell: cell.column.key) if view == "paper" else (lambda cell: cell.meant.key)
+    at = {place(cell): cell for cell in cells}
+    draw: dict[str, Callable[[Cell], Box]] = {
+        "ours": lambda cell: _ours(cell, ranks.get(cell.address)),
+        "paper": lambda cell: _paper(cell, noted),
+        "diff.": _difference,
+    }
+    return [draw[whose](at[column.key]) for column in table.columns]
+
+
+def _ours(cell: Cell, ranked: Rank | None) -> Box:
+    """Our number, with the languages an incomplete average covers and the deviation over seeds; else a dash."""
+    if not cell.measured:
+        return Box("—", raised=STATES[cell.found.state].letter)
+    assert cell.found.value is not None and cell.ask is not None
+    raised = [] if cell.complete else [f"{len(cell.found.languages)}/{len(cell.ask.languages)}"]
+    if cell.found.deviation is not None:
+        raised.append(f"±{numbers.ours(cell.found.deviation, cell.report)}")
+    text = numbers.ours(cell.found.value, cell.report)
+    return Box(text, raised=" ".join(raised), bold=ranked == "best", underlined=ranked == "second")
+
+
+def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
+    """The printed number with its printed marks and our footnotes."""
+    if cell.printed is None:
+        return Box()
+    value, raised = cell.printed.value, _raised(noted[cell.address], cell.printed.marks)
+    if value is None:
+        return Box("-", raised=raised)
+    if isinstance(value, str):
+        return Box(value, raised=raised, number=False, bold=cell.printed.bold)
+    return Box(numbers.printed(value, cell.report), raised=raised, bold=cell.printed.bold)
+
+
+def _difference(cell: Cell) -> Box:
+    """Ours minus the paper's; empty where either is missing or our average is incomplete."""
+    delta = delta_of(cell)
+    return Box() if delta is None else Box(numbers.signed(delta, cell.report))
+
+
+def delta_of(cell: Cell) -> Decimal | None:
+    """Ours minus the paper's in the paper's units, None where they cannot be compared."""
+    if cell.printed is None or not isinstance(cell.printed.value, float) or not cell.complete:
+        return None
+    assert cell.found.value is not None
+    return numbers.difference(cell.found.value, cell.printed.value, cell.report)
+
+
+# --- footnotes --------------------------------------------------------------------------------------------------------
+class _Notes(dict):
+    """Place -> the numbers of its footnotes; a place is a column (`*/*/*/column`), a row or a cell's address."""
+
+    def __missing__(self, place: str) -> list[int]:
+        return []
+
+
+def _notes(table: Table) -> dict[str, list[int]]:
+    """Where each footnote's number stands: at a header or a row's label when it is about all of it, else at cells."""
+    places = _Notes()
+    for number, note in enumerate(table.footnotes, start=1):
+        for pattern in note.at:
+            for place in _places(table, pattern):
+                places[place] = sorted({*places[place], number})
+    return places
+
+
+def _places(table: Table, pattern: str) -> list[str]:
+    group, row, line, column = pattern.split("/")
+    if (group, row, line) == ("*", "*", "*"):
+        return [f"*/*/*/{c.key}" for c in table.columns if matches(f"x/x/x/{c.key}", [f"*/*/*/{column}"])]
+    if (line, column) == ("*", "*"):
+        return [f"{g.key}/{r.key}/*/*" for g, r in table.rows() if matches(f"{g.key}/{r.key}/x/x", [pattern])]
+    return [address for address in table.addresses() if matches(address, [pattern])]
+
+
+def _raised(notes: Sequence[int], marks: str = "") -> str:
+    """Marks and footnote numbers as one raised text."""
+    return ",".join([*([marks] if marks else []), *map(str, notes)])

@@ -1,0 +1,265 @@
+"""A paper's table as data: the model of `paper_tables/{paper}/table_NN.yaml`. Unknown keys and addresses are refused.
+
+A table is groups of rows over columns; a row prints one or more lines (one metric each). What a cell asks of our chain
+is its *target*, merged from table, group, row, line and column, the later one winning. A cell's address is
+`group/row/line/column`, each by key; footnotes and known deviations name addresses, `*` and `?` allowed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from stele.catalogue import read_yaml
+from stele.errors import SteleError, nearest
+
+PAPERS = {"msm": "MSM", "kept": "KEPT", "ccp": "CCP", "clir_lm": "CLIR LM", "dense_clt": "Dense CLT"}
+Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.]*$")]
+Direction = Literal["higher", "lower"]
+
+
+class Strict(BaseModel):
+    """A part of a spec; keys it does not know are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Target(Strict):
+    """What our chain must have measured for a cell. Every part may be given at any level."""
+
+    benchmark: str | None = None
+    model: str | None = None
+    setting: str | dict[str, str] | None = Field(None, description="one setting, or benchmark -> setting")
+    metric: str | None = None
+    language: str | None = Field(None, description="the value of one language")
+    average: list[str] | None = Field(None, description="the plain mean of these languages' values")
+    without: list[str] = Field([], description="languages that the row's averages leave out")
+
+
+class Report(Strict):
+    """How a fraction is printed: multiplied by `scale`, with `decimals`."""
+
+    scale: float = 100
+    decimals: int = Field(1, ge=0, le=6)
+
+
+class Printed(Strict):
+    """A printed cell that carries marks. Without marks it is the bare number or words; null is a dash."""
+
+    value: float | str | None
+    bold: bool = False
+    marks: str = Field("", description="symbols printed beside the number, explained in the table's `marks`")
+
+
+PrintedCell = float | str | Printed | None
+
+
+class Source(Strict):
+    """Where borrowed numbers come from; `table` and `row` name the place when that paper is one of ours."""
+
+    text: str
+    table: str | None = Field(None, pattern=r"^[a-z_]+/\d+$")
+    row: str | None = None
+
+
+class Column(Strict):
+    key: Key
+    header: str
+    group: str = Field("", description="the header above, shared by neighbouring columns")
+    target: Target = Target()
+    report: Report | None = None
+    direction: Direction | None = None
+
+
+class Line(Strict):
+    """One printed line of every row, as a metric of its own."""
+
+    key: Key
+    label: str = ""
+    target: Target = Target()
+    report: Report | None = None
+    direction: Direction | None = None
+
+
+class Row(Strict):
+    key: Key
+    label: str
+    target: Target = Target()
+    printed: list[PrintedCell] | dict[str, list[PrintedCell]] | None = Field(
+        None, description="one entry a column: number, words, or null for a dash; by line when the table has several"
+    )
+    borrowed: str | dict[str, str] | None = Field(None, description="key of `sources`, or column -> key of `sources`")
+    relabel: dict[str, str] | None = Field(None, description="replaces the table's `relabel`; {} for none")
+    unavailable: dict[str, str] = Field({}, description="column -> why we cannot have a number there")
+
+    def cells(self, line: str) -> list[PrintedCell] | None:
+        """The printed cells of one line, None for a row that no paper has."""
+        return self.printed.get(line) if isinstance(self.printed, dict) else self.printed
+
+
+class Group(Strict):
+    key: Key
+    label: str = ""
+    target: Target = Target()
+    unavailable: dict[str, str] = Field({}, description="column -> why we cannot have a number there")
+    rows: Annotated[list[Row], Field(min_length=1)]
+
+
+class Footnote(Strict):
+    """A known contradiction or a fact about cells, shown and never silently repaired."""
+
+    text: str
+    issue: str | None = Field(None, description="its number in the list of inconsistencies")
+    at: list[str] = Field([], description="addresses of the cells it is about; none: the table")
+
+
+class Deviation(Strict):
+    """A printed number that its neighbours contradict, with the reason; the check refuses any that is not listed."""
+
+    at: str
+    kind: Literal["average", "same target", "bold"]
+    why: str
+    issue: str | None = None
+
+
+class Table(Strict):
+    """One table of a paper."""
+
+    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]
+    number: int = Field(ge=1)
+    kind: Literal["result", "stated"] = Field("result", description="stated: words and facts that no run measures")
+    caption: str = Field(description="in our words")
+    stub: str = Field(description="header of the row labels")
+    lines_header: str = Field("", description="header of the line labels")
+    report: Report = Report()
+    direction: Direction = "higher"
+    compare: Literal["group", "table"] = Field("group", description="within what best and second-best are chosen")
+    variants: bool = Field(False, description="rows are variants of one model; others join only by naming the table")
+    test: Literal["fisher", "t_test"] = Field("fisher", description="of significance; fisher where the paper has none")
+    target: Target = Target()
+    marks: dict[str, str] = Field({}, description="printed mark -> what the paper says it means")
+    sources: dict[str, Source] = {}
+    relabel: dict[str, str] = Field(
+        {}, description="column -> column: what is printed under the first belongs to the second"
+    )
+    columns: Annotated[list[Column], Field(min_length=1)]
+    lines: Annotated[list[Line], Field(min_length=1)] = [Line(key="value")]
+    groups: Annotated[list[Group], Field(min_length=1)]
+    footnotes: list[Footnote] = []
+    deviations: list[Deviation] = []
+
+    @property
+    def id(self) -> str:
+        """The table's short name: `msm/9`."""
+        return f"{self.paper}/{self.number}"
+
+    @property
+    def file(self) -> str:
+        """The table's path without its extension, below the folder of tables: `msm/table_09`."""
+        return f"{self.paper}/table_{self.number:02d}"
+
+    def rows(self) -> Iterator[tuple[Group, Row]]:
+        return ((group, row) for group in self.groups for row in group.rows)
+
+    def addresses(self) -> list[str]:
+        """The addresses of all cells, in printed order."""
+        return [
+            f"{group.key}/{row.key}/{line.key}/{column.key}"
+            for group, row in self.rows()
+            for line in self.lines
+            for column in self.columns
+        ]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Table:
+        for problem in _problems(self):
+            raise ValueError(problem)
+        return self
+
+
+def matches(address: str, patterns: Iterable[str]) -> bool:
+    """Whether an address is among the given ones, `*` and `?` within each part allowed."""
+    parts = address.split("/")
+    return any(
+        len(parts) == len(wanted := pattern.split("/")) and all(map(fnmatchcase, parts, wanted)) for pattern in patterns
+    )
+
+
+def _repeated(kind: str, keys: Iterable[str]) -> Iterator[str]:
+    yield from (f"{kind} {key!r} is given twice" for key, count in Counter(keys).items() if count > 1)
+
+
+def _problems(table: Table) -> Iterator[str]:
+    """What pydantic's types cannot say about a table."""
+    columns, lines = [c.key for c in table.columns], [line.key for line in table.lines]
+    yield from _repeated("column", columns)
+    yield from _repeated("line", lines)
+    yield from _repeated("group", (g.key for g in table.groups))
+    for group, row in table.rows():
+        where = f"row {group.key}/{row.key}"
+        if row.printed is None or (isinstance(row.printed, dict) and row.printed.keys() != set(lines)):
+            yield f"{where}: `printed` must have the lines {', '.join(lines)}"
+        if isinstance(row.printed, list) and len(lines) > 1:
+            yield f"{where}: the table has {len(lines)} lines; give `printed` by line: {', '.join(lines)}"
+        for line in lines:
+            cells = row.cells(line) or []
+            if len(cells) != len(columns):
+                yield f"{where}, line {line}: {len(cells)} printed cells for {len(columns)} columns"
+            for mark in {m for cell in cells if isinstance(cell, Printed) for m in cell.marks} - table.marks.keys():
+                yield f"{where}: mark {mark!r} is not explained in `marks`"
+        borrowed = row.borrowed if isinstance(row.borrowed, dict) else {}
+        sources = borrowed.values() if borrowed else [row.borrowed] if row.borrowed else []
+        for source in set(sources) - table.sources.keys():
+            yield f"{where}: source {source!r} is not in `sources`"
+        named = {*borrowed, *row.unavailable, *group.unavailable, *(row.relabel or {}), *(row.relabel or {}).values()}
+        for key in sorted(named - set(columns)):
+            yield f"{where}: {key!r} is not a column"
+    for group in table.groups:
+        yield from _repeated(f"group {group.key}: row", (row.key for row in group.rows))
+    for relabel in [table.relabel, *(row.relabel or {} for _, row in table.rows())]:
+        if relabel.keys() != set(relabel.values()) or not relabel.keys() <= set(columns):
+            yield f"`relabel` must exchange columns of the table; found {relabel}"
+    addresses = table.addresses()
+    for pattern in [p for note in table.footnotes for p in note.at] + [d.at for d in table.deviations]:
+        if not any(matches(address, [pattern]) for address in addresses):
+            yield f"no cell has the address {pattern!r}; the first cell is {addresses[0]!r}"
+
+
+def explain(error: ValidationError, where: str) -> SteleError:
+    """Pydantic's findings, one line each: the file, the key, what was found, the nearest valid key."""
+    lines = []
+    for found in error.errors():
+        path = ".".join(str(part) for part in found["loc"]) or "the table"
+        if found["type"] == "extra_forbidden":
+            fields = {name for model in Strict.__subclasses__() for name in model.model_fields}
+            close = nearest(str(found["loc"][-1]), fields)
+            lines.append(f"{where}: unknown key {path!r}" + (f"; did you mean {close!r}?" if close else ""))
+        elif found["type"] == "value_error":
+            lines.append(f"{where}: {found['msg'].removeprefix('Value error, ')}")
+        else:
+            lines.append(f"{where}: {path}: {found['msg']} (found {found['input']!r})")
+    return SteleError("\n".join(lines))
+
+
+def load_spec(path: Path | str) -> Table:
+    """Reads one spec; anything wrong in it is an error that names the file and the key."""
+    try:
+        table = Table.model_validate(read_yaml(path))
+    except ValidationError as error:
+        raise explain(error, str(path)) from None
+    if Path(path).stem != f"table_{table.number:02d}" or Path(path).resolve().parent.name != table.paper:
+        raise SteleError(f"{path}: holds table {table.number} of {table.paper}, so it belongs at {table.file}.yaml")
+    return table
+
+
+def load_specs(folder: Path | str) -> list[Table]:
+    """All specs of a folder of papers, or of one paper, by paper and number."""
+    paths = sorted(Path(folder).glob("**/table_*.yaml"))
+    if not paths:
+        raise SteleError(f"{folder}: no table_NN.yaml in it")
+    return [load_spec(path) for path in paths]

@@ -1,0 +1,78 @@
+"""Result files and small specs for the tests of tables."""
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from stele.tables.cells import Results, table_cells
+from stele.tables.context import Context
+from stele.tables.spec import load_spec
+
+SPEC = """
+    paper: msm
+    number: 99
+    caption: Two systems & their scores.
+    stub: Method
+    target: {benchmark: mrtydi, setting: zero_shot_marco, metric: mrr@100}
+    columns:
+    - {key: ar, header: AR, target: {language: ar}}
+    - {key: sw, header: SW, target: {language: sw}}
+    - {key: avg, header: AVG, target: {average: [ar, sw]}}
+    groups:
+    - key: all
+      rows:
+      - {key: first, label: First, target: {model: first}, printed: [40.0, 20.0, 30.0]}
+      - {key: second, label: Second, target: {model: second}, printed: [50.0, 30.0, 40.0]}
+"""
+
+
+class Workbench:
+    """A folder of results and specs, and the cells they give."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.results_dir = folder / "results"
+
+    def spec(self, text: str = SPEC, **replace: str):
+        text = textwrap.dedent(text)
+        for old, new in replace.items():
+            assert old in text
+            text = text.replace(old, new)
+        path = self.folder / "msm" / "table_99.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return load_spec(path)
+
+    def result(
+        self, model, languages, *, benchmark="mrtydi", setting="zero_shot_marco", metric="mrr@100", labels=(), **more
+    ):
+        path = self.results_dir / benchmark / model / f"{setting}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        metrics = {metric: {"languages": languages, "average": sum(languages.values()) / len(languages), **more}}
+        content = {
+            "benchmark": benchmark,
+            "model": model,
+            "setting": setting,
+            "metrics": metrics,
+            "labels": list(labels),
+        }
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return path
+
+    def cells(self, table, **context):
+        """Address without its group -> cell."""
+        cells = table_cells(table, Context(**context), Results(self.results_dir))
+        return {cell.address.partition("/")[2]: cell for cell in cells}
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return Workbench(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def msm(root):
+    """Number -> spec, for the tables of MSM."""
+    return {n: load_spec(root / f"paper_tables/msm/table_{n:02d}.yaml") for n in range(1, 17)}

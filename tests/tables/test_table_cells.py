@@ -1,0 +1,210 @@
+"""From spec, context and results to cells: values, averages, and every state a cell can be in."""
+
+import pytest
+
+from stele.tables import numbers
+from stele.tables.cells import Results, table_cells
+from stele.tables.context import Context
+from stele.tables.layout import delta_of
+from stele.tables.spec import Report, Target
+from stele.tables.states import STATES
+from stele.tables.targets import accepts_rows, merge, resolve, results_needed
+
+
+# --- targets ----------------------------------------------------------------------------------------------------------
+def test_later_levels_win_and_a_language_excludes_an_average():
+    table, column = Target(benchmark="mrtydi", metric="mrr@100", average=["ar", "en"]), Target(language="sw")
+    asked = resolve(merge([table, Target(model="msm", setting="zero_shot_nq"), column]))
+    assert (asked.languages, asked.average) == (("sw",), False)
+    assert resolve(merge([column, table, Target(model="m", setting="s", without=["en"])])).languages == ("ar",)
+
+
+def test_a_setting_by_benchmark_leaves_other_benchmarks_without_a_target():
+    settings = Target(setting={"mrtydi": "multilingual"}, model="msm", metric="m", language="en")
+    assert resolve(merge([settings, Target(benchmark="mrtydi")])).setting == "multilingual"
+    assert resolve(merge([settings, Target(benchmark="lareqa")])) is None
+
+
+def test_the_results_that_tables_need(msm):
+    assert results_needed(msm[8]) == [
+        (benchmark, model, "zero_shot_nq")
+        for benchmark in ("mrtydi", "xor_retrieve")
+        for model in ("msm", "msm_layers_1", "msm_layers_4", "msm_layers_6")
+    ]
+    own, everything = results_needed(msm[14]), results_needed(msm[14], "all")
+    borrowed = {("mrtydi", m, "zero_shot_nq_ccp") for m in ("ccp", "infoxlm_large", "xlmr_large")}
+    assert set(everything) - set(own) == borrowed
+    assert ("nq", "bm25", "direct") in results_needed(msm[16], "all")
+    assert results_needed(msm[13], "all") == []
+    assert {m for _, m, _ in results_needed(msm[15])} == {"msm", "xlmr"}, "machine translation has no model of ours"
+
+
+def test_where_a_model_of_ones_own_fits(msm):
+    assert [n for n, table in msm.items() if accepts_rows(table)] == [1, 2, 3, 9, 10, 11, 12, 14, 15, 16]
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+def test_values_averages_and_differences(bench):
+    table = bench.spec()
+    bench.result("first", {"ar": 0.4465, "sw": 0.1})
+    cells = bench.cells(table)
+    assert cells["first/value/ar"].found.value == 0.4465
+    assert cells["first/value/avg"].found.value == pytest.approx(0.27325, abs=1e-15)
+    assert numbers.signed(delta_of(cells["first/value/ar"]), Report()) == "+4.7", "44.65 - 40.0, half away from zero"
+    assert cells["second/value/avg"].found.value is None, "missing is never a number"
+
+
+def test_an_incomplete_average_says_so_and_has_no_difference(bench):
+    table = bench.spec()
+    bench.result("first", {"ar": 0.5})
+    cell = bench.cells(table, scale="tiny", languages_in_scale={"mrtydi": ["ar"]})["first/value/avg"]
+    assert (cell.found.state, cell.found.value, cell.found.languages) == ("measured", 0.5, ("ar",))
+    assert not cell.complete and delta_of(cell) is None
+
+
+def test_distilmbert_is_averaged_over_the_nine_languages_it_supports(bench, msm):
+    bench.result("distilmbert", {c.key: 0.1 for c in msm[2].columns if c.key not in ("bn", "te", "avg")})
+    cells = bench.cells(msm[2])
+    assert cells["distilmbert/mrr/avg"].complete and len(cells["distilmbert/mrr/avg"].ask.languages) == 9
+    assert cells["distilmbert/mrr/bn"].found.state == "unavailable"
+    assert "does not support Bengali" in cells["distilmbert/mrr/bn"].found.reason
+
+
+def test_exchanged_columns_are_compared_by_language(bench, msm):
+    """The paper prints 31.1 under AR and 29.1 under TE; evaluation shows that each belongs to the other."""
+    bench.result("mbert", {"ar": 0.29, "te": 0.32}, benchmark="xor_retrieve", setting="zero_shot_nq", metric="r@2kt")
+    cells = bench.cells(msm[3])
+    under_ar, under_te = cells["mbert/r2k/ar"], cells["mbert/r2k/te"]
+    assert (under_ar.printed.value, under_ar.meant.key, under_ar.found.value) == (31.1, "te", 0.32)
+    assert (under_te.printed.value, under_te.meant.key, under_te.found.value) == (29.1, "ar", 0.29)
+    borrowed = bench.cells(msm[15])["gmt_path/r2k/ar"]
+    assert borrowed.meant.key == "ar", "rows of the leaderboard are not exchanged"
+
+
+def test_seeds_give_a_standard_deviation_of_the_cell_itself(bench):
+    """By hand: averages of the two seeds .3 and .5, so mean .4 and standard deviation sqrt(.02) = .1414."""
+    table = bench.spec()
+    bench.result("first", {"ar": 0.5, "sw": 0.3}, values={"languages": {"ar": [0.4, 0.6], "sw": [0.2, 0.4]}})
+    cells = bench.cells(table)
+    assert cells["first/value/avg"].found.deviation == pytest.approx(0.02**0.5)
+    assert bench.result("second", {"ar": 0.5}) and bench.cells(table)["second/value/ar"].found.deviation is None
+
+
+# --- states -----------------------------------------------------------------------------------------------------------
+def test_every_state_can_be_reached(bench, msm):
+    table = bench.spec()
+    seen = {"stated": bench.cells(msm[13])["msm/value/corpora"].found.state}
+    bench.result("first", {"ar": 0.5})
+    key = "second/zero_shot_marco/mrtydi"
+    for state, row in {
+        "not built": {"rows": {key: {"state": "not built", "reason": "no rule yet"}}},
+        "unavailable": {"rows": {key: {"state": "unavailable", "reason": "behind a licence"}}},
+        "failed": {"failed": {key: "logs/second.log"}},
+        "not run": {},
+    }.items():
+        found = bench.cells(table, **row)["second/value/ar"].found
+        seen[found.state] = found.state
+        assert found.state == state
+        assert state != "failed" or "logs/second.log" in found.reason
+    found = bench.cells(table, languages_in_scale={"mrtydi": ["ar"]})
+    seen |= {cell.found.state: "" for cell in found.values()}
+    bench.result("second", {"ar": 0.1}).write_text('{"benchmark": "mrtydi", "mod', encoding="utf-8")
+    unreadable = bench.cells(table)["second/value/ar"].found
+    assert "second/zero_shot_marco.json" in unreadable.reason, "a damaged file names itself"
+    seen |= {unreadable.state: "", bench.cells(msm[15])["gmt_dpr/r2k/ar"].found.state: ""}
+    assert seen.keys() == STATES.keys()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[1, 2]",
+        '{"benchmark": "mrtydi", "model": "first", "setting": "zero_shot_marco", "metrics": {}}',
+        '{"benchmark": "mrtydi", "model": "first", "setting": "zero_shot_marco",'
+        ' "metrics": {"mrr@100": {"languages": {"ar": NaN}}}}',
+        '{"benchmark": "mrtydi", "model": "other", "setting": "zero_shot_marco",'
+        ' "metrics": {"mrr@100": {"languages": {"ar": 0.5}}}}',
+        "\udcff",
+    ],
+)
+def test_a_damaged_result_leaves_its_cells_unreadable_and_the_rest_alone(bench, content):
+    bench.result("second", {"ar": 0.5, "sw": 0.5})
+    bench.result("first", {"ar": 0.5}).write_bytes(content.encode("utf-8", "surrogateescape"))
+    cells = bench.cells(bench.spec())
+    assert cells["first/value/avg"].found.state == "unreadable"
+    assert cells["second/value/avg"].found.state == "measured"
+
+
+def test_what_is_in_the_results_folder_decides(bench):
+    """A result that lies there is measured, whatever the context thinks of its row."""
+    bench.result("first", {"ar": 0.5, "sw": 0.5})
+    context = {"rows": {"first/zero_shot_marco/mrtydi": {"state": "not built"}}, "languages_in_scale": {"mrtydi": []}}
+    assert bench.cells(bench.spec(), **context)["first/value/ar"].found.state == "measured"
+
+
+def test_a_language_left_out_hides_no_better_answer(bench):
+    """What no rule can build stays `not built` even in a language that the run leaves out."""
+    key = "first/zero_shot_marco/mrtydi"
+    rows = {key: {"state": "not built", "reason": "no recipe"}}
+    cells = bench.cells(
+        bench.spec(),
+        rows=rows,
+        languages_in_scale={"mrtydi": ["ar"]},
+        failed={"second/zero_shot_marco/mrtydi": "x.log"},
+    )
+    assert cells["first/value/sw"].found.state == "not built"
+    assert cells["second/value/sw"].found.state == "not in scale"
+    assert cells["second/value/ar"].found.state == "failed"
+
+
+def test_borrowed_rows_are_run_only_on_request(bench, msm):
+    bench.result("xlmr_large", {"ar": 0.5}, setting="zero_shot_nq_ccp")
+    own = bench.cells(msm[14])["xlmr_large/mrr/ar"]
+    assert own.found.state == "borrowed" and "Wu et al. (2022a)" in own.found.reason
+    recomputed = bench.cells(msm[14], recompute="all")
+    assert recomputed["xlmr_large/mrr/ar"].found.value == 0.5
+    assert recomputed["ccp_large/mrr/ar"].found.state == "not run"
+    assert bench.cells(msm[15], recompute="all")["gmt_dpr/r2k/ar"].found.state == "borrowed", "no model of ours"
+    assert bench.cells(msm[16])["bm25/value/r5"].found.state == "unavailable", "its source prints a dash"
+
+
+# --- rows of one's own ------------------------------------------------------------------------------------------------
+def test_a_row_is_added_without_touching_a_spec(bench, msm):
+    bench.result("minilm", {"ar": 0.9})
+    added = [
+        {"model": "minilm", "label": "MiniLM", "tables": ["msm/2"]},
+        {"model": "msm"},
+        {"model": "x", "tables": []},
+    ]
+    cells = table_cells(msm[2], Context(extra_rows=added), Results(bench.results_dir))
+    extra = [cell for cell in cells if cell.extra]
+    assert {(cell.group.key, cell.row.label) for cell in extra} == {("unsupervised", "MiniLM")}, (
+        "msm has its row already"
+    )
+    assert len(extra) == 24 and cells[-24:] == extra
+    assert extra[0].found.value == 0.9 and extra[0].printed is None and delta_of(extra[0]) is None
+    assert ("mrtydi", "minilm", "zero_shot_marco") in results_needed(msm[2], extra_models=["minilm"])
+
+
+def test_an_added_row_joins_every_setting_of_a_table(bench, msm):
+    cells = table_cells(msm[9], Context(extra_rows=[{"model": "minilm"}]), Results(bench.results_dir))
+    assert {cell.ask.setting for cell in cells if cell.extra} == {"zero_shot_marco", "multilingual"}
+    stated = table_cells(msm[13], Context(extra_rows=[{"model": "minilm"}]), Results(bench.results_dir))
+    assert not any(cell.extra for cell in stated)
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.4465, "44.7"), (0.44649999, "44.6"), (0.0, "0.0"), (1.0, "100.0"), (0.0005, "0.1"), (1e-9, "0.0")],
+)
+def test_numbers_are_rounded_in_decimal(value, text):
+    assert numbers.ours(value, Report()) == text
+
+
+def test_a_difference_of_nothing_has_no_sign():
+    assert numbers.signed(numbers.difference(0.44701, 44.7, Report()), Report()) == "0.0"
+    assert numbers.signed(numbers.difference(0.44699, 44.7, Report()), Report()) == "0.0"
+    assert numbers.signed(numbers.difference(0.4472, 44.5, Report()), Report()) == "+0.2"
+    assert numbers.signed(numbers.difference(0.4, 44.5, Report()), Report()) == "-4.5"

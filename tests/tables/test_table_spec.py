@@ -1,0 +1,55 @@
+"""A spec with anything wrong in it is refused, with the place and the nearest valid key; the schema is in sync."""
+
+import json
+
+import pytest
+
+from stele.errors import SteleError
+from stele.tables.schema import schema
+from stele.tables.spec import load_spec, load_specs, matches
+
+
+def test_the_schema_is_the_models(root):
+    written = json.loads((root / "paper_tables/schema.json").read_text(encoding="utf-8"))
+    assert written == schema(), "run `python -m stele tables schema`"
+
+
+def test_all_specs_load_and_are_where_they_belong(root):
+    tables = load_specs(root / "paper_tables")
+    assert [t.id for t in tables if t.paper == "msm"] == [f"msm/{n}" for n in range(1, 17)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("caption:", "capton:", r"unknown key 'capton'; did you mean 'caption'\?"),
+        ("{language: sw}", "{langage: sw}", r"unknown key 'columns.1.target.langage'; did you mean 'language'\?"),
+        ("[40.0, 20.0, 30.0]", "[40.0, 20.0]", r"row all/first, line value: 2 printed cells for 3 columns"),
+        ("{key: sw,", "{key: ar,", "column 'ar' is given twice"),
+        ("label: Second", "label: Second, borrowed: nobody", "source 'nobody' is not in `sources`"),
+        ("stub: Method", "stub: Method\nrelabel: {ar: sw}", "must exchange columns"),
+        ("stub: Method", 'stub: Method\nfootnotes: [{text: x, at: ["all/third/*/*"]}]', "no cell has the address"),
+        ("[40.0, 20.0, 30.0]", "[{value: 40, marks: †}, 20.0, 30.0]", "mark '†' is not explained"),
+        ("printed: [40.0, 20.0, 30.0]", "unavailable: {xx: y}", "`printed` must have the lines value"),
+        ("stub: Method", "stub: Method\nstub: Model", "key 'stub' is given twice"),
+        ("number: 99", "number: 98", "belongs at msm/table_98.yaml"),
+        ("paper: msm", "paper: mms", "paper: Input should be 'msm'"),
+    ],
+)
+def test_a_wrong_spec_is_refused(bench, old, new, said):
+    with pytest.raises(SteleError, match=said) as error:
+        bench.spec(**{old: new})
+    assert "table_99.yaml" in str(error.value), "the error names the file"
+
+
+def test_a_missing_spec_and_an_empty_folder_are_named(tmp_path):
+    with pytest.raises(SteleError, match="no such file"):
+        load_spec(tmp_path / "table_01.yaml")
+    with pytest.raises(SteleError, match="no table_NN"):
+        load_specs(tmp_path)
+
+
+def test_addresses_match_part_by_part():
+    assert matches("all/msm/mrr/ar", ["*/msm/*/a?"])
+    assert not matches("all/msm/mrr/ar", ["*/ms/*/ar"])
+    assert not matches("all/msm/mrr/ar", ["all*ar"]), "a star stays within its part"
