@@ -48,7 +48,9 @@ class Config(Strict):
     """What is built. How it is built (cores, cluster, retries) is the profile's business."""
 
     scale: str | None = Field(None, description="miniature, small, paper or a file of your own; empty: see README")
-    papers: list[Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]] = Field(["msm"], description="papers whose tables `all_tables` builds")
+    papers: list[Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]] = Field(
+        ["msm"], description="papers whose tables `all_tables` builds"
+    )
     languages: list[str] | None = Field(None, description="evaluate only these languages; empty: all in scale")
     models: dict[str, Model] = Field({}, description="models of your own, by key; added to the catalogue's")
     seeds: Seeds = Seeds()

@@ -2,7 +2,7 @@
 
 Snakemake does not see imported packages. The fingerprint of a command is therefore a param of its rule: syntax trees
 (no comments, no formatting, no docstrings) of the command's module and of everything of Stele that it imports, directly
-or not, inside functions too. What is chosen by name at run time (an objective, a benchmark, a metric) is named by the rule.
+or not, inside functions too. What is chosen by name at run time (an objective, a benchmark) is named by the rule.
 """
 
 from __future__ import annotations
@@ -30,10 +30,14 @@ def _path(module: str) -> Path | None:
 
 def _strip_docstrings(tree: ast.AST) -> ast.AST:
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and body:
-            if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
-                node.body = body[1:]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                node.body = node.body[1:]
     return tree
 
 
@@ -105,7 +109,7 @@ def _data_digest(path: Path) -> str:
 
 @cache
 def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
-    """The fingerprint of a command ("pretraining.pretrain"), of the modules it chooses by name and of data files it reads.
+    """The fingerprint of a command ("pretraining.pretrain"), of modules it chooses by name and of data files it reads.
 
     `data` are files or folders below the package ("catalogue/languages.yaml", "tables/templates").
     """

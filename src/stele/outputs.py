@@ -13,6 +13,11 @@ from typing import IO, Any
 
 
 def _temporary(path: Path) -> Path:
+    """A name for this process beside `path`; what killed processes left under such names is removed."""
+    for left in path.parent.glob(f".{path.name}.*.part"):
+        pid = left.name.removesuffix(".part").rpartition(".")[2]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists() and Path("/proc/self").exists():
+            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 

@@ -1,7 +1,7 @@
 """The record that stands beside every output: what was made, from what, by which code, on which machine.
 
 Two kinds of facts live in a record: what the thing is (recipe, seed, counts, `content`) and the circumstances of its
-making (times, device, versions). Only the first kind enters `content_digest`, so that a slower machine makes the same thing.
+making (times, device, versions). Only the first kind enters `content_digest`: a slower machine makes the same thing.
 """
 
 from __future__ import annotations
@@ -27,8 +27,28 @@ GENERATED = "generated data"
 STAND_IN = "stand-in checkpoint"
 LIMITED = "limited"
 
-CIRCUMSTANCES = ("versions", "commit", "python", "device", "host", "wall_seconds", "cpu_seconds", "finished", "curve_seconds")
-PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "faiss-cpu", "faiss-gpu-cu12", "ranx", "numpy", "snakemake")
+CIRCUMSTANCES = (
+    "versions",
+    "commit",
+    "python",
+    "device",
+    "host",
+    "wall_seconds",
+    "cpu_seconds",
+    "finished",
+    "curve_seconds",
+)
+PACKAGES = (
+    "torch",
+    "transformers",
+    "tokenizers",
+    "accelerate",
+    "faiss-cpu",
+    "faiss-gpu-cu12",
+    "ranx",
+    "numpy",
+    "snakemake",
+)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """An optional local worker: it has torch and transformers loaded and forks a child for each command.
 
-Starting Python with torch and transformers takes seconds, more than most jobs of the miniature; a fork takes hundredths.
+Starting Python with torch and transformers takes seconds, more than most jobs of the miniature; a fork hundredths.
 The worker loads third-party packages only, never Stele's own modules, so each child runs the code as it is on disk.
 The command line is the same with and without it: `python -m stele` asks the worker named in `STELE_WORKER` and runs the
 command itself when there is none.
@@ -13,6 +13,7 @@ takes its child with it.
 from __future__ import annotations
 
 import array
+import contextlib
 import json
 import os
 import select
@@ -38,6 +39,7 @@ PRELOAD = (
     "pandas",
     "faiss",
     "ranx",
+    "nltk.tokenize.punkt",
     "pydantic",
     "matplotlib.figure",
     "jinja2",
@@ -159,7 +161,7 @@ def _accept(connection: socket.socket, server: socket.socket, clients, ends) -> 
             os.dup2(descriptor, target)
             os.close(descriptor)
         code = _run(request["argv"], request["cwd"], request["env"])
-    except BaseException as error:  # noqa: BLE001 - the child must never return into the worker's loop
+    except BaseException as error:  # the child must never return into the worker's loop
         code = _exit_code(error)
     finally:
         sys.stdout.flush()
@@ -204,10 +206,8 @@ def _finish(descriptor: int, connection: socket.socket, clients: dict[socket.soc
     _, status = os.waitpid(child, 0)
     os.close(descriptor)
     code = os.waitstatus_to_exitcode(status)
-    try:
+    with contextlib.suppress(OSError):  # the client may be gone: nobody to tell
         connection.sendall(b"%d\n" % (code if code >= 0 else 128 - code))
-    except OSError:
-        pass  # the client is gone: nobody to tell
     connection.close()
 
 
@@ -227,7 +227,5 @@ if __name__ == "__main__":
         serve(socket.socket(fileno=descriptor))
     finally:
         path.unlink(missing_ok=True)
-        try:
+        with contextlib.suppress(OSError):
             path.parent.rmdir()
-        except OSError:
-            pass

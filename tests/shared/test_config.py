@@ -44,7 +44,7 @@ def test_a_wrong_name_gets_the_key_what_was_found_and_the_nearest(values, parts)
 
 
 def test_an_unknown_scale_and_a_wrong_key_of_ones_own_scale(tmp_path):
-    with pytest.raises(SteleError, match="'minature'.*'miniature'"):
+    with pytest.raises(SteleError, match=r"'minature'.*'miniature'"):
         config.load_scale("minature")
     path = tmp_path / "mine.yaml"
     path.write_text("title: mine\ngenerated: false\nthreds: 3\n")

@@ -40,5 +40,5 @@ def test_content_alone_decides_where_a_record_has_it(tmp_path):
 def test_a_damaged_record_is_named(tmp_path, text):
     path = tmp_path / "record.json"
     path.write_text(text)
-    with pytest.raises(SteleError, match="record.json"):
+    with pytest.raises(SteleError, match=r"record\.json"):
         records.read_record(path)

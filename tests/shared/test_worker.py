@@ -48,7 +48,9 @@ def environment(tree):
 
 def stele(env, cwd, *arguments, **options):
     command = [sys.executable, "-m", "stele", "world", "probe", *arguments]
-    return subprocess.Popen(command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    return subprocess.Popen(
+        command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
 
 
 @pytest.mark.parametrize("code", [0, 3])
@@ -95,7 +97,9 @@ def test_no_orphan_still_writes(tree, environment, victim):
 
 def _driver(environment) -> str:
     """The process that started the worker: the parent of the process that serves the socket."""
-    found = subprocess.run(["pgrep", "-f", f"stele.worker {environment['STELE_WORKER']}"], capture_output=True, text=True)
+    found = subprocess.run(
+        ["pgrep", "-f", f"stele.worker {environment['STELE_WORKER']}"], capture_output=True, text=True
+    )
     pid = found.stdout.split()[0]
     return next(line.split()[1] for line in open(f"/proc/{pid}/status") if line.startswith("PPid"))
 

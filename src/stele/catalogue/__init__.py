@@ -1,4 +1,4 @@
-"""The catalogue: facts as YAML (models, datasets, recipes, settings, benchmarks, languages, scales), read and checked here."""
+"""The catalogue: facts as YAML (models, datasets, recipes, settings, benchmarks, languages, scales)."""
 
 from __future__ import annotations
 

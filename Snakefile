@@ -1,0 +1,59 @@
+# Stele: rebuilds every table of five papers on cross-lingual dense retrieval.
+# What is built: config.yaml. How: profiles/default (this machine) or slurm. Start with README.md.
+import sys
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+sys.path.insert(0, str(Path(workflow.basedir) / "src"))
+
+from stele.fingerprint import code, package_modules
+from stele.jobs import as_json, assignments
+from stele.plan import finetuning_seed
+from stele.workflow import begin, finished, running
+
+
+configfile: "config.yaml"
+
+
+plan = begin(config, workflow)
+LANGUAGES = ("catalogue/languages.yaml",)
+
+
+wildcard_constraints:
+    benchmark="[a-z0-9_]+",
+    model="[A-Za-z0-9_.-]+",
+    setting="[a-z0-9_]+",
+    seeds=r"pt\d+-ft\d+",
+    pt=r"\d+",
+    dataset="[a-z0-9_]+",
+    part="[A-Za-z0-9_-]+",
+    recipe="[a-z0-9_]+",
+    method="[a-z0-9_]+",
+    paper="[a-z0-9_]+",
+    number=r"\d\d",
+    key="[a-z0-9_]+",
+
+
+onstart:
+    running(plan)
+
+
+onsuccess:
+    finished(plan, failed=False)
+
+
+onerror:
+    finished(plan, failed=True)
+
+
+include: "workflow/rules/world.smk"
+include: "workflow/rules/sources.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/pairs.smk"
+include: "workflow/rules/pretraining.smk"
+include: "workflow/rules/finetuning.smk"
+include: "workflow/rules/retrieval.smk"
+include: "workflow/rules/scoring.smk"
+include: "workflow/rules/tables.smk"

@@ -1,0 +1,218 @@
+"""Reading the benchmarks' files: streamed, checked, and every fault reported with its file and line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Container, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from stele.benchmarks.types import Data
+from stele.errors import SteleError
+
+BLOCK = 1 << 20  # characters read at a time
+
+
+# --- finding files ---
+def folder_of(data: Data, dataset: str, part: str) -> Path:
+    """The folder of one part of a dataset; a dataset given whole (part "all") serves every part."""
+    parts = data.get(dataset, {})
+    folder = parts.get(part) or parts.get("all")
+    if folder is None:
+        given = ", ".join(f"{name}:{key}" for name in sorted(data) for key in sorted(data[name])) or "nothing"
+        raise SteleError(f"needs the data {dataset}:{part}; given: {given}. Add --data {dataset}:{part}=record.json")
+    return Path(folder)
+
+
+def located(folder: Path, name: str) -> Path:
+    """The file called `name` in a dataset's folder or below it, unpacked (`name` without .gz) or not."""
+    plain = name.removesuffix(".gz")
+    wanted = dict.fromkeys((name, plain, plain + ".gz"))
+    for candidate in wanted:
+        if (folder / candidate).is_file():
+            return folder / candidate
+    for candidate in wanted:
+        found = sorted(path for path in _below(folder) if path.name == candidate)
+        if len(found) > 1:
+            places = ", ".join(map(str, found))
+            raise SteleError(f"{folder}: {candidate} is there {len(found)} times: {places}; keep one")
+        if found:
+            return found[0]
+    held = sorted(path.name for path in _below(folder))[:12]
+    raise SteleError(f"{folder}: no file {name}; found {', '.join(held) if held else 'nothing'}")
+
+
+def present(folder: Path, pattern: str) -> set[str]:
+    """The names, without their last suffix, of the files in a dataset's folder or below it that match a pattern."""
+    return {path.stem for path in _below(folder) if path.match(pattern)}
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """All files in a folder, in folders that are links too (a user's own data is linked)."""
+    for place, _, names in os.walk(folder, followlinks=True):
+        yield from (Path(place, name) for name in names)
+
+
+# --- reading ---
+def open_text(path: Path, newline: str | None = "\n") -> IO[str]:
+    """Opens a text file, gzipped or not (told by its first bytes), as UTF-8 with an optional byte order mark."""
+    try:
+        with open(path, "rb") as handle:
+            gzipped = handle.read(2) == b"\x1f\x8b"
+    except FileNotFoundError:
+        raise SteleError(f"{path}: no such file") from None
+    return (gzip.open if gzipped else open)(path, "rt", encoding="utf-8-sig", newline=newline)
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields (line number from 1, line without its end); a damaged file is an error that names the line."""
+    number = 0
+    try:
+        with open_text(path) as handle:
+            for number, line in enumerate(handle, start=1):
+                yield number, line.rstrip("\r\n")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SteleError(f"{path}: the gzip file is cut short or damaged after line {number} ({error})") from None
+    except UnicodeDecodeError as error:
+        raise SteleError(f"{path}: after line {number}: not UTF-8 ({error})") from None
+
+
+def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields ("file, line N", object) for each line of a JSON-lines file; blank lines are passed over."""
+    for number, line in lines(path):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise SteleError(f"{where}: not JSON ({error})") from None
+        if not isinstance(value, dict):
+            raise SteleError(f"{where}: want a JSON object, found {type(value).__name__}")
+        yield where, value
+
+
+def json_array(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields ("file, line N", object) for each item of a file that is one JSON array, without loading it whole."""
+    decoder, text, line, position, started = json.JSONDecoder(), "", 1, 0, False
+    with _guarded(path) as handle:
+        while True:
+            position = _skip(text, position, " \t\r\n," if started else " \t\r\n")
+            if position >= len(text):
+                line, text, position, more = line + text.count("\n"), "", 0, handle.read(BLOCK)
+                if not more:
+                    raise SteleError(f"{path}, line {line}: the JSON array is not closed; the file is cut short")
+                text = more
+                continue
+            if not started:
+                if text[position] != "[":
+                    raise SteleError(f"{path}, line {line}: want a JSON array, found {text[position]!r}")
+                started, position = True, position + 1
+                continue
+            if text[position] == "]":
+                return
+            line, text, position = line + text.count("\n", 0, position), text[position:], 0
+            where = f"{path}, line {line}"
+            item, position, text = _decode(decoder, text, handle, where)
+            if not isinstance(item, dict):
+                raise SteleError(f"{where}: want a JSON object, found {type(item).__name__}")
+            yield where, item
+
+
+def _skip(text: str, position: int, characters: str) -> int:
+    while position < len(text) and text[position] in characters:
+        position += 1
+    return position
+
+
+def _decode(decoder: json.JSONDecoder, text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
+    """Decodes one value at the start of `text`, reading on as far as it needs; returns value, its end, and the text."""
+    size = BLOCK
+    while True:
+        try:
+            item, end = decoder.raw_decode(text)
+            return item, end, text
+        except json.JSONDecodeError as error:
+            more = handle.read(size)
+            if not more:
+                raise SteleError(f"{where}: not JSON, or cut short ({error})") from None
+            text, size = text + more, size * 2
+
+
+class _guarded:
+    """Opens a text file and turns the errors of a damaged one into a SteleError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> IO[str]:
+        self.handle = open_text(self.path)
+        return self.handle
+
+    def __exit__(self, kind, error, traceback) -> None:
+        self.handle.close()
+        if isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile)):
+            raise SteleError(f"{self.path}: the gzip file is cut short or damaged ({error}); get it again") from None
+        if isinstance(error, UnicodeDecodeError):
+            raise SteleError(f"{self.path}: not UTF-8 ({error})") from None
+
+
+def json_file(path: Path) -> dict[str, Any]:
+    """A JSON file that is one object (small files only)."""
+    try:
+        with _guarded(path) as handle:
+            value = json.load(handle)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
+    if not isinstance(value, dict):
+        raise SteleError(f"{path}: want a JSON object, found {type(value).__name__}")
+    return value
+
+
+def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
+    """Yields ("file, line N", row) of a tab-separated file, quotes as Python's csv reads them."""
+    csv.field_size_limit(1 << 27)
+    with _guarded(path) as handle:
+        rows = csv.reader(handle, delimiter="\t")
+        try:
+            for row in rows:
+                where = f"{path}, line {rows.line_num}"
+                if len(row) != columns:
+                    raise SteleError(f"{where}: want {columns} tab-separated columns, found {len(row)}")
+                yield where, row
+        except csv.Error as error:
+            raise SteleError(f"{path}, line {rows.line_num}: {error}") from None
+
+
+# --- checking ---
+def field(item: Mapping[str, Any], name: str, kind: type, where: str) -> Any:
+    """The field `name` of a JSON object, which must be there and of the given type."""
+    if name not in item:
+        raise SteleError(f"{where}: no field {name!r}; found {', '.join(sorted(item)) or 'none'}")
+    value = item[name]
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise SteleError(f"{where}: field {name!r} must be {_NAMES[kind]}, found {type(value).__name__}")
+    return value
+
+
+_NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
+
+
+def identifier(value: Any, where: str, name: str = "id") -> str:
+    """An id as a string: not empty and without white space, which a run file could not hold."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not value or value.split() != [value]:
+        raise SteleError(f"{where}: {name} must be a string without white space, found {value!r}")
+    return value
+
+
+def refuse_again(value: str, seen: Container[str], where: str, kind: str = "id") -> str:
+    """Returns `value`, unless it has been seen before."""
+    if value in seen:
+        raise SteleError(f"{where}: {kind} {value!r} is there twice")
+    return value

@@ -1,0 +1,67 @@
+"""A training set of one's own: JSON lines {"query", "positives": [{"title", "text"}], "negatives": [...], "language"}.
+
+`title`, `negatives` and `language` may be left out; a passage may carry an `id`. The dataset's folder holds
+`train.jsonl` and, for choosing a checkpoint, `dev.jsonl` (gzipped or not). Every line is checked.
+
+>>> import json, pathlib, tempfile
+>>> folder = pathlib.Path(tempfile.mkdtemp())
+>>> line = {"query": "capital of France?", "positives": [{"title": "Paris", "text": "Paris is the capital of France."}]}
+>>> _ = (folder / "train.jsonl").write_text(json.dumps(line))
+>>> next(training({"jsonl": {"all": folder}}, "train")).positives[0].title
+'Paris'
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from stele.benchmarks._files import field, identifier, json_lines, located
+from stele.benchmarks.types import Data, Passage, TrainingExample
+from stele.errors import SteleError
+
+FIELDS = {"query", "positives", "negatives", "language"}
+PASSAGE_FIELDS = {"id", "title", "text"}
+
+
+def training(data: Data, split: str) -> Iterator[TrainingExample]:
+    """The examples of the given datasets' `{split}.jsonl`, in the order in which the datasets were named."""
+    for parts in data.values():
+        for folder in parts.values():
+            for where, item in json_lines(located(folder, f"{split}.jsonl")):
+                yield _example(item, where)
+
+
+def _example(item: dict[str, Any], where: str) -> TrainingExample:
+    _known(item, FIELDS, where)
+    query = _text(item, "query", where)
+    positives = [_passage(p, where) for p in field(item, "positives", list, where)]
+    if not positives:
+        raise SteleError(f"{where}: positives is empty; a query needs at least one")
+    negatives = [_passage(p, where) for p in field(item, "negatives", list, where)] if "negatives" in item else []
+    language = field(item, "language", str, where) if "language" in item else ""
+    return TrainingExample(query, positives, negatives, language)
+
+
+def _passage(item: Any, where: str) -> Passage:
+    if not isinstance(item, dict):
+        raise SteleError(f'{where}: a passage must be {{"title": ..., "text": ...}}, found {type(item).__name__}')
+    _known(item, PASSAGE_FIELDS, where)
+    title = field(item, "title", str, where) if "title" in item else ""
+    text = _text(item, "text", where)
+    own = hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
+    return Passage(identifier(item.get("id", own), where), title, text)
+
+
+def _text(item: dict[str, Any], name: str, where: str) -> str:
+    value = field(item, name, str, where)
+    if not value.strip():
+        raise SteleError(f"{where}: {name} is empty")
+    return value
+
+
+def _known(item: dict[str, Any], names: set[str], where: str) -> None:
+    extra = sorted(item.keys() - names)
+    if extra:
+        raise SteleError(f"{where}: unknown field {extra[0]!r}; valid: {', '.join(sorted(names))}")

@@ -1,0 +1,118 @@
+"""LAReQA (XQuAD-R): a question in one of eleven languages, answer sentences of all eleven in one pool.
+
+One search per question language, one pool "all". Native files: `{lang}.json`, SQuAD's layout with `sentence_breaks`
+(character spans of the sentences) in each paragraph. The rules are those of the official loader
+(google-research/xtreme third_party/utils_lareqa.py `load_data`, evaluate_retrieval.py task lareqa):
+
+- candidate id `{lang}_{paragraph number from 1}_{sentence number from 0}`, question id `{question}_{lang}`
+- the answer is the sentence that holds `answer_start`; a question whose answer starts in no sentence is left out,
+  and so are paragraphs left without a question
+- every sentence of the paragraph that reads the same as the answer sentence is an answer
+- the same question's answers in all languages are relevant, that of the question's own language included
+- candidate text: (sentence + paragraph) without line feeds
+
+On the real files: 13,090 questions, 13,014 candidates, 11 answers each. AP@20 divides by min(R, 20) = 11.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from stele.benchmarks._files import field, folder_of, identifier, json_file, located, present
+from stele.benchmarks.types import Data, Passage, Query, Search
+from stele.errors import SteleError
+
+logger = logging.getLogger(__name__)
+
+DATASET = "lareqa"
+LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
+AVERAGE = "micro"  # mean over all questions
+
+
+class _Question(NamedTuple):
+    key: str  # the same in all languages
+    text: str
+    answers: list[str]  # candidate ids
+
+
+class _Paragraph(NamedTuple):
+    candidates: list[tuple[str, str]]  # (id, text)
+    questions: list[_Question]
+
+
+def searches(languages: Sequence[str]) -> list[Search]:
+    """One search per question language, all in the pool of every language."""
+    return [Search(language, language, "all") for language in languages]
+
+
+def queries(data: Data, search: Search) -> Iterator[Query]:
+    """The questions of one language."""
+    for paragraph in _paragraphs(data, search.language):
+        for question in paragraph.questions:
+            yield Query(f"{question.key}_{search.language}", question.text)
+
+
+def passages(data: Data, pool: str) -> Iterator[Passage]:
+    """The candidate sentences of every language that the data has."""
+    for language in _pool_languages(data):
+        for paragraph in _paragraphs(data, language):
+            for docid, text in paragraph.candidates:
+                yield Passage(docid, "", text)
+
+
+def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
+    """Question id -> {candidate id: 1}: the answers in all languages of the pool."""
+    own = [q.key for paragraph in _paragraphs(data, search.language) for q in paragraph.questions]
+    answers: dict[str, dict[str, int]] = {key: {} for key in own}
+    for language in _pool_languages(data):
+        for paragraph in _paragraphs(data, language):
+            for question in paragraph.questions:
+                answers.get(question.key, {}).update(dict.fromkeys(question.answers, 1))
+    return {f"{key}_{search.language}": answers[key] for key in own}
+
+
+def _pool_languages(data: Data) -> list[str]:
+    """The languages whose files the data has: all eleven of the real data, those in scale of generated data."""
+    found = {language for folder in data.get(DATASET, {}).values() for language in present(folder, "*.json")}
+    return [language for language in LANGUAGES if language in found]
+
+
+def _paragraphs(data: Data, language: str) -> Iterator[_Paragraph]:
+    path = located(folder_of(data, DATASET, language), f"{language}.json")
+    number, seen = 0, set()
+    for article in field(json_file(path), "data", list, str(path)):
+        for paragraph in field(article, "paragraphs", list, str(path)):
+            number += 1
+            where = f"{path}, paragraph {number}"
+            read = _paragraph(paragraph, f"{language}_{number}", where)
+            for question in read.questions:
+                if question.key in seen:
+                    raise SteleError(f"{where}: question id {question.key!r} is there twice")
+                seen.add(question.key)
+            if read.questions:
+                yield read
+
+
+def _paragraph(paragraph: dict, name: str, where: str) -> _Paragraph:
+    context = field(paragraph, "context", str, where)
+    breaks = field(paragraph, "sentence_breaks", list, where)
+    if not all(isinstance(b, list) and len(b) == 2 and 0 <= b[0] <= b[1] <= len(context) for b in breaks):
+        raise SteleError(f"{where}: sentence_breaks must be [start, end] within its {len(context)} characters")
+    sentences = [context[start:end] for start, end in breaks]
+    questions = []
+    for item in field(paragraph, "qas", list, where):
+        key = identifier(item.get("id"), where)
+        given = field(item, "answers", list, where)
+        if len(given) != 1:
+            raise SteleError(f"{where}: question {key}: want one answer, found {len(given)}")
+        start = field(given[0], "answer_start", int, where)
+        held = next((s for s, (first, end) in zip(sentences, breaks, strict=True) if first <= start < end), None)
+        if not held:
+            logger.warning("%s: question %s: its answer starts in no sentence; left out", where, key)
+            continue
+        answers = [f"{name}_{i}" for i, sentence in enumerate(sentences) if sentence == held]
+        questions.append(_Question(key, field(item, "question", str, where), answers))
+    candidates = [(f"{name}_{i}", (s + context).replace("\n", "")) for i, s in enumerate(sentences)]
+    return _Paragraph(candidates, questions)

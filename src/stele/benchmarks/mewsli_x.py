@@ -1,0 +1,117 @@
+"""Mewsli-X: link a mention in a WikiNews article in one of eleven languages to its entity by the entity's description.
+
+One search per language, one pool "all" of descriptions in fifty languages. Judged split: test. Native files
+(mewsli-x_20220518, after its own scripts have put the article texts back): `wikinews_mentions-{dev,test}.jsonl`,
+`candidate_set_entities.jsonl`, training `wikipedia_pairs-{train,dev}.jsonl`. The texts are made as in
+google-research/xtreme third_party/utils_mewslix.py (`preprocess_mention`, `preprocess_entity_description`).
+One gold entity per mention, so mAP@20 = MRR@20; the mean is over languages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
+from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
+from stele.errors import SteleError
+
+DATASET = "mewsli_x"
+LANGUAGES = ("ar", "de", "en", "es", "fa", "ja", "pl", "ro", "ta", "tr", "uk")
+JUDGED = "test"
+AVERAGE = "macro"
+
+_BRACED = re.compile(r"\{(.*?)\}")
+
+
+def searches(languages: Sequence[str]) -> list[Search]:
+    """One search per language of the articles, all in the one pool of entities."""
+    return [Search(language, language, "all") for language in languages]
+
+
+def queries(data: Data, search: Search) -> Iterator[Query]:
+    """The test mentions in articles of one language: `mention: left { mention } right`, one sentence."""
+    for where, context, mention in _mentions(data, search.language):
+        yield Query(identifier(mention.get("example_id"), where, "example_id"), mention_text(context, mention, where))
+
+
+def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
+    """Mention id -> {gold entity: 1}."""
+    judged: dict[str, dict[str, int]] = {}
+    for where, _, mention in _mentions(data, search.language):
+        name = identifier(mention.get("example_id"), where, "example_id")
+        refuse_again(name, judged, where, "example_id")
+        judged[name] = {identifier(field(mention, "entity_id", str, where).strip(), where, "entity_id"): 1}
+    return judged
+
+
+def passages(data: Data, pool: str) -> Iterator[Passage]:
+    """The candidate entities: the first sentences of a Wikipedia page; the title is not part of the text."""
+    for where, entity in json_lines(located(folder_of(data, DATASET, pool), "candidate_set_entities.jsonl")):
+        yield _entity(entity, where)
+
+
+def training(data: Data, split: str) -> Iterator[TrainingExample]:
+    """English Wikipedia mentions with their entities; no hard negatives."""
+    path = located(folder_of(data, DATASET, "all"), f"wikipedia_pairs-{split}.jsonl")
+    for where, item in json_lines(path):
+        pair = field(item, "contextual_mention", dict, where)
+        context, mention = field(pair, "context", dict, where), field(pair, "mention", dict, where)
+        text = mention_text(context, mention, where)
+        positive = _entity(field(item, "entity", dict, where), where)
+        yield TrainingExample(text, [positive], [], field(context, "language", str, where))
+
+
+def mention_text(context: dict[str, Any], mention: dict[str, Any], where: str) -> str:
+    """The query of a mention: its surface, then its sentence with the mention marked by braces.
+
+    Braces that the sentence has of its own become parentheses.
+    """
+    text = field(context, "text", str, where)
+    if not text:
+        raise SteleError(
+            f"{where}: the article's text is empty, as in the released files; run Mewsli-X's own get-mewsli-x.sh, "
+            f"which puts the texts back, and give its output as the dataset's folder"
+        )
+    start, end = _span(field(mention, "mention_span", dict, where), text, where)
+    for sentence in field(context, "sentence_spans", list, where):
+        first, last = _span(sentence, text, where)
+        if first <= start < last and end <= last:
+            break
+    else:
+        raise SteleError(f"{where}: no sentence holds the whole mention at {start}-{end}")
+    surface = text[start:end]
+    left, right = (_BRACED.sub(r"(\1)", side) for side in (text[first:start], text[end:last]))
+    return _one_line(f"{surface}: {left} {{ {surface} }} {right}")
+
+
+def _span(span: Any, text: str, where: str) -> tuple[int, int]:
+    if not isinstance(span, dict):
+        raise SteleError(f"{where}: a span must be an object with start and end")
+    start, end = field(span, "start", int, where), field(span, "end", int, where)
+    if not 0 <= start < end <= len(text):
+        raise SteleError(f"{where}: the span {start}-{end} is not within the text of {len(text)} characters")
+    if "text" in span and span["text"] != text[start:end]:
+        raise SteleError(f"{where}: the text at {start}-{end} is {text[start:end]!r}, its span says {span['text']!r}")
+    return start, end
+
+
+def _entity(entity: dict[str, Any], where: str) -> Passage:
+    text = field(entity, "description", str, where)
+    spans = [_span(span, text, where) for span in field(entity, "sentence_spans", list, where)]
+    description = _one_line(" ".join(text[start:end] for start, end in spans))
+    return Passage(identifier(entity.get("entity_id"), where, "entity_id"), "", description)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines()).replace("  ", " ").strip()
+
+
+def _mentions(data: Data, language: str) -> Iterator[tuple[str, dict, dict]]:
+    path = located(folder_of(data, DATASET, "all"), f"wikinews_mentions-{JUDGED}.jsonl")
+    for where, item in json_lines(path):
+        context = field(item, "context", dict, where)
+        if field(context, "language", str, where) == language:
+            for mention in field(item, "mentions", list, where):
+                yield where, context, mention

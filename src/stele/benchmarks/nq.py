@@ -1,0 +1,71 @@
+"""Natural Questions as DPR prepared it: English open-domain questions over Wikipedia passages of 100 words.
+
+One search, one pool. Judged split: test (3,610 questions). Native files: `nq-test.qa.csv` (tab-separated: question,
+Python list of answers); `psgs_w100.tsv.gz` (id, text, title); training `biencoder-nq-{train,dev}.json.gz`.
+Scored by the answers in the passages' texts (DPR `has_answer`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from stele.benchmarks import _dpr, _w100
+from stele.benchmarks._files import folder_of, located, tsv_rows
+from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
+from stele.errors import SteleError
+
+QUESTIONS = "nq_test"
+CORPUS = "psgs_w100"
+TRAINING = "nq_dpr"
+LANGUAGES = ("en",)
+AVERAGE = "macro"
+
+
+def searches(languages: Sequence[str]) -> list[Search]:
+    """The one search (English)."""
+    return [Search("en", "en", "en")]
+
+
+def queries(data: Data, search: Search) -> Iterator[Query]:
+    """The test questions; the file has no ids, so a question's id is its row number from 0."""
+    for number, (_, (question, _)) in enumerate(_rows(data)):
+        yield Query(str(number), question)
+
+
+def answers(data: Data, search: Search) -> dict[str, list[str]]:
+    """Question id -> acceptable answer strings."""
+    found = {}
+    for number, (where, (_, written)) in enumerate(_rows(data)):
+        try:
+            given = ast.literal_eval(written)
+        except (ValueError, SyntaxError):
+            given = None
+        if not isinstance(given, list) or not all(isinstance(answer, str) for answer in given):
+            raise SteleError(f"{where}: want a list of answer strings, found {written[:60]!r}")
+        found[str(number)] = given
+    return found
+
+
+def passages(data: Data, pool: str) -> Iterator[Passage]:
+    """The 21 million passages, streamed."""
+    return _w100.passages(_corpus(data, pool))
+
+
+def texts(data: Data, pool: str, ids: Collection[str]) -> dict[str, str]:
+    """The texts of some passages."""
+    return _w100.texts(_corpus(data, pool), ids)
+
+
+def training(data: Data, split: str) -> Iterator[TrainingExample]:
+    """DPR's training examples (gold passage first, BM25 hard negatives)."""
+    path = located(folder_of(data, TRAINING, "all"), f"biencoder-nq-{split}.json.gz")
+    yield from _dpr.training_examples(path, "en")
+
+
+def _rows(data: Data):
+    return tsv_rows(located(folder_of(data, QUESTIONS, "all"), "nq-test.qa.csv"), 2)
+
+
+def _corpus(data: Data, pool: str):
+    return located(folder_of(data, CORPUS, pool), "psgs_w100.tsv.gz")

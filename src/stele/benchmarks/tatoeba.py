@@ -1,0 +1,82 @@
+"""Tatoeba v1 (LASER): find a sentence's translation among all sentences of its pair's other side.
+
+For each language two searches, `{lang}-en` (foreign sentences against the English side) and `en-{lang}`. Each language
+has pools of its own (its pair's file, up to 1,000 sentences), so a language with fewer pairs has smaller pools.
+Native files: `tatoeba.{xxx}-eng.{xxx}` and `tatoeba.{xxx}-eng.eng`, one sentence a line, line by line translations.
+
+Rules of LASER's `IndexSearchMultiple` (source/lib/indexing.py): nearest neighbour by cosine, the lowest line among
+equals. A run puts equal scores in descending order of their ids, so passage ids count down from the end of the file:
+the first line has the highest id. No sentence of the real files is empty or there twice, so comparing positions and
+comparing texts give the same accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stele import catalogue
+from stele.benchmarks._files import folder_of, lines, located
+from stele.benchmarks.types import Data, Passage, Query, Search
+from stele.errors import SteleError
+
+DATASET = "tatoeba"
+AVERAGE = "macro"
+NORMALIZE = True  # cosine, whatever the encoder's own habit
+
+
+def searches(languages: Sequence[str]) -> list[Search]:
+    """Both directions of every language; English itself has none."""
+    found = []
+    for language in languages:
+        if language != "en":
+            found.append(Search(f"{language}-en", language, f"en-of-{language}"))
+            found.append(Search(f"en-{language}", language, language))
+    return found
+
+
+def queries(data: Data, search: Search) -> Iterator[Query]:
+    """The sentences of the searching side; a query's id is its line number from 0."""
+    foreign, english = _pair(data, search.language)
+    for number, text in enumerate(foreign if search.name.endswith("-en") else english):
+        yield Query(f"{number:04d}", text)
+
+
+def passages(data: Data, pool: str) -> Iterator[Passage]:
+    """The sentences of the side that is searched: `en-of-{lang}` is the English side of that language's pair."""
+    language = pool.removeprefix("en-of-")
+    foreign, english = _pair(data, language)
+    texts = english if pool != language else foreign
+    for number, text in enumerate(texts):
+        yield Passage(_passage_id(number, len(texts)), "", text)
+
+
+def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
+    """Line number -> {id of the same line on the other side: 1}."""
+    size = len(_pair(data, search.language)[0])
+    return {f"{number:04d}": {_passage_id(number, size): 1} for number in range(size)}
+
+
+def _passage_id(number: int, size: int) -> str:
+    return f"{size - 1 - number:04d}"
+
+
+def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
+    folder, code = folder_of(data, DATASET, language), file_code(language)
+    foreign = located(folder, f"tatoeba.{code}-eng.{code}")
+    english = located(folder, f"tatoeba.{code}-eng.eng")
+    sides = [text for _, text in lines(foreign)], [text for _, text in lines(english)]
+    if len(sides[0]) != len(sides[1]):
+        sizes = f"{len(sides[0])} lines, {english.name} has {len(sides[1])}"
+        raise SteleError(f"{foreign} has {sizes}; they must be translations line by line")
+    if not sides[0]:
+        raise SteleError(f"{foreign}: the file is empty")
+    return sides
+
+
+def file_code(language: str) -> str:
+    """LASER's code of a language (ISO 639-3); a language that the catalogue does not have is named by that code itself.
+
+    >>> file_code("fr"), file_code("zh"), file_code("max")
+    ('fra', 'cmn', 'max')
+    """
+    return catalogue.load("languages").get(language, {}).get("tatoeba", language)

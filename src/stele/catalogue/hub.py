@@ -1,0 +1,46 @@
+"""Addresses on the Hugging Face hub, and which files a model there can have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from stele.errors import SteleError
+
+ADDRESS = "https://huggingface.co/{repo}/resolve/{revision}/{file}"
+
+CONFIG = "config.json"
+MODULES = "modules.json"
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+VOCABULARY = ("tokenizer.json", "vocab.txt", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.json")
+TOKENIZER = (*VOCABULARY, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+SENTENCE_TRANSFORMERS = ("sentence_bert_config.json", "config_sentence_transformers.json")
+
+
+def address(repo: str, revision: str, file: str) -> str:
+    """Where a file of a repository lies.
+
+    >>> address("FacebookAI/xlm-roberta-base", "main", "config.json")
+    'https://huggingface.co/FacebookAI/xlm-roberta-base/resolve/main/config.json'
+    """
+    return ADDRESS.format(repo=repo, revision=revision, file=file)
+
+
+def repository(source: Mapping[str, Any]) -> tuple[str, str] | None:
+    """(hub id, revision) of a checkpoint's source, None for one that is not on the hub."""
+    repo = source.get("repo") or source.get("checkpoint")
+    if repo and not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(repo)):
+        raise SteleError(f"{repo!r} is no id of the Hugging Face hub (want OWNER/NAME), and no folder either")
+    return (str(repo), str(source.get("revision") or "main")) if repo else None
+
+
+def checkpoint_urls(source: Mapping[str, Any]) -> list[str]:
+    """The addresses that a checkpoint may be fetched from: its `files`, else all that such a repository can have.
+
+    Of the latter only those that exist are fetched, and weights in one format only.
+    """
+    if (found := repository(source)) is None:
+        return []
+    files = source.get("files") or (CONFIG, *WEIGHTS, *TOKENIZER, MODULES, *SENTENCE_TRANSFORMERS)
+    return [address(*found, file) for file in files]

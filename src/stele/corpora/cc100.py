@@ -1,0 +1,166 @@
+"""CC-100 text to Documents: one language's xz file, streamed.
+
+The format (statmt, cc_net): UTF-8, a line is a paragraph, an empty line ends a document. Memory is bounded by one
+document and one row group; a document longer than DOCUMENT_BYTES is cut at a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from stele import outputs, progress, records
+from stele.corpora.decompress import read_blocks
+from stele.corpora.sentences import split_sentences, tidy
+from stele.documents import Document, DocumentWriter
+from stele.errors import SteleError
+
+log = logging.getLogger(__name__)
+
+DOCUMENT_BYTES = 1 << 22  # a longer document is cut
+BAD_LINES, BAD_SHARE = 10, 0.001  # more lines than both that are not UTF-8: no text file
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--language", required=True, help="the corpus' own language code")
+    parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
+    parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the shards")
+    parser.add_argument("--limit", type=int, help="take this many documents only")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the documents of one language; raises SteleError for a damaged or foreign file."""
+    clock = records.start()
+    if args.limit is not None and args.limit < 1:
+        raise SteleError(f"--limit {args.limit}: want a number of documents, at least 1")
+    source = text_file(args.dataset.parent)
+    dropped: Counter[str] = Counter()
+    with outputs.atomic_directory(args.output.parent) as folder:
+        with progress.bar(source.stat().st_size, f"cc100 {args.language}", "B") as bar:
+            texts = read_texts(read_blocks(source, progress=bar.update), str(source), dropped)
+            with DocumentWriter(folder) as writer:
+                for document in islice(documents(texts, args.language, dropped), args.limit):
+                    writer.add(document)
+        if not writer.counts["documents"]:
+            raise SteleError(
+                f"{source}: not one document in it; it should hold paragraphs, and empty lines between documents"
+            )
+        records.write_record(
+            folder / args.output.name,
+            job="corpora cc100",
+            inputs={"dataset": args.dataset},
+            clock=clock,
+            labels=[records.LIMITED] if args.limit is not None else [],
+            corpus="cc100",
+            language=args.language,
+            **writer.counts,
+            dropped=dict(dropped),
+            content=outputs.files_digest(folder),
+        )
+    log.info("%s: %s", args.language, {**writer.counts, "dropped": dict(dropped)})
+
+
+def text_file(folder: Path) -> Path:
+    """The one CC-100 file of a dataset folder (`{language}.txt.xz`, or unpacked)."""
+    found = [path for pattern in ("*.txt.xz", "*.xz", "*.txt") for path in sorted(folder.rglob(pattern))]
+    if not found:
+        there = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"
+        raise SteleError(f"{folder}: no CC-100 text (want one {{language}}.txt.xz; found: {there})")
+    return found[0]
+
+
+def read_texts(blocks: Iterable[bytes], where: str, dropped: Counter[str]) -> Iterator[list[str]]:
+    """The lines of one document after another; counts what is dropped or cut in `dropped`.
+
+    Raises SteleError when more than BAD_LINES lines and BAD_SHARE of all are not UTF-8.
+    """
+    pending, lines, bad_line = b"", 0, ""
+    for block in _then_end(blocks):
+        pending = pending + block if block is not None else pending + b"\n\n"
+        pending = pending.replace(b"\r\n", b"\n") if b"\r" in pending else pending
+        *whole, pending = pending.split(b"\n\n")
+        if len(pending) > DOCUMENT_BYTES:
+            cut = _cut(pending, where)
+            whole.append(pending[:cut])
+            pending = pending[cut:]
+            dropped["cut_documents"] += 1
+        for raw in whole:
+            text, bad = _decode(raw)
+            lines += raw.count(b"\n") + 1
+            if bad:
+                dropped["lines_not_utf8"] += len(bad)
+                bad_line = bad_line or repr(bad[0][:40])
+            yield text
+        _refuse_foreign(dropped["lines_not_utf8"], lines, bad_line, where, sure=lines > 100_000)
+    _refuse_foreign(dropped["lines_not_utf8"], lines, bad_line, where, sure=True)
+
+
+def _then_end(blocks: Iterable[bytes]) -> Iterator[bytes | None]:
+    yield from blocks
+    yield None
+
+
+def _cut(pending: bytes, where: str) -> int:
+    """Where to cut a document that is too long: after its last line, else after its last space."""
+    cut = max(pending.rfind(b"\n"), 0) or max(pending.rfind(b" "), 0)
+    if not cut:
+        raise SteleError(f"{where}: {len(pending)} bytes without a space or a line's end: not a CC-100 text")
+    return cut + 1
+
+
+def _decode(raw: bytes) -> tuple[list[str], list[bytes]]:
+    """(lines, lines that are not UTF-8) of a document."""
+    try:
+        return raw.decode("utf-8").split("\n"), []
+    except UnicodeDecodeError:
+        good, bad = [], []
+        for line in raw.split(b"\n"):
+            try:
+                good.append(line.decode("utf-8"))
+            except UnicodeDecodeError:
+                bad.append(line)
+        return good, bad
+
+
+def _refuse_foreign(bad: int, lines: int, first: str, where: str, sure: bool) -> None:
+    if sure and bad > max(BAD_LINES, BAD_SHARE * lines):
+        raise SteleError(f"{where}: {bad} of {lines} lines are not UTF-8 (the first: {first}); want a CC-100 text file")
+
+
+def documents(texts: Iterable[list[str]], language: str, dropped: Counter[str]) -> Iterator[Document]:
+    """Documents of the texts that have a sentence; counts empty paragraphs and empty documents in `dropped`.
+
+    A text with a line of white space inside becomes several documents, as the format means it.
+    """
+    number = 0
+    for lines in _split_blank(texts):
+        sentences: list[str] = []
+        paragraphs: list[int] = []
+        for line in lines:
+            paragraph = tidy(line.replace("\ufeff", ""))
+            found = [paragraph[start:end] for start, end in split_sentences(paragraph, language)] if paragraph else []
+            if not found:
+                dropped["empty_paragraphs"] += 1
+                continue
+            paragraphs.append(len(sentences))
+            sentences.extend(found)
+        if not sentences:
+            dropped["empty_documents"] += 1
+            continue
+        yield Document(language, f"cc100-{language}-{number}", sentences, paragraphs)
+        number += 1
+
+
+def _split_blank(texts: Iterable[list[str]]) -> Iterator[list[str]]:
+    for lines in texts:
+        run: list[str] = []
+        for line in [*lines, ""]:
+            if line.strip():
+                run.append(line)
+            elif run:
+                yield run
+                run = []

@@ -1,0 +1,137 @@
+"""Page titles and link targets: namespaces, interwiki prefixes and the normal form of a title.
+
+Names of namespaces come from a dump's own siteinfo. What a siteinfo leaves out stands here: the English names that
+every wiki understands, older local names of files and categories, and the prefixes of other wikis.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import unquote
+
+from stele.corpora.entities import decode
+
+MAIN, FILE, CATEGORY = 0, 6, 14
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_CANONICAL = {
+    "media": -2, "special": -1, "talk": 1, "user": 2, "user talk": 3, "project": 4, "project talk": 5, "wikipedia": 4,
+    "wp": 4, "file": FILE, "file talk": 7, "image": FILE, "image talk": 7, "mediawiki": 8, "mediawiki talk": 9,
+    "template": 10, "template talk": 11, "help": 12, "help talk": 13, "category": CATEGORY, "category talk": 15,
+    "portal": 100, "portal talk": 101, "draft": 118, "module": 828, "module talk": 829,
+}  # fmt: skip
+# local names of files and categories that wikis still accept but their siteinfo no longer lists (MediaWiki's messages)
+_OLD_NAMES = {
+    FILE: """
+        bild datei imagen archivo afbeelding bestand immagine imagem ficheiro arquivo grafika plik fil kuva
+        tiedosto kép fájl soubor obrázek súbor resim dosya hình tập_tin gambar berkas picha faili imatge
+        fitxer slika datoteka slike pilt attēls fails vaizdas imagine fișier dosiero fitxategi fichier
+        изображение файл зображення слика датотека картинка εικόνα αρχείο ფაილი სურათი պատկեր קובץ תמונה
+        صورة ملف پرونده تصویر چتر فائل चित्र छवि चित्रम चित्र_चर्चा চিত্র ছবি ਤਸਵੀਰ ચિત્ર ଫାଇଲ படிமம் చిత్రం
+        దస్త్రం ಚಿತ್ರ പ്രമാണം ചിത്രം ගොනුව ภาพ ไฟล์ ຮູບ ဖိုင် រូបភាព ስዕል ファイル 画像 파일 그림 文件 檔案 档案 图像 圖像 圖片 图片
+    """,
+    CATEGORY: """
+        kategorie categoría catégorie categoria kategori kategoria luokka kategória κατηγορία категория
+        категорія категорија קטגוריה تصنيف رده زمرہ श्रेणी বিষয়শ্রেণী வகுப்பு వర్గం หมวดหมู่ カテゴリ 분류 分类 分類
+        jamii thể_loại
+    """,
+}
+_PROJECTS = _names(
+    """
+    wikt wiktionary s wikisource q wikiquote b wikibooks n wikinews v wikiversity voy wikivoyage c commons d
+    wikidata species wikispecies m meta mw mediawikiwiki w incubator outreach foundation wmf phab phabricator
+    bugzilla mail rfc doi isbn oclc imdbname imdbtitle google toolforge toollabs gerrit test wikitech betawiki
+    translatewiki
+    """
+)
+_LANGUAGES = _names(
+    """
+    aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb ba ban bar
+    bat-smg bbc bcl bdr be be-tarask be-x-old bew bg bh bi bjn blk bm bn bo bpy br bs btm bug bxr ca cbk-zam cdo
+    ce ceb ch cho chr chy ckb co cr crh cs csb cu cv cy da dag de dga din diq dsb dtp dty dv dz ee el eml en eo
+    es et eu ext fa fat ff fi fiu-vro fj fo fon fr frp frr fur fy ga gag gan gcr gd gl glk gn gom gor got gpe
+    gsw gu guc gur guw gv ha hak haw he hi hif ho hr hsb ht hu hy hyw hz ia iba id ie ig igl ii ik ilo inh io is
+    it iu ja jam jbo jv ka kaa kab kaj kbd kbp kcg kg kge ki kj kk kl km kn knc ko koi kr krc ks ksh ku kus kv
+    kw ky la lad lb lbe lez lfn lg li lij lld lmo ln lo lrc lt ltg lv mad mai map-bms mdf mg mh mhr mi min mk ml
+    mn mni mnw mo mos mr mrj ms mt mus mwl my myv mzn na nah nan nap nds nds-nl ne new ng nia nl nn no nov nqo
+    nr nrm nso nup nv ny oc olo om or os pa pag pam pap pcd pcm pdc pfl pi pih pl pms pnb pnt ps pt pwn qu rki
+    rm rmy rn ro roa-rup roa-tara rsk ru rue rup rw sa sah sat sc scn sco sd se sg sgs sh shi shn shy si simple
+    sk skr sl sm smn sn so sq sr srn ss st stq su sv sw syl szl szy ta tay tcy tdd te tet tg th ti tig tk tl tly
+    tn to tok tpi tr trv ts tt tum tw ty tyv udm ug uk ur uz ve vec vep vi vls vo vro wa war wo wuu xal xh xmf
+    yi yo yue za zea zgh zh zh-classical zh-min-nan zh-yue zu
+    """
+)
+_MEDIA = re.compile(r"\.(?:jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|og[agv]|webm|mp3|midi?|wav|flac|stl)[ _]*$", re.I)
+_FRAGMENT_OR_END = re.compile("#.*", re.S)
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a dump's siteinfo says: language, whether titles begin with a capital, local names of namespaces."""
+
+    language: str = ""
+    first_letter: bool = True
+    local_names: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def namespaces(self) -> dict[str, int]:
+        """Number of a namespace by its name in lower case; the wiki's own names come first."""
+        names = {name.replace("_", " "): ns for ns, all_names in _OLD_NAMES.items() for name in all_names.split()}
+        names |= _CANONICAL
+        return names | {name.lower(): number for name, number in self.local_names.items() if name}
+
+    def shows_nothing(self, prefix: str, rest: str) -> bool:
+        """Whether a link `[[prefix:rest` shows no text of its own: a file (by name or by file type) or a category."""
+        name = " ".join(prefix.replace("_", " ").strip(" \u200e\u200f").split()).lower()
+        return self.namespaces.get(name) in (FILE, CATEGORY) or (bool(name) and _MEDIA.search(rest) is not None)
+
+    def prefix(self, title: str) -> tuple[int | None, str]:
+        """(namespace, rest) of a title without a leading colon; namespace None: another wiki ("lang" or "project" in
+        rest).
+        """
+        head, colon, rest = title.partition(":")
+        if not colon:
+            return MAIN, title
+        name = " ".join(head.replace("_", " ").split()).lower()
+        number = self.namespaces.get(name)
+        if number is not None:
+            return number, rest
+        if name in _LANGUAGES:
+            return None, "lang"
+        return (None, "project") if name in _PROJECTS else (MAIN, title)
+
+    def normalise(self, title: str) -> str:
+        """The title as the page itself has it: spaces, no fragment, NFC, first letter; "" for a link within the page.
+
+        >>> Site().normalise("foo_bar%21#Section")
+        'Foo bar!'
+        """
+        if "&" in title:
+            title = decode(title)
+        if "%" in title:
+            plain = unquote(title, errors="replace")
+            title = title if "\ufffd" in plain else plain
+        if "#" in title:
+            title = _FRAGMENT_OR_END.sub("", title)
+        title = " ".join(title.replace("_", " ").replace("\u200e", "").replace("\u200f", "").split())
+        if not title.isascii():
+            title = unicodedata.normalize("NFC", title)
+        return capitalise(title) if self.first_letter else title
+
+
+def capitalise(title: str) -> str:
+    """First letter in upper case, as MediaWiki does it: one character stays one, Georgian has no capitals.
+
+    >>> capitalise("ßtraße"), capitalise("école")
+    ('ßtraße', 'École')
+    """
+    first = title[:1]
+    upper = first.upper()
+    return title if len(upper) != 1 or "\u10d0" <= first <= "\u10ff" else upper + title[1:]

@@ -1,0 +1,1 @@
+"""Encoders: models, pooling, the EncodingSpec, the tokenizer probe; loading, saving and encoding."""

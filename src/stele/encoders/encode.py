@@ -1,0 +1,132 @@
+"""Encoding texts: batches of similar length under a token budget, results in the order of the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+
+from stele.encoders.pooling import embed
+from stele.encoders.spec import EncodingSpec, Kind, TextInput
+from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
+from stele.errors import SteleError
+
+WINDOW = 16_384  # texts that are sorted together; bounds the memory of a stream
+GPU_BATCH_TOKENS = 65_536
+
+
+def default_batch_tokens(device: torch.device, width: int) -> int:
+    """Tokens of a padded batch. On a CPU a batch should stay in the caches: measured best were 4096 tokens of width 64,
+    512 to 1024 of widths 384 and 768."""
+    return min(4_096, max(768, 262_144 // width)) if device.type == "cpu" else GPU_BATCH_TOKENS
+
+
+class Encoder:
+    """One or two towers with their tokenizer and spec.
+
+    >>> encoder = load_encoder("work/.../pt0-ft0")              # doctest: +SKIP
+    >>> encoder.encode(["who wrote it?"], "query").shape        # doctest: +SKIP
+    (1, 768)
+    """
+
+    def __init__(
+        self,
+        query_model,
+        passage_model,
+        tokenizer,
+        spec: EncodingSpec,
+        query_heads: Sequence[torch.nn.Module] = (),
+        passage_heads: Sequence[torch.nn.Module] = (),
+        device: str = "cpu",
+    ) -> None:
+        self.spec, self.tokenizer, self.device = spec, tokenizer, torch.device(device)
+        self._towers = {
+            "query": (query_model, torch.nn.ModuleList(query_heads)),
+            "passage": (passage_model, torch.nn.ModuleList(passage_heads)),
+        }
+        for model, heads in self._towers.values():
+            model.to(self.device).eval()
+            heads.to(self.device).eval()
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+        model, heads = self._towers["query"]
+        return heads[-1][0].out_features if len(heads) else model.config.hidden_size
+
+    def model(self, kind: Kind):
+        """The tower for that kind of text."""
+        return self._tower(kind)[0]
+
+    def tokenize(self, texts: Sequence[TextInput], kind: Kind) -> Tokens:
+        return tokenize(self.tokenizer, texts, self.spec.length(kind), self.spec.segments, self.spec.prompt(kind))
+
+    def encode(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
+        """Vectors [n, d], float32, in the order of the texts; a pair is a tuple (see EncodingSpec.passage)."""
+        self._tower(kind)
+        out = np.empty((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), WINDOW):
+            window = texts[start : start + WINDOW]
+            out[start : start + len(window)] = self._encode(self.tokenize(window, kind), kind, batch_tokens)
+        return out
+
+    def encode_stream(
+        self,
+        items: Iterable[tuple[Any, TextInput]],
+        kind: Kind,
+        batch_tokens: int | None = None,
+        window: int = WINDOW,
+    ) -> Iterator[tuple[list[Any], np.ndarray]]:
+        """Vectors of a stream of (id, text), in blocks (ids, vectors [at most `window`, d]) in the stream's order.
+
+        Memory is bounded by the window. On a GPU the next window is read and tokenised while this one is encoded.
+        """
+        self._tower(kind)
+        items = iter(items)
+
+        def read() -> tuple[list[Any], Tokens | None]:
+            block = list(islice(items, window))
+            return [key for key, _ in block], self.tokenize([text for _, text in block], kind) if block else None
+
+        for ids, tokens in (_each if self.device.type == "cpu" else _ahead)(read):
+            yield ids, self._encode(tokens, kind, batch_tokens)
+
+    def _tower(self, kind: Kind):
+        if kind not in self._towers:
+            raise SteleError(f"no such kind of text: {kind!r}; valid: passage, query")
+        return self._towers[kind]
+
+    @torch.inference_mode()
+    def _encode(self, tokens: Tokens, kind: Kind, batch_tokens: int | None) -> np.ndarray:
+        model, heads = self._tower(kind)
+        budget = batch_tokens or default_batch_tokens(self.device, model.config.hidden_size)
+        batches = length_buckets(tokens.lengths, budget)
+        vectors = torch.empty((len(tokens.lengths), self.dimension), dtype=torch.float32, device=self.device)
+        half = self.spec.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16) if half else nullcontext():
+            for rows in batches:
+                batch = collate(tokens, rows, self.tokenizer.pad_token_id)
+                batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
+                vectors[torch.from_numpy(rows).to(self.device)] = embed(model, batch, self.spec, heads)
+        return vectors.cpu().numpy()
+
+
+def _each(read) -> Iterator[tuple[list[Any], Tokens]]:
+    """Calls `read` until a block is empty."""
+    while (block := read())[1] is not None:
+        yield block
+
+
+def _ahead(read) -> Iterator[tuple[list[Any], Tokens]]:
+    """Like `_each`, but reads in a thread of its own, one block ahead of the one being used."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(read)
+        while (block := coming.result())[1] is not None:
+            coming = pool.submit(read)
+            yield block

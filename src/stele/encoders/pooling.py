@@ -1,0 +1,52 @@
+"""From token states to one vector a text: the one function that training and encoding share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from stele.encoders.spec import EncodingSpec
+from stele.training.states import first_states
+
+MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def mean_pool(states: Tensor, mask: Tensor | None) -> Tensor:
+    """The mean of the token states [n, t, d] where the mask [n, t] is 1; a missing mask means no padding. -> [n, d]"""
+    if mask is None:
+        return states.mean(dim=1)
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
+
+
+def embed(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, heads: Sequence[nn.Module] = ()) -> Tensor:
+    """The vectors [n, d], float32, of a batch of token ids [n, t].
+
+    `batch` has input_ids and, where there is padding, attention_mask; token_type_ids only if the spec has segments.
+    `heads` are layers on the pooled vector (the Dense modules of a sentence-transformers folder), applied before
+    normalisation.
+    """
+    deeper = spec.layer is not None and spec.layer != model.config.num_hidden_layers
+    if spec.pooling == "mean" or deeper or "token_type_ids" in batch:
+        pooled = _pool_all(model, batch, spec, deeper)
+    else:
+        mask = batch.get("attention_mask")
+        pooled = first_states(model, batch["input_ids"], None if mask is None else mask.bool())
+        if spec.pooling == "pooler":
+            pooled = model.pooler(pooled[:, None])
+    for head in heads:
+        pooled = head(pooled)
+    pooled = pooled.float()
+    return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
+
+
+def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, deeper: bool) -> Tensor:
+    """Pooled vectors from the states of all tokens."""
+    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    output = model(**inputs, output_hidden_states=deeper)
+    if spec.pooling == "pooler":
+        return output.pooler_output
+    states = output.hidden_states[spec.layer] if deeper else output.last_hidden_state
+    return states[:, 0] if spec.pooling == "cls" else mean_pool(states.float(), inputs.get("attention_mask"))

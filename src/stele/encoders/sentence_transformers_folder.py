@@ -1,0 +1,220 @@
+"""Reading and writing the files that make a model folder a sentence-transformers folder.
+
+Supported modules, in this order: Transformer, Pooling (cls or mean), any number of Dense, optionally Normalize. Such a
+folder is a list of modules in modules.json, each with a small JSON file of its own; anything else in it is refused,
+because leaving a module out would give other vectors without a word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from stele.encoders.spec import EncodingSpec, make_spec
+from stele.encoders.trunk import load_tokenizer, read_json
+from stele.errors import SteleError
+from stele.outputs import atomic_write_json
+
+MODULES_FILE = "modules.json"
+SUPPORTED = ("Transformer", "Pooling", "Dense", "Normalize")
+POOLING_FLAGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
+ACTIVATIONS = {
+    "Tanh": "torch.nn.modules.activation.Tanh",
+    "GELU": "torch.nn.modules.activation.GELU",
+    "ReLU": "torch.nn.modules.activation.ReLU",
+    "Sigmoid": "torch.nn.modules.activation.Sigmoid",
+    "Identity": "torch.nn.modules.linear.Identity",
+}
+PASSAGE_PROMPTS = ("document", "passage", "corpus")  # the names that encode_document looks for, in its order
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+def read_modules(folder: Path) -> EncodingSpec:
+    """The spec that a sentence-transformers folder states by its modules and prompts."""
+    folder = Path(folder)
+    modules = _modules(folder)
+    length = _read_length(folder)
+    query_prompt, passage_prompt = _read_prompts(folder)
+    values = {
+        "pooling": _read_pooling(modules[1][1] / "config.json"),
+        "normalize": modules[-1][0] == "Normalize",
+        "query_length": length,
+        "passage_length": length,
+        "passage_format": "title_text",
+        "segments": _has_segments(folder),
+        "query_prompt": query_prompt,
+        "passage_prompt": passage_prompt,
+    }
+    return make_spec(values, str(folder))
+
+
+def read_heads(folder: Path, width: int) -> list:
+    """The Dense modules of a folder, in order, as torch modules; [] when it has none or is no such folder."""
+    folder = Path(folder)
+    if not (folder / MODULES_FILE).exists():
+        return []
+    heads = []
+    for name, path in _modules(folder):
+        if name == "Dense":
+            heads.append(_read_dense(path, width))
+            width = heads[-1][0].out_features
+    return heads
+
+
+def _modules(folder: Path) -> list[tuple[str, Path]]:
+    """(module name, its folder) in order; names are the last part of the class path, which moved between versions."""
+    path = folder / MODULES_FILE
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+        modules = [(entry["type"].rsplit(".", 1)[-1], folder / entry["path"]) for entry in listed]
+    except (UnicodeDecodeError, json.JSONDecodeError, TypeError, KeyError, AttributeError) as error:
+        raise SteleError(
+            f"{path}: want a list of modules with type and path ({error!r}); get the folder again"
+        ) from None
+    for name, place in modules:
+        if name not in SUPPORTED:
+            raise SteleError(f"{folder}: module {name!r} is not supported; supported are {', '.join(SUPPORTED)}")
+        if not place.resolve().is_relative_to(folder.resolve()):
+            raise SteleError(f"{path}: module {name!r} points outside the folder")
+    names = [name for name, _ in modules]
+    plain = ["Transformer", "Pooling", *["Dense"] * names.count("Dense")]
+    if names not in (plain, [*plain, "Normalize"]):
+        raise SteleError(
+            f"{folder}: modules are {', '.join(names)}; want Transformer, Pooling, Dense, Normalize in order"
+        )
+    if modules[0][1].resolve() != folder.resolve():
+        raise SteleError(f"{folder}: its Transformer is in {modules[0][1].name}/, want the model files at the top")
+    return modules
+
+
+def _read_length(folder: Path) -> int:
+    """The maximum length; settings of the Transformer module that would change vectors are refused."""
+    path = folder / "sentence_bert_config.json"
+    settings = read_json(path)
+    if settings.get("do_lower_case"):
+        raise SteleError(f"{path}: do_lower_case is not supported; lower-case in the tokenizer's normaliser instead")
+    text = (settings.get("modality_config") or {}).get("text") or {}
+    for key, found, want in (
+        ("method_output_name", text.get("method_output_name", "last_hidden_state"), "last_hidden_state"),
+        ("transformer_task", settings.get("transformer_task", "feature-extraction"), "feature-extraction"),
+    ):
+        if found != want:
+            raise SteleError(f"{path}: {key}: {found!r} is not supported; want {want!r}")
+    length = settings.get("max_seq_length")
+    if length is None:
+        limits = [read_json(folder / "tokenizer_config.json").get("model_max_length", 10**9)]
+        limits.append(read_json(folder / "config.json").get("max_position_embeddings", 512))
+        length = min(limits)
+    return int(length)
+
+
+def _read_pooling(path: Path) -> str:
+    settings = read_json(path)
+    if "pooling_mode" in settings:
+        given = settings["pooling_mode"]
+        modes = [given] if isinstance(given, str) else list(given)
+    else:
+        modes = [POOLING_FLAGS.get(k, k) for k, on in settings.items() if k.startswith("pooling_mode_") and on]
+    if len(modes) != 1 or modes[0] not in POOLING_FLAGS.values():
+        raise SteleError(f"{path}: pooling {' + '.join(modes) or 'none'} is not supported; supported are cls and mean")
+    if settings.get("include_prompt", True) is False:
+        raise SteleError(f"{path}: include_prompt: false (prompts left out of the pooling) is not supported")
+    return modes[0]
+
+
+def _read_prompts(folder: Path) -> tuple[str, str]:
+    """The prompts of queries and passages, chosen as encode_query and encode_document choose them."""
+    settings = read_json(folder / "config_sentence_transformers.json")
+    prompts = {name: text or "" for name, text in (settings.get("prompts") or {}).items()}
+    default = prompts.get(settings.get("default_prompt_name") or "", "")
+    passage = next((prompts[name] for name in PASSAGE_PROMPTS if name in prompts), default)
+    return prompts.get("query", default), passage
+
+
+def _has_segments(folder: Path) -> bool:
+    """Whether pairs get token types 0 and 1: the tokenizer makes them and the model has an embedding for both."""
+    types = read_json(folder / "config.json").get("type_vocab_size", 0)
+    return types > 1 and "token_type_ids" in load_tokenizer(folder).model_input_names
+
+
+def _read_dense(folder: Path, width: int):
+    import torch
+    from safetensors.torch import load_file
+
+    path = folder / "config.json"
+    settings = read_json(path)
+    activation = str(settings.get("activation_function", "Tanh")).rsplit(".", 1)[-1]
+    if activation not in ACTIVATIONS:
+        raise SteleError(f"{path}: activation {activation!r} is not supported; supported are {', '.join(ACTIVATIONS)}")
+    if settings.get("use_residual") or settings.get("module_input_name", "sentence_embedding") != "sentence_embedding":
+        raise SteleError(f"{path}: use_residual and other inputs than sentence_embedding are not supported")
+    if settings.get("in_features") != width or "out_features" not in settings:
+        raise SteleError(f"{path}: in_features is {settings.get('in_features')}, the vector before it has {width}")
+    if (folder / "model.safetensors").exists():
+        weights = load_file(folder / "model.safetensors")
+    elif (folder / "pytorch_model.bin").exists():
+        weights = torch.load(folder / "pytorch_model.bin", map_location="cpu", weights_only=True)
+    else:
+        raise SteleError(f"{folder}: no model.safetensors; get the folder again")
+    linear = torch.nn.Linear(width, settings["out_features"], bias=settings.get("bias", True))
+    try:
+        linear.load_state_dict({name.removeprefix("linear."): value.float() for name, value in weights.items()})
+    except RuntimeError as error:
+        raise SteleError(f"{folder}: weights and config.json differ ({str(error).splitlines()[-1].strip()})") from None
+    return torch.nn.Sequential(linear, getattr(torch.nn, activation)())
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = ()) -> None:
+    """Adds to a saved transformers folder the files by which sentence-transformers gives the same vectors.
+
+    The pooler has no module there; it is a Dense layer with tanh on the first token, and is written as that.
+    sentence-transformers has one maximum length a model: the longer of the two.
+    """
+    folder = Path(folder)
+    modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
+    flags = {
+        "word_embedding_dimension": model.config.hidden_size,
+        "pooling_mode_cls_token": spec.pooling != "mean",
+        "pooling_mode_mean_tokens": spec.pooling == "mean",
+        "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False,
+    }
+    atomic_write_json(folder / "1_Pooling" / "config.json", flags)
+    layers = [(head[0], type(head[1]).__name__) for head in heads]
+    if spec.pooling == "pooler":
+        layers = [(model.pooler.dense, "Tanh")]
+    for linear, activation in layers:
+        modules.append((f"{len(modules)}_Dense", "Dense"))
+        _write_dense(folder / modules[-1][0], linear, activation)
+    if spec.normalize:
+        modules.append((f"{len(modules)}_Normalize", "Normalize"))
+        (folder / modules[-1][0]).mkdir(exist_ok=True)
+    listing = [
+        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{name}"}
+        for i, (path, name) in enumerate(modules)
+    ]
+    atomic_write_json(folder / MODULES_FILE, listing)
+    length = max(spec.query_length, spec.passage_length)
+    atomic_write_json(folder / "sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
+    settings = {
+        "prompts": {"query": spec.query_prompt, "document": spec.passage_prompt},
+        "default_prompt_name": None,
+        "similarity_fn_name": "cosine" if spec.normalize else "dot",
+    }
+    atomic_write_json(folder / "config_sentence_transformers.json", settings)
+
+
+def _write_dense(folder: Path, linear, activation: str) -> None:
+    from safetensors.torch import save_file
+
+    settings = {
+        "in_features": linear.in_features,
+        "out_features": linear.out_features,
+        "bias": linear.bias is not None,
+        "activation_function": ACTIVATIONS[activation],
+    }
+    atomic_write_json(folder / "config.json", settings)
+    weights = {f"linear.{name}": value.detach().cpu().contiguous() for name, value in linear.state_dict().items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})

@@ -1,0 +1,91 @@
+"""Which examples share a group: pure functions of (seed, epoch, index), so that a resumed run needs no position."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from stele.finetuning.examples import Examples
+from stele.training.sampling import generator
+
+
+class Group(NamedTuple):
+    """b queries and their m candidates; a query's positive and hard negatives, then those of the next query.
+
+    queries    int64 [b], rows of Examples.queries
+    passages   int64 [m], rows of Examples.passages
+    positives  int64 [b], the column of each query's positive
+    starts     int64 [b + 1], a query's own candidates are the columns starts[i]:starts[i + 1]
+    mask       bool [b, m], True where a passage is no candidate of a query: another copy of its positive, or another
+               of its known positives
+    """
+
+    queries: np.ndarray
+    passages: np.ndarray
+    positives: np.ndarray
+    starts: np.ndarray
+    mask: np.ndarray
+
+
+@lru_cache(maxsize=2)
+def _order(examples: int, seed: int, epoch: int) -> np.ndarray:
+    return generator(seed, "order", epoch).permutation(examples)
+
+
+@lru_cache(maxsize=2)
+def _draws(examples: int, seed: int, epoch: int) -> np.ndarray:
+    return generator(seed, "hard negatives", epoch).random(examples)
+
+
+def members(examples: int, batch: int, seed: int, epoch: int, index: int) -> np.ndarray:
+    """The examples of group `index` of an epoch: a stretch of the epoch's random order.
+
+    An epoch has floor(examples / batch) groups; what is left over is left out, another part in every epoch.
+    """
+    return _order(examples, seed, epoch)[index * batch : (index + 1) * batch]
+
+
+def hard_negatives(data: Examples, example: int, wanted: int, seed: int, epoch: int) -> np.ndarray:
+    """`wanted` of the example's hard negatives (all, if it has no more), drawn anew in every epoch as DPR does."""
+    listed = data.negatives_of(example)
+    if wanted >= len(listed):
+        return listed
+    if wanted == 1:
+        return listed[[int(_draws(len(data), seed, epoch)[example] * len(listed))]]
+    return listed[generator(seed, "hard negatives", epoch, int(example)).permutation(len(listed))[:wanted]]
+
+
+def training_group(data: Examples, batch: int, wanted: int, seed: int, epoch: int, index: int) -> Group:
+    """Group `index` of an epoch with its hard negatives."""
+    chosen = members(len(data), batch, seed, epoch, index)
+    return make_group(data, chosen, [hard_negatives(data, i, wanted, seed, epoch) for i in chosen])
+
+
+def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:
+    """The dev set in order, with each query's first hard negatives; a last group of one query is left out."""
+    chosen = np.array_split(np.arange(len(data)), range(batch, len(data), batch))
+    return [make_group(data, rows, [data.negatives_of(i)[:wanted] for i in rows]) for rows in chosen if len(rows) > 1]
+
+
+def make_group(data: Examples, chosen: np.ndarray, negatives: list[np.ndarray]) -> Group:
+    """A group of the given examples and hard negatives."""
+    right = [data.positives_of(i) for i in chosen]
+    passages = np.concatenate([part for r, n in zip(right, negatives, strict=True) for part in (r[:1], n)])
+    starts = np.cumsum([0, *(1 + len(n) for n in negatives)])
+    return Group(np.asarray(chosen), passages, starts[:-1], starts, positive_mask(passages, starts[:-1], right))
+
+
+def positive_mask(passages: np.ndarray, columns: np.ndarray, right: list[np.ndarray]) -> np.ndarray:
+    """bool [b, m]: the candidates that are a known positive of the query without being the one at its own column.
+
+    >>> positive_mask(np.array([7, 8, 7]), np.array([0, 1]), [np.array([7]), np.array([8])]).astype(int).tolist()
+    [[0, 0, 1], [0, 0, 0]]
+    """
+    mask = passages[columns][:, None] == passages[None, :]
+    for row, known in enumerate(right):
+        if len(known) > 1:
+            mask[row] = np.isin(passages, known)
+    mask[np.arange(len(columns)), columns] = False
+    return mask

@@ -1,0 +1,214 @@
+"""Fine-tunes an encoder on a training set into a dual encoder, by DPR's or XTREME-R's recipe.
+
+Writes the encoder (one folder, or query/ and passage/), its encoding.json and tokenizer probe, the loss curve and the
+record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from stele import records
+from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.errors import SteleError
+from stele.outputs import atomic_directory, digest, files_digest
+from stele.registry import load_named
+
+log = logging.getLogger(__name__)
+
+BENCHMARKS = "stele.benchmarks"
+CURVE = (".csv", ".png", ".pdf")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", required=True, help="what the model is called")
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="style, training set, sizes and optimisation")
+    parser.add_argument(
+        "--encoder", required=True, type=Path, metavar="RECORD", help="the base encoder, or an earlier fine-tuning"
+    )
+    add_data_argument(parser, "--training")
+    add_data_argument(parser, "--dev", required=False)
+    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
+    parser.add_argument("--limit", type=int, help="only so many training and dev examples")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    from stele.encoders.probe import tokenizer_probe
+    from stele.finetuning.examples import examples_in
+    from stele.finetuning.model import load_model
+    from stele.finetuning.recipe import parse_recipe
+    from stele.finetuning.selection import Selection
+    from stele.training import loop
+    from stele.training.device import place
+
+    recipe = parse_recipe(_json(args.recipe))
+    if args.limit is not None and args.limit < 2:
+        raise SteleError(f"--limit: want at least 2, found {args.limit}")
+    training, dev = data_records(args.training, "--training"), data_records(args.dev, "--dev")
+    where = place()
+    module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
+    readers = _readers(recipe, tokenizer, training, dev, args.limit)
+    inputs = {**training, **{f"dev {name}": path for name, path in dev.items()}}
+    made_of = {name: records.content_digest(path) for name, path in inputs.items()}
+    read_by = recipe.model_dump(mode="json", include={"training_set", "dev_set", "strip_question_mark", "dev_limit"})
+    source = digest([made_of, read_by, recipe.spec().model_dump(), args.limit, tokenizer_probe(tokenizer)])
+    data = examples_in(args.state / "training", source, readers["training"], where)
+    steps = recipe.total_steps(len(data))
+    selection = None
+    if recipe.needs_dev:
+        examples = examples_in(args.state / "dev", source, readers["dev"], where)
+        an_epoch = recipe.steps_per_epoch(len(data))
+        selection = Selection(args.state / "best", module.to(where.device), examples, recipe, an_epoch, where)
+    outcome = loop.train(
+        module=module,
+        loss_at=losses(module, data, recipe, args.seed, where, selection),
+        optimisation=recipe.optimisation(steps),
+        state=args.state,
+        seed=args.seed,
+        curve=args.state / "curve.csv",
+        evaluate=None if selection is None else (selection.every, selection.measure),
+        label=f"finetune {args.model} on {recipe.training_set.name}",
+        on=where,
+    )
+    if where.first:
+        if selection is not None:
+            selection.restore()
+        facts = {"model": args.model, "processes": where.world, **start}
+        facts |= describe(recipe, module, data, steps, outcome, selection)
+        _publish(args, module, tokenizer, {"encoder": args.encoder, **inputs}, clock, facts)
+        shutil.rmtree(args.state, ignore_errors=True)
+    where.wait()
+
+
+def losses(
+    module: Any, data: Any, recipe: Any, seed: int, where: Any, selection: Any = None
+) -> Callable[[int], Iterator]:
+    """loss_at for the training loop: the groups of a step.
+
+    With at least as many groups a step as processes, a process takes whole groups; else a group is spread over all.
+    """
+    from dataclasses import replace
+
+    from stele.finetuning.batches import training_group
+    from stele.finetuning.contrastive import group_loss
+
+    groups_an_epoch = recipe.steps_per_epoch(len(data)) * recipe.accumulation
+    whole = recipe.accumulation >= where.world
+    place = replace(where, rank=0, world=1) if whole else where
+    weight = 1 / recipe.accumulation if whole else 1 / (recipe.accumulation * where.world)
+
+    def loss_at(step: int) -> Iterator[Mapping[str, Any]]:
+        if selection is not None:
+            selection.step = step + 1
+        first = where.rank if whole else 0
+        for number in range(first, recipe.accumulation, where.world if whole else 1):
+            epoch, index = divmod(step * recipe.accumulation + number, groups_an_epoch)
+            group = training_group(data, recipe.batch, recipe.hard_negatives, seed, epoch, index)
+            loss = group_loss(module, data, group, recipe.temperature, recipe.encode_chunk, place)
+            masked = int(group.mask.sum()) if whole or where.first else 0
+            yield {"nll": (loss * place.world, weight), "masked_duplicates": masked}
+
+    return loss_at
+
+
+def describe(
+    recipe: Any, module: Any, data: Any, steps: int, outcome: Mapping[str, Any], selection: Any
+) -> dict[str, Any]:
+    """What a reader must know of a run to repeat it."""
+    per_query = 1 + recipe.hard_negatives
+    facts = {
+        "recipe": recipe.model_dump(mode="json", exclude_none=True),
+        "encoding": module.spec.model_dump(),
+        "steps": steps,
+        "epochs": round(steps / recipe.steps_per_epoch(len(data)), 4),
+        "global_batch": recipe.batch * recipe.accumulation,
+        "contrastive_group": {"queries": recipe.batch, "passages_at_most": recipe.batch * per_query},
+        "negatives_per_query": recipe.batch * per_query - 1,
+        "precision": recipe.precision,
+        "examples": data.counts,
+        "losses": outcome["losses"],
+        "counts": outcome["counts"],
+        "dev_curve": outcome["evaluations"],
+        "selected": {"step": steps, "by": "last"},
+    }
+    if module.scale is not None:
+        facts["scale"] = round(float(module.scale.detach()), 6)
+    if selection is not None:
+        facts["dev_examples"] = selection.data.counts
+        best = selection.best()
+        if best is not None:
+            facts["selected"] = {"step": best["step"], "by": best["figure"], "value": best["value"]}
+    return facts
+
+
+def _readers(
+    recipe: Any, tokenizer: Any, training: Mapping[str, Path], dev: Mapping[str, Path], limit: int | None
+) -> dict[str, Callable]:
+    """How to read the training set and the dev set, which comes from the training data unless --dev is given."""
+    from stele.finetuning.examples import read_examples
+
+    def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
+        def read():
+            source = load_named(BENCHMARKS, chosen.module, kind="training set")
+            if not hasattr(source, "training"):
+                raise SteleError(f"--recipe: {chosen.module} has no training examples")
+            folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
+            found = islice(source.training(folders, split), most)
+            return read_examples(found, tokenizer, recipe.spec(), recipe.strip_question_mark, f"{chosen.name} {split}")
+
+        return read
+
+    most = [number for number in (recipe.dev_limit, limit) if number is not None]
+    return {
+        "training": reader(recipe.training_set, "train", training, limit),
+        "dev": reader(recipe.dev_set, "dev", dev or training, min(most) if most else None),
+    }
+
+
+def _publish(
+    args: argparse.Namespace,
+    module: Any,
+    tokenizer: Any,
+    inputs: Mapping[str, Path],
+    clock: records.Clock,
+    facts: Mapping[str, Any],
+) -> None:
+    """Writes encoder, curve and record into the folder of the output, all at once."""
+    from stele.encoders.save import save_encoder
+
+    passage = None if module.spec.towers == "shared" else module.tower("passage")
+    with atomic_directory(args.output.parent) as folder:
+        save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
+        content = files_digest(folder)
+        for suffix in CURVE:
+            shutil.copyfile((args.state / "curve.csv").with_suffix(suffix), folder / f"curve{suffix}")
+        records.write_record(
+            folder / "record.json",
+            job="finetune",
+            inputs=inputs,
+            clock=clock,
+            seed=args.seed,
+            labels=[records.LIMITED] if args.limit else [],
+            content=content,
+            **facts,
+        )
+
+
+def _json(text: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"--recipe: not JSON ({error})") from None
+    if not isinstance(values, dict):
+        raise SteleError(f"--recipe: want a JSON object, found {type(values).__name__}")
+    return values

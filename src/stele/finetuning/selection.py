@@ -1,0 +1,137 @@
+"""Choosing a checkpoint by a dev set: figures as training goes on, and the best weights so far kept on disk."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stele.encoders.spec import Kind
+from stele.encoders.tokens import Tokens
+from stele.errors import SteleError
+from stele.finetuning.batches import Group, dev_groups
+from stele.finetuning.contrastive import gather, loss_of_vectors
+from stele.finetuning.examples import Examples
+from stele.finetuning.model import DualEncoder
+from stele.finetuning.recipe import FinetuningRecipe
+from stele.outputs import atomic_directory, atomic_write_json
+from stele.training.device import Place
+
+log = logging.getLogger(__name__)
+
+BLOCK = 1_024  # queries scored against the pool at a time
+
+
+class Vectors:
+    """Vectors of the texts that a measure needs; of several processes, each encodes its share."""
+
+    def __init__(self, module: DualEncoder, data: Examples, precision: str, where: Place) -> None:
+        self.module, self.data, self.precision, self.where = module, data, precision, where
+
+    def of(self, kind: Kind, rows: np.ndarray) -> Tensor:
+        """Vectors [len(rows), d] on every process."""
+        tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
+        shares = np.array_split(rows, self.where.world)
+        half = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(self.precision)
+        with torch.no_grad(), torch.autocast(self.module.device.type, half) if half else nullcontext():
+            own = self.module.vectors(tokens, shares[self.where.rank], kind)
+        return own if self.where.world == 1 else gather(own, [len(part) for part in shares], self.where)
+
+
+def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe) -> float:
+    """Mean over dev groups of the training loss without dropout (DPR validate_nll); hard negatives are the first."""
+    scale = vectors.module.scale
+    total = 0.0
+    for group in groups:
+        queries = vectors.of("query", group.queries)
+        passages = vectors.of("passage", group.passages)
+        queries = queries if scale is None else queries * scale.detach()
+        total += float(loss_of_vectors(queries, passages, group, recipe.temperature))
+    return total / len(groups)
+
+
+def average_rank(vectors: Vectors, data: Examples, hard_negatives: int) -> float:
+    """Mean rank, from 0, of each question's positive in one pool (DPR validate_average_rank).
+
+    The pool is the positives and the first hard negatives of all dev questions, each passage once. Other known
+    positives of a question do not count against it; equal scores do.
+    """
+    lists = [
+        np.concatenate([data.positives_of(i)[:1], data.negatives_of(i)[:hard_negatives]]) for i in range(len(data))
+    ]
+    pool = np.unique(np.concatenate(lists))
+    passages, total = vectors.of("passage", pool), 0
+    queries = vectors.of("query", np.arange(len(data)))
+    column = {int(row): place for place, row in enumerate(pool)}
+    with torch.autocast(queries.device.type, enabled=False):
+        for start in range(0, len(data), BLOCK):
+            scores = queries[start : start + BLOCK].float() @ passages.float().T
+            for row, values in enumerate(scores):
+                known = [column[int(p)] for p in data.positives_of(start + row) if int(p) in column]
+                gold = values[column[int(data.positives_of(start + row)[0])]]
+                total += int((values >= gold).sum()) - int((values[known] >= gold).sum())
+    return total / len(data)
+
+
+class Selection:
+    """Measures a dev set and keeps the best weights so far in `folder`.
+
+    Before the recipe's rank epoch the NLL decides, from it on the average rank, which then starts afresh (DPR
+    --val_av_rank_start_epoch). A run that was killed measures the same steps again and decides the same.
+    """
+
+    def __init__(
+        self, folder: Path, module: DualEncoder, data: Examples, recipe: FinetuningRecipe, an_epoch: int, where: Place
+    ) -> None:
+        self.folder, self.module, self.data, self.recipe = folder, module, data, recipe
+        self.an_epoch, self.where = an_epoch, where
+        self.groups = dev_groups(data, recipe.dev_batch, min(1, recipe.hard_negatives))
+        self.every = recipe.evaluate_every or an_epoch
+        self.step = 0  # optimiser steps done; set by the source of batches
+        if not self.groups:
+            raise SteleError(f"the dev set has {len(data)} usable examples; an NLL needs at least 2")
+
+    def measure(self) -> dict[str, float]:
+        """The figures after `self.step` steps; keeps the weights if they are the best so far."""
+        vectors = Vectors(self.module, self.data, self.recipe.precision, self.where)
+        from_epoch = self.recipe.rank_from_epoch
+        by_rank = from_epoch is not None and (self.step - 1) // self.an_epoch >= from_epoch
+        if by_rank:
+            figures = {"dev_average_rank": average_rank(vectors, self.data, self.recipe.dev_hard_negatives)}
+        else:
+            figures = {"dev_nll": dev_nll(vectors, self.groups, self.recipe)}
+        name, value = next(iter(figures.items()))
+        if self.where.first:
+            log.info("step %d: %s %.4f", self.step, name, value)
+            if self.recipe.selection != "last":
+                self._keep_if_best(int(by_rank), name, value)
+        return figures
+
+    def best(self) -> dict[str, float | int | str] | None:
+        """What the kept weights scored, and after which step."""
+        path = self.folder / "best.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def restore(self) -> None:
+        """Puts the best weights back into the module."""
+        from safetensors.torch import load_file
+
+        if self.best() is not None:
+            self.module.load_state_dict(load_file(self.folder / "weights.safetensors"))
+
+    def _keep_if_best(self, phase: int, name: str, value: float) -> None:
+        from safetensors.torch import save_file
+
+        before = self.best()
+        if before is not None and (phase, -value) <= (before["phase"], -before["value"]):
+            return
+        with atomic_directory(self.folder) as made:
+            weights = {key: tensor.detach().cpu().contiguous() for key, tensor in self.module.state_dict().items()}
+            save_file(weights, made / "weights.safetensors")
+            atomic_write_json(made / "best.json", {"phase": phase, "figure": name, "value": value, "step": self.step})

@@ -1,0 +1,52 @@
+"""Mining recipes: what all methods share, and how a recipe is read."""
+
+from __future__ import annotations
+
+import json
+from types import ModuleType
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from stele.errors import SteleError, unknown
+from stele.registry import load_named, module_names
+
+METHODS = "stele.pairs"
+COMMANDS = {"mine"}  # modules of that package that are no method
+SPECIAL = 2  # special tokens that training puts around a segment: lengths in recipes count them, stores leave them out
+
+
+class MiningRecipe(BaseModel):
+    """Keys of a mining method; each method adds its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: str
+
+    def text(self, sentence: str) -> str:
+        """What of a sentence is tokenised: all of it, unless a method cuts sentences by words."""
+        return sentence
+
+
+def parse_recipe(text: str, where: str = "--recipe") -> tuple[ModuleType, MiningRecipe]:
+    """(module of the method, its recipe) from JSON text; what is wrong is said with the key and what is valid."""
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"{where}: not JSON ({error}); found {text[:80]!r}") from None
+    methods = sorted(set(module_names(METHODS)) - COMMANDS)
+    if not isinstance(values, dict) or not isinstance(values.get("method"), str):
+        raise SteleError(
+            f"{where}: want an object with the key `method`, one of {', '.join(methods)}; found {text[:80]!r}"
+        )
+    if values["method"] not in methods:
+        raise unknown("mining method", values["method"], methods, where)
+    module = load_named(METHODS, values["method"], "mining method")
+    known = module.Recipe.model_fields
+    if extra := sorted(set(values) - set(known)):
+        raise unknown("key", extra[0], known, where)
+    try:
+        return module, module.Recipe(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "values"
+        raise SteleError(f"{where}: {key}: {first['msg']} (found {first['input']!r})") from None

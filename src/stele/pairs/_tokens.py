@@ -1,0 +1,118 @@
+"""Documents to tokens: thousands of sentences at a time, memory bounded by one batch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+BATCH_SENTENCES = 8192
+BATCH_CHARACTERS = 1 << 20
+
+Encode = Callable[[Sequence[str]], tuple[np.ndarray, np.ndarray]]
+
+
+class Tokens(NamedTuple):
+    """The sentences of one document that have tokens, one after another, without special tokens.
+
+    ids      uint32 [sum of lengths]
+    lengths  int64 [n], each at least 1
+    """
+
+    ids: np.ndarray
+    lengths: np.ndarray
+
+    def spans(self, bounds: Sequence[int] | np.ndarray) -> list[np.ndarray]:
+        """The ids of sentences bounds[0] to bounds[1], bounds[1] to bounds[2] ...: one array each."""
+        offsets = np.concatenate([[0], np.cumsum(self.lengths)])[np.asarray(bounds)].tolist()
+        return [self.ids[begin:end] for begin, end in pairwise(offsets)]
+
+    def sentences(self) -> list[np.ndarray]:
+        return self.spans(np.arange(len(self.lengths) + 1))
+
+
+def encoder(tokenizer) -> Encode:
+    """texts -> (ids uint32, flat; lengths int64 [n]) with a fast tokenizer's backend: nothing added or cut."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+
+    def encode(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        encoded = backend.encode_batch_fast(list(texts), add_special_tokens=False)
+        lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+        ids = np.fromiter(chain.from_iterable(e.ids for e in encoded), np.uint32, int(lengths.sum()))
+        return ids, lengths
+
+    return encode
+
+
+def tokenised(
+    documents: Iterable[tuple[str, list[str]]],
+    encode: Encode,
+    text: Callable[[str], str],
+    counts: Counter[str],
+    batch_sentences: int = BATCH_SENTENCES,
+    batch_characters: int = BATCH_CHARACTERS,
+) -> Iterator[tuple[str, Tokens]]:
+    """(doc_id, Tokens) of every document, in order, also of one in which nothing has tokens.
+
+    `text` says what of a sentence is tokenised; sentences it cuts, and those without tokens, are counted.
+    """
+    for batch in _batches(documents, batch_sentences, batch_characters):
+        texts = [text(sentence) for _, sentences in batch for sentence in sentences]
+        whole = chain.from_iterable(sentences for _, sentences in batch)
+        counts["sentences_cut_by_words"] += sum(a is not b for a, b in zip(texts, whole, strict=True))
+        ids, lengths = encode(texts)
+        counts["dropped_empty_sentences"] += int((lengths == 0).sum())
+        begin = first = 0
+        for doc_id, sentences in batch:
+            own = lengths[first : first + len(sentences)]
+            end = begin + int(own.sum())
+            yield doc_id, Tokens(ids[begin:end], own[own > 0])
+            begin, first = end, first + len(sentences)
+
+
+def _batches(documents: Iterable[tuple[str, list[str]]], most: int, characters: int) -> Iterator[list]:
+    """Consecutive documents until they have `most` sentences or so many characters; at least one document each."""
+    batch: list[tuple[str, list[str]]] = []
+    sentences = size = 0
+    for document in documents:
+        batch.append(document)
+        sentences += len(document[1])
+        size += sum(map(len, document[1]))
+        if sentences >= most or size >= characters:
+            yield batch
+            batch, sentences, size = [], 0, 0
+    if batch:
+        yield batch
+
+
+def pack(lengths: Sequence[int], limit: int, separator: int = 0) -> list[int]:
+    """Where packed blocks of whole sentences begin, and the number of sentences at the end.
+
+    A sentence joins the block before it when the block stays within `limit` tokens, `separator` tokens counted between
+    two sentences; one that is longer than the limit is a block of its own, whatever its length.
+
+    >>> pack([3, 2, 4, 9, 1, 1], limit=6)
+    [0, 2, 3, 4, 6]
+    """
+    bounds, size = [0], 0
+    for index, length in enumerate(lengths):
+        if index == bounds[-1]:
+            size = length
+        elif size + separator + length <= limit:
+            size += separator + length
+        else:
+            bounds.append(index)
+            size = length
+    return [*bounds, len(lengths)]
+
+
+def generator(seed: int, method: str, language: str, doc_id: str) -> np.random.Generator:
+    """The random numbers of one document: nothing else in the corpus, and no batch or shard, has a say in them."""
+    name = "\0".join((method, language, doc_id)).encode()
+    return np.random.default_rng([seed, int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big")])

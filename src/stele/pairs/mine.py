@@ -1,0 +1,104 @@
+"""Mines the documents of one language for training examples: MSM's documents, CROP and ICT pairs, stretches for MLM.
+
+Writes an example store (stele.training.store), tokens of the given tokenizer without special ones, and its record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from stele import outputs, progress, records
+from stele.documents import read_sentences
+from stele.errors import SteleError
+from stele.pairs._recipe import MiningRecipe, parse_recipe
+from stele.pairs._tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
+from stele.training.store import write_store
+
+log = logging.getLogger(__name__)
+
+DROPPED = "dropped_"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--recipe", required=True, metavar="JSON", help='`method` and its keys, e.g. {"method": "msm"}')
+    parser.add_argument("--language", required=True, help="the language of the documents")
+    parser.add_argument("--documents", required=True, type=Path, metavar="RECORD", help="record.json of the documents")
+    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
+    parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+    parser.add_argument("--limit", type=int, metavar="N", help="take this many documents only")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    module, recipe = parse_recipe(args.recipe)
+    for name, least in (("seed", 0), ("limit", 1)):
+        if (found := getattr(args, name)) is not None and found < least:
+            raise SteleError(f"--{name}: found {found}, want a number of at least {least}")
+    written = records.read_record(args.documents).get("documents")
+    total = written if args.limit is None or written is None else min(written, args.limit)
+    from stele.encoders.probe import tokenizer_probe
+    from stele.encoders.trunk import load_tokenizer
+
+    tokenizer = load_tokenizer(args.tokenizer.parent)
+    probe = outputs.digest(tokenizer_probe(tokenizer))
+    counts: Counter[str] = Counter()
+    documents = islice(read_sentences(args.documents), args.limit)
+    shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
+    with outputs.atomic_directory(args.output.parent) as folder:
+        found = mine(shown, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
+        stored = write_store(folder, found)
+        facts = {**stored, **summary(counts)}
+        records.write_record(
+            folder / args.output.name,
+            job="pairs mine",
+            inputs={"documents": args.documents, "tokenizer": args.tokenizer},
+            clock=clock,
+            seed=args.seed,
+            labels=[records.LIMITED] if args.limit is not None else [],
+            method=recipe.method,
+            recipe=recipe.model_dump(),
+            language=args.language,
+            tokenizer_probe=probe,
+            **facts,
+            content=outputs.files_digest(folder),
+        )
+    log.info("%s %s: %s", recipe.method, args.language, facts)
+    if not stored["examples"]:
+        log.warning("%s: not one %s example in %d documents", args.language, recipe.method, facts["documents"])
+
+
+def summary(counts: Counter[str]) -> dict[str, object]:
+    """The counts as facts of the record: documents read, `dropped` by reason, everything else under `counts`."""
+    dropped = {key.removeprefix(DROPPED): n for key, n in sorted(counts.items()) if key.startswith(DROPPED) and n}
+    others = {key: n for key, n in sorted(counts.items()) if not key.startswith(DROPPED) and key != "documents" and n}
+    return {"documents": counts["documents"], "dropped": dropped, "counts": others}
+
+
+def mine(
+    documents: Iterable[tuple[str, list[str]]],
+    encode: Encode,
+    module: ModuleType,
+    recipe: MiningRecipe,
+    seed: int,
+    language: str,
+    counts: Counter[str],
+    batch_sentences: int = BATCH_SENTENCES,
+) -> Iterator[list[np.ndarray]]:
+    """The examples of some (doc_id, sentences), in their order; what was read, cut and dropped is added to `counts`.
+
+    A document's examples depend on nothing but the document, the recipe, the seed and the language.
+    """
+    for doc_id, tokens in tokenised(documents, encode, recipe.text, counts, batch_sentences):
+        counts["documents"] += 1
+        rng = partial(generator, seed, recipe.method, language, doc_id)
+        yield from module.examples(tokens, recipe, rng, counts)

@@ -1,0 +1,29 @@
+"""MSM's documents: pieces of up to 32 sentences, each to be predicted from the others (Zhang et al., section 4.2).
+
+An example is a piece; its segments are the piece's units in order. `_units` has the two readings of a unit: the paper's
+sentences (default) and the released code's packed blocks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import numpy as np
+
+from stele.pairs._tokens import Tokens
+from stele.pairs._units import UnitRecipe, pieces
+
+
+class Recipe(UnitRecipe):
+    """MSM has no keys but those of its units."""
+
+    method: Literal["msm"] = "msm"
+
+
+def examples(
+    tokens: Tokens, recipe: Recipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
+) -> Iterator[list[np.ndarray]]:
+    """The pieces of one document: nothing is drawn."""
+    yield from pieces(tokens, recipe, counts)

@@ -1,0 +1,175 @@
+"""Continues the pretraining of a checkpoint on mined examples: MSM, CROP, ICT or MLM, with MLM beside the first three.
+
+Writes a plain `transformers` folder of the sentence encoder, its snapshots, the loss curve and the record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stele import records
+from stele.errors import SteleError
+from stele.outputs import atomic_directory, files_digest
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", required=True, help="what the model is called")
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="objective, sizes and optimisation")
+    parser.add_argument("--base", required=True, type=Path, metavar="RECORD", help="the checkpoint it starts from")
+    parser.add_argument(
+        "--pairs",
+        required=True,
+        nargs="+",
+        metavar="STORE:LANGUAGE=RECORD",
+        help="records of the mined examples, e.g. msm:en=work/.../record.json mlm:en=...",
+    )
+    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
+    parser.add_argument(
+        "--output", required=True, type=Path, metavar="RECORD", help="to be written, in a folder of its own"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    from stele.pretraining.base import load_base
+    from stele.pretraining.stores import open_stores, parse_pairs
+    from stele.training import flops, loop, tasks
+    from stele.training.device import place
+    from stele.training.masking import vocabulary
+    from stele.training.recipe import parse_recipe
+
+    recipe = parse_recipe(read_json(args.recipe))
+    given = parse_pairs(args.pairs)
+    base = args.base.parent
+    where = place()
+    model, tokenizer = load_base(base, recipe.dropout, args.seed)
+    recipe, arithmetic = flops.with_steps(recipe, flops.Shape.of(model.config))
+    words = vocabulary(tokenizer, model.config.vocab_size)
+    chosen = tasks.objectives(recipe)
+    stores = open_stores(given, {o.STORE for o in chosen.values()}, recipe.languages, tokenizer, words.size)
+    made = {name: tasks.Task(name, o, recipe, stores[o.STORE], words, args.seed) for name, o in chosen.items()}
+    module = new_module(model, {name: objective.Heads for name, objective in chosen.items()}, recipe, args.seed)
+    for task in made.values():
+        if task.sampler.left_out:
+            log.warning("%s: languages too small for one group, left out: %s", task.name, task.sampler.left_out)
+    curve, snapshots = args.state / "curve.csv", args.state / "snapshots"
+    keep = {step: snapshot(model, base, snapshots / f"step-{step}") for step in recipe.snapshots}
+    outcome = loop.train(
+        module=module,
+        loss_at=tasks.losses(made, module, recipe, where),
+        optimisation=recipe.optimisation(),
+        state=args.state,
+        seed=args.seed,
+        curve=curve,
+        at_step=keep if where.first else {},
+        label=f"pretrain {args.model}",
+        on=where,
+    )
+    if where.first:
+        facts = {**describe(recipe, made), "arithmetic": arithmetic, "model": args.model, "label": args.model}
+        facts |= {"losses": outcome["losses"], "counts": outcome["counts"], "processes": where.world}
+        inputs = {"base": args.base, **given}
+        publish(args.output, model, base, snapshots, curve, inputs, clock, args.seed, facts)
+        shutil.rmtree(args.state, ignore_errors=True)
+    where.wait()
+
+
+def read_json(text: str) -> dict[str, Any]:
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"--recipe: not JSON ({error})") from None
+    if not isinstance(values, dict):
+        raise SteleError(f"--recipe: want a JSON object, found {type(values).__name__}")
+    return values
+
+
+def new_module(model: Any, heads: Mapping[str, type], recipe: Any, seed: int) -> Any:
+    """The model and the objectives' own layers; their initial weights are a function of the seed."""
+    import torch
+
+    from stele.training.sampling import derive
+    from stele.training.tasks import Pretraining
+
+    built = {}
+    with torch.random.fork_rng(devices=[]):
+        for name, make in heads.items():
+            torch.manual_seed(derive(seed, "initial weights", name))
+            built[name] = make(recipe, model.config)
+    return Pretraining(model, built)
+
+
+def snapshot(model: Any, base: Path, folder: Path):
+    """Keeps the encoder as it is when called; a second time for the same step writes the same again."""
+    from stele.pretraining.base import save_sentence_encoder
+
+    def keep() -> None:
+        with atomic_directory(folder) as made:
+            save_sentence_encoder(made, model, base)
+
+    return keep
+
+
+def describe(recipe: Any, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What a reader must know of a run to repeat it: sizes, negatives, lengths, languages and their probabilities."""
+    own = made[recipe.objective]
+    mlm_groups = recipe.mlm_share * recipe.groups if len(made) > 1 else 0.0
+    return {
+        "objective": recipe.objective,
+        "recipe": recipe.model_dump(mode="json", exclude_none=True),
+        "steps": recipe.steps,
+        "global_batch": {
+            "groups": recipe.groups,
+            f"{recipe.objective}_groups_on_average": round(recipe.groups - mlm_groups, 6),
+            "mlm_groups_on_average": round(mlm_groups if recipe.objective != "mlm" else float(recipe.groups), 6),
+            "examples_a_group": own.sampler.group_size,
+        },
+        "negatives_per_query": own.objective.negatives(recipe),
+        "precision": recipe.precision,
+        "languages": {
+            name: {
+                language: {"examples": size, "probability": round(task.sampler.probabilities[language], 6)}
+                for language, size in task.sampler.sizes.items()
+            }
+            for name, task in made.items()
+        },
+        "languages_left_out": {name: task.sampler.left_out for name, task in made.items() if task.sampler.left_out},
+    }
+
+
+def publish(
+    output: Path,
+    model: Any,
+    base: Path,
+    snapshots: Path,
+    curve: Path,
+    inputs: Mapping[str, Path],
+    clock: records.Clock,
+    seed: int,
+    facts: Mapping[str, Any],
+) -> None:
+    """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
+    from stele.pretraining.base import save_sentence_encoder
+
+    with atomic_directory(output.parent) as folder:
+        save_sentence_encoder(folder, model, base)
+        if snapshots.exists():
+            shutil.copytree(snapshots, folder / "snapshots")
+        content = files_digest(folder)
+        for suffix in (".csv", ".png", ".pdf"):
+            shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
+        records.write_record(
+            folder / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, content=content, **facts
+        )
+        for kept in sorted((folder / "snapshots").glob("step-*")):
+            own = {"content": files_digest(kept), "model": facts["model"], "step": int(kept.name.removeprefix("step-"))}
+            records.write_record(kept / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, **own)

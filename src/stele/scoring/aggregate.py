@@ -1,0 +1,51 @@
+"""From a value per query to a value per language and an average; from seeds to means and standard deviations."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def by_language(values: np.ndarray, languages: Sequence[str], average: str) -> dict[str, Any]:
+    """{"languages": {language: mean}, "average", "n": {language: queries}} of one metric.
+
+    NaN is a query that does not count; a language without any that does is left out. `average` "macro" is the mean over
+    languages, "micro" the mean over queries.
+    """
+    counted: dict[str, list[float]] = {}
+    for value, language in zip(values.tolist(), languages, strict=True):
+        if not math.isnan(value):
+            counted.setdefault(language, []).append(value)
+    means = {language: math.fsum(own) / len(own) for language, own in counted.items()}
+    pooled = list(means.values()) if average == "macro" else [value for own in counted.values() for value in own]
+    return {
+        "languages": means,
+        "average": math.fsum(pooled) / len(pooled) if pooled else None,
+        "n": {language: len(own) for language, own in counted.items()},
+    }
+
+
+def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves."""
+    languages = [language for language in metrics[0]["languages"] if all(language in m["languages"] for m in metrics)]
+    values = {language: [m["languages"][language] for m in metrics] for language in languages}
+    averages = [m["average"] for m in metrics]
+    return {
+        "languages": {language: _mean(own) for language, own in values.items()},
+        "average": _mean(averages),
+        "n": {language: metrics[0]["n"][language] for language in languages},
+        "std": {"languages": {language: _std(own) for language, own in values.items()}, "average": _std(averages)},
+        "values": {"languages": values, "average": averages},
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    return None if None in values else math.fsum(values) / len(values)
+
+
+def _std(values: Sequence[float | None]) -> float | None:
+    return None if None in values or len(values) < 2 else statistics.stdev(values)

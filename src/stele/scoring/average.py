@@ -1,0 +1,49 @@
+"""Average the results of several seeds: mean, standard deviation, and what was averaged."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from stele import records
+from stele.errors import SteleError
+from stele.outputs import digest
+from stele.scoring.aggregate import over_seeds
+
+SAME = ("benchmark", "model", "setting", "averaged")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seeds", type=Path, nargs="+", required=True, metavar="RESULT.json")
+    parser.add_argument("--output", type=Path, required=True)
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    results = [records.read_record(path) for path in args.seeds]
+    first = results[0]
+    for path, result in zip(args.seeds, results, strict=True):
+        if "metrics" not in result or "seeds" not in result:
+            raise SteleError(f"{path}: not a result of `scoring score`")
+        for key in SAME:
+            if result.get(key) != first.get(key):
+                found = f"its {key} is {result.get(key)!r}, that of {args.seeds[0]} is {first.get(key)!r}"
+                raise SteleError(f"{path}: {found}; only results that differ in their seeds can be averaged")
+        if result["metrics"].keys() != first["metrics"].keys():
+            raise SteleError(f"{path}: its metrics differ from those of {args.seeds[0]}")
+    seeds = [result["seeds"] for result in results]
+    if any(seed in seeds[:i] for i, seed in enumerate(seeds)):
+        raise SteleError(f"the same seeds are given twice: {seeds}")
+    metrics = {name: over_seeds([result["metrics"][name] for result in results]) for name in first["metrics"]}
+    records.write_record(
+        args.output,
+        job="average",
+        inputs={f"seeds {i}": path for i, path in enumerate(args.seeds)},
+        clock=clock,
+        **{key: first[key] for key in SAME},
+        seeds=seeds,
+        metrics=metrics,
+        counts={key: sum(r["counts"][key] for r in results) for key in ("missing_queries", "extra_queries")},
+        provenance={"results": [records.content_digest(path) for path in args.seeds]},
+        content=digest(metrics),
+    )

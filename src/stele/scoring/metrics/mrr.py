@@ -1,0 +1,12 @@
+"""mrr@k: 1 / rank of the first relevant passage among the first k, else 0 (trec_eval recip_rank with -M k)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stele.scoring.case import Case
+from stele.scoring.ranking import by_ranx
+
+
+def evaluate(case: Case, cut: str) -> np.ndarray:
+    return by_ranx(case, "mrr", cut)

@@ -1,0 +1,230 @@
+"""Brings a checkpoint: from the hub (through mirrors) or from a local folder, as safetensors, loaded once to prove it.
+
+The result is a plain transformers folder, or a sentence-transformers folder kept whole. Code that a checkpoint brings
+is never run. Local files are linked to and never changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.catalogue.datasets import mirror_path
+from stele.catalogue.hub import (
+    CONFIG,
+    MODULES,
+    SENTENCE_TRANSFORMERS,
+    TOKENIZER,
+    VOCABULARY,
+    WEIGHTS,
+    address,
+    repository,
+)
+from stele.errors import SteleError
+from stele.outputs import atomic_directory, digest
+from stele.records import GENERATED, STAND_IN, start, write_record
+from stele.sources.convert import convert, convert_shards
+from stele.sources.places import Got, Places, places_of
+from stele.sources.places import add_arguments as add_place_arguments
+from stele.sources.prove import model_folders, prove, read_json, refuse_code
+from stele.sources.verify import digests
+
+log = logging.getLogger(__name__)
+
+KEPT = (".json", ".txt", ".model", ".safetensors")
+MANIFEST = "manifest.json"
+LEFT_OUT = ("record.json", MANIFEST, "training_args.json", "trainer_state.json")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", required=True, help="its name in catalogue/models.yaml or config.yaml")
+    parser.add_argument("--source", required=True, help="{checkpoint: hub id, revision, files, released}, as JSON")
+    parser.add_argument("--path", type=Path, help="local folder: transformers or sentence-transformers")
+    add_place_arguments(parser)
+    parser.add_argument("--output", type=Path, required=True, help="record.json in the folder to be made")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = start()
+    try:
+        source = json.loads(args.source)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"--source: not readable as JSON: {error}") from None
+    hub = None if args.path else repository(source)
+    args.manifest = args.manifest or _stand_in(args.mirrors, hub)
+    places = places_of(args, f"give a folder of your own (models: {{{args.model}: {{checkpoint: FOLDER}}}})")
+    if args.path is None and hub is None:
+        raise SteleError(ask(args.model, source))
+    got = {} if args.path else fetch_repository(args.model, source, *hub, places)
+    with atomic_directory(args.output.parent) as folder:
+        facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
+        refuse_code(folder)
+        facts.update(to_safetensors(folder, facts))
+        proofs = {path.relative_to(folder).as_posix(): prove(path) for path in model_folders(folder)}
+        if not proofs:
+            raise SteleError(f"{args.path or hub[0]}: no model in it (no {CONFIG} with a model_type)")
+        labels = [STAND_IN] if places.manifest else _labels(args.path)
+        write_record(
+            folder / args.output.name,
+            job="sources checkpoint",
+            inputs={},
+            clock=clock,
+            labels=labels,
+            content=digest({path: about["sha256"] for path, about in facts.items()}),
+            origin="generated" if labels else "real",
+            came_from=sorted({one.origin for one in got.values()}) or ["local folder"],
+            model=args.model,
+            repository=hub and hub[0],
+            revision=hub and hub[1],
+            licence=source.get("licence"),
+            files=facts,
+            models=proofs,
+        )
+    shutil.rmtree(args.state, ignore_errors=True)
+    log.info("%s: %s", args.model, json.dumps(proofs))
+
+
+def ask(model: str, source: Mapping[str, Any]) -> str:
+    """What to tell a user whose checkpoint is neither on the hub nor given as a folder."""
+    released = source.get("released") or {}
+    where = f"The authors' weights: {released['where']}. " if released.get("where") else "It has no public weights. "
+    key = f"user_data: {{{released['dataset']}: YOUR_FOLDER}}" if released.get("dataset") else None
+    return (
+        f"{model}: its checkpoint is not on the Hugging Face hub. {where}Download and unpack them into a folder with "
+        "config.json, weights and tokenizer, and write in config.yaml: "
+        f"{key or f'models: {{{model}: {{checkpoint: YOUR_FOLDER}}}}'}"
+    )
+
+
+def _stand_in(mirrors: Iterable[str], hub: tuple[str, str] | None) -> Path | None:
+    """The manifest of a generated checkpoint, which lies beside its files in a folder mirror; None for a real one."""
+    for mirror in mirrors if hub else ():
+        folder = Path(mirror, mirror_path(address(*hub, CONFIG))).parents[2]
+        if (folder / MANIFEST).is_file():
+            return folder / MANIFEST
+    return None
+
+
+# --- from the hub ---------------------------------------------------------------------------------------------------
+def fetch_repository(model: str, source: Mapping[str, Any], repo: str, revision: str, places: Places) -> dict[str, Got]:
+    """Fetches what a repository has of the files that a checkpoint is made of; returns path -> where it lies now."""
+    found: dict[str, Got] = {}
+
+    def take(path: str, optional: bool = True) -> bool:
+        file = {"path": path, "url": address(repo, revision, path)}
+        file |= {"sha256": digest} if (digest := source.get("sha256", {}).get(path)) else {}
+        if path not in found and (got := places.get(file, f"{model} {path}", optional=optional)):
+            log.info("%s: %s, %.1f MB, %s, checked by %s", model, path, got.bytes / 1e6, got.origin, got.verified)
+            found[path] = got
+        return path in found
+
+    if source.get("files"):
+        for path in source["files"]:
+            take(path, optional=False)
+        return found
+    if not take(MODULES):
+        _take_transformer(take, found, "", f"{repo} ({revision})")
+        return found
+    for path in SENTENCE_TRANSFORMERS:
+        take(path)
+    for module in read_json(found[MODULES].path):
+        below = f"{module['path']}/" if module.get("path") else ""
+        if str(module.get("type", "")).endswith(".Transformer"):
+            _take_transformer(take, found, below, f"{repo} ({revision})")
+            take(f"{below}{SENTENCE_TRANSFORMERS[0]}")
+        elif below:
+            take(f"{below}{CONFIG}")
+            _take_weights(take, found, below)
+    return found
+
+
+def _take_transformer(take: Any, found: Mapping[str, Got], below: str, where: str) -> None:
+    take(f"{below}{CONFIG}", optional=False)
+    for path in TOKENIZER:
+        take(f"{below}{path}")
+    if not any(f"{below}{path}" in found for path in VOCABULARY):
+        raise SteleError(f"{where}: no tokenizer in {below or 'it'} (none of {', '.join(VOCABULARY)})")
+    if not _take_weights(take, found, below):
+        raise SteleError(f"{where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
+
+
+def _take_weights(take: Any, found: Mapping[str, Got], below: str) -> bool:
+    """Takes the first kind of weights that is there, with all shards of an index."""
+    for path in (f"{below}{name}" for name in WEIGHTS):
+        if take(path):
+            if path.endswith(".index.json"):
+                for shard in sorted(set(read_json(found[path].path)["weight_map"].values())):
+                    take(f"{below}{shard}", optional=False)
+            return True
+    return False
+
+
+def _assemble(got: Mapping[str, Got], folder: Path) -> dict[str, dict[str, Any]]:
+    for path, one in got.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(one.path, folder / path)
+        except OSError:
+            shutil.copyfile(one.path, folder / path)
+    return {p: {"sha256": o.sha256, "bytes": o.bytes, "verified": o.verified, "url": o.url} for p, o in got.items()}
+
+
+# --- from a folder --------------------------------------------------------------------------------------------------
+def link_folder(source: Path, folder: Path) -> dict[str, dict[str, Any]]:
+    """Links the files of a local checkpoint that matter (settings, tokenizer, weights in one format)."""
+    if not source.is_dir():
+        raise SteleError(f"{source}: no such folder (want a transformers or sentence-transformers folder)")
+    if not any((source / name).is_file() for name in (CONFIG, MODULES)) and not model_folders(source):
+        have = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
+        raise SteleError(f"{source}: no checkpoint (no {CONFIG}, no {MODULES}); it holds {have}")
+    facts = {}
+    for path in sorted(source.rglob("*")):
+        below = path.relative_to(source)
+        if not path.is_file() or any(part.startswith((".", "checkpoint-", "onnx", "openvino")) for part in below.parts):
+            continue
+        weights = path.name.startswith("pytorch_model") and path.suffix == ".bin"
+        other = any((path.parent / name).is_file() for name in WEIGHTS[:2])
+        if path.name in LEFT_OUT or (path.suffix not in KEPT and not (weights and not other)):
+            continue
+        (folder / below).parent.mkdir(parents=True, exist_ok=True)
+        (folder / below).symlink_to(path.resolve())
+        facts[below.as_posix()] = {**digests(path), "bytes": path.stat().st_size, "verified": "nothing"}
+    return facts
+
+
+def _labels(path: Path | None) -> list[str]:
+    """The labels of a local checkpoint that Stele made itself, generated ones among them; none for a foreign one."""
+    if path is None:
+        return []
+    if (path / MANIFEST).is_file():
+        return [STAND_IN]
+    if not (path / "record.json").is_file():
+        return []
+    return [label for label in read_json(path / "record.json").get("labels", ()) if label in (GENERATED, STAND_IN)]
+
+
+def to_safetensors(folder: Path, facts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Converts PyTorch weights in place, takes the old ones out of `facts`, and returns the facts of the new ones."""
+    new: dict[str, dict[str, Any]] = {}
+    for index in sorted(folder.rglob(WEIGHTS[3])):
+        convert_shards(index, index.parent)
+        index.unlink()
+    for old in sorted(folder.rglob("pytorch_model*.bin")):
+        target = old.parent / (old.name.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors")
+        if not target.exists():
+            convert(old, target)
+        old.unlink()
+    for path in list(facts):
+        if not (folder / path).exists():
+            del facts[path]
+    for path in sorted(folder.rglob("*.safetensors*")):
+        name = path.relative_to(folder).as_posix()
+        if name not in facts:
+            new[name] = {**digests(path), "bytes": path.stat().st_size, "verified": "converted"}
+    return new

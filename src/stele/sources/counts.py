@@ -1,0 +1,108 @@
+"""Ways to count what is in a dataset's files, so that a wrong or cut file is noticed before it is used."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from stele.errors import SteleError
+from stele.progress import track
+from stele.registry import Registry
+
+KINDS: Registry = Registry("way to count")
+OPEN = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+
+LARGE = 256 << 20  # bytes from which on counting shows its progress
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """A file to read, decompressed as its suffix says; damage found on the way is an error that names the file."""
+    try:
+        with open(path, "rb") as raw:
+            if path.suffix in OPEN:
+                with OPEN[path.suffix](raw, "rb") as handle:
+                    yield handle
+            else:
+                yield raw
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, OSError, ValueError) as error:
+        raise SteleError(f"{path}: damaged ({error}); fetch it again") from None
+
+
+@KINDS.register("lines")
+def lines(path: Path) -> int:
+    """Lines, the last one with or without its newline."""
+    count, last = 0, b"\n"
+    size = path.stat().st_size
+    with opened(path) as handle:
+        blocks = iter(lambda: handle.read(1 << 20), b"")
+        for block in track(blocks, None, f"count {path.name}", unit="MB") if size > LARGE else blocks:
+            count += block.count(b"\n")
+            last = block[-1:]
+    return count + (last != b"\n")
+
+
+@KINDS.register("filled_lines")
+def filled_lines(path: Path) -> int:
+    """Lines that are not blank."""
+    with opened(path) as handle:
+        return sum(bool(line.strip()) for line in handle)
+
+
+@KINDS.register("rows")
+def rows(path: Path) -> int:
+    """Lines without the header."""
+    return max(0, lines(path) - 1)
+
+
+@KINDS.register("squad_questions")
+def squad_questions(path: Path) -> int:
+    """Questions of a file in SQuAD's format."""
+    return sum(len(paragraph["qas"]) for paragraph in _paragraphs(path))
+
+
+@KINDS.register("squad_sentences")
+def squad_sentences(path: Path) -> int:
+    """Sentences of a file in SQuAD's format with LAReQA's sentence breaks."""
+    return sum(len(paragraph["sentences"]) for paragraph in _paragraphs(path))
+
+
+@KINDS.register("mentions")
+def mentions(path: Path) -> dict[str, int]:
+    """Mentions by language in Mewsli-X's wikinews_mentions files (one article a line)."""
+    found: dict[str, int] = {}
+    with opened(path) as handle:
+        try:
+            for line in handle:
+                article = json.loads(line)
+                language = article["context"]["language"]
+                found[language] = found.get(language, 0) + len(article["mentions"])
+        except (KeyError, TypeError):
+            raise SteleError(f"{path}: not in Mewsli-X's format (want context.language and mentions)") from None
+    return found
+
+
+@KINDS.register("parallel_lines")
+def parallel_lines(path: Path, other: Path) -> int:
+    """Lines of two files that translate each other; a different number is an error."""
+    here, there = lines(path), lines(other)
+    if here != there:
+        raise SteleError(f"{path} has {here:,} lines and {other.name} {there:,}; they should pair up")
+    return here
+
+
+def _paragraphs(path: Path) -> Iterator[Mapping[str, Any]]:
+    with opened(path) as handle:
+        try:
+            for article in json.load(handle)["data"]:
+                yield from article["paragraphs"]
+        except (KeyError, TypeError):
+            raise SteleError(f"{path}: not in SQuAD's format (want data, paragraphs, qas)") from None

@@ -1,0 +1,182 @@
+"""Brings one part of a dataset: from your own folder, a mirror or the network, checked, counted and recorded.
+
+Downloads go on where a killed run left them (in --state). Your own files are linked to and never changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
+from stele.errors import SteleError
+from stele.outputs import atomic_directory, digest
+from stele.records import GENERATED, start, write_record
+from stele.sources import places
+from stele.sources.counts import KINDS
+from stele.sources.local import Facts, collect
+from stele.sources.manifest import Manifest
+from stele.sources.pins import pin
+from stele.sources.places import Got, Places
+from stele.sources.unpack import contents, unpack
+from stele.sources.verify import digests
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", required=True, help="its name in catalogue/datasets.yaml")
+    parser.add_argument("--part", required=True, help="a language, or all")
+    parser.add_argument("--languages", nargs="*", default=None, metavar="L", help="of a part `all`; default: all")
+    parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
+    places.add_arguments(parser)
+    parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
+    parser.add_argument("--output", type=Path, required=True, help="record.json in the folder to be made")
+
+
+def _folder(text: str) -> Path:
+    return Path(text).expanduser()
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = start()
+    source = _source(args)
+    have = places.places_of(args, f"give a copy of your own (user_data: {{{args.dataset}: FOLDER}})")
+    if reason := availability(source, args.user_data):
+        raise SteleError(f"{args.dataset}: {reason}")
+    got = [] if args.user_data else _fetch(source, have)
+    if not args.user_data:
+        unpublished = {one.url: one.sha256 for _, one in got if one.verified == "nothing"}
+        pin(args.output.parent.with_name(f"{args.part}.pins.json"), unpublished)
+    with atomic_directory(args.output.parent) as folder:
+        if args.user_data:
+            files, origins = collect(source, args.user_data, folder, have.manifest)
+            came = ["user data"]
+        else:
+            files, origins = _assemble(got, folder), {"generated" if have.manifest else "real"}
+            came = sorted({one.origin for _, one in got})
+        if len(origins) > 1:
+            raise SteleError(f"{args.dataset}: generated and real files are mixed in {args.user_data}; keep one kind")
+        origin = origins.pop() if origins else "real"
+        counts = _count(source, folder, have.manifest if origin == "generated" else None)
+        write_record(
+            folder / args.output.name,
+            job="sources dataset",
+            inputs={},
+            clock=clock,
+            labels=[GENERATED] if origin == "generated" else [],
+            content=digest({path: facts["sha256"] for path, facts in files.items()}),
+            origin=origin,
+            came_from=came,
+            files=files,
+            counts=counts,
+            **{key: source[key] for key in ("dataset", "part", "languages", "title", "version", "licence")},
+        )
+    shutil.rmtree(args.state, ignore_errors=True)
+    size = sum(facts["bytes"] for facts in files.values())
+    log.info("%s %s: %d files, %.1f MB, %s data", args.dataset, args.part, len(files), size / 1e6, origin)
+
+
+def _source(args: argparse.Namespace) -> dict[str, Any]:
+    """The resolved part that is wanted: of the catalogue, or of the entry that --source holds."""
+    if args.source is None:
+        return resolve(args.dataset, args.part, args.languages, generated=args.manifest is not None)
+    try:
+        entry = json.loads(args.source)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"--source: not readable as JSON: {error}") from None
+    if not isinstance(entry, dict) or "files" not in entry:
+        raise SteleError("--source: want an entry of catalogue/datasets.yaml as a JSON object (no 'files' in it)")
+    table = catalogue.load("languages") if "part" not in entry else {}
+    languages = args.languages
+    if "part" not in entry and languages is None:
+        languages = [args.part] if entry["parts"] == "languages" else languages_of(entry, table)
+    return resolve_entry(args.dataset, entry, args.part, languages or [], table)
+
+
+def _fetch(source: Mapping[str, Any], have: Places) -> list[tuple[Mapping[str, Any], Got]]:
+    """All files of a part that are not to be left out, had one after the other and kept in the state folder."""
+    what = f"{source['dataset']} {source['part']}"
+    found: list[tuple[Mapping[str, Any], Got]] = []
+    inside: set[str] = set()  # what the archives had so far hold
+    for file in source["files"]:
+        if file.get("unless") in inside:
+            continue
+        got = have.get(file, f"{what} {file['path']}", optional=file.get("optional", False))
+        if got is None:
+            log.info("%s: no %s; it is optional", what, file["path"])
+            continue
+        log.info("%s: %s, %.1f MB, %s, checked by %s", what, file["path"], got.bytes / 1e6, got.origin, got.verified)
+        if "unpack" in file:
+            inside.update(contents(got.path, file["unpack"]))
+        found.append((file, got))
+    return found
+
+
+def _assemble(got: list[tuple[Mapping[str, Any], Got]], folder: Path) -> Facts:
+    """Puts what was fetched into the dataset's folder, archives unpacked; returns the facts of each file."""
+    facts: Facts = {}
+    for file, one in got:
+        about = {"verified": one.verified, "url": one.url}
+        if "unpack" in file:
+            for path in unpack(one.path, folder, file["unpack"]):
+                size = (folder / path).stat().st_size
+                facts[path] = {**digests(folder / path), "bytes": size, **about, "archive": one.sha256}
+        else:
+            _place(one.path, folder / file["path"])
+            facts[file["path"]] = {"sha256": one.sha256, "bytes": one.bytes, **about}
+    return facts
+
+
+def _place(source: Path, target: Path) -> None:
+    """A second name for the same bytes where the file system can, else a copy; the state keeps its own till the end."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _count(source: Mapping[str, Any], folder: Path, manifest: Manifest | None) -> dict[str, Any]:
+    """Counts what the catalogue wants counted and compares; `manifest` gives the numbers of generated data."""
+    counts: dict[str, Any] = {}
+    for what, items in source["counts"].items():
+        for item in items:
+            paths = [folder / path for path in item.get("files", ())] or _first(source, folder, item["either"])
+            found = KINDS.get(item["count"])(*paths)
+            of = item.get("of")
+            if manifest is None:
+                expected, by = item.get("expect"), "the catalogue"
+            else:
+                expected, by = manifest.count(source["dataset"], what, of), "the manifest"
+            if expected is not None and found != expected:
+                name = " and ".join(path.relative_to(folder).as_posix() for path in paths)
+                raise SteleError(
+                    f"{source['dataset']} {source['part']}: {name} holds {_show(found)} {what}, {by} says "
+                    f"{_show(expected)}; it is cut or of another version than {source['version']}"
+                )
+            if of is None or source["part"] != "all":
+                counts[what] = found
+            else:
+                counts.setdefault(what, {})[of] = found
+        if isinstance(counts.get(what), dict):
+            counts[what]["all"] = sum(counts[what].values())
+    return counts
+
+
+def _first(source: Mapping[str, Any], folder: Path, either: list[str]) -> list[Path]:
+    for path in either:
+        if (folder / path).exists():
+            return [folder / path]
+    raise SteleError(f"{source['dataset']} {source['part']}: lacks {' and '.join(either)}; one of them is needed")
+
+
+def _show(number: Any) -> str:
+    return f"{number:,}" if isinstance(number, int) else json.dumps(number)

@@ -1,0 +1,284 @@
+"""One file from one address: resumed by range, retried with back-off, checked, moved into place.
+
+What is under way lies beside the target as `{target}.part`, with `{target}.part.json` saying which version of the file
+it is a piece of. A later process goes on from there, by a range request that is bound to that version (If-Range).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import json
+import logging
+import os
+import random
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stele.errors import SteleError
+from stele.outputs import atomic_write_json
+from stele.progress import bar
+from stele.sources.verify import Mismatch, check, is_checkable
+
+log = logging.getLogger(__name__)
+
+CHUNK = 1 << 16  # bytes a read; also what a broken connection can lose
+SMALL = 8 << 20  # bytes up to which no bar is shown
+PROGRESS = 1 << 20  # bytes gained that make a new count of attempts
+TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
+ABSENT = (404, 410)
+AGENT = "stele/0.1 (reproduction of retrieval papers)"
+
+
+class Absent(SteleError):
+    """The address is answered and has no such file."""
+
+
+class Failed(SteleError):
+    """The file could not be had from this address."""
+
+
+class _Stale(Exception):
+    """What is there already is no piece of what the server has now."""
+
+
+class _Again(Exception):
+    """Something passing: try again, after `wait` seconds where the server says so."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How patient a download is. Times in seconds; `attempts` are those in a row without 1 MiB gained."""
+
+    attempts: int = 6
+    base: float = 1.0
+    cap: float = 60.0
+    patience: float = 900.0  # the longest Retry-After that is waited for
+    connect: float = 20.0
+    read: float = 60.0
+    seed: int = 0
+
+    def pauses(self, url: str) -> Iterator[float]:
+        """The pauses between attempts: doubled each time, jittered by a generator of the address and the seed."""
+        generator, pause = random.Random(f"{self.seed} {url}"), self.base
+        while True:
+            yield min(pause, self.cap) * generator.uniform(0.5, 1.0)
+            pause *= 2
+
+
+def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | None = None) -> dict[str, Any]:
+    """Downloads `url` to `target` and returns {"sha256", "bytes", "published": digests that the server itself gave}.
+
+    `expected` may hold bytes, sha256, sha1, md5. Wrong bytes are thrown away and fetched once more.
+
+    Raises:
+        Absent: the server says that there is no such file (not tried again).
+        Failed: refused, wrong bytes twice, or too many failures in a row; says which.
+    """
+    policy = policy or Policy()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    wrong: Mismatch | None = None
+    while True:
+        published = _complete(url, part, expected, policy)
+        try:
+            found = check(part, {**published, **{k: v for k, v in expected.items() if v is not None}}, name=url)
+        except Mismatch as mismatch:
+            _discard(part)
+            if wrong is not None:
+                raise Failed(f"{mismatch} (twice)") from None
+            wrong = mismatch
+            log.info("%s; fetching it once more from the start", mismatch)
+            continue
+        _move(part, target)
+        return {"sha256": found, "bytes": target.stat().st_size, "published": published}
+
+
+def _complete(url: str, part: Path, expected: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+    """Repeats requests until all bytes are there; returns what the server published about them."""
+    import requests
+
+    pauses, attempt, reached = policy.pauses(url), 0, _size(part)
+    with requests.Session() as session:
+        session.headers.update({"User-Agent": AGENT, "Accept-Encoding": "identity"})
+        while True:
+            try:
+                return _request(session, url, part, expected, policy)
+            except _Again as again:
+                gained = _size(part) - reached
+                reached = max(reached, _size(part))
+                if gained >= PROGRESS:
+                    pauses, attempt = policy.pauses(url), 0
+                attempt += 1
+                if attempt >= policy.attempts:
+                    raise Failed(f"{url}: {again}; gave up after {attempt} attempts") from None
+                if again.wait is not None and again.wait > policy.patience:
+                    raise Failed(f"{url}: {again}; asks to wait {again.wait:.0f} s, try again later") from None
+                pause = again.wait if again.wait is not None else next(pauses)
+                log.info("%s: %s; again in %.1f s (%d of %d)", url, again, pause, attempt, policy.attempts - 1)
+                time.sleep(pause)
+
+
+def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+    """One request, for what is missing of `part`. Returns when the file is complete."""
+    import requests
+
+    version = _version(part, url)
+    have = _size(part)
+    headers = {}
+    if have and version is not None and (version["validator"] or is_checkable(expected)):
+        headers["Range"] = f"bytes={have}-"
+        if version["validator"]:
+            headers["If-Range"] = version["validator"]
+    try:
+        response = session.get(url, headers=headers, stream=True, timeout=(policy.connect, policy.read))
+    except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
+        raise _Again(_reason(error)) from None
+    except requests.RequestException as error:
+        raise Failed(f"{url}: {error}") from None
+    with contextlib.closing(response):
+        published = _published(response)
+        try:
+            start, total = _span(response, url, have, version)
+        except _Stale as stale:
+            _discard(part)
+            raise _Again(f"{stale}; from the start") from None
+        if start is None:  # the range begins at the end: nothing is missing
+            return published
+        if total is not None and expected.get("bytes") is not None and total != expected["bytes"]:
+            raise _Again(f"expected {expected['bytes']:,} bytes, the server has {total:,}")
+        if start == 0:
+            _discard(part)
+            if _is_page(response, url) and not is_checkable(expected):
+                raise Failed(f"{url}: a page of HTML came instead of the file (a portal or a sign-in?)")
+        validator = _validator(response) or (version["validator"] if version and start else None)
+        atomic_write_json(_note(part), {"url": url, "validator": validator, "total": total})
+        _copy(response, url, part, start, total)
+    return published
+
+
+def _span(response: Any, url: str, have: int, version: Mapping[str, Any] | None) -> tuple[int | None, int | None]:
+    """(first byte that the body holds, size of the whole file); first is None when no byte is missing."""
+    status = response.status_code
+    if status == 200:
+        length = response.headers.get("Content-Length")
+        return 0, int(length) if length and length.isdigit() else None
+    if status == 206:
+        match = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", "").strip())
+        total = int(match[2]) if match and match[2] != "*" else None
+        known = version["total"] if version else None
+        if match and int(match[1]) == have and (known is None or total in (None, known)):
+            return have, total or known
+        raise _Stale("another range came back than was asked for")
+    if status == 416:
+        match = re.fullmatch(r"bytes \*/(\d+)", response.headers.get("Content-Range", "").strip())
+        if match and int(match[1]) == have:
+            return None, have
+        raise _Stale("the file has become shorter")
+    if status in ABSENT:
+        raise Absent(f"{url}: there is no such file (HTTP {status})")
+    if status in TEMPORARY:
+        raise _Again(f"HTTP {status}", _retry_after(response.headers.get("Retry-After")))
+    raise Failed(f"{url}: HTTP {status} {response.reason}")
+
+
+def _copy(response: Any, url: str, part: Path, start: int, total: int | None) -> None:
+    """Appends the body to `part` as it comes, without decoding: a .gz must stay one."""
+    from urllib3.exceptions import HTTPError
+
+    name = url.rpartition("/")[2]
+    small = total is not None and total - start < SMALL
+    with contextlib.nullcontext() if small else bar(total, name, unit="B") as shown, open(part, "ab") as handle:
+        if shown is not None:
+            shown.update(start)
+        while True:
+            try:
+                block = response.raw.read(CHUNK, decode_content=False)
+            except (HTTPError, OSError) as error:
+                raise _Again(_reason(error)) from None
+            if not block:
+                break
+            try:
+                handle.write(block)
+            except OSError as error:
+                raise SteleError(f"{part}: cannot be written ({error.strerror})") from None
+            if shown is not None:
+                shown.update(len(block))
+    if total is not None and _size(part) < total:
+        raise _Again(f"the connection ended after {_size(part):,} of {total:,} bytes")
+    if total is not None and _size(part) > total:
+        _discard(part)
+        raise _Again("more bytes came than the server announced; from the start")
+
+
+def _published(response: Any) -> dict[str, Any]:
+    """Digest and size that the server gives for the file: the Hugging Face hub names those of large files' contents."""
+    for answer in (*response.history, response):
+        digest = answer.headers.get("X-Linked-ETag", "").removeprefix("W/").strip('"')
+        if re.fullmatch(r"[0-9a-f]{64}", digest):
+            size = answer.headers.get("X-Linked-Size", "")
+            return {"sha256": digest, **({"bytes": int(size)} if size.isdigit() else {})}
+    return {}
+
+
+def _is_page(response: Any, url: str) -> bool:
+    return response.headers.get("Content-Type", "").startswith("text/html") and not url.endswith((".html", ".htm"))
+
+
+def _validator(response: Any) -> str | None:
+    """What identifies this version of the file in If-Range: a strong ETag, else the date of the last change."""
+    tag = response.headers.get("ETag", "")
+    return tag if tag.startswith('"') else response.headers.get("Last-Modified")
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds out of a Retry-After header, which holds seconds or a date."""
+    if not value:
+        return None
+    if value.strip().isdigit():
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error).partition('Caused by')[2].strip('() ') or error}"[:300]
+
+
+def _note(part: Path) -> Path:
+    return part.with_name(part.name + ".json")
+
+
+def _version(part: Path, url: str) -> dict[str, Any] | None:
+    """What is known of the version that `part` is a piece of; None where it is unknown or of another address."""
+    try:
+        note = json.loads(_note(part).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return note if isinstance(note, dict) and note.get("url") == url else None
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _discard(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    _note(part).unlink(missing_ok=True)
+
+
+def _move(part: Path, target: Path) -> None:
+    with open(part, "rb") as handle:
+        os.fsync(handle.fileno())
+    os.replace(part, target)
+    _note(part).unlink(missing_ok=True)

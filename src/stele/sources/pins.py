@@ -1,0 +1,33 @@
+"""Files for which nobody publishes a checksum: the digest of the first download is kept and later ones must agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from stele.errors import SteleError
+from stele.outputs import atomic_write_json
+
+
+def read_pins(path: Path) -> dict[str, str]:
+    """Address -> sha256 of its first download; empty where there was none."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}
+    except (UnicodeDecodeError, ValueError, TypeError):
+        raise SteleError(f"{path}: not readable as JSON; delete it to pin the files anew") from None
+
+
+def pin(path: Path, found: Mapping[str, str]) -> None:
+    """Keeps the digests of downloads without a published checksum; one that differs from an earlier one is an error."""
+    pins = read_pins(path)
+    for url, sha256 in found.items():
+        if pins.setdefault(url, sha256) != sha256:
+            raise SteleError(
+                f"{url}: the file has changed since its first download (sha256 then {pins[url]}, now {sha256}). "
+                f"If the new one is wanted, delete {path} and run again"
+            )
+    if found:
+        atomic_write_json(path, pins)

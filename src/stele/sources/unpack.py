@@ -1,0 +1,129 @@
+"""Unpacking zip and tar archives that nobody here wrote: every member is looked at before the first byte is written."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from lzma import LZMAError
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from stele.errors import SteleError
+from stele.outputs import atomic_file
+
+MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
+
+
+@dataclass(frozen=True)
+class _Member:
+    name: str
+    size: int
+    kind: str  # file | folder | anything else by name
+    open: Callable[[], IO[bytes] | None]
+
+
+def unpack(archive: Path, folder: Path, rules: Mapping[str, Any] | None = None) -> list[str]:
+    """Unpacks an archive into `folder` and returns the relative paths of what was written, sorted.
+
+    `rules`: `strip` a leading folder name, `keep` only paths that match one of these patterns, `members` that must be
+    there afterwards, `max_bytes` in all. Refused, with nothing written: absolute paths, "..", links and other special
+    members, names given twice, encrypted members, more bytes than allowed. Modes and dates are not taken over.
+    """
+    with _opened(archive) as opened:
+        chosen = _plan(archive, _members(opened), rules or {})
+        for path, member in chosen.items():
+            _write(archive, member, folder / path)
+    return sorted(chosen)
+
+
+def contents(archive: Path, rules: Mapping[str, Any] | None = None) -> list[str]:
+    """The paths that `unpack` would write, after the same checks."""
+    with _opened(archive) as opened:
+        return sorted(_plan(archive, _members(opened), rules or {}))
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
+    """An archive to read; damage found on the way is an error that names it."""
+    try:
+        with _open(archive) as opened:
+            yield opened
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, OSError) as error:
+        raise SteleError(f"{archive}: damaged archive ({error})") from None
+
+
+def _open(archive: Path) -> AbstractContextManager[zipfile.ZipFile | tarfile.TarFile]:
+    if zipfile.is_zipfile(archive):
+        return zipfile.ZipFile(archive)
+    if tarfile.is_tarfile(archive):
+        return tarfile.open(archive)
+    raise SteleError(f"{archive}: neither a zip nor a tar archive (a page of HTML, or cut short?)")
+
+
+def _members(opened: zipfile.ZipFile | tarfile.TarFile) -> list[_Member]:
+    if isinstance(opened, zipfile.ZipFile):
+        return [_Member(i.filename, i.file_size, _zip_kind(i), lambda i=i: opened.open(i)) for i in opened.infolist()]
+    return [_Member(i.name, i.size, _tar_kind(i), lambda i=i: opened.extractfile(i)) for i in opened.getmembers()]
+
+
+def _zip_kind(info: zipfile.ZipInfo) -> str:
+    mode = stat.S_IFMT(info.external_attr >> 16)
+    if info.flag_bits & 1:
+        return "encrypted member"
+    if mode == stat.S_IFLNK:
+        return "symbolic link"
+    if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "special file"
+    return "folder" if info.is_dir() else "file"
+
+
+def _tar_kind(info: tarfile.TarInfo) -> str:
+    if info.isreg():
+        return "file"
+    if info.isdir():
+        return "folder"
+    return "link" if info.issym() or info.islnk() else "special file"
+
+
+def _plan(archive: Path, members: Iterable[_Member], rules: Mapping[str, Any]) -> dict[str, _Member]:
+    """Relative path -> member of all that will be written; any bad member refuses the whole archive."""
+    chosen: dict[str, _Member] = {}
+    total, limit = 0, rules.get("max_bytes", MAX_BYTES)
+    for member in members:
+        name = member.name
+        if "\\" in name or "\0" in name or name.startswith("/") or ".." in PurePosixPath(name).parts or ":" in name[:2]:
+            raise SteleError(f"{archive}: member {name!r} would be written outside its folder; not unpacked")
+        if member.kind not in ("file", "folder"):
+            raise SteleError(f"{archive}: member {name!r} is a {member.kind}; not unpacked")
+        total += member.size
+        if total > limit:
+            raise SteleError(f"{archive}: more than {limit:,} bytes when unpacked; not unpacked")
+        if member.kind == "file" and (path := _wanted(name, rules.get("strip", ""), rules.get("keep"))):
+            if path in chosen:
+                raise SteleError(f"{archive}: member {name!r} is in it twice; not unpacked")
+            chosen[path] = member
+    if missing := sorted(set(rules.get("members", ())) - set(chosen)):
+        raise SteleError(f"{archive}: lacks {', '.join(missing)} (it has {', '.join(sorted(chosen)[:5])}...)")
+    return chosen
+
+
+def _wanted(name: str, strip: str, keep: Sequence[str] | None) -> str | None:
+    """The path that a member gets, None for one that is not kept."""
+    path = PurePosixPath(name).as_posix().removeprefix(strip)
+    return path if keep is None or any(fnmatch(path, pattern) for pattern in keep) else None
+
+
+def _write(archive: Path, member: _Member, target: Path) -> None:
+    """Writes one member; the readers stop at the size that the archive gave for it."""
+    source = member.open()
+    if source is None:
+        raise SteleError(f"{archive}: member {member.name!r} has no content; not unpacked")
+    with source, atomic_file(target, "wb") as handle:
+        shutil.copyfileobj(source, handle, 1 << 20)

@@ -1,0 +1,68 @@
+"""Loss curves: a CSV with one line a step, and its picture."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from stele.outputs import atomic_file
+
+FIRST = ("step", "learning_rate")
+
+
+def columns(rows: Sequence[dict[str, float]]) -> list[str]:
+    """Step and learning rate, then the rest by name."""
+    return [*FIRST, *sorted({name for row in rows for name in row} - set(FIRST))]
+
+
+def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
+    """One line a step; what a step did not have (no batch of that kind) is left empty."""
+    names = columns(rows)
+    with atomic_file(path) as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(names)
+        for row in rows:
+            writer.writerow([int(row["step"]), *("" if name not in row else f"{row[name]:.7g}" for name in names[1:])])
+
+
+def read_csv(path: Path) -> list[dict[str, float]]:
+    with open(path, encoding="utf-8", newline="") as handle:
+        return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(handle)]
+
+
+def smoothed(values: Sequence[float], span: int) -> list[float]:
+    """A running mean over the last `span` values.
+
+    >>> smoothed([4.0, 2.0, 0.0], 2)
+    [4.0, 3.0, 1.0]
+    """
+    found, total = [], 0.0
+    for index, value in enumerate(values):
+        total += value - (values[index - span] if index >= span else 0.0)
+        found.append(total / min(index + 1, span))
+    return found
+
+
+def draw(path: Path, rows: Sequence[dict[str, float]], title: str) -> None:
+    """Draws every loss over the steps (thin: as measured, thick: running mean) to `path` (.png) and to a .pdf."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    names = [name for name in columns(rows)[2:] if any(math.isfinite(row.get(name, math.nan)) for row in rows)]
+    figure = Figure(figsize=(3.4 * max(1, len(names)), 2.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, name in zip(figure.subplots(1, max(1, len(names)), squeeze=False)[0], names, strict=False):
+        points = [(row["step"], row[name]) for row in rows if name in row]
+        steps, values = zip(*points, strict=True)
+        axes.plot(steps, values, color="0.75", linewidth=0.6)
+        axes.plot(steps, smoothed(values, max(1, len(values) // 25)), color="tab:blue", linewidth=1.4)
+        axes.set_title(name, fontsize=9)
+        axes.set_xlabel("step", fontsize=8)
+        axes.tick_params(labelsize=7)
+        axes.grid(alpha=0.25)
+    figure.suptitle(title, fontsize=9)
+    for target, options in ((path, {"dpi": 110}), (path.with_suffix(".pdf"), {"metadata": {"CreationDate": None}})):
+        with atomic_file(target, "wb") as handle:
+            figure.savefig(handle, format=target.suffix[1:], **options)

@@ -1,0 +1,65 @@
+"""Where a job computes: its device, and its place among the processes that share the work."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+CHOICE = "STELE_DEVICE"  # "cpu" keeps a job off an accelerator
+
+
+@dataclass(frozen=True)
+class Place:
+    """One process of `world`, number `rank`, on `device`."""
+
+    device: torch.device
+    rank: int = 0
+    world: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this process is the one that writes."""
+        return self.rank == 0
+
+    def sum(self, tensor: Tensor) -> Tensor:
+        """The sum over all processes, in place; nothing to do for one."""
+        if self.world > 1:
+            import torch.distributed as distributed
+
+            distributed.all_reduce(tensor)
+        return tensor
+
+    def others(self, value: Any) -> list[Any]:
+        """The same value of all other processes, in the order of their ranks."""
+        if self.world == 1:
+            return []
+        import torch.distributed as distributed
+
+        found: list[Any] = [None] * self.world
+        distributed.all_gather_object(found, value)
+        return found[: self.rank] + found[self.rank + 1 :]
+
+    def wait(self) -> None:
+        """Waits until every process has come here."""
+        if self.world > 1:
+            import torch.distributed as distributed
+
+            distributed.barrier()
+
+
+def place() -> Place:
+    """The accelerator if there is one, else the CPU; processes as `accelerate launch` or `torchrun` started them."""
+    from accelerate import PartialState
+
+    state = PartialState(cpu=os.environ.get(CHOICE) == "cpu")
+    return Place(state.device, state.process_index, state.num_processes)
+
+
+def default_device() -> torch.device:
+    """The device alone, for work that is not shared (encoding, search)."""
+    return place().device

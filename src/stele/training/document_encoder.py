@@ -1,0 +1,116 @@
+"""MSM's document encoder: a small Transformer over sentence vectors that predicts each sentence from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from stele.errors import SteleError
+from stele.training.heads import INIT, initialise
+
+
+class Layer(nn.Module):
+    """A post-norm Transformer layer (BERT's), able to compute its output for one position of each sequence only."""
+
+    def __init__(self, width: int, heads: int, inner: int, dropout: float, eps: float) -> None:
+        super().__init__()
+        self.heads, self.dropout = heads, dropout
+        self.query = nn.Linear(width, width)
+        self.key_value = nn.Linear(width, 2 * width)
+        self.out = nn.Linear(width, width)
+        self.attention_norm = nn.LayerNorm(width, eps=eps)
+        self.inner, self.outer = nn.Linear(width, inner), nn.Linear(inner, width)
+        self.norm = nn.LayerNorm(width, eps=eps)
+
+    def forward(self, states: Tensor, seen: Tensor | None, asking: Tensor | None = None) -> Tensor:
+        """states [m, n, c] -> [m, n, c]; with `asking` [m, 1, c], the states of one position each -> [m, 1, c].
+
+        seen bool [m, 1, 1, n]: the positions that may be looked at; None = all.
+        """
+        asking = states if asking is None else asking
+        key, value = self.key_value(states).unflatten(-1, (2, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        query = self.query(asking).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        dropout = self.dropout if self.training else 0.0
+        found = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=dropout)
+        found = self.out(found.transpose(1, 2).flatten(2))
+        asking = self.attention_norm(asking + functional.dropout(found, self.dropout, self.training))
+        found = self.outer(functional.gelu(self.inner(asking)))
+        return self.norm(asking + functional.dropout(found, self.dropout, self.training))
+
+
+class DocumentEncoder(nn.Module):
+    """Predicts every sentence vector of every document from the document's other sentences (MSM, section 3.1).
+
+    Each of a document's N positions is masked in turn, so a document makes N sequences of N vectors, and of sequence t
+    the output at position t is wanted: the diagonal of (B, N, N, C). Two things are therefore not computed: embedding
+    and LayerNorm of a sentence that is not masked are the same in all N sequences and done once; in the last layer only
+    position t asks. Neither changes any output. Learned positions, no segments, LayerNorm and dropout on the embedding,
+    a learned mask vector, width, heads and inner width as in the sentence encoder, weights from N(0, .02)
+    (transformer_document_encoder.py of the released code).
+    """
+
+    def __init__(
+        self, *, layers: int, width: int, heads: int, inner: int, positions: int, dropout: float, eps: float
+    ) -> None:
+        super().__init__()
+        self.positions = nn.Embedding(positions, width)
+        self.mask = nn.Parameter(torch.empty(width))
+        self.norm = nn.LayerNorm(width, eps=eps)
+        self.dropout = dropout
+        self.layers = nn.ModuleList(Layer(width, heads, inner, dropout, eps) for _ in range(layers))
+        initialise(self)
+        nn.init.normal_(self.mask, std=INIT)
+
+    def forward(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
+        """vectors [m, c], the sentences of all documents in order; counts, sentences of each document; sum(counts) = m.
+
+        -> [m, c], for each sentence what the others predict.
+        """
+        counts = np.asarray(counts)
+        longest = int(counts.max())
+        if longest > self.positions.num_embeddings:
+            raise SteleError(
+                f"document encoder: a document of {longest} sentences, the recipe's `sentences` allows "
+                f"{self.positions.num_embeddings}; mine the documents with the same number"
+            )
+        states, seen = self._sequences(vectors, counts, longest)
+        states = functional.dropout(states, self.dropout, self.training)
+        places = torch.from_numpy(_ramp(counts)).to(vectors.device)
+        for layer in self.layers[:-1]:
+            states = layer(states, seen)
+        rows = torch.arange(len(states), device=states.device)
+        return self.layers[-1](states, seen, states[rows, places].unsqueeze(1)).squeeze(1)
+
+    def _sequences(self, vectors: Tensor, counts: np.ndarray, longest: int) -> tuple[Tensor, Tensor | None]:
+        """One sequence for each sentence, in which it is masked: [m, n, c] and what may be seen of it [m, 1, 1, n]."""
+        positions = self.positions.weight[:longest]
+        whole = bool((counts == longest).all())
+        if whole:
+            documents = vectors.view(len(counts), longest, -1)
+        else:
+            begins = np.cumsum(counts) - counts
+            columns = np.minimum(np.arange(longest), counts[:, None] - 1)  # past the end: the last one again, unseen
+            index = torch.from_numpy(begins[:, None] + columns).to(vectors.device)
+            documents = functional.embedding(index, vectors)
+        kept = self.norm(documents + positions)[:, None]  # [b, 1, n, c]
+        masked = self.norm(self.mask + positions)  # [n, c]
+        diagonal = torch.eye(longest, dtype=torch.bool, device=vectors.device)[:, :, None]
+        if whole:
+            return torch.where(diagonal, masked.to(kept.dtype), kept).flatten(0, 1), None
+        exists = torch.from_numpy(np.arange(longest) < counts[:, None]).to(vectors.device)
+        sequences = torch.where(diagonal, masked.to(kept.dtype), kept)[exists]
+        of = torch.from_numpy(np.repeat(np.arange(len(counts)), counts)).to(vectors.device)
+        return sequences, exists[of][:, None, None, :]
+
+
+def _ramp(counts: np.ndarray) -> np.ndarray:
+    """0, 1, ... up to each count: the place of every sentence in its document.
+
+    >>> _ramp(np.array([2, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)

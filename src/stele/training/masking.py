@@ -1,0 +1,104 @@
+"""From flat tokens to padded batches, and the masking of masked language modelling; numpy only, no loop over tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stele.errors import SteleError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+PROBABILITY = 0.15  # BERT, section 3.1; XLM-R and MSM the same
+REPLACED, RANDOM = 0.8, 0.1  # of the chosen: 80 % the mask token, 10 % another token, 10 % left as they are
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The ids a batch needs from a tokenizer."""
+
+    size: int
+    cls: int
+    sep: int
+    pad: int
+    mask: int
+    special: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        allowed = np.ones(self.size, bool)
+        allowed[[i for i in self.special if i < self.size]] = False
+        object.__setattr__(self, "ordinary", np.flatnonzero(allowed))  # what a random replacement may be
+
+
+def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
+    """Reads the special ids off a tokenizer; `size` is the model's, which may be larger than the tokenizer's."""
+    names = {"cls": tokenizer.cls_token_id, "sep": tokenizer.sep_token_id, "pad": tokenizer.pad_token_id}
+    names["mask"] = tokenizer.mask_token_id
+    missing = [name for name, found in names.items() if found is None]
+    if missing:
+        raise SteleError(f"the tokenizer of {tokenizer.name_or_path} has no {', '.join(missing)} token to train with")
+    if len(tokenizer) > size:
+        raise SteleError(
+            f"the tokenizer of {tokenizer.name_or_path} has {len(tokenizer)} tokens, its model {size}: not a pair"
+        )
+    return Vocabulary(size=size, special=tuple(sorted(set(tokenizer.all_special_ids))), **names)
+
+
+def pad(tokens: np.ndarray, lengths: np.ndarray, words: Vocabulary, longest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sequences `cls tokens sep` cut to `longest` ids and padded to the longest there is.
+
+    tokens int64 [sum(lengths)], lengths int64 [n] -> ids int64 [n, t], lengths with special tokens int64 [n]
+    """
+    if len(lengths) == 0 or lengths.min() == 0:
+        raise SteleError("a batch holds an empty segment; mine the pairs again, leaving out empty sentences")
+    kept = np.minimum(lengths, longest - 2)
+    width = int(kept.max(initial=0)) + 2
+    columns = np.arange(width)
+    ids = np.full((len(lengths), width), words.pad, np.int64)
+    ids[:, 0] = words.cls
+    inside = (columns >= 1) & (columns <= kept[:, None])
+    if (kept == lengths).all():
+        ids[inside] = tokens  # row-major order is the order of the tokens
+    else:
+        begins = np.cumsum(lengths) - lengths
+        ids[inside] = tokens[(begins[:, None] + columns - 1)[inside]]
+    ids[np.arange(len(ids)), kept + 1] = words.sep
+    return ids, kept + 2
+
+
+def attention(lengths: np.ndarray, width: int) -> np.ndarray | None:
+    """The mask bool [n, width] of the tokens that are there; None where nothing is padding."""
+    return None if (lengths == width).all() else np.arange(width) < lengths[:, None]
+
+
+def mask_tokens(
+    ids: np.ndarray, words: Vocabulary, rng: np.random.Generator, probability: float = PROBABILITY
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Chooses tokens to be predicted and hides them: 80 % masked, 10 % replaced, 10 % kept (BERT, section 3.1).
+
+    Special tokens are never chosen; at least one token is, if there is any. ids [n, t] -> the ids as the model sees
+    them [n, t], flat positions of the chosen [m], the ids to be predicted there [m]
+    """
+    candidates = np.flatnonzero(~np.isin(ids, words.special))
+    if not len(candidates):
+        raise SteleError("masking: a batch of empty sequences; the mined stretches hold no tokens")
+    chosen = candidates[rng.random(len(candidates)) < probability]
+    if not len(chosen):
+        chosen = rng.choice(candidates, 1)
+    hidden = ids.ravel().copy()
+    targets = hidden[chosen].copy()
+    fate = rng.random(len(chosen))
+    hidden[chosen[fate < REPLACED]] = words.mask
+    other = chosen[(fate >= REPLACED) & (fate < REPLACED + RANDOM)]
+    hidden[other] = rng.choice(words.ordinary, len(other))
+    return hidden.reshape(ids.shape), chosen, targets
+
+
+def fingerprints(ids: np.ndarray) -> np.ndarray:
+    """A number for each row of ids [n, t] that equal rows share (and others, but for one chance in 2**64, do not)."""
+    mixed = ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    weights = (np.arange(1, ids.shape[1] + 1, dtype=np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)) | np.uint64(1)
+    return ((mixed ^ (mixed >> np.uint64(29))) * weights).sum(axis=1, dtype=np.uint64)

@@ -1,0 +1,55 @@
+"""Contrastive losses over the candidates of one group: the softmax that CROP, ICT and dual encoders share."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from stele.errors import SteleError
+
+
+def in_batch_loss(
+    queries: Tensor,
+    passages: Tensor,
+    positives: Tensor,
+    mask: Tensor | None = None,
+    temperature: float = 1.0,
+) -> Tensor:
+    """Mean over queries of -log softmax(query . passage / temperature) at the positive (DPR, equation 4).
+
+    queries [b, d], passages [m, d], positives int64 [b] (the column of each query's positive), mask bool [b, m], True
+    where a passage is no candidate for a query (see `duplicate_mask`). Vectors are taken as they are: normalise them
+    for cosines. A query with a single candidate would have loss 0 and teach nothing: that is an error.
+    """
+    scores = queries.float() @ passages.float().T / temperature
+    if mask is not None:
+        if bool(mask.gather(1, positives[:, None]).any()):
+            raise SteleError("in-batch loss: the mask hides a positive; mask its duplicates, never the positive itself")
+        scores = scores.masked_fill(mask, float("-inf"))
+    check_candidates(len(passages) - (0 if mask is None else mask.sum(1)))
+    return functional.cross_entropy(scores, positives)
+
+
+def check_candidates(candidates: Tensor | int) -> None:
+    """Refuses groups in which some query has nothing but its positive."""
+    fewest = int(candidates if isinstance(candidates, int) else candidates.min())
+    if fewest < 2:
+        raise SteleError(
+            "in-batch loss: a query has no candidate besides its own positive, so its loss is 0 and nothing is learnt; "
+            "use larger groups, or give hard negatives"
+        )
+
+
+def duplicate_mask(names: Tensor, positives: Tensor) -> Tensor:
+    """Candidates that are the same text as a query's positive without being it: bool [b, m].
+
+    names int64 [m] is equal for equal candidates (ids or hashes), positives int64 [b]. As negatives they would push the
+    positive away from itself. The number of masked ones is the mask's sum: record it.
+
+    >>> duplicate_mask(torch.tensor([7, 8, 7]), torch.tensor([0, 1])).tolist()
+    [[False, False, True], [False, False, False]]
+    """
+    same = names[positives][:, None] == names[None, :]
+    same[torch.arange(len(positives), device=names.device), positives] = False
+    return same

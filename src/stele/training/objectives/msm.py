@@ -1,0 +1,131 @@
+"""MSM: predict the vector of a masked sentence from the other sentences of its document (Zhang et al., section 3).
+
+The sentence encoder makes one vector a sentence (last hidden state of the first token), the document encoder predicts
+each sentence from the others, two heads project both, the hierarchical contrastive loss compares them. The contrastive
+group is `documents` documents of one language: with 16 documents of 32 sentences each query has 511 negatives, 31 of
+its own document. After pretraining everything but the sentence encoder is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from stele.training import flops as count
+from stele.training.document_encoder import DocumentEncoder
+from stele.training.heads import Projector
+from stele.training.hierarchical import hierarchical_loss
+from stele.training.masking import Vocabulary, attention, fingerprints, pad
+from stele.training.recipe import PretrainingRecipe
+from stele.training.states import first_states
+from stele.training.store import Flat
+
+STORE = "msm"
+ENGLISH = "en"
+
+
+class Recipe(PretrainingRecipe):
+    """MSM's own keys; defaults are the paper's (section 4.2) and, where it is silent, the released code's.
+
+    Ablations: document_encoder and heads (Table 4), intra_negatives and mu (Table 5; mu 0 is "w/o bias"), documents
+    (Table 6: negatives = documents x sentences), projector (Table 7), layers (Table 8).
+    """
+
+    objective: Literal["msm"] = "msm"
+    documents: int = Field(16, ge=2, description="documents of one contrastive group")
+    sentences: int = Field(32, ge=2, description="most sentences of a document")
+    sentence_length: int = Field(64, ge=3, description="most tokens of a sentence, special ones included")
+    layers: int = Field(2, ge=1, description="layers of the document encoder")
+    mu: float = Field(0.5, ge=0, description="weight of the dynamic bias")
+    temperature: float = Field(0.1, gt=0)
+    intra_negatives: bool = Field(True, description="other sentences of the same document are negatives")
+    projector: Literal["none", "shared", "asymmetric"] = "asymmetric"
+    document_encoder: Literal["shared", "separate_english"] = "shared"
+    heads: Literal["shared", "separate_english"] = "shared"
+    mask_duplicates: bool = Field(False, description="equal sentences are not negatives; MSM keeps them")
+
+
+def examples(recipe: Recipe) -> int:
+    return recipe.documents
+
+
+def negatives(recipe: Recipe) -> int:
+    """Negatives of a query in a group of full documents."""
+    own = recipe.sentences if recipe.intra_negatives else 1
+    return (recipe.documents - 1) * recipe.sentences + own - 1
+
+
+def flops(recipe: Recipe, shape: count.Shape) -> float:
+    """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
+    sentences = recipe.documents * recipe.sentences
+    encoder = count.encode(sentences, recipe.sentence_length, shape, first_only=True)
+    document = count.encode(sentences, recipe.sentences, shape._replace(layers=recipe.layers), first_only=True)
+    heads = 0 if recipe.projector == "none" else 8 * shape.width**2 * sentences
+    scores = 2 * shape.width * sentences**2
+    passes = 3 if recipe.encode_chunk is None else 4
+    return passes * encoder + 3 * (document + heads + scores)
+
+
+def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.random.Generator) -> dict[str, Any]:
+    """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
+    english bool, duplicates (how many sentences another one of the group equals),
+    names int64 [m] (equal for equal sentences; only where they are to be masked)"""
+    ids, lengths = pad(flat.tokens, flat.lengths, words, recipe.sentence_length)
+    names = fingerprints(ids)
+    made = {
+        "ids": ids,
+        "mask": attention(lengths, ids.shape[1]),
+        "counts": tuple(flat.counts.tolist()),
+        "english": language == ENGLISH,
+        "duplicates": len(names) - len(np.unique(names)),
+    }
+    return {**made, "names": names.view(np.int64)} if recipe.mask_duplicates else made
+
+
+class Heads(nn.Module):
+    """Document encoder and projection heads, once for all languages or once more for English."""
+
+    def __init__(self, recipe: Recipe, config: Any) -> None:
+        super().__init__()
+        self.recipe = recipe
+
+        def document_encoder() -> DocumentEncoder:
+            return DocumentEncoder(
+                layers=recipe.layers,
+                width=config.hidden_size,
+                heads=config.num_attention_heads,
+                inner=config.intermediate_size,
+                positions=recipe.sentences,
+                dropout=recipe.dropout,
+                eps=config.layer_norm_eps,
+            )
+
+        copies = {"shared": 1, "separate_english": 2}
+        self.encoders = nn.ModuleList(document_encoder() for _ in range(copies[recipe.document_encoder]))
+        self.projectors = nn.ModuleList(
+            Projector(recipe.projector, config.hidden_size) for _ in range(copies[recipe.heads])
+        )
+
+    def forward(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
+        """The group's mean hierarchical contrastive loss."""
+        recipe = self.recipe
+        vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk)
+        which = -1 if batch["english"] else 0  # the last one is English's own where there are two
+        predictions = self.encoders[which](vectors, batch["counts"])
+        keys, queries = self.projectors[which](vectors, predictions)
+        names = batch.get("names")
+        with torch.autocast(vectors.device.type, enabled=False):
+            return hierarchical_loss(
+                queries,
+                keys,
+                batch["counts"],
+                mu=recipe.mu,
+                temperature=recipe.temperature,
+                intra_negatives=recipe.intra_negatives,
+                duplicates=None if names is None else names[:, None] == names[None, :],
+            )

@@ -1,0 +1,145 @@
+"""Which examples a step sees: pure functions of (seed, step), so that a resumed run needs no position in the data.
+
+A training step is `groups` groups; a group is one micro-batch of one language, whose members share negatives and
+batch-norm statistics. Groups are numbered through the whole run, j = step * groups + i, and j alone decides what the
+group is: its kind, its language, its examples. Which device works on it plays no part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from stele.errors import SteleError
+
+MASK64 = (1 << 64) - 1
+
+
+def derive(*key: int | str) -> int:
+    """A 63-bit seed from a key, e.g. derive(seed, "mask", j); the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=8).digest(), "little") >> 1
+
+
+def generator(*key: int | str) -> np.random.Generator:
+    """A generator of its own for a key."""
+    return np.random.Generator(np.random.PCG64(derive(*key)))
+
+
+def language_probabilities(sizes: Mapping[str, int], alpha: float) -> dict[str, float]:
+    """p_l proportional to (n_l / n) ** alpha: alpha 1 follows the sizes, 0 is uniform (MSM: 0.3, XLM-R section 3.1).
+
+    >>> {k: round(v, 3) for k, v in language_probabilities({"en": 1000, "sw": 1}, 0.3).items()}
+    {'en': 0.888, 'sw': 0.112}
+    """
+    empty = [language for language, size in sizes.items() if size <= 0]
+    if not sizes or empty:
+        raise SteleError(f"sampling: languages without examples: {empty or 'all'}")
+    total = sum(sizes.values())
+    weights = {language: (size / total) ** alpha for language, size in sizes.items()}
+    whole = sum(weights.values())
+    return {language: weight / whole for language, weight in weights.items()}
+
+
+def kind_of(j: int, share: float) -> tuple[bool, int]:
+    """Whether group j is of the second kind, and how many groups of its kind came before.
+
+    The second kind has exactly floor(share * n) of any first n groups, evenly spread: no chance is involved, so a run
+    of few groups has its share, too.
+
+    >>> [kind_of(j, 0.4)[0] for j in range(10)]
+    [False, False, True, False, True, False, False, True, False, True]
+    """
+    exact = Fraction(str(share))
+    before = int(exact * j)
+    second = int(exact * (j + 1)) > before
+    return second, before if second else j - before
+
+
+def permuted(size: int, key: int, positions: np.ndarray) -> np.ndarray:
+    """Where the `positions` of a range of `size` go in a pseudo-random permutation chosen by `key`.
+
+    A Feistel network of four rounds over the next even power of two, walked until inside the range: no table, so the
+    order of a billion examples costs nothing to resume.
+    """
+    half = max(1, (max(size - 1, 1).bit_length() + 1) // 2)
+    low = np.uint64((1 << half) - 1)
+    found = np.asarray(positions).astype(np.uint64)
+    outside = np.ones(found.shape, bool)
+    while outside.any():
+        left, right = found[outside] >> np.uint64(half), found[outside] & low
+        for turn in range(4):
+            left, right = right, left ^ (_mixed(right, (key + turn * 0x9E3779B97F4A7C15) & MASK64) & low)
+        found[outside] = (left << np.uint64(half)) | right
+        outside = found >= size
+    return found.astype(np.int64)
+
+
+def _mixed(values: np.ndarray, key: int) -> np.ndarray:
+    """A 64-bit hash of each value (the finaliser of MurmurHash3)."""
+    mixed = values ^ np.uint64(key)
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(33))
+
+
+class Sampler:
+    """Which language and which examples group n of one kind has.
+
+    Languages are drawn independently for each group; within a language, examples come in passes: each pass is a new
+    permutation in which every example stands once, cut into groups one after another (a group may begin in one pass and
+    end in the next, then without repeating an example).
+    """
+
+    def __init__(self, sizes: Mapping[str, int], group: int, groups: int, alpha: float, seed: int, name: str) -> None:
+        """`sizes`: examples a language; `group`: examples a group; `groups`: groups of this kind in the whole run."""
+        self.sizes = {language: size for language, size in sorted(sizes.items()) if size >= group}
+        self.left_out = {language: size for language, size in sorted(sizes.items()) if size < group}
+        if not self.sizes:
+            raise SteleError(
+                f"{name}: no language has the {group} examples that one group needs "
+                f"(found {dict(sorted(sizes.items()))}): give more text, or a recipe with smaller groups"
+            )
+        self.group_size, self.seed, self.name = group, seed, name
+        self.languages: Sequence[str] = list(self.sizes)
+        self.probabilities = language_probabilities(self.sizes, alpha)
+        bounds = np.cumsum([self.probabilities[language] for language in self.languages])
+        draws = generator(seed, name, "languages").random(groups)
+        self.drawn = np.minimum(np.searchsorted(bounds, draws, side="right"), len(bounds) - 1)
+        self.earlier = _occurrences(self.drawn, len(self.languages))
+
+    def group(self, n: int) -> tuple[str, np.ndarray]:
+        """Language and example indices [group] of the n-th group of this kind."""
+        language = self.languages[self.drawn[n]]
+        return language, self.examples(language, int(self.earlier[n]))
+
+    def examples(self, language: str, n: int) -> np.ndarray:
+        """The examples of a language's n-th group."""
+        size = self.sizes[language]
+        first, inside = divmod(n * self.group_size, size)
+        here = np.arange(inside, min(inside + self.group_size, size))
+        chosen = self._pass(language, first, here)
+        missing = self.group_size - len(chosen)
+        if not missing:
+            return chosen
+        # the next pass, as far as needed; what the group already has is skipped, and made up for from further on
+        following = self._pass(language, first + 1, np.arange(min(size, 2 * self.group_size)))
+        return np.concatenate([chosen, following[~np.isin(following, chosen)][:missing]])
+
+    def _pass(self, language: str, number: int, positions: np.ndarray) -> np.ndarray:
+        return permuted(self.sizes[language], derive(self.seed, self.name, language, number), positions)
+
+
+def _occurrences(drawn: np.ndarray, kinds: int) -> np.ndarray:
+    """For each entry, how often its value stands before it.
+
+    >>> _occurrences(np.array([1, 0, 1, 1, 0]), 2).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    earlier = np.empty(len(drawn), np.int64)
+    for kind in range(kinds):
+        places = np.flatnonzero(drawn == kind)
+        earlier[places] = np.arange(len(places))
+    return earlier

@@ -1,0 +1,174 @@
+"""Example stores: what mining writes and pretraining reads, one shape for every method.
+
+An example is an ordered tuple of token sequences ("segments") of one language, without special tokens: the sentences of
+a document (MSM), a pair (CROP, ICT), one stretch of text (MLM). Three flat arrays hold them, memory-mapped when read:
+
+    tokens.npy    uint32, all tokens one after another
+    segments.npy  int64, where each segment begins in `tokens`; one entry more than there are segments
+    examples.npy  int64, where each example begins in `segments`; one entry more than there are examples
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from stele.errors import SteleError
+
+TOKENS, SEGMENTS, EXAMPLES = "tokens.npy", "segments.npy", "examples.npy"
+BUFFER = 1 << 20  # tokens held back before they are written
+
+
+class _Appender:
+    """A one-dimensional .npy file that grows: its header is written again, in the same room, at the end."""
+
+    def __init__(self, path: Path, dtype: str) -> None:
+        self.handle = open(path, "wb")  # noqa: SIM115 (open for as long as it grows)
+        self.dtype, self.length = np.dtype(dtype), 0
+        self._header()
+
+    def _header(self) -> None:
+        self.handle.seek(0)
+        header = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.length,)}
+        np.lib.format.write_array_header_1_0(self.handle, header)
+
+    def append(self, values: np.ndarray) -> None:
+        self.handle.write(np.ascontiguousarray(values, dtype=self.dtype).tobytes())
+        self.length += len(values)
+
+    def close(self) -> None:
+        begin = self._data_begin()
+        self._header()
+        if self.handle.tell() != begin:
+            raise SteleError(f"{self.handle.name}: this numpy leaves no room to grow in the header of an .npy file")
+        self.handle.close()
+
+    def _data_begin(self) -> int:
+        return self.handle.tell() - self.length * self.dtype.itemsize
+
+
+def write_store(folder: Path | str, examples: Iterable[Sequence[np.ndarray]]) -> dict[str, int]:
+    """Writes examples into `folder` as they come; returns how many examples, segments and tokens there are.
+
+    The folder must exist (make it with `atomic_directory`); memory stays bounded whatever the number of examples.
+    """
+    folder = Path(folder)
+    files = [_Appender(folder / name, dtype) for name, dtype in ((TOKENS, "<u4"), (SEGMENTS, "<i8"), (EXAMPLES, "<i8"))]
+    tokens, segments, offsets = files
+    segments.append(np.zeros(1, np.int64))
+    offsets.append(np.zeros(1, np.int64))
+    held: list[np.ndarray] = []
+    lengths: list[int] = []
+    counts: list[int] = []
+    totals = [0, 0, 0]  # tokens, segments, examples
+
+    def flush() -> None:
+        tokens.append(np.concatenate(held) if held else np.zeros(0, np.uint32))
+        segments.append(totals[0] + np.cumsum(lengths, dtype=np.int64))
+        offsets.append(totals[1] + np.cumsum(counts, dtype=np.int64))
+        totals[0] += sum(lengths)
+        totals[1] += sum(counts)
+        totals[2] += len(counts)
+        held.clear(), lengths.clear(), counts.clear()
+
+    try:
+        waiting = 0
+        for example in examples:
+            held.extend(example)
+            lengths.extend(map(len, example))
+            counts.append(len(example))
+            waiting += sum(map(len, example))
+            if waiting >= BUFFER:
+                flush()
+                waiting = 0
+        flush()
+    finally:
+        for file in files:
+            file.close()
+    return {"examples": totals[2], "segments": totals[1], "tokens": totals[0]}
+
+
+class Flat(NamedTuple):
+    """Some examples, one after another.
+
+    tokens    int64 [sum of lengths]
+    lengths   int64 [segments], tokens a segment
+    counts    int64 [examples], segments an example
+    """
+
+    tokens: np.ndarray
+    lengths: np.ndarray
+    counts: np.ndarray
+
+
+class Store:
+    """The examples of one store, memory-mapped.
+
+    >>> store = Store("work/miniature/pairs/msm/xlmr/en")  # doctest: +SKIP
+    >>> len(store), [len(sentence) for sentence in store[0]]  # doctest: +SKIP
+    (812, [13, 9, 17, 11])
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.tokens = self._open(TOKENS, np.uint32)
+        self.segments = self._open(SEGMENTS, np.int64)
+        self.examples = self._open(EXAMPLES, np.int64)
+        if self.segments[-1] != len(self.tokens) or self.examples[-1] != len(self.segments) - 1:
+            raise SteleError(
+                f"{self.folder}: a damaged example store: {len(self.tokens)} tokens, {len(self.segments) - 1} segments "
+                f"where the offsets promise {self.segments[-1]} and {self.examples[-1]}; mine the pairs again"
+            )
+
+    def _open(self, name: str, dtype: type) -> np.ndarray:
+        path = self.folder / name
+        try:
+            array = _load(path)
+        except FileNotFoundError:
+            raise SteleError(f"{path}: no such file; {self.folder} is no example store: mine the pairs first") from None
+        except (ValueError, EOFError, OSError) as error:
+            raise SteleError(f"{path}: not a readable array ({error}); delete it and mine the pairs again") from None
+        if array.dtype != dtype or array.ndim != 1 or (name != TOKENS and len(array) == 0):
+            found = f"{array.dtype} of {array.ndim} dimension(s) and length {len(array) if array.ndim else 0}"
+            raise SteleError(f"{path}: found {found}, want a flat {np.dtype(dtype)} array; mine the pairs again")
+        return array
+
+    def __len__(self) -> int:
+        return len(self.examples) - 1
+
+    def __getitem__(self, index: int) -> list[np.ndarray]:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"{self.folder}: example {index} of {len(self)}")
+        index %= len(self)
+        bounds = self.segments[self.examples[index] : self.examples[index + 1] + 1]
+        return [self.tokens[begin:end] for begin, end in pairwise(bounds)]
+
+    def take(self, indices: np.ndarray) -> Flat:
+        """The examples `indices`, flat; no loop over tokens or segments in Python."""
+        first, last = self.examples[indices], self.examples[indices + 1]
+        chosen = _ranges(first, last - first)
+        begin, end = self.segments[chosen], self.segments[chosen + 1]
+        tokens = self.tokens[_ranges(begin, end - begin)].astype(np.int64)
+        return Flat(tokens, end - begin, last - first)
+
+
+def _load(path: Path) -> np.ndarray:
+    """An .npy file as a memory map; an empty one, which cannot be mapped, as an array."""
+    with open(path, "rb") as handle:
+        np.lib.format.read_magic(handle)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(handle)
+    return np.empty(shape, dtype) if 0 in shape else np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def _ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The concatenation of begin, begin + 1, ... (length of them) for each pair.
+
+    >>> _ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    starts = np.cumsum(lengths) - lengths
+    return np.arange(int(lengths.sum())) + np.repeat(begins - starts, lengths)

@@ -1,0 +1,83 @@
+"""Random draws that are the same on every machine, Python version and hash seed.
+
+A stream is keyed by (seed, purpose, ids...): each thing of the world draws from its own, so that adding one language
+or one article changes no other. Only `random.Random.random` is used, whose values CPython keeps stable; weights are
+ratios of integers, so no libm function is involved.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import accumulate
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Draws:
+    """A stream of draws.
+
+    >>> stream(0, "doctest").integer(10) == stream(0, "doctest").integer(10)
+    True
+    """
+
+    __slots__ = ("_next",)
+
+    def __init__(self, key: str) -> None:
+        self._next = random.Random(key).random  # a str key is hashed with SHA-512, not with hash()
+
+    def chance(self, p: float) -> bool:
+        """True with probability p."""
+        return self._next() < p
+
+    def integer(self, n: int) -> int:
+        """Uniform in 0..n-1."""
+        return int(self._next() * n)
+
+    def between(self, low: int, high: int) -> int:
+        """Uniform in low..high, both included."""
+        return low + int(self._next() * (high - low + 1))
+
+    def pick(self, items: Sequence[T]) -> T:
+        """One of the items, uniformly."""
+        return items[int(self._next() * len(items))]
+
+    def zipf(self, items: Sequence[T]) -> T:
+        """One of the items, the k-th (from 1) with weight 1/k."""
+        target = self._next()
+        sums = _harmonic(len(items))
+        target *= sums[-1]
+        low, high = 0, len(sums) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if sums[middle] > target:
+                high = middle
+            else:
+                low = middle + 1
+        return items[low]
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """The items in random order (Fisher-Yates)."""
+        result = list(items)
+        for i in range(len(result) - 1, 0, -1):
+            j = int(self._next() * (i + 1))
+            result[i], result[j] = result[j], result[i]
+        return result
+
+
+@cache
+def _harmonic(n: int) -> list[float]:
+    return list(accumulate(1 / k for k in range(1, n + 1)))
+
+
+def stream(seed: int, *key: str | int) -> Draws:
+    """The stream of `key` in the world of `seed`."""
+    return Draws("\x1f".join(map(str, (seed, *key))))
+
+
+def syllables(inventory: Mapping[str, str], n: int, draws: Draws) -> list[str]:
+    """n syllables of an inventory of onsets, nuclei and codas; "-" is an empty one."""
+    parts = [inventory[key].split(" ") for key in ("onsets", "nuclei", "codas")]
+    return ["".join([draws.pick(part).strip("-") for part in parts]) for _ in range(n)]

@@ -1,0 +1,127 @@
+"""What is true in the world: entities with names, and the facts that hold between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from stele.world.concepts import Inventory, Relation
+from stele.world.draws import Draws, stream, syllables
+from stele.world.lexicon import Lexicon
+from stele.world.model import Entity, Fact
+from stele.world.sizes import WorldSizes
+
+FIRST_ID = 101
+SHARES = {"person": 30, "city": 24, "company": 16, "film": 14, "river": 9, "country": 7, "university": 8, "book": 10}
+NAME_SOUNDS = {"onsets": "p t k b d g m n s f v l r z h", "nuclei": "a e i o u", "codas": "- - - - n r s l"}
+NAME_LENGTHS = {"person": (2, 2, 3), "country": (3, 3, 4), "river": (2, 2, 3)}
+NAME_ENDINGS = {"country": ("ia", "land", "stan")}
+GIVEN_NAMES = 60
+# sounds that some script writes alike: two names must differ in more than these
+_ALIKE = str.maketrans("bfvdgzloehw", "ppptksrui''")
+
+
+def entities(concepts: Inventory, sizes: WorldSizes, lexicons: Mapping[str, Lexicon], seed: int) -> dict[str, Entity]:
+    """All entities by id, in the order of their ids.
+
+    Types come in fixed proportions; pools and coverage are drawn an entity at a time, so that they do not depend on
+    which languages are built.
+    """
+    types = [name for name in concepts.types for _ in range(SHARES[name])]
+    order = stream(seed, "types").shuffled(types)
+    names = _names([order[i % len(order)] for i in range(sizes.entities)], seed)
+    result = {}
+    for i, (type_, sounds) in enumerate(names):
+        id_ = f"Q{FIRST_ID + i}"
+        covered = frozenset(
+            code
+            for code, lexicon in lexicons.items()
+            if stream(seed, "coverage", code, id_).chance(lexicon.language.facts["coverage"])
+        )
+        spelled = {code: lexicon.name(sounds, id_) for code, lexicon in lexicons.items()}
+        result[id_] = Entity(id_, type_, spelled, covered, _pool(sizes, stream(seed, "pool", id_)))
+    return result
+
+
+def _pool(sizes: WorldSizes, draws: Draws) -> str:
+    pools = sizes.pools
+    # 1000 tickets: a share is a count of them
+    ticket = draws.integer(1000)
+    for name in ("train", "dev", "test"):
+        share = round(1000 * getattr(pools, name))
+        if ticket < share:
+            return name
+        ticket -= share
+    return "none"
+
+
+def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]:
+    """A name for each type: words as sounds, no two alike in any script."""
+    draws = stream(seed, "names")
+    given = [_name_word("given", draws, 0) for _ in range(GIVEN_NAMES)]
+    taken: set[str] = set()
+    result = []
+    for type_ in types:
+        for attempt in range(1000):
+            longer = attempt // 20
+            words = (_name_word(type_, draws, longer),)
+            if type_ == "person":
+                words = (draws.pick(given), *words)
+            key = " ".join(_alike(word) for word in words)
+            if key not in taken:
+                taken.add(key)
+                break
+        result.append((type_, words))
+    return result
+
+
+def _name_word(type_: str, draws: Draws, longer: int) -> str:
+    lengths = NAME_LENGTHS.get(type_, (2, 3))
+    stem = "".join(syllables(NAME_SOUNDS, draws.pick(lengths) + longer, draws))
+    if type_ not in NAME_ENDINGS:
+        return stem
+    return stem.rstrip("aeiou") + draws.pick(NAME_ENDINGS[type_])
+
+
+def _alike(word: str) -> str:
+    """A key that equals another's if some script could write the two words alike."""
+    broken = []
+    for sound in word.translate(_ALIKE):
+        if broken and sound not in "aiu" and broken[-1] not in "aiun":
+            broken.append("u")
+        broken.append(sound)
+    return "".join(broken).rstrip("u")
+
+
+class Facts:
+    """All facts of the world, by entity in the order of telling; the definition comes first."""
+
+    def __init__(self, concepts: Inventory, entities: Mapping[str, Entity], sizes: WorldSizes, seed: int) -> None:
+        self._by_type: dict[str, list[str]] = {name: [] for name in concepts.types}
+        self._by_topic: dict[tuple[str, int], list[str]] = {}
+        topic = {id_: stream(seed, "topic", id_).integer(sizes.topics) for id_ in entities}
+        for id_, entity in entities.items():
+            self._by_type[entity.type].append(id_)
+            self._by_topic.setdefault((entity.type, topic[id_]), []).append(id_)
+        self._sizes, self._concepts, self._topic = sizes, concepts, topic
+        self.of: dict[str, tuple[Fact, ...]] = {
+            id_: tuple(self._draw(entity, stream(seed, "facts", id_))) for id_, entity in entities.items()
+        }
+
+    def _draw(self, entity: Entity, draws: Draws) -> list[Fact]:
+        type_ = self._concepts.types[entity.type]
+        relations = (type_.definition, *type_.relations)
+        return [Fact(entity.id, r.name, r.kind, self._value(entity, r, draws)) for r in relations]
+
+    def _value(self, entity: Entity, relation: Relation, draws: Draws) -> str:
+        if relation.range is not None:
+            return str(draws.between(*relation.range))
+        if relation.kind == "noun":
+            return draws.zipf(self._concepts.classes[relation.target])
+        near = self._by_topic.get((relation.target, self._topic[entity.id]), [])
+        everywhere = self._by_type[relation.target]
+        for _ in range(20):
+            pool = near if near and draws.chance(self._sizes.dials.topic) else everywhere
+            value = draws.zipf(pool)
+            if value != entity.id:
+                return value
+        return next(id_ for id_ in everywhere if id_ != entity.id)

@@ -1,0 +1,112 @@
+r"""Makes one stand-in for a public checkpoint: tiny, real, with its own tokenizer, trained on the generated internet.
+
+    python -m stele world standin --checkpoint xlmr --recipe '{"kind": "trained", ...}' --mirror mirror \
+        --languages en sw --base --seed 0 --state state --output standins/xlmr/record.json
+
+It is published in the mirror under its original's id on the hub (a checkpoint that was released elsewhere: in a folder
+beside the record), from where the checkpoint rule fetches it like a real one. A later stand-in continues from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import shutil
+from pathlib import Path
+from typing import Any
+
+from stele import records
+from stele.errors import SteleError
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--checkpoint", required=True, help="its key in catalogue/standins.yaml")
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="how it is made, with the scale's sizes")
+    parser.add_argument("--mirror", required=True, type=Path, help="of generated text, where it is published")
+    parser.add_argument("--languages", required=True, nargs="+", metavar="L")
+    parser.add_argument("--base", nargs="*", default=[], type=Path, metavar="RECORD", help="those it continues from")
+    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    import torch
+
+    from stele.training import loop
+    from stele.training.optimisation import Optimisation
+    from stele.training.sampling import derive
+    from stele.world.manifest import NAME, read_manifest
+    from stele.world.standins import _publish
+    from stele.world.standins._recipe import Given, parse
+
+    module, recipe = parse(read_json(args.recipe))
+    bases = [base_folder(args.mirror, path) for path in args.base]
+    if len(bases) != module.BASES:
+        raise SteleError(f"--base: {args.checkpoint} continues from {module.BASES} stand-ins, found {len(bases)}")
+    read_manifest(args.mirror / NAME)
+    torch.set_num_threads(recipe.threads)
+    seed = derive(args.seed, "stand-in", args.checkpoint)
+    optimisation = Optimisation(
+        steps=recipe.steps,
+        learning_rate=recipe.learning_rate,
+        warmup_steps=round(recipe.warmup * recipe.steps),
+        betas=(0.9, 0.98),
+        eps=1e-6,
+        weight_decay=0.01,
+        clip_norm=1.0,
+        threads=recipe.threads,
+    )
+
+    def train(module: Any, loss_at: Any) -> dict[str, Any]:
+        label = f"stand-in {args.checkpoint}"
+        options = {"optimisation": optimisation, "state": args.state, "seed": seed, "label": label}
+        return loop.train(module=module, loss_at=loss_at, **options)
+
+    made = module.make(recipe, Given(args.mirror, args.languages, bases, seed, train))
+    other = args.output.parent / args.checkpoint
+    with _publish.published(args.mirror, recipe.repo, other) as folder:
+        _publish.write(folder, made, recipe.publish)
+    manifest = read_manifest((args.mirror / _publish.HUB / recipe.repo if recipe.repo else other) / NAME)
+    records.write_record(
+        args.output,
+        job="world standin",
+        inputs={"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}},
+        clock=clock,
+        seed=args.seed,
+        labels=[records.GENERATED, records.STAND_IN],
+        content=manifest["content"],
+        checkpoint=args.checkpoint,
+        repository=recipe.repo,
+        folder=None if recipe.repo else other.name,
+        languages=args.languages,
+        recipe=recipe.model_dump(mode="json", exclude_none=True),
+        parameters=sum(p.numel() for p in made.model.parameters()),
+        vocabulary=len(made.tokenizer),
+        losses=made.outcome["losses"],
+        files=manifest["files"],
+    )
+    shutil.rmtree(args.state, ignore_errors=True)
+    log.info("%s: %s", args.checkpoint, made.outcome["losses"])
+
+
+def read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"--recipe: not JSON ({error})") from None
+
+
+def base_folder(mirror: Path, record: Path) -> Path:
+    """Where the stand-in of a record lies."""
+    from stele.world.standins._publish import hub_folder
+
+    found = records.read_record(record)
+    folder = hub_folder(mirror, found["repository"]) if found.get("repository") else record.parent / found["folder"]
+    if not (folder / "config.json").is_file():
+        raise SteleError(f"{folder}: the stand-in of {record} is not there; delete the record and make it again")
+    return folder

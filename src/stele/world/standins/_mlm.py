@@ -1,0 +1,57 @@
+"""Masked language modelling of a stand-in: windows of text of mixed languages, `transformers` models, one loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from stele.training.masking import Vocabulary, mask_tokens, vocabulary
+from stele.training.objectives.mlm import Heads
+from stele.training.sampling import generator
+from stele.training.tasks import to_device
+from stele.world.standins._corpus import Corpus, corpus, read_sentences
+from stele.world.standins._models import set_dropout
+from stele.world.standins._recipe import Given, Recipe
+
+Hide = Callable[[np.ndarray, Vocabulary, np.random.Generator, float], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+class MaskedModel(nn.Module):
+    """A masked language model; its loss on a batch of `masked_batch`."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model, self.head = model, Heads(None, None)
+
+    def forward(self, batch: Mapping[str, Any]) -> Tensor:
+        return self.head(self.model, batch)
+
+
+def masked_batch(
+    text: Corpus, words: Vocabulary, recipe: Recipe, rng: np.random.Generator, hide: Hide = mask_tokens
+) -> dict[str, Any]:
+    """ids int64 [b, t] with tokens hidden, mask None, places and targets int64 [m]: what objectives/mlm.py reads."""
+    inside = text.windows(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
+    ends = np.full((len(inside), 1), words.cls), np.full((len(inside), 1), words.sep)
+    ids, places, targets = hide(np.hstack([ends[0], inside, ends[1]]), words, rng, recipe.mask_probability)
+    return {"ids": ids, "mask": None, "places": places, "targets": targets}
+
+
+def fit(
+    model: Any, tokenizer: Any, recipe: Recipe, given: Given, sentences: Any = None, hide: Hide = mask_tokens
+) -> Mapping[str, Any]:
+    """Trains a masked language model in place; returns the loop's outcome."""
+    module = MaskedModel(model)
+    set_dropout(model, recipe.dropout)
+    words = vocabulary(tokenizer, model.config.vocab_size)
+    sentences = sentences or read_sentences(given.mirror, recipe.of(given.languages))
+    text = corpus(sentences, tokenizer, recipe.length - 2)
+
+    def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
+        made = masked_batch(text, words, recipe, generator(given.seed, "windows", step), hide)
+        yield {"mlm": module(to_device(made, model.device))}
+
+    return given.train(module, loss_at)

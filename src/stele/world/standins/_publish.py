@@ -1,0 +1,81 @@
+"""Publishing: a finished model as the folder of a repository on the generated hub, with the manifest of its files."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stele.catalogue.hub import address
+from stele.encoders.trunk import quiet
+from stele.outputs import atomic_directory, atomic_write_json, files_digest, sha256
+from stele.records import GENERATED, STAND_IN
+from stele.world.manifest import HUB, NAME
+from stele.world.standins._recipe import Made
+
+REVISION = "main"
+BELOW = Path("resolve", REVISION)
+
+
+def hub_folder(mirror: Path, repo: str) -> Path:
+    """Where the files of a repository lie in a mirror.
+
+    >>> hub_folder(Path("m"), "FacebookAI/roberta-base").as_posix()
+    'm/huggingface.co/FacebookAI/roberta-base/resolve/main'
+    """
+    return Path(mirror, HUB, repo) / BELOW
+
+
+@contextmanager
+def published(mirror: Path, repo: str | None, other: Path) -> Iterator[Path]:
+    """A new folder for a model's files; it appears with its manifest, whole.
+
+    On the hub the manifest lies above the files and names addresses; in a folder `other`, of what was released
+    elsewhere, it lies beside them and names them.
+    """
+    whole = Path(mirror, HUB, repo) if repo else other
+    with atomic_directory(whole) as new:
+        folder = new / BELOW if repo else new
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        entries = {}
+        for path in files:
+            name = path.relative_to(folder).as_posix()
+            digest = sha256(path)
+            entry = {"sha256": digest, "bytes": path.stat().st_size, "raw_sha256": digest}
+            entries[address(repo, REVISION, name) if repo else name] = entry
+        content = files_digest(folder)
+        atomic_write_json(new / NAME, {"files": entries, "labels": [GENERATED, STAND_IN], "content": content})
+
+
+def write(folder: Path, made: Made, form: str) -> None:
+    """Writes config, weights (`safetensors` or `pytorch_model.bin`), tokenizer and, with a spec, the modules."""
+    import torch
+
+    with quiet():
+        if form == "safetensors":
+            made.model.save_pretrained(folder)
+        else:
+            made.model.config.architectures = [type(made.model).__name__]
+            made.model.config.save_pretrained(folder)
+            weights = {name: value.detach().cpu().contiguous() for name, value in made.model.state_dict().items()}
+            torch.save(weights, folder / "pytorch_model.bin")
+    save_tokenizer(folder, made.tokenizer)
+    if made.spec is not None:
+        from stele.encoders.sentence_transformers_folder import write_modules
+        from stele.encoders.spec import make_spec
+
+        write_modules(folder, made.model, make_spec(made.spec), made.heads)
+
+
+def save_tokenizer(folder: Path, tokenizer: Any) -> None:
+    """The tokenizer's files, without where it was loaded from."""
+    tokenizer = copy.deepcopy(tokenizer)
+    for circumstance in ("is_local", "local_files_only", "name_or_path"):
+        tokenizer.init_kwargs.pop(circumstance, None)
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)

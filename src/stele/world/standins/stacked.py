@@ -1,0 +1,21 @@
+"""A deeper one: the layers of a base stacked, then masked language modelling (as XLM-R large is to base)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from stele.world.standins import _recipe
+from stele.world.standins._mlm import fit
+from stele.world.standins._models import load, with_layers
+
+BASES = 1
+
+
+class Recipe(_recipe.Recipe):
+    layers: int = Field(ge=1)
+
+
+def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
+    base, tokenizer = load(given.bases[0])
+    model = with_layers(base, recipe.layers, given.seed)
+    return _recipe.Made(model, tokenizer, fit(model, tokenizer, recipe, given))

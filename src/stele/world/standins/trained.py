@@ -1,0 +1,24 @@
+"""Trained from the start with masked language modelling, with a tokenizer of its own (BERT, section 3.1; XLM-R)."""
+
+from __future__ import annotations
+
+from stele.training.sampling import derive
+from stele.world.standins import _recipe
+from stele.world.standins._corpus import read_sentences
+from stele.world.standins._mlm import fit
+from stele.world.standins._models import build, new_config
+from stele.world.standins._tokenizers import make_tokenizer
+
+BASES = 0
+
+
+class Recipe(_recipe.Recipe):
+    tokenizer: _recipe.Tokenizer
+    architecture: _recipe.Architecture
+
+
+def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
+    sentences = read_sentences(given.mirror, recipe.of(given.languages))
+    tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
+    model = build(new_config(recipe.architecture, tokenizer), derive(given.seed, "initial weights"))
+    return _recipe.Made(model, tokenizer, fit(model, tokenizer, recipe, given, sentences))

@@ -1,0 +1,41 @@
+"""MS MARCO passages as Tevatron publishes them for training: a query, its passage and BM25 negatives a line.
+
+Format: the dataset Tevatron/msmarco-passage on the Hugging Face hub (msmarco-passage.py there); dev has queries only.
+"""
+
+from __future__ import annotations
+
+from stele.world.writers.library import Library
+from stele.world.writers.passages import Passage
+from stele.world.writers.site import Site, jsonl
+
+URL = "https://huggingface.co/datasets/Tevatron/msmarco-passage/resolve/main/{split}.jsonl.gz"
+NEGATIVES = 4  # of a query; upstream has 30
+
+
+def write(site: Site, library: Library) -> None:
+    collection = library.paragraphs("en")
+
+    def passage(number: int) -> dict[str, str]:
+        p: Passage = collection.passages[number]
+        return {"docid": str(number), "title": p.title, "text": p.text}
+
+    rows = []
+    for question in library.world.questions("marco", "en", "train"):
+        if (gold := collection.gold(question)) is None:
+            continue
+        rows.append(
+            {
+                "query_id": str(len(rows)),
+                "query": question.text,
+                "positive_passages": [passage(gold)],
+                "negative_passages": [passage(n) for n in collection.hard(question, question.text, gold, NEGATIVES)],
+            }
+        )
+    dev = [
+        {"query_id": str(len(rows) + n), "query": q.text}
+        for n, q in enumerate(library.world.questions("marco", "en", "dev"))
+    ]
+    site.put(URL.format(split="train"), jsonl(rows))
+    site.put(URL.format(split="dev"), jsonl(dev))
+    site.count("msmarco_passage", train=len(rows), dev=len(dev))

@@ -1,0 +1,87 @@
+"""Articles cut into passages, in the two ways of the benchmarks, and where a question's answer stands.
+
+Mr. TyDi: a passage is a paragraph, its id `{page id}#{paragraph}` (castorini/mr.tydi). DPR and XOR-Retrieve: passages
+of 100 words, the last one shorter, numbered from 1 (facebookresearch/DPR, AkariAsai/XORQA).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from stele.world.model import Article, Question
+from stele.world.writers.negatives import Lexical
+
+WORDS = 100
+
+
+class Passage(NamedTuple):
+    """A passage; `first` to `last` are the article's sentences that it holds at least a part of."""
+
+    id: str
+    title: str
+    text: str
+    entity: str
+    first: int
+    last: int
+
+
+def paragraphs(article: Article, page: int, between: str) -> list[Passage]:
+    """The paragraphs of an article as passages."""
+    found, sentence = [], 0
+    for number, paragraph in enumerate(article.paragraphs()):
+        text = between.join(s.text for s in paragraph)
+        last = sentence + len(paragraph) - 1
+        found.append(Passage(f"{page}#{number}", article.title, text, article.entity, sentence, last))
+        sentence = last + 1
+    return found
+
+
+def hundred_words(article: Article, first_id: int) -> list[Passage]:
+    """The running text of an article in blocks of 100 words."""
+    tagged = [(word, n) for n, s in enumerate(article.sentences()) for word in s.text.split()]
+    blocks = [tagged[start : start + WORDS] for start in range(0, len(tagged), WORDS)]
+    return [
+        Passage(
+            str(first_id + n), article.title, " ".join(w for w, _ in block), article.entity, block[0][1], block[-1][1]
+        )
+        for n, block in enumerate(blocks)
+    ]
+
+
+class Collection:
+    """Passages that can be asked for the one that answers a question and for those that nearly do."""
+
+    def __init__(self, passages: Iterable[Passage]) -> None:
+        self.passages: list[Passage] = list(passages)
+        self._of: dict[str, list[int]] = defaultdict(list)
+        for number, passage in enumerate(self.passages):
+            self._of[passage.entity].append(number)
+        self._lexical: Lexical | None = None
+
+    def gold(self, question: Question, answers: Sequence[str] | None = None) -> int | None:
+        """Number of the passage that holds the gold sentence and an answer; None when a cut went through the answer."""
+        answers = question.answers if answers is None else answers
+        for number in self._of.get(question.gold.entity, ()):
+            passage = self.passages[number]
+            if passage.first <= question.gold.sentence <= passage.last and any(a in passage.text for a in answers):
+                return number
+        return None
+
+    def hard(self, question: Question, query: str, gold: int, count: int) -> list[int]:
+        """Numbers of `count` hard negatives: one of the same page where it has one, the others near by words.
+
+        A passage that holds an answer is none; upstream excludes them in the same way.
+        """
+        same = [n for n in self._of[question.gold.entity] if n != gold and not self._answers(n, question)][:1]
+        if self._lexical is None:
+            self._lexical = Lexical([f"{p.title} {p.text}" for p in self.passages])
+        near = self._lexical.nearest(query, count + 5, {gold, *same})
+        return (same + [n for n in near if not self._answers(n, question)])[:count]
+
+    def _answers(self, number: int, question: Question) -> bool:
+        """Whether a passage holds an answer; a number must stand there as a word of its own, not within another."""
+        text = self.passages[number].text
+        return any(a in text and (not a.isdigit() or re.search(rf"(?<!\d){a}(?!\d)", text)) for a in question.answers)

@@ -1,0 +1,120 @@
+"""Wikipedia dumps of the world, and the Wikidata table that says which page is about which item.
+
+Every wiki has articles, redirects (with the localised magic word) and pages of other namespaces, in the order of their
+page ids. Formats: see dump.py and wikitext.py.
+"""
+
+from __future__ import annotations
+
+from stele.world.draws import stream
+from stele.world.writers.dump import Page, checksums, dumpstatus, items_per_site, multistream
+from stele.world.writers.library import PAGE_STEP, Library
+from stele.world.writers.namespaces import Names, names
+from stele.world.writers.site import Site, compress
+from stele.world.writers.wikitext import MAINTENANCE, Titles, article_text
+
+DATE = "20220801"
+FOLDER = "https://dumps.wikimedia.org/{wiki}/" + DATE
+REDIRECTS = 0.35  # share of the articles that a redirect leads to
+
+
+def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """Entity -> titles of redirects to its page: the last word of its name, its English name, or both with the type."""
+    taken = {t[:1].upper() + t[1:] for t in titles.values()}
+    found = {}
+    for entity, title in titles.items():
+        if not stream(library.world.seed, "redirect", language, entity).chance(REDIRECTS):
+            continue
+        about = library.world.entities[entity]
+        names_ = (title.rpartition(" ")[2], about.names["en"], f"{title} ({about.type})")
+        name = next((n for n in (n[:1].upper() + n[1:] for n in names_) if n not in taken), None)
+        if name:
+            taken.add(name)
+            found[entity] = (name,)
+    return found
+
+
+def _other_pages(language: str, local: Names, first: int) -> list[Page]:
+    """Pages outside the article namespace, and one of running text that is no article: a disambiguation page."""
+    texts = [
+        (1, f"{local.talk}:Main Page", "== Question ==\nIs this [[right]]? --~~~~\n"),
+        (4, "Wikipedia:Lead", "A page about '''pages'''. See [[Help:Contents]].\n"),
+        (8, "MediaWiki:Sidebar", "* navigation\n** mainpage|mainpage-description\n"),
+        (
+            10,
+            f"{local.template}:Infobox item",
+            '<includeonly>{| class="infobox"\n! {{{name|}}}\n|}</includeonly><noinclude>{{documentation}}</noinclude>',
+        ),
+        (10, f"{local.template}:Reflist", '<div class="reflist">{{#tag:references}}</div>'),
+        (14, f"{local.category}:{MAINTENANCE}", f"Pages to look after.\n[[{local.category}:Hidden]]\n"),
+    ]
+    pages = [Page(first + n, namespace, title, text) for n, (namespace, title, text) in enumerate(texts)]
+    last = first + len(pages)
+    return [
+        *pages,
+        Page(
+            last,
+            828,
+            "Module:Date",
+            "local p = {}\nfunction p.year(frame)\n\treturn frame.args[1] < 0 and 'BC' or ''\nend\nreturn p\n",
+            model="Scribunto",
+        ),
+    ]
+
+
+def pages_of(library: Library, language: str) -> list[Page]:
+    """All pages of a Wikipedia, by page id."""
+    local, numbers = names(language), library.pages(language)
+    titles = library.titles(language)
+    redirects = _redirects(library, language, titles)
+    linked = Titles(titles, redirects)
+    pages = []
+    for article in library.articles(language):
+        number = numbers[article.entity]
+        draws = stream(library.world.seed, "wikitext", language, article.entity)
+        text = article_text(article, linked, local, draws, library.between(language))
+        pages.append(Page(number, 0, article.title, text))
+        for name in redirects.get(article.entity, ()):
+            target = f"{article.title}#1" if draws.chance(0.1) else article.title
+            word = draws.pick((local.redirect, "#REDIRECT", "#redirect"))
+            text = f"{word} [[{target}]]" + draws.pick(("", "\n\n{{R from other name}}"))
+            pages.append(Page(number + 1, 0, name, text, redirect=article.title))
+    return pages + _other_pages(language, local, max(numbers.values(), default=1) + PAGE_STEP)
+
+
+def write(site: Site, library: Library) -> None:
+    for language, subdomain in library.languages_with("wikipedia").items():
+        wiki = subdomain.replace("-", "_") + "wiki"
+        folder, stem = FOLDER.format(wiki=wiki), f"{wiki}-{DATE}"
+        pages = pages_of(library, language)
+        dump, raw, index = multistream(language, wiki, pages)
+        names_of = [f"{stem}-pages-articles-multistream.xml.bz2", f"{stem}-pages-articles-multistream-index.txt.bz2"]
+        files = dict(zip(names_of, (dump, compress(names_of[1], index)), strict=True))
+        site.put_as_is(f"{folder}/{names_of[0]}", dump, raw)
+        site.put_as_is(f"{folder}/{names_of[1]}", files[names_of[1]], index)
+        _put_sums(site, wiki, {"articlesmultistreamdump": files})
+        articles = len(library.articles(language))
+        redirects = sum(bool(page.redirect) for page in pages)
+        site.count("wikipedia", language, pages=len(pages), articles=articles, redirects=redirects)
+    _write_items(site, library)
+
+
+def _write_items(site: Site, library: Library) -> None:
+    """wb_items_per_site: rows by item, then by site; Commons has links of its own that no wiki reader wants."""
+    sites = {code: sub.replace("-", "_") + "wiki" for code, sub in library.languages_with("wikipedia").items()}
+    rows = [(int(a.entity[1:]), sites[code], a.title) for code in sites for a in library.articles(code)]
+    commons = [(item, "commonswiki", f"Category:{title}") for item, name, title in rows if name == "enwiki"][::5]
+    name = f"wikidatawiki-{DATE}-wb_items_per_site.sql.gz"
+    raw = items_per_site(sorted(rows + commons))
+    data = compress(name, raw)
+    site.put_as_is(f"{FOLDER.format(wiki='wikidatawiki')}/{name}", data, raw)
+    _put_sums(site, "wikidatawiki", {"wbitemspersitetable": {name: data}})
+    site.count("wikidata_items", rows=len(rows) + len(commons))
+
+
+def _put_sums(site: Site, wiki: str, jobs: dict[str, dict[str, bytes]]) -> None:
+    """The checksum files and dumpstatus.json of a dump's folder."""
+    folder, files = FOLDER.format(wiki=wiki), {n: data for job in jobs.values() for n, data in job.items()}
+    for algorithm in ("md5", "sha1"):
+        site.put(f"{folder}/{wiki}-{DATE}-{algorithm}sums.txt", checksums(files, algorithm))
+    site.put(f"{folder}/dumpstatus.json", dumpstatus(wiki, DATE, jobs))

@@ -1,0 +1,393 @@
+"""The benchmarks' native files become searches, queries, passages, judgments and training examples."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from stele.benchmarks import jsonl, lareqa, marco, mewsli_x, mrtydi, nq, squad, tatoeba, xor_retrieve
+from stele.benchmarks.types import Passage, Query, Search
+from stele.errors import SteleError
+
+
+def put(path: Path, text: str) -> Path:
+    """Writes a file, gzipped when its name says so."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = text.encode("utf-8")
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def rows(*items: dict) -> str:
+    return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+
+
+# --- Mr. TyDi ---
+def topic(number: int, *positives: str) -> dict:
+    passages = [{"docid": docid} for docid in positives]
+    return {"query_id": str(number), "query": f"swali {number}?", "positive_passages": passages}
+
+
+@pytest.fixture
+def swahili(tmp_path):
+    put(tmp_path / "t/test.jsonl.gz", rows(topic(7, "1#0", "1#1"), topic(8, "2#0")))
+    put(tmp_path / "t/qrels.test.txt", "7\tQ0\t1#0\t1\n7 Q0 1#1 1\n8 Q0 2#0 1\n")
+    corpus = [{"docid": d, "title": f"T{d}", "text": f"maandishi {d}"} for d in ("1#0", "1#1", "2#0")]
+    put(tmp_path / "c/corpus.jsonl.gz", rows(*corpus))
+    return {"mrtydi": {"sw": tmp_path / "t"}, "mrtydi_corpus": {"sw": tmp_path / "c"}}
+
+
+def test_mrtydi(swahili):
+    (search,) = mrtydi.searches(["sw"])
+    assert list(mrtydi.queries(swahili, search)) == [Query("7", "swali 7?"), Query("8", "swali 8?")]
+    assert next(mrtydi.passages(swahili, "sw")) == Passage("1#0", "T1#0", "maandishi 1#0")
+    assert mrtydi.judgments(swahili, search) == {"7": {"1#0": 1, "1#1": 1}, "8": {"2#0": 1}}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("t/test.jsonl.gz", rows(topic(7), topic(7)), r"test\.jsonl\.gz, line 2: query_id '7' is there twice"),
+        ("t/test.jsonl.gz", rows(topic(7)) + "{oops\n", r"test\.jsonl\.gz, line 2: not JSON"),
+        ("t/test.jsonl.gz", '{"query_id": "7"}\n', r"line 1: no field 'query'; found query_id"),
+        ("t/test.jsonl.gz", "[7]\n", r"line 1: want a JSON object, found list"),
+        ("t/qrels.test.txt", "7 Q0 1#0 1\n9 Q0 2#0 1\n", r"qrels\.test\.txt, line 2: query '9' is not among"),
+        ("t/qrels.test.txt", "7 Q0 1#0 1\n7 Q0 1#0 1\n", r"line 2: judgment of query 7 on passage '1#0' is there"),
+        ("t/qrels.test.txt", "7 Q0 1#0\n", r"line 1: want `query 0 passage relevance`"),
+        ("c/corpus.jsonl.gz", rows({"docid": "1 0", "title": "", "text": "x"}), "docid must be a string without white"),
+        ("c/corpus.jsonl.gz", rows({"docid": "1", "title": "", "text": 3}), r"'text' must be a string, found int"),
+    ],
+)
+def test_mrtydi_says_what_is_wrong_and_where(swahili, tmp_path, file, text, said):
+    put(tmp_path / file, text)
+    (search,) = mrtydi.searches(["sw"])
+    with pytest.raises(SteleError, match=said):
+        list(mrtydi.queries(swahili, search))
+        mrtydi.judgments(swahili, search)
+        list(mrtydi.passages(swahili, "sw"))
+
+
+def test_a_gzip_file_cut_short_is_an_error(swahili, tmp_path):
+    passages = ({"docid": str(i), "title": "", "text": "x" * 99} for i in range(500))
+    path = put(tmp_path / "c/corpus.jsonl.gz", rows(*passages))
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(SteleError, match=r"corpus\.jsonl\.gz: the gzip file is cut short or damaged"):
+        list(mrtydi.passages(swahili, "sw"))
+
+
+def test_missing_data_and_files_are_named(swahili, tmp_path):
+    with pytest.raises(SteleError, match=r"needs the data mrtydi:th; given: mrtydi:sw, mrtydi_corpus:sw"):
+        list(mrtydi.queries(swahili, Search("th", "th", "th")))
+    (tmp_path / "t/qrels.test.txt").unlink()
+    with pytest.raises(SteleError, match=r"no file qrels\.test\.txt; found test\.jsonl\.gz"):
+        mrtydi.judgments(swahili, Search("sw", "sw", "sw"))
+
+
+def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_path):
+    full = {"docid": "1#0", "title": "T", "text": "x"}
+    example = {"query_id": "1", "query": "q", "positive_passages": [full], "negative_passages": [full | {"docid": "2"}]}
+    lonely = {"query_id": "2", "query": "q", "positive_passages": [], "negative_passages": []}
+    put(tmp_path / "t/train.jsonl.gz", rows(example, lonely))
+    (found,) = mrtydi.training(swahili, "train")
+    assert (found.query, found.language, [p.id for p in found.positives + found.negatives]) == ("q", "sw", ["1#0", "2"])
+    with pytest.raises(SteleError, match="has no text: this split names its passages only"):
+        list(mrtydi.training(swahili, "test"))
+
+
+def test_marco_is_tevatrons_layout(tmp_path):
+    passage = {"docid": "5", "title": "", "text": "x"}
+    example = {"query_id": "1", "query": "q", "positive_passages": [passage], "negative_passages": []}
+    put(tmp_path / "train.jsonl.gz", rows(example))
+    (found,) = marco.training({"msmarco_passage": {"all": tmp_path}}, "train")
+    assert found.positives == [Passage("5", "", "x")]
+    assert found.language == "en"
+
+
+# --- XOR-Retrieve and NQ ---
+W100 = 'id\ttext\ttitle\n1\tplain text\tA\n2\t"he said ""yes"" here"\t"B ""x"""\n30\t6\' 2 tall\tC\n'
+
+
+@pytest.fixture
+def xor(tmp_path):
+    dev = [
+        {"id": "-5", "question": "س؟", "answers": ["1914", "yes"], "lang": " ar", "split": "dev"},
+        {"id": "6", "question": "q?", "answers": ["no"], "lang": "te", "split": "dev"},
+    ]
+    put(tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl", rows(*dev))
+    put(tmp_path / "p/enwiki_20190201_w100.tsv", W100)
+    return {"xor_tydi": {"all": tmp_path / "q"}, "enwiki_20190201_w100": {"all": tmp_path / "p"}}
+
+
+def test_xor_retrieve(xor):
+    arabic, telugu = xor_retrieve.searches(["ar", "te"])
+    assert arabic.pool == telugu.pool == "en"
+    assert [q.id for q in xor_retrieve.queries(xor, arabic)] == ["-5"]  # the blank before "ar" does not count
+    assert xor_retrieve.answers(xor, telugu) == {"6": ["no"]}
+    assert [p.id for p in xor_retrieve.passages(xor, "en")] == ["1", "2", "30"]
+    assert list(xor_retrieve.passages(xor, "en"))[1] == Passage("2", 'B "x"', 'he said "yes" here')
+
+
+@pytest.mark.parametrize("name", ["enwiki_20190201_w100.tsv", "enwiki_20190201_w100.tsv.gz"])
+@pytest.mark.parametrize("text", [W100, W100 + '4\t"two\nlines"\tD\n'], ids=["one line each", "quoted line break"])
+def test_the_texts_of_some_passages_are_those_of_the_full_reading(xor, tmp_path, name, text):
+    (tmp_path / "p/enwiki_20190201_w100.tsv").unlink()
+    put(tmp_path / "p" / name, text)
+    full = {p.id: p.text for p in xor_retrieve.passages(xor, "en")}
+    assert xor_retrieve.texts(xor, "en", {"2", "30"}) == {"2": full["2"], "30": full["30"]}
+    assert xor_retrieve.texts(xor, "en", set(full)) == full
+    with pytest.raises(SteleError, match="no passage '9', which the run retrieved"):
+        xor_retrieve.texts(xor, "en", {"1", "9"})
+
+
+def test_w100_with_a_missing_column(xor, tmp_path):
+    put(tmp_path / "p/enwiki_20190201_w100.tsv", "id\ttext\ttitle\n1\tonly two\n")
+    with pytest.raises(SteleError, match=r"enwiki_20190201_w100\.tsv, line 2: want 3 tab-separated columns, found 2"):
+        list(xor_retrieve.passages(xor, "en"))
+
+
+def dpr(**other) -> dict:
+    passage = {"title": "T", "text": "gold", "score": 1.0, "title_score": 0, "passage_id": "11"}
+    hard = {"title": "H", "text": "hard", "score": 0.5, "title_score": 0}
+    return {"dataset": "x", "question": "q", "answers": ["a"], "positive_ctxs": [passage], "negative_ctxs": [],
+            "hard_negative_ctxs": [hard]} | other  # fmt: skip
+
+
+@pytest.mark.parametrize("indent", [None, 4], ids=["one line", "indented"])
+def test_dpr_training_files_are_streamed(tmp_path, monkeypatch, indent):
+    monkeypatch.setattr("stele.benchmarks._files.BLOCK", 64)  # so that items reach across blocks
+    items = [dpr(question="q0"), dpr(positive_ctxs=[]), dpr(question="last", lang="te")]
+    put(tmp_path / "biencoder-nq-train.json.gz", json.dumps(items, indent=indent))
+    found = list(nq.training({"nq_dpr": {"all": tmp_path}}, "train"))
+    assert [example.query for example in found] == ["q0", "last"]
+    assert [example.language for example in found] == ["en", "te"]
+    assert found[0].positives == [Passage("11", "T", "gold")]
+    assert found[0].negatives[0].id == found[1].negatives[0].id != ""  # no id given: made from the content
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"question": "q"}]', "line 1: no field 'positive_ctxs'"),
+        ("[\n" + json.dumps(dpr()) + ',\n{"question": ', "line 3: not JSON, or cut short"),
+        ("[" + json.dumps(dpr()), "line 1: the JSON array is not closed"),
+        ('{"question": 1}', r"line 1: want a JSON array, found '\{'"),
+    ],
+)
+def test_a_damaged_dpr_file_names_the_line(tmp_path, text, said):
+    put(tmp_path / "dpr_train_data.json", text)
+    with pytest.raises(SteleError, match=r"dpr_train_data\.json, " + said):
+        list(xor_retrieve.training({"xor_dpr_train": {"all": tmp_path}}, "train"))
+
+
+def test_nq(tmp_path):
+    put(tmp_path / "q/nq-test.qa.csv", "who?\t['A', \"B's\"]\nwhen?\t['1914']\n")
+    put(tmp_path / "p/psgs_w100.tsv.gz", W100)
+    data = {"nq_test": {"all": tmp_path / "q"}, "psgs_w100": {"all": tmp_path / "p"}}
+    (search,) = nq.searches(["en"])
+    assert list(nq.queries(data, search)) == [Query("0", "who?"), Query("1", "when?")]
+    assert nq.answers(data, search) == {"0": ["A", "B's"], "1": ["1914"]}
+    assert nq.texts(data, "en", {"1"}) == {"1": "plain text"}
+    put(tmp_path / "q/nq-test.qa.csv", "who?\t__import__('os')\n")
+    with pytest.raises(SteleError, match=r"nq-test\.qa\.csv, line 1: want a list of answer strings"):
+        nq.answers(data, search)
+
+
+# --- Mewsli-X ---
+TEXT = "First {one}.\nThe  verdict came for Smith, who {left}. Last."
+
+
+def article(language: str = "en", text: str = TEXT, start: int = 31, mention: str = "Smith") -> dict:
+    first, last = TEXT.index("The"), TEXT.index(" Last")
+    spans = [{"start": 0, "end": 12}, {"start": first, "end": last}, {"start": last + 1, "end": len(TEXT)}]
+    span = {"start": start, "end": start + len(mention), "text": mention}
+    context = {"document_title": "D", "document_url": "u", "document_id": "d1", "language": language, "text": text,
+               "sentence_spans": spans}  # fmt: skip
+    return {"context": context, "mentions": [{"example_id": "e1", "mention_span": span, "entity_id": " Q7"}]}
+
+
+def entity(name: str = "Q7") -> dict:
+    spans = [{"start": 0, "end": 17}, {"start": 18, "end": 26}]
+    return {"entity_id": name, "title": "Smith", "description": "Smith is a\njudge. He left.", "description_url": "u",
+            "description_language": "en", "sentence_spans": spans}  # fmt: skip
+
+
+def test_mewsli_x(tmp_path):
+    start = TEXT.index("Smith")
+    put(tmp_path / "wikinews_mentions-test.jsonl", rows(article(start=start), article("de", start=start)))
+    put(tmp_path / "candidate_set_entities.jsonl", rows(entity(), entity("Q8")))
+    data = {"mewsli_x": {"all": tmp_path}}
+    english, german = mewsli_x.searches(["en", "de"])
+    # utils_mewslix.preprocess_mention: the surface, one sentence, braces around the mention, others become parentheses,
+    # double blanks made single once ("The  verdict" and the blank before the comma come from there)
+    assert list(mewsli_x.queries(data, english)) == [Query("e1", "Smith: The verdict came for { Smith } , who (left).")]
+    assert mewsli_x.judgments(data, german) == {"e1": {"Q7": 1}}
+    assert list(mewsli_x.passages(data, "all"))[1] == Passage("Q8", "", "Smith is a judge. He left.")
+
+
+def test_mewsli_x_training(tmp_path):
+    item = article(start=TEXT.index("Smith"))
+    pair = {"contextual_mention": {"context": item["context"], "mention": item["mentions"][0]}, "entity": entity()}
+    put(tmp_path / "wikipedia_pairs-train.jsonl", rows(pair))
+    (found,) = mewsli_x.training({"mewsli_x": {"all": tmp_path}}, "train")
+    assert found.query.startswith("Smith: The verdict")
+    assert found.positives == [Passage("Q7", "", "Smith is a judge. He left.")]
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        (article(text=""), "the article's text is empty, as in the released files"),
+        (article(start=3), "the text at 3-8 is .* its span says 'Smith'"),
+        (article(start=500), "the span 500-505 is not within the text"),
+        (article(start=10, mention=TEXT[10:15]), "no sentence holds the whole mention at 10-15"),
+    ],
+)
+def test_mewsli_x_refuses_spans_that_do_not_fit(tmp_path, item, said):
+    put(tmp_path / "wikinews_mentions-test.jsonl", rows(item))
+    with pytest.raises(SteleError, match=r"wikinews_mentions-test\.jsonl, line 1: " + said):
+        list(mewsli_x.queries({"mewsli_x": {"all": tmp_path}}, Search("en", "en", "all")))
+
+
+# --- LAReQA ---
+def paragraph(context: str, breaks: list, *questions: tuple[str, int]) -> dict:
+    qas = [{"id": key, "question": f"{key}?", "answers": [{"text": "x", "answer_start": at}]} for key, at in questions]
+    return {"context": context, "sentence_breaks": breaks, "qas": qas}
+
+
+def xquad(*paragraphs: dict) -> str:
+    return json.dumps({"data": [{"paragraphs": list(paragraphs)}]})
+
+
+@pytest.fixture
+def xquad_r(tmp_path):
+    twice = paragraph("Same.\nSame. Other.", [[0, 5], [6, 11], [12, 18]], ("a", 7), ("b", 12))
+    between = paragraph("One. Two.", [[0, 4], [5, 9]], ("c", 4))  # the answer starts between two sentences
+    put(tmp_path / "xquad-r/en.json", xquad(between, twice))
+    put(tmp_path / "xquad-r/th.json", xquad(paragraph("หนึ่ง สอง", [[0, 5], [6, 9]], ("a", 8), ("b", 0))))
+    return {"lareqa": {"en": tmp_path, "th": tmp_path}}
+
+
+def test_lareqa_follows_the_official_loader(xquad_r):
+    english, thai = lareqa.searches(["en", "th"])
+    assert list(lareqa.queries(xquad_r, english)) == [Query("a_en", "a?"), Query("b_en", "b?")]  # c is left out
+    # the paragraph of c has no question left, so none of its sentences is a candidate; but it keeps its number
+    assert [p.id for p in lareqa.passages(xquad_r, "all")] == ["en_2_0", "en_2_1", "en_2_2", "th_1_0", "th_1_1"]
+    assert next(lareqa.passages(xquad_r, "all")).text == "Same.Same.Same. Other."
+    # both sentences that read like the answer count, and the answers of every language, one's own included
+    assert lareqa.judgments(xquad_r, english)["a_en"] == {"en_2_0": 1, "en_2_1": 1, "th_1_1": 1}
+    assert lareqa.judgments(xquad_r, thai) == {
+        "a_th": {"en_2_0": 1, "en_2_1": 1, "th_1_1": 1},
+        "b_th": {"en_2_2": 1, "th_1_0": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (xquad(paragraph("Ab", [[0, 3]], ("a", 0))), "paragraph 1: sentence_breaks must be"),
+        (xquad(paragraph("Ab", [[0, 2]], ("a", 0), ("a", 0))), "paragraph 1: question id 'a' is there twice"),
+        ('{"data": [\n{"paragraphs": oops', "line 2: not JSON"),
+    ],
+)
+def test_lareqa_says_what_is_wrong(xquad_r, tmp_path, changed, said):
+    put(tmp_path / "xquad-r/en.json", changed)
+    with pytest.raises(SteleError, match=r"en\.json, " + said):
+        list(lareqa.queries(xquad_r, Search("en", "en", "all")))
+
+
+def test_lareqa_counts_on_the_real_files(real_data):
+    data = {"lareqa": {"all": real_data / "lareqa_xquad_r"}}
+    assert sum(1 for _ in lareqa.passages(data, "all")) == 13_014
+    questions = 0
+    for search in lareqa.searches(lareqa.LANGUAGES):
+        judged = lareqa.judgments(data, search)
+        assert {len(right) for right in judged.values()} == {11}
+        questions += len(judged)
+    assert questions == 13_090
+
+
+def test_xor_counts_on_the_real_files(real_data):
+    data = {"xor_tydi": {"all": real_data / "xor_tydi"}}
+    counted = {}
+    for search in xor_retrieve.searches(xor_retrieve.LANGUAGES):
+        answers = xor_retrieve.answers(data, search)
+        counted[search.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
+    assert counted == {"ar": 309, "bn": 304, "fi": 314, "ja": 241, "ko": 285, "ru": 237, "te": 238}
+
+
+# --- Tatoeba ---
+def test_tatoeba(tmp_path):
+    put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\u2028zwei\ntrois\n")  # only a line feed ends a line
+    put(tmp_path / "tatoeba.fra-eng.eng", "one\ntwo\nthree")
+    data = {"tatoeba": {"all": tmp_path}}
+    to_english, from_english = tatoeba.searches(["en", "fr"])
+    assert (to_english.name, to_english.pool) == ("fr-en", "en-of-fr")
+    assert (from_english.name, from_english.pool) == ("en-fr", "fr")
+    assert [q.text for q in tatoeba.queries(data, to_english)] == ["un", "deux\u2028zwei", "trois"]
+    assert [q.text for q in tatoeba.queries(data, from_english)] == ["one", "two", "three"]
+    found = list(tatoeba.passages(data, to_english.pool))
+    assert [p.text for p in found] == ["one", "two", "three"]
+    assert [p.id for p in found] == sorted((p.id for p in found), reverse=True)  # among equals the first line is first
+    right = tatoeba.judgments(data, to_english)
+    assert right == {"0000": {found[0].id: 1}, "0001": {found[1].id: 1}, "0002": {found[2].id: 1}}
+
+
+def test_tatoeba_sides_must_be_as_long(tmp_path):
+    put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\n")
+    put(tmp_path / "tatoeba.fra-eng.eng", "one\n")
+    with pytest.raises(SteleError, match=r"has 2 lines, tatoeba\.fra-eng\.eng has 1"):
+        list(tatoeba.passages({"tatoeba": {"all": tmp_path}}, "fr"))
+
+
+def test_tatoeba_counts_on_the_real_files(real_data):
+    folder = real_data / "tatoeba_v1"
+    codes = sorted({path.name.split(".")[1][:3] for path in folder.glob("tatoeba.*")})
+    sizes = [len(tatoeba.judgments({"tatoeba": {"all": folder}}, Search(f"{c}-en", c, c))) for c in codes]
+    assert (len(codes), sum(sizes), sum(size < 1000 for size in sizes)) == (112, 88_877, 40)
+
+
+# --- training sets ---
+def test_squad_positive_is_the_answer_sentence_in_its_paragraph(tmp_path):
+    context = 'Dr. A. Smith was born in 1901. He died in Rome.[3] "Why?" asked U.S. papers. The end'
+    qas = [
+        {"id": "1", "question": "where?", "answers": [{"text": "Rome", "answer_start": context.index("Rome")}]},
+        {"id": "2", "question": "who?", "answers": [{"text": "Smith", "answer_start": context.index("Smith")}]},
+        {"id": "3", "question": "gap?", "answers": [{"text": " ", "answer_start": context.index(" He")}]},
+    ]
+    put(tmp_path / "train-v1.1.json", json.dumps({"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}))
+    found = list(squad.training({"squad": {"all": tmp_path}}, "train"))
+    assert [example.query for example in found] == ["where?", "who?"]
+    titles = [example.positives[0].title for example in found]
+    assert titles == ["He died in Rome.[3]", "Dr. A. Smith was born in 1901."]
+    assert {example.positives[0].text for example in found} == {context}
+    assert found[0].positives[0].id != found[1].positives[0].id
+
+
+def test_jsonl_of_ones_own(tmp_path):
+    line = {"query": "q", "positives": [{"title": "T", "text": "x"}], "language": "sw"}
+    line["negatives"] = [{"text": "y", "id": "n1"}]
+    put(tmp_path / "train.jsonl", rows(line, {"query": "q2", "positives": [{"text": "x"}]}))
+    first, second = jsonl.training({"mine": {"all": tmp_path}}, "train")
+    assert (first.positives[0].title, first.negatives[0].id, first.language) == ("T", "n1", "sw")
+    assert (second.negatives, second.language) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"query": " ", "positives": [{"text": "x"}]}, "query is empty"),
+        ({"query": "q", "positives": []}, "positives is empty"),
+        ({"query": "q", "positives": [{"text": ""}]}, "text is empty"),
+        ({"query": "q", "positives": ["x"]}, "a passage must be"),
+        ({"query": "q", "positive": [{"text": "x"}]}, "unknown field 'positive'; valid: language, neg"),
+        ({"query": "q", "positives": [{"text": "x", "body": 1}]}, "unknown field 'body'; valid: id, text, title"),
+        ({"query": "q"}, "no field 'positives'"),
+    ],
+)
+def test_jsonl_of_ones_own_is_checked_line_by_line(tmp_path, line, said):
+    put(tmp_path / "train.jsonl", rows({"query": "q", "positives": [{"text": "x"}]}, line))
+    with pytest.raises(SteleError, match=r"train\.jsonl, line 2: " + said):
+        list(jsonl.training({"mine": {"all": tmp_path}}, "train"))

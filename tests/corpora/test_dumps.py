@@ -1,0 +1,172 @@
+"""Dumps of every packing are read alike; shards together are the whole; damage is an error that names the file."""
+
+import bz2
+import re
+from itertools import pairwise
+
+import pytest
+
+from stele.corpora.dumps import find_dump, read_dump, shard_range
+from stele.corpora.titles import Site
+from stele.errors import SteleError
+
+
+@pytest.fixture
+def filled(wiki):
+    for i in range(23):
+        wiki.add(f"Page {i}", f"Text {i} of 'page' & <ref>x</ref>. " + "word " * (i * 40 % 500))
+    wiki.add("Old", "#REDIRECT [[Page 1]]", redirect="Page 1")
+    wiki.add("Talk:Page 1", "hello", namespace=1)
+    wiki.add("Code", "x = 1", model="javascript")
+    return wiki
+
+
+def items(folder, shard=1, shards=1):
+    site, *pages = list(read_dump(find_dump(folder), shard, shards))
+    assert isinstance(site, Site)
+    return site, pages
+
+
+@pytest.mark.parametrize("packing", ["plain", "bzip2", "multistream", "utf-16"])
+def test_every_packing_gives_the_same_pages(filled, packing):
+    if packing == "multistream":
+        filled.multistream()
+    else:
+        data = filled.xml()
+        if packing == "utf-16":
+            data = '<?xml version="1.0" encoding="utf-16"?>' + data
+        name = "xwiki-1-pages-articles.xml" + (".bz2" if packing == "bzip2" else "")
+        filled.write(name, data.encode("utf-16" if packing == "utf-16" else "utf-8"))
+    site, pages = items(filled.folder)
+    assert site == Site("en", True, {"Special": -1, "Talk": 1, "File": 6, "Template": 10, "Category": 14})
+    assert [p.title for p in pages] == [title for title, _ in filled.pages]
+    assert pages[3].text == "Text 3 of 'page' & <ref>x</ref>. " + "word " * 120
+    assert [(p.namespace, p.redirect, p.model, p.page_id) for p in pages[-3:]] == [
+        (0, "Page 1", "wikitext", "24"), (1, None, "wikitext", "25"), (0, None, "javascript", "26"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("shards", [2, 3, 5, 13, 40])
+def test_shards_part_the_pages(filled, shards):
+    filled.multistream(pages_per_block=2)
+    _, whole = items(filled.folder)
+    parts = [items(filled.folder, shard, shards)[1] for shard in range(1, shards + 1)]
+    assert [page for part in parts for page in part] == whole
+    if shards == 2:
+        assert all(parts)
+
+
+def test_shards_have_about_equal_bytes():
+    offsets = list(range(1000, 101_000, 700))
+    for shards in (1, 2, 7, 16):
+        ranges = [shard_range(offsets, 101_000, i, shards) for i in range(1, shards + 1)]
+        assert ranges[0][0] == 1000 and ranges[-1][1] == 101_000
+        assert all(a[1] == b[0] for a, b in pairwise(ranges))
+        assert all(abs(end - begin - 100_000 / shards) <= 700 for begin, end in ranges)
+        assert all(begin in offsets for begin, _ in ranges)
+
+
+def test_old_formats_say_less(wiki):
+    """Before format 0.4 no <redirect>, before 0.6 no <ns>, before 0.8 no <model>."""
+    for title, text in (("A", "text"), ("B", "#redirect [[A#x|y]]"), ("Talk:A", "t"), ("C", "# a list [[A]]")):
+        wiki.add(title, text)
+    xml = re.sub(r"<ns>0</ns>|<model>wikitext</model>", "", wiki.xml())
+    wiki.write(data=xml.encode())
+    _, pages = items(wiki.folder)
+    assert [(p.title, p.namespace, p.redirect) for p in pages] == [
+        ("A", 0, None), ("B", 0, "A"), ("Talk:A", 1, None), ("C", 0, None),
+    ]  # fmt: skip
+
+
+def test_a_page_of_many_megabytes(wiki):
+    wiki.add("Big", "Some words here. " * 800_000)
+    wiki.write()
+    _, (page,) = items(wiki.folder)
+    assert len(page.text) == 17 * 800_000
+
+
+def damaged(filled, how):
+    data = filled.xml().encode()
+    if how == "cut text":
+        return filled.write(data=data[: len(data) // 2])
+    if how == "no end":
+        return filled.write(data=data.replace(b"</mediawiki>", b""))
+    if how == "flipped tag":
+        return filled.write(data=data.replace(b"</page>", b"</pag>", 1))
+    if how == "entities":
+        bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+        return filled.write(data=bomb + data.replace(b"Text 1 ", b"&b;"))
+    if how == "entities far down":
+        return filled.write(data=data.replace(b"Text 1 ", b"&undeclared;"))
+    if how == "no siteinfo":
+        return filled.write(data=re.sub(rb"<siteinfo>.*?</siteinfo>", b"", data, flags=re.S))
+    if how == "other XML":
+        return filled.write(data=b"<html><body>Not found</body></html>")
+    if how == "cut bz2":
+        return filled.write("xwiki-1-pages-articles.xml.bz2", bz2.compress(data)[:-200])
+    if how == "flipped bz2":
+        packed = bytearray(bz2.compress(data))
+        packed[len(packed) // 2] ^= 0xFF
+        return filled.write("xwiki-1-pages-articles.xml.bz2", bytes(packed))
+    raise AssertionError(how)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("cut text", "damaged or truncated XML"),
+        ("no end", "damaged or truncated XML after page 'Code'"),
+        ("flipped tag", "damaged or truncated XML"),
+        ("entities", "declares a document type"),
+        ("entities far down", "damaged or truncated XML after page 'Page 0'"),
+        ("no siteinfo", "a page before the <siteinfo>"),
+        ("other XML", "not a MediaWiki export"),
+        ("cut bz2", "truncated"),
+        ("flipped bz2", "damaged"),
+    ],
+)
+def test_damaged_dumps_are_named(filled, how, message):
+    damaged(filled, how)
+    with pytest.raises(SteleError, match=rf"xwiki-1-pages-articles.*{message}"):
+        items(filled.folder)
+
+
+def test_shards_of_a_damaged_multistream(filled):
+    filled.multistream()
+    path = filled.folder / "xwiki-1-pages-articles-multistream.xml.bz2"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(bytes(data))
+    with pytest.raises(SteleError, match=r"multistream.*damaged"):
+        for shard in range(1, 4):
+            items(filled.folder, shard, 3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("no index at all\n", "not a multistream index"),
+        ("", "without a line"),
+        ("99999999:1:Page 0\n", "do not match"),
+        ("700:1:Page 0\n900:3:Page 2\n", "bytes 0 to 700, as its index says: .*truncated"),
+    ],
+)
+def test_an_index_that_does_not_match(filled, lines, message):
+    filled.multistream()
+    (filled.folder / "xwiki-1-pages-articles-multistream-index.txt.bz2").write_bytes(bz2.compress(lines.encode()))
+    with pytest.raises(SteleError, match=message):
+        for shard in (1, 2):
+            items(filled.folder, shard, 2)
+
+
+def test_what_cannot_be_cut_and_what_is_missing(filled, tmp_path):
+    filled.write()
+    with pytest.raises(SteleError, match="only a multistream dump with its index"):
+        items(filled.folder, 1, 2)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "notes.txt").write_text("x")
+    with pytest.raises(SteleError, match=r"found 0 \(files: notes.txt\)"):
+        find_dump(tmp_path / "empty")
+    filled.write("ywiki-1-pages-articles.xml")
+    with pytest.raises(SteleError, match="found 2"):
+        find_dump(filled.folder)

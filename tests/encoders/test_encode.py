@@ -1,0 +1,118 @@
+"""Buckets and windows change the speed, never the vectors or their order."""
+
+import numpy as np
+import pytest
+
+from stele.encoders import encode as encoding
+from stele.encoders.load import load_encoder
+from stele.encoders.tokens import collate, length_buckets, tokenize
+from stele.encoders.trunk import load_tokenizer
+from stele.errors import SteleError
+
+
+@pytest.fixture(scope="module")
+def encoder(folders):
+    return load_encoder(folders["xlm-roberta"], {"pooling": "mean", "query_length": 40, "passage_length": 40})
+
+
+@pytest.fixture(scope="module")
+def texts():
+    words = ["the", "river", "Nile", "flows", "through", "Uganda", "and", "Egypt", "who", "wrote", "novel"]
+    rng = np.random.default_rng(0)
+    return [" ".join(rng.choice(words, size=size)) for size in rng.integers(1, 25, size=60)]
+
+
+def test_every_budget_gives_the_vectors_of_one_text_at_a_time(encoder, texts):
+    alone = np.concatenate([encoder.encode([text], "query") for text in texts])
+    for budget in (1, 64, 10_000):
+        assert np.abs(encoder.encode(texts, "query", budget) - alone).max() < 1e-5
+
+
+def test_order_is_that_of_the_texts(encoder, texts):
+    shuffled = np.random.default_rng(1).permutation(len(texts))
+    vectors = encoder.encode(texts, "query")
+    assert np.abs(encoder.encode([texts[i] for i in shuffled], "query") - vectors[shuffled]).max() < 1e-5
+
+
+def test_same_input_same_bytes(encoder, texts):
+    assert encoder.encode(texts, "query").tobytes() == encoder.encode(texts, "query").tobytes()
+
+
+def test_stream_gives_blocks_in_order_and_no_more_than_a_window(encoder, texts, monkeypatch):
+    whole = encoder.encode(texts, "passage")
+    read = []
+
+    def items():
+        for number, text in enumerate(texts):
+            read.append(number)
+            yield f"id{number}", text
+
+    ids, parts = [], []
+    for block, vectors in encoder.encode_stream(items(), "passage", window=7):
+        assert len(block) == len(vectors) <= 7
+        assert len(read) <= len(ids) + len(block) + 7  # memory: the stream is not read ahead of the window
+        ids += block
+        parts.append(vectors)
+    assert ids == [f"id{number}" for number in range(len(texts))]
+    assert np.abs(np.concatenate(parts) - whole).max() < 1e-5
+
+    # an accelerator's reader, which works one block ahead in a thread of its own, gives the same
+    monkeypatch.setattr(encoding, "_each", encoding._ahead)
+    ahead = list(encoder.encode_stream(((i, t) for i, t in enumerate(texts)), "passage", window=7))
+    assert [i for block, _ in ahead for i in block] == list(range(len(texts)))
+    assert np.concatenate([v for _, v in ahead]).tobytes() == np.concatenate(parts).tobytes()
+
+
+def test_windows_of_encode(encoder, texts, monkeypatch):
+    whole = encoder.encode(texts, "query")
+    monkeypatch.setattr(encoding, "WINDOW", 7)
+    assert np.abs(encoder.encode(texts, "query") - whole).max() < 1e-5
+
+
+def test_nothing_to_encode(encoder):
+    assert encoder.encode([], "query").shape == (0, 32)
+    assert list(encoder.encode_stream(iter([]), "query")) == []
+
+
+def test_unknown_kind_is_refused(encoder):
+    with pytest.raises(SteleError, match="document"):
+        encoder.encode(["a"], "document")
+
+
+def test_bfloat16_is_near_float32(folders, texts):
+    exact = load_encoder(folders["xlm-roberta"], {"pooling": "mean", "query_length": 40, "passage_length": 40})
+    half = load_encoder(
+        folders["xlm-roberta"], {"pooling": "mean", "query_length": 40, "passage_length": 40, "precision": "bfloat16"}
+    )
+    one, two = exact.encode(texts, "query"), half.encode(texts, "query")
+    assert two.dtype == np.float32
+    assert 0 < np.abs(one - two).max() < 0.2
+
+
+def test_buckets_hold_every_row_once_within_the_budget():
+    lengths = np.random.default_rng(0).integers(1, 50, size=200)
+    batches = length_buckets(lengths, 128)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(200))
+    for rows in batches:
+        assert len(rows) * lengths[rows].max() <= 128 or len(rows) == 1
+    assert [lengths[rows].max() for rows in batches] == sorted((lengths[rows].max() for rows in batches), reverse=True)
+    padded = sum(len(rows) * lengths[rows].max() for rows in batches)
+    assert padded < 1.15 * lengths.sum()
+
+
+def test_collate_pads_and_masks(folders):
+    tokenizer = load_tokenizer(folders["bert"])
+    tokens = tokenize(tokenizer, ["a", "a b c", ("a", "b")], 16, segments=True)
+    batch = collate(tokens, np.array([1, 0, 2]), tokenizer.pad_token_id)
+    wanted = tokenizer(["a b c", "a"], padding=True, return_tensors="pt")
+    assert batch["input_ids"][:2].tolist() == wanted["input_ids"].tolist()
+    assert batch["attention_mask"][:2].tolist() == wanted["attention_mask"].tolist()
+    assert batch["token_type_ids"][2].tolist() == tokenizer("a", "b")["token_type_ids"]
+    assert "attention_mask" not in collate(tokens, np.array([1]), tokenizer.pad_token_id)
+
+
+def test_pairs_are_cut_at_their_longer_text(folders):
+    tokenizer = load_tokenizer(folders["bert"])
+    tokens = tokenize(tokenizer, [("a b", "c d e f g h i j k l")], 9)
+    wanted = tokenizer("a b", "c d e f g h i j k l", truncation="longest_first", max_length=9)["input_ids"]
+    assert tokens.ids.tolist() == wanted

@@ -1,0 +1,44 @@
+"""A tokenizer that gives other ids than in training is refused when the encoder is loaded."""
+
+import json
+
+import pytest
+
+from stele.encoders.load import load_encoder
+from stele.encoders.probe import PROBE_FILE, tokenizer_probe
+from stele.encoders.save import save_encoder
+from stele.encoders.spec import EncodingSpec
+from stele.encoders.trunk import load_tokenizer, load_trunk
+from stele.errors import SteleError
+
+
+@pytest.fixture
+def saved(tmp_path, folders):
+    spec = EncodingSpec(pooling="cls", query_length=20, passage_length=20)
+    save_encoder(tmp_path / "e", load_trunk(folders["bert"], "cls")[0], None, load_tokenizer(folders["bert"]), spec)
+    return tmp_path / "e"
+
+
+def test_the_same_tokenizer_passes(saved):
+    assert load_encoder(saved).encode(["Uganda"], "query").shape == (1, 32)
+
+
+def test_a_tokenizer_that_lower_cases_is_refused(saved):
+    path = saved / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "do_lower_case": True}))
+    with pytest.raises(SteleError, match=r"no longer gives the ids .*Uganda"):
+        load_encoder(saved)
+
+
+def test_a_damaged_probe_is_refused(saved):
+    (saved / PROBE_FILE).write_text("{}")
+    with pytest.raises(SteleError, match="not a tokenizer probe"):
+        load_encoder(saved)
+
+
+def test_the_probe_ignores_truncation(folders):
+    tokenizer = load_tokenizer(folders["bert"])
+    whole = tokenizer_probe(tokenizer)
+    tokenizer("a b c", truncation=True, max_length=4)
+    assert tokenizer_probe(tokenizer) == whole
+    assert max(map(len, whole["ids"])) > 20

@@ -1,0 +1,218 @@
+"""A saved encoder gives the same vectors in Stele, in transformers and in sentence-transformers."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import WIDTH, make_folder
+
+from stele.encoders.load import load_encoder
+from stele.encoders.save import save_encoder
+from stele.encoders.spec import EncodingSpec
+from stele.encoders.trunk import load_tokenizer, load_trunk
+from stele.errors import SteleError
+
+TEXTS = [
+    "who wrote the novel",
+    "Кто написал",
+    "the river Nile flows through Uganda and Egypt " * 5,
+    "",
+    "日本 の 首都 は",
+]
+PAIRS = [("Uganda city", "the river Nile flows " * 12), ("novel", "a"), ("город", "роман о городе"), ("a b", "c d e")]
+
+
+def save(place, source, spec, passage=None):
+    model, _ = load_trunk(source, spec.pooling)
+    second = load_trunk(passage, spec.pooling)[0] if passage else None
+    save_encoder(place, model, second, load_tokenizer(source), spec)
+    return place
+
+
+@pytest.mark.parametrize("texts", [TEXTS, PAIRS], ids=["texts", "pairs"])
+@pytest.mark.parametrize(
+    ("family", "pooling", "normalize", "segments"),
+    [
+        ("xlm-roberta", "cls", False, False),
+        ("xlm-roberta", "mean", True, False),
+        ("xlm-roberta", "pooler", True, False),
+        ("bert", "cls", False, False),
+        ("bert", "mean", False, True),
+        ("bert", "pooler", False, False),
+        ("distilbert", "mean", False, False),
+    ],
+)
+def test_three_libraries_give_one_vector(tmp_path, folders, family, pooling, normalize, segments, texts):
+    from sentence_transformers import SentenceTransformer
+    from transformers import AutoModel, AutoTokenizer
+
+    spec = EncodingSpec(pooling=pooling, normalize=normalize, query_length=40, passage_length=40, segments=segments)
+    folder = save(tmp_path / "saved", folders[family], spec)
+    ours = load_encoder(folder).encode(texts, "passage")
+    assert ours.dtype == np.float32
+    assert ours.shape == (len(texts), WIDTH)
+
+    theirs = SentenceTransformer(str(folder), device="cpu").encode(texts, show_progress_bar=False)
+    assert np.abs(ours - theirs).max() < 1e-5
+
+    # by hand with transformers, one text at a time: no padding, no bucket
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    for text, vector in zip(texts, ours, strict=True):
+        text = (text,) if isinstance(text, str) else text
+        inputs = tokenizer(*text, truncation="longest_first", max_length=40, return_tensors="pt")
+        with torch.no_grad():
+            out = model(**inputs)
+        pooled = {"cls": out.last_hidden_state[:, 0], "mean": out.last_hidden_state.mean(1)}
+        wanted = out.pooler_output if pooling == "pooler" else pooled[pooling]
+        wanted = torch.nn.functional.normalize(wanted) if normalize else wanted
+        assert np.abs(vector - wanted[0].numpy()).max() < 1e-5
+
+
+def test_segments_change_the_vectors_of_pairs_only(tmp_path, folders):
+    """So the comparison above is one that could fail."""
+    specs = [EncodingSpec(pooling="cls", segments=s, passage_length=40, query_length=40) for s in (False, True)]
+    off, on = (load_encoder(save(tmp_path / str(spec.segments), folders["bert"], spec)) for spec in specs)
+    assert np.allclose(off.encode(TEXTS, "passage"), on.encode(TEXTS, "passage"), atol=1e-5)
+    assert not np.allclose(off.encode(PAIRS, "passage"), on.encode(PAIRS, "passage"), atol=1e-2)
+
+
+def test_separate_towers(tmp_path, folders):
+    from sentence_transformers import SentenceTransformer
+
+    other = make_folder(tmp_path / "other", "xlm-roberta", seed=1)
+    spec = EncodingSpec(pooling="mean", towers="separate", query_length=20, passage_length=40)
+    folder = save(tmp_path / "two", folders["xlm-roberta"], spec, other)
+    encoder = load_encoder(folder)
+    assert encoder.spec == spec
+    query, passage = encoder.encode(TEXTS[:2], "query"), encoder.encode(TEXTS[:2], "passage")
+    assert not np.allclose(query, passage, atol=1e-2)
+    for kind, ours in (("query", query), ("passage", passage)):
+        theirs = SentenceTransformer(str(folder / kind), device="cpu").encode(TEXTS[:2], show_progress_bar=False)
+        assert np.abs(ours - theirs).max() < 1e-5
+
+
+def test_lengths_are_those_of_the_kind(folders):
+    encoder = load_encoder(folders["xlm-roberta"], {"pooling": "mean", "query_length": 6, "passage_length": 12})
+    long = ["the river Nile flows through Uganda and Egypt and the city of the first novel"]
+    assert encoder.tokenize(long, "query").lengths.tolist() == [6]
+    assert encoder.tokenize(long, "passage").lengths.tolist() == [12]
+
+
+def test_saved_bytes_do_not_depend_on_where_the_model_came_from(tmp_path, folders):
+    spec = EncodingSpec(pooling="pooler", normalize=True, query_length=20, passage_length=20)
+    copy = shutil.copytree(folders["bert"], tmp_path / "elsewhere" / "bert")
+    one, two = save(tmp_path / "1", folders["bert"], spec), save(tmp_path / "2", copy, spec)
+    files = sorted(p.relative_to(one) for p in one.rglob("*") if p.is_file())
+    assert files == sorted(p.relative_to(two) for p in two.rglob("*") if p.is_file())
+    for name in files:
+        assert (one / name).read_bytes() == (two / name).read_bytes(), name
+        assert str(tmp_path).encode() not in (one / name).read_bytes(), name
+
+
+def test_plain_folder_needs_a_spec(folders):
+    for spec in (None, {}, {"query_length": 20}):
+        with pytest.raises(SteleError, match=r"plain transformers folder.*pooling: cls"):
+            load_encoder(folders["bert"], spec)
+
+
+def test_a_trained_encoder_is_read_as_it_was_trained(tmp_path, folders):
+    """What a benchmark's protocol or a model's entry says is for folders that do not say it themselves."""
+    spec = EncodingSpec(pooling="cls", query_length=30, passage_length=30)
+    folder = save(tmp_path / "s", folders["bert"], spec)
+    assert load_encoder(folder, {"pooling": "mean", "passage_length": 64, "passage_format": "text"}).spec == spec
+    assert load_encoder(folder, EncodingSpec(pooling="mean")).spec == spec
+    assert load_encoder(folder, {"precision": "bfloat16"}).spec == spec.model_copy(update={"precision": "bfloat16"})
+    with pytest.raises(SteleError, match="unknown key 'poling'"):
+        load_encoder(folder, {"poling": "mean"})
+
+
+def test_folders_that_cannot_be_encoders(tmp_path, folders):
+    with pytest.raises(SteleError, match="no such folder"):
+        load_encoder(tmp_path / "nothing", {"pooling": "cls"})
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SteleError, match=r"no config\.json"):
+        load_encoder(tmp_path / "empty", {"pooling": "cls"})
+    pickled = shutil.copytree(folders["bert"], tmp_path / "pickled")
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    with pytest.raises(SteleError, match=r"found pytorch_model\.bin, want model\.safetensors"):
+        load_encoder(pickled, {"pooling": "cls", "query_length": 20, "passage_length": 20})
+    cut = shutil.copytree(folders["bert"], tmp_path / "cut")
+    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:1000])
+    with pytest.raises(SteleError, match="not a readable safetensors file"):
+        load_encoder(cut, {"pooling": "cls", "query_length": 20, "passage_length": 20})
+    with pytest.raises(SteleError, match="query_length is 100, the model has 64 positions"):
+        load_encoder(folders["xlm-roberta"], {"pooling": "cls", "query_length": 100, "passage_length": 20})
+
+
+def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
+    grown = shutil.copytree(folders["bert"], tmp_path / "grown")
+    config = json.loads((grown / "config.json").read_text())
+    (grown / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    with pytest.raises(SteleError, match="do not fit its config"):
+        load_trunk(grown, "cls")
+
+
+def test_a_pooler_that_was_never_trained_is_not_used(tmp_path):
+    folder = make_folder(tmp_path / "m", "xlm-roberta", pooler=False)
+    spec = {"pooling": "pooler", "query_length": 20, "passage_length": 20}
+    with pytest.raises(SteleError, match="no pooler weights"):
+        load_encoder(folder, spec)
+    assert load_encoder(folder, {**spec, "pooling": "cls"}).model("query").pooler is None
+    one, new = load_trunk(folder, "pooler", seed=5)
+    two, _ = load_trunk(folder, "pooler", seed=5)
+    other, _ = load_trunk(folder, "pooler", seed=6)
+    assert new == ["pooler.dense.bias", "pooler.dense.weight"]
+    assert torch.equal(one.pooler.dense.weight, two.pooler.dense.weight)
+    assert not torch.equal(one.pooler.dense.weight, other.pooler.dense.weight)
+    with pytest.raises(SteleError, match="has no pooler"):
+        load_trunk(make_folder(tmp_path / "d", "distilbert"), "pooler", seed=1)
+
+
+@pytest.mark.parametrize("family", ["xlm-roberta", "bert", "distilbert"])
+def test_heads_of_other_tasks_are_left_out(tmp_path, folders, family):
+    """A checkpoint as published, with its masked-language-model head and without a pooler."""
+    from transformers import AutoModelForMaskedLM
+
+    published = AutoModelForMaskedLM.from_pretrained(folders[family])
+    published.save_pretrained(tmp_path / "mlm")
+    trunk, new = load_trunk(tmp_path / "mlm", "cls")
+    assert new == []
+    assert getattr(trunk, "pooler", None) is None
+    inside = getattr(published, published.base_model_prefix).state_dict()
+    assert all(torch.equal(value, inside[name]) for name, value in trunk.state_dict().items())
+
+
+def test_loading_leaves_the_global_random_state_alone(tmp_path):
+    folder = make_folder(tmp_path / "m", "bert", pooler=False)
+    before = torch.get_rng_state()
+    load_trunk(folder, "pooler", seed=3)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_a_layer_below_the_last(tmp_path, folders):
+    from transformers import AutoModel
+
+    deep = make_folder(tmp_path / "deep", "xlm-roberta", layers=3)
+    spec = {"pooling": "mean", "layer": 2, "query_length": 20, "passage_length": 20}
+    encoder = load_encoder(deep, spec)
+    ids = torch.tensor([encoder.tokenize(["who wrote"], "query").ids.tolist()])
+    states = AutoModel.from_pretrained(deep).eval()(ids, output_hidden_states=True).hidden_states
+    found = encoder.encode(["who wrote"], "query")[0]
+    assert np.abs(found - states[2][0].mean(0).detach().numpy()).max() < 1e-5
+    assert np.abs(found - states[3][0].mean(0).detach().numpy()).max() > 1e-2
+    with pytest.raises(SteleError, match="layer 4 asked for, the model has 3"):
+        load_encoder(deep, {**spec, "layer": 4})
+
+
+def test_dpr_tokenizer_classes_are_not_used(tmp_path, folders):
+    """They lower-case although do_lower_case is false."""
+    folder = shutil.copytree(folders["bert"], tmp_path / "dpr")
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    settings["tokenizer_class"] = "DPRQuestionEncoderTokenizer"
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    tokenizer = load_tokenizer(folder)
+    assert not type(tokenizer).__name__.startswith("DPR")
+    assert tokenizer("Uganda Egypt")["input_ids"] == load_tokenizer(folders["bert"])("Uganda Egypt")["input_ids"]
+    assert tokenizer("Uganda Egypt")["input_ids"] != tokenizer("uganda egypt")["input_ids"]

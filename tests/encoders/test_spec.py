@@ -1,0 +1,46 @@
+"""Wrong encodings are refused with the key; passages are written as the spec says."""
+
+import pytest
+
+from stele.encoders.spec import EncodingSpec, make_spec, read_spec, write_spec
+from stele.errors import SteleError
+
+
+@pytest.mark.parametrize(
+    ("form", "with_title", "without"),
+    [
+        ("title_text_pair", ("Title", "Text."), "Text."),
+        ("title_text", "Title Text.", "Text."),
+        ("text", "Text.", "Text."),
+    ],
+)
+def test_passage_formats(form, with_title, without):
+    spec = EncodingSpec(pooling="cls", passage_format=form)
+    assert spec.passage("Title", "Text.") == with_title
+    assert spec.passage("", "Text.") == without
+    assert spec.passage("Title", "") == ("" if form == "text" else "Title")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"pooling": "max"}, r"pooling.*'cls', 'mean' or 'pooler'"),
+        ({}, "pooling"),
+        ({"pooling": "cls", "normalise": True}, r"unknown key 'normalise'; did you mean 'normalize'\?"),
+        ({"pooling": "cls", "query_length": 2}, "query_length"),
+        ({"pooling": "pooler", "layer": 3}, "the pooler belongs to the last layer"),
+    ],
+)
+def test_wrong_values(values, message):
+    with pytest.raises(SteleError, match=message):
+        make_spec(values)
+
+
+def test_saved_and_read(tmp_path):
+    spec = EncodingSpec(pooling="pooler", normalize=True, towers="separate", query_length=96)
+    write_spec(tmp_path, spec)
+    assert read_spec(tmp_path) == spec
+    assert read_spec(tmp_path / "elsewhere") is None
+    (tmp_path / "encoding.json").write_text("{")
+    with pytest.raises(SteleError, match="not readable as JSON"):
+        read_spec(tmp_path)

@@ -1,0 +1,80 @@
+"""Tiny random encoders with real tokenizers, as plain `transformers` folders."""
+
+from pathlib import Path
+
+TEXTS = [
+    "the river Nile flows through Uganda and Egypt",
+    "who wrote the first novel of the city",
+    "Кто написал роман о городе",
+    "ما هي عاصمة أوغندا",
+    "กรุงเทพ เป็น เมืองหลวง",
+    "日本 の 首都 は 東京",
+    "a b c d e f g h i j k l m n o p q r s t u v w x y z 0 1 2 3 4 5 6 7 8 9",
+] * 3
+WIDTH = 32
+
+
+def _subword_tokenizer():
+    """Like XLM-R's: one subword vocabulary, <s> A </s> and <s> A </s></s> B </s>, padding id 1, no token types."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.train_from_iterator(
+        TEXTS, trainers.BpeTrainer(vocab_size=300, special_tokens=special, show_progress=False)
+    )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        cls_token="<s>",
+        eos_token="</s>",
+        sep_token="</s>",
+        unk_token="<unk>",
+        pad_token="<pad>",
+        mask_token="<mask>",
+        model_max_length=64,
+    )
+
+
+def _wordpiece_tokenizer():
+    """Like BERT's: WordPiece, [CLS] A [SEP] B [SEP] with token types 0 and 1."""
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertTokenizer
+
+    trained = BertWordPieceTokenizer(lowercase=False)
+    trained.train_from_iterator(TEXTS, vocab_size=300, min_frequency=1, show_progress=False)
+    return BertTokenizer(vocab=trained.get_vocab(), do_lower_case=False, model_max_length=64)
+
+
+def make_folder(folder: Path, family: str = "xlm-roberta", seed: int = 0, pooler: bool = True, layers: int = 2) -> Path:
+    """Saves a random model of the family ("xlm-roberta", "bert" or "distilbert") of width 32 and 64 positions."""
+    import torch
+    from transformers import AutoConfig, AutoModel
+
+    tokenizer = _subword_tokenizer() if family == "xlm-roberta" else _wordpiece_tokenizer()
+    shape = {"num_hidden_layers": layers, "hidden_size": WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
+    if family == "distilbert":
+        shape = {"n_layers": layers, "dim": WIDTH, "n_heads": 2, "hidden_dim": 48}
+    config = AutoConfig.for_model(
+        family,
+        vocab_size=len(tokenizer),
+        max_position_embeddings=66 if family == "xlm-roberta" else 64,
+        pad_token_id=tokenizer.pad_token_id,
+        **({"type_vocab_size": 1 if family == "xlm-roberta" else 2} if family != "distilbert" else {}),
+        **shape,
+    )
+    keywords = {} if family == "distilbert" else {"add_pooling_layer": pooler}
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = AutoModel.from_config(config, **keywords)
+        for weight in model.parameters():  # far from the tiny initialisation, so that vectors differ visibly
+            torch.nn.init.normal_(weight, std=0.2) if weight.dim() > 1 else None
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return Path(folder)

@@ -1,0 +1,257 @@
+"""The loss: by hand, against a naive implementation, under permutation, on two processes."""
+
+import json
+import math
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tiny_runs import RECIPE, example
+
+from stele.benchmarks.types import Passage, TrainingExample
+from stele.errors import SteleError
+from stele.finetuning.batches import Group, make_group, positive_mask
+from stele.finetuning.contrastive import group_loss, loss_of_vectors, share
+from stele.finetuning.examples import read_examples
+from stele.finetuning.model import load_model
+from stele.finetuning.recipe import parse_recipe
+
+
+def group_of(passages: list[int], columns: list[int], known: list[list[int]] | None = None) -> Group:
+    passages, columns = np.array(passages), np.array(columns)
+    right = [np.array(k) for k in known] if known else [passages[[c]] for c in columns]
+    starts = np.array([*columns, len(passages)])
+    return Group(np.arange(len(columns)), passages, columns, starts, positive_mask(passages, columns, right))
+
+
+def test_by_hand():
+    """Two queries, three candidates: scores [[2, 0, 1], [0, 3, 1]], positives 0 and 1."""
+    queries = torch.tensor([[2.0, 0.0], [0.0, 3.0]])
+    passages = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 1 / 3]])
+    loss = loss_of_vectors(queries, passages, group_of([0, 1, 2], [0, 1]), 1.0)
+    one = -math.log(math.e**2 / (math.e**2 + 1 + math.e))
+    two = -math.log(math.e**3 / (1 + math.e**3 + math.e))
+    assert float(loss) == pytest.approx((one + two) / 2, abs=1e-6)
+    halved = loss_of_vectors(queries, passages, group_of([0, 1, 2], [0, 1]), 2.0)
+    one = -math.log(math.e / (math.e + 1 + math.e**0.5))
+    two = -math.log(math.e**1.5 / (1 + math.e**1.5 + math.e**0.5))
+    assert float(halved) == pytest.approx((one + two) / 2, abs=1e-6)
+
+
+def naive(queries, passages, group, known):
+    """Query by query, candidate by candidate."""
+    total = 0.0
+    for i, column in enumerate(group.positives):
+        wrong = [j for j in range(len(passages)) if j != column and group.passages[j] not in known[i]]
+        scores = [float(queries[i] @ passages[j]) for j in [column, *wrong]]
+        total += math.log(sum(math.exp(s - scores[0]) for s in scores))
+    return total / len(group.positives)
+
+
+def test_against_a_naive_implementation_with_duplicates():
+    generator = torch.Generator().manual_seed(0)
+    queries, passages = torch.randn(4, 8, generator=generator), torch.randn(7, 8, generator=generator)
+    known = [[5, 6], [5], [7], [8]]
+    group = group_of([5, 9, 5, 7, 6, 8, 9], [0, 2, 3, 5], known)
+    assert int(group.mask.sum()) == 3
+    assert float(loss_of_vectors(queries, passages, group, 1.0)) == pytest.approx(
+        naive(queries, passages, group, known), abs=1e-5
+    )
+
+
+def test_a_masked_candidate_has_no_influence_and_no_gradient():
+    passages = torch.randn(3, 4, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    queries = torch.ones(2, 4)
+    group = group_of([5, 5, 9], [0, 1])
+    assert group.mask.sum() == 2
+    loss_of_vectors(
+        queries[:1], passages, group._replace(positives=group.positives[:1], mask=group.mask[:1]), 1.0
+    ).backward()
+    assert passages.grad[1].abs().sum() == 0
+    assert passages.grad[2].abs().sum() > 0
+
+
+def test_one_candidate_is_refused():
+    with pytest.raises(SteleError, match="no candidate besides its own positive"):
+        loss_of_vectors(torch.ones(1, 4), torch.ones(1, 4), group_of([5], [0]), 1.0)
+    with pytest.raises(SteleError, match="no candidate besides its own positive"):  # the other one is the same passage
+        loss_of_vectors(torch.ones(2, 4), torch.ones(2, 4), group_of([5, 5], [0, 1]), 1.0)
+
+
+# --- with real towers -------------------------------------------------------------------------------------------------
+def data_and_model(base, style="dpr", number=12):
+    recipe = {**RECIPE, "style": style, "dropout": 0.0}
+    recipe = {**recipe, "pooling": "pooler"} if style == "xtreme" else recipe
+    recipe = parse_recipe(recipe)
+    module, tokenizer, _ = load_model(base, recipe, 0)
+    items = [example(i) for i in range(number)]
+    source = [
+        TrainingExample(
+            e["query"], *([Passage("", x["title"], x["text"]) for x in e[k]] for k in ("positives", "negatives")), ""
+        )
+        for e in items
+    ]
+    return read_examples(source, tokenizer, recipe.spec(), True, "test"), module.eval()
+
+
+def gradients(module):
+    return {name: p.grad.clone() for name, p in module.named_parameters() if p.grad is not None}
+
+
+def test_order_within_a_group_plays_no_part(base):
+    data, module = data_and_model(base)
+    rows = np.arange(6)
+    found = []
+    for order in (rows, rows[::-1]):
+        module.zero_grad()
+        loss = group_loss(module, data, make_group(data, order, [data.negatives_of(i)[:1] for i in order]))
+        loss.backward()
+        found.append((float(loss.detach()), gradients(module)))
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-5)
+    for name, value in found[0][1].items():
+        assert torch.allclose(value, found[1][1][name], atol=1e-5), name
+
+
+def test_loss_is_that_of_vectors_encoded_one_by_one(base):
+    data, module = data_and_model(base)
+    group = make_group(data, np.arange(5), [data.negatives_of(i)[:2] for i in range(5)])
+    with torch.no_grad():
+        alone = [module.vectors(data.queries, np.array([i]), "query") for i in group.queries]
+        passages = [module.vectors(data.passages, np.array([i]), "passage") for i in group.passages]
+        wanted = naive(torch.cat(alone), torch.cat(passages), group, [data.positives_of(i) for i in group.queries])
+    assert float(group_loss(module, data, group).detach()) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_scores_are_float32_even_under_mixed_precision(base):
+    """Dot products of unnormalised vectors are large: bfloat16 would round them to whole numbers."""
+    data, module = data_and_model(base)
+    group = make_group(data, np.arange(6), [data.negatives_of(i)[:1] for i in range(6)])
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        queries = module.vectors(data.queries, group.queries, "query") * 20
+        passages = module.vectors(data.passages, group.passages, "passage") * 20
+        loss = loss_of_vectors(queries, passages, group, 1.0)
+    known = [data.positives_of(i) for i in group.queries]
+    assert queries.dtype == torch.float32
+    assert float(loss) == pytest.approx(naive(queries.double(), passages.double(), group, known), rel=1e-4)
+
+
+@pytest.mark.parametrize("style", ["dpr", "xtreme"])
+def test_recomputed_chunks_give_the_same_gradients(base, style):
+    data, module = data_and_model(base, style)
+    group = make_group(data, np.arange(7), [data.negatives_of(i)[:1] for i in range(7)])
+    group_loss(module, data, group).backward()
+    whole = gradients(module)
+    module.zero_grad()
+    group_loss(module, data, group, chunk=3).backward()
+    for name, value in gradients(module).items():
+        assert torch.allclose(value, whole[name], atol=1e-5), name
+
+
+def test_recomputed_chunks_see_the_same_dropout(base):
+    """Finite differences along the gradient agree with it only if the second encoding drops what the first dropped."""
+    recipe = parse_recipe({**RECIPE, "dropout": 0.3})
+    module, tokenizer, _ = load_model(base, recipe, 0)
+    source = [TrainingExample(f"alpha {i}", [Passage("", "", f"beta gamma {i}")], [], "") for i in range(6)]
+    data = read_examples(source, tokenizer, recipe.spec(), True, "test")
+    group = make_group(data, np.arange(6), [data.negatives_of(i) for i in range(6)])
+    module.double().train()
+    weight = module.tower("query").encoder.layer[0].output.dense.weight
+
+    def loss():
+        torch.manual_seed(1)
+        return group_loss(module, data, group, temperature=20.0, chunk=2)
+
+    loss().backward()
+    direction, step = weight.grad / weight.grad.norm(), 1e-2
+    with torch.no_grad():
+        weight += step * direction
+        up = float(loss())
+        weight -= 2 * step * direction
+        down = float(loss())
+    assert (up - down) / (2 * step) == pytest.approx(float(weight.grad.norm()), rel=0.02)
+
+
+@pytest.mark.parametrize("style", ["dpr", "xtreme"])
+def test_scale_and_separate_towers_get_gradients(base, style):
+    data, module = data_and_model(base, style)
+    group_loss(module, data, make_group(data, np.arange(5), [data.negatives_of(i)[:0] for i in range(5)])).backward()
+    names = set(gradients(module))
+    assert ("scale" in names) == (style == "xtreme")
+    assert {name.split(".")[1] for name in names if name != "scale"} == (
+        {"shared"} if style == "xtreme" else {"query", "passage"}
+    )
+    assert any("pooler" in name for name in names) == (style == "xtreme")
+
+
+def test_shares_are_even_and_refuse_more_processes_than_queries():
+    group = group_of(list(range(7)), list(range(7)))
+    assert share(group, 3) == [(0, 2), (2, 5), (5, 7)]
+    assert share(group, 1) == [(0, 7)]
+    with pytest.raises(SteleError, match="7 queries cannot be spread over 8 processes; use at most 7"):
+        share(group, 8)
+
+
+def uneven_group(data):
+    """7 queries, one without a hard negative, one twice: unequal shares, and two candidates to mask."""
+    rows = np.array([0, 1, 2, 3, 4, 5, 5])
+    return make_group(data, rows, [data.negatives_of(i)[: int(n != 2)] for n, i in enumerate(rows)])
+
+
+WORKER = """
+    import json, sys, torch
+    torch.set_num_threads(1)
+    sys.path[:0] = json.loads(sys.argv[1])
+    import test_contrastive as t
+    from stele.training.device import place
+    where, results = place(), {}
+    assert where.world == 2
+    for style in ("dpr", "xtreme"):
+        data, module = t.data_and_model(t.Path(sys.argv[2]), style)
+        loss = t.group_loss(module, data, t.uneven_group(data), where=where)
+        loss.backward()
+        found = t.gradients(module)
+        grads = {n: where.sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
+        results[style] = {"loss": where.sum(loss.detach().clone()), "gradients": grads}
+    if where.first:
+        torch.save(results, sys.argv[3])
+    where.wait()
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_loss_and_gradients_of_one(base, tmp_path):
+    here = Path(__file__).resolve()
+    paths = [str(here.parent), str(here.parents[1] / "encoders"), str(here.parents[2] / "src")]
+    script = tmp_path / "worker.py"
+    script.write_text(textwrap.dedent(WORKER))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def start(rank: int):
+        environment = {**os.environ, "STELE_DEVICE": "cpu", "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
+        environment |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
+        environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        command = [sys.executable, str(script), json.dumps(paths), str(base), str(tmp_path / "two.pt")]
+        return subprocess.Popen(command, env=environment)
+
+    running = [start(rank) for rank in range(2)]
+    assert [process.wait(timeout=240) for process in running] == [0, 0]
+    two = torch.load(tmp_path / "two.pt", weights_only=True)
+    for style in ("dpr", "xtreme"):
+        data, module = data_and_model(base, style)
+        group = uneven_group(data)
+        assert group.mask.sum() == 2
+        loss = group_loss(module, data, group)
+        loss.backward()
+        assert float(loss.detach()) == pytest.approx(float(two[style]["loss"]), abs=1e-5)
+        found = gradients(module)
+        assert max(float(value.abs().max()) for value in found.values()) > 1e-2
+        for name, value in two[style]["gradients"].items():
+            assert torch.allclose(value, found.get(name, torch.zeros_like(value)), atol=1e-4), (style, name)

@@ -1,0 +1,237 @@
+"""The command: what it writes, that it learns, that it goes on after a kill, and what it refuses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_runs import RECIPE, example, finetune, write_set
+
+from stele.encoders.load import load_encoder
+from stele.errors import SteleError
+from stele.outputs import files_digest
+from stele.training.curve import read_csv
+
+DEV = {**RECIPE, "dev_set": "jsonl", "selection": "dev_nll"}
+
+
+def rank_of_positives(folder: Path, items: list[dict], spec=None) -> float:
+    """Mean reciprocal rank of each item's positive among all items' positives."""
+    encoder = load_encoder(folder, spec)
+    queries = encoder.encode([item["query"] for item in items], "query")
+    texts = [encoder.spec.passage(**item["positives"][0]) for item in items]
+    scores = queries @ encoder.encode(texts, "passage").T
+    return float(np.mean([1 / (1 + (row > row[i]).sum()) for i, row in enumerate(scores)]))
+
+
+@pytest.fixture(scope="module")
+def trained(base, data, tmp_path_factory):
+    place = tmp_path_factory.mktemp("trained")
+    return finetune(
+        base, data, place, {**DEV, "steps": 60, "learning_rate": 1e-2, "schedule": "constant"}
+    ), place / "out"
+
+
+def test_what_is_written(trained, base):
+    record, folder = trained
+    assert {p.name for p in folder.iterdir()} >= {"query", "passage", "encoding.json", "probe.json", "curve.csv"}
+    assert record["job"] == "finetune"
+    assert record["labels"] == ["generated data", "stand-in checkpoint"]
+    assert set(record["inputs"]) == {"encoder", "own:all"}
+    assert (record["global_batch"], record["negatives_per_query"]) == (8, 15)
+    assert record["contrastive_group"] == {"queries": 8, "passages_at_most": 16}
+    assert record["examples"]["examples"] == 40
+    assert record["steps"] == 60
+    assert record["epochs"] == 12
+    assert record["seed"] == 0
+    assert record["encoding"]["towers"] == "separate"
+    assert [row["step"] for row in record["dev_curve"]] == list(range(5, 61, 5))  # once an epoch
+    best = min(record["dev_curve"], key=lambda row: row["dev_nll"])
+    assert record["selected"] == {"step": best["step"], "by": "dev_nll", "value": pytest.approx(best["dev_nll"])}
+    assert not (folder.parent / "state").exists()
+
+
+def test_the_weights_written_are_the_selected_ones(trained):
+    """The dev NLL, computed from the written encoder's vectors, is the selected figure and not the last one."""
+    record, folder = trained
+    encoder, items = load_encoder(folder), [example(i) for i in range(100, 110)]
+    passages = [p for item in items for p in (item["positives"][0], item["negatives"][0])]
+    queries = encoder.encode([item["query"].removesuffix("?") for item in items], "query")
+    vectors = encoder.encode([encoder.spec.passage(**p) for p in passages], "passage")
+    scores, total = queries @ vectors.T, 0.0
+    for i, row in enumerate(scores):
+        total += np.log(np.exp(row - row[2 * i]).sum())
+    assert total / len(items) == pytest.approx(record["selected"]["value"], rel=1e-4)
+    assert record["dev_curve"][-1]["dev_nll"] > record["selected"]["value"] * 1.01
+
+
+def test_it_learns(base, data, tmp_path):
+    items = [example(i) for i in range(40)]
+    before = rank_of_positives(base, items, {"pooling": "mean", "query_length": 24, "passage_length": 32})
+    finetune(base, data, tmp_path, {**RECIPE, "batch": 20, "steps": 120, "learning_rate": 3e-3})
+    after = rank_of_positives(tmp_path / "out", items)
+    assert before < 0.4
+    assert after > 0.6
+
+
+def test_same_seed_same_bytes_other_seed_other_bytes(base, data, tmp_path):
+    records = [finetune(base, data, tmp_path / str(i), {**RECIPE, "steps": 4}, seed=s) for i, s in enumerate((1, 1, 2))]
+    assert records[0]["content"] == records[1]["content"] != records[2]["content"]
+
+
+def test_a_later_stage_takes_up_the_towers(trained, base, data, tmp_path):
+    """Both towers go on as they were: with a learning rate of almost nothing they stay what they were."""
+    _, folder = trained
+    record = finetune(folder, data, tmp_path, {**RECIPE, "steps": 1, "learning_rate": 1e-12})
+    assert record["starts_from"] == "fine-tuned towers"
+    for kind in ("query", "passage"):
+        texts = [example(i)["query"] for i in range(5)]
+        before, after = (load_encoder(f).encode(texts, kind) for f in (folder, tmp_path / "out"))
+        assert np.allclose(before, after, atol=1e-5)
+    assert not np.allclose(*(load_encoder(folder).encode(["alpha"], kind) for kind in ("query", "passage")), atol=1e-3)
+    with pytest.raises(SteleError, match="was fine-tuned with pooling: 'mean', the recipe says 'cls'"):
+        finetune(folder, data, tmp_path / "x", {**RECIPE, "pooling": "cls"})
+    with pytest.raises(SteleError, match="was fine-tuned with separate towers"):
+        finetune(folder, data, tmp_path / "y", {**RECIPE, "towers": "shared"})
+
+
+def test_xtreme_style(base, data, tmp_path):
+    recipe = {**RECIPE, "style": "xtreme", "pooling": "pooler", "batch": 4, "accumulation": 2, "steps": 30}
+    recipe |= {"dev_set": "jsonl", "selection": "dev_nll", "evaluate_every": 10}
+    record = finetune(base, data, tmp_path, recipe)
+    assert record["global_batch"] == 8
+    assert record["negatives_per_query"] == 3
+    assert record["encoding"]["normalize"] is True
+    assert record["scale"] != 100.0
+    assert [row["step"] for row in record["dev_curve"]] == [10, 20, 30]
+    vectors = load_encoder(tmp_path / "out").encode(["alpha", "beta"], "query")
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    curve = read_csv(tmp_path / "out" / "curve.csv")
+    assert len(curve) == 30
+    assert np.mean([row["nll"] for row in curve[-5:]]) < np.mean([row["nll"] for row in curve[:5]])
+
+
+def test_a_sentence_transformers_base_loses_its_dense_layer(data, tmp_path):
+    """As in the released code of MSM, which loads the trunk of LaBSE alone."""
+    from test_sentence_transformers_folder import st_folder
+
+    folder, _ = st_folder(tmp_path / "labse", "bert", "cls", dense=16)
+    (folder / "record.json").write_text(json.dumps({"content": "l"}))
+    record = finetune(folder, data, tmp_path, {**RECIPE, "steps": 2, "pooling": "cls"})
+    encoder = load_encoder(tmp_path / "out")
+    assert encoder.dimension == 32
+    assert encoder.spec.normalize is False
+    assert record["starts_from"] == "base encoder"
+
+
+def test_training_and_dev_sets_of_ones_own_side_by_side(base, data, tmp_path):
+    """Two JSONL sets are given, one to train on and one to choose by."""
+    other = write_set(tmp_path / "other", [], [example(i) for i in range(50, 57)])
+    recipe = {**RECIPE, "steps": 2, "selection": "dev_nll"}
+    recipe |= {"training_set": {"module": "jsonl", "data": ["own"]}, "dev_set": {"module": "jsonl", "data": ["other"]}}
+    record = finetune(base, f"{data} other:all={other}", tmp_path, recipe)
+    assert record["examples"]["examples"] == 40
+    assert record["dev_examples"]["examples"] == 7
+    assert set(record["inputs"]) == {"encoder", "other:all", "own:all"}
+
+
+def test_masked_duplicates_are_counted(base, tmp_path):
+    same = example(0)["positives"]
+    items = [{**example(i), "positives": same} if i < 16 else example(i) for i in range(32)]
+    record = finetune(base, write_set(tmp_path / "d", items), tmp_path, {**RECIPE, "batch": 32, "steps": 2})
+    assert record["counts"]["masked_duplicates"] == 2 * 16 * 15
+
+
+def test_a_group_of_copies_is_refused(base, tmp_path):
+    items = [{**example(i), "positives": example(0)["positives"], "negatives": []} for i in range(16)]
+    with pytest.raises(SteleError, match="no candidate besides its own positive"):
+        finetune(base, write_set(tmp_path / "d", items), tmp_path, RECIPE)
+
+
+def test_state_of_another_run_is_refused(base, data, tmp_path, monkeypatch):
+    """The state stays when a run breaks off; a command with other data must not go on from it."""
+    from stele.training import loop
+
+    def stop(**_):
+        raise SteleError("stopped")
+
+    with monkeypatch.context() as patch, pytest.raises(SteleError, match="stopped"):
+        patch.setattr(loop, "train", stop)
+        finetune(base, data, tmp_path, {**RECIPE, "steps": 2}, limit=10)
+    assert (tmp_path / "state" / "training").is_dir()
+    with pytest.raises(SteleError, match="examples of another run"):
+        finetune(base, data, tmp_path, {**RECIPE, "steps": 2})
+    assert finetune(base, data, tmp_path, {**RECIPE, "steps": 2}, limit=10)["examples"]["examples"] == 10
+
+
+def test_mixed_precision(base, data, tmp_path):
+    one = finetune(base, data, tmp_path / "1", {**DEV, "steps": 5, "dropout": 0.0})
+    two = finetune(base, data, tmp_path / "2", {**DEV, "steps": 5, "dropout": 0.0, "precision": "bfloat16"})
+    assert two["precision"] == "bfloat16"
+    assert two["encoding"]["precision"] == "float32"  # how it is read afterwards is another matter
+    assert two["dev_curve"][0]["dev_nll"] == pytest.approx(one["dev_curve"][0]["dev_nll"], rel=0.1)
+    assert one["content"] != two["content"]
+
+
+def test_limit(base, data, tmp_path):
+    record = finetune(base, data, tmp_path, {**RECIPE, "steps": 2}, limit=10)
+    assert record["examples"]["examples"] == 10
+    assert "limited" in record["labels"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"training_set": "nq2"}, "unknown training set 'nq2'; did you mean 'nq'"),
+        ({"training_set": "tatoeba"}, "tatoeba has no training examples"),
+        ({"passage_length": 100}, "passage_length: 100 exceeds the 64 positions"),
+        ({"batch": 64}, "40 usable examples, one optimiser step takes 64 x 1"),
+        ({"dev_set": "squad", "selection": "dev_nll"}, "squad"),
+    ],
+)
+def test_what_is_refused_leaves_no_output(base, data, tmp_path, change, message):
+    with pytest.raises(SteleError, match=message):
+        finetune(base, data, tmp_path, {**RECIPE, **change})
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path, root):
+    """kill -9 in the middle, twice; both the weights chosen by the dev set and the curve are those of a whole run."""
+    recipe = {**DEV, "steps": 40, "save_every_seconds": 0}
+    whole = finetune(base, data, tmp_path / "whole", {**recipe, "save_every_seconds": 60})
+    output, state = tmp_path / "killed" / "record.json", tmp_path / "state"
+    command = [
+        sys.executable,
+        "-m",
+        "stele",
+        "finetuning",
+        "finetune",
+        "--model",
+        "tiny",
+        "--recipe",
+        json.dumps(recipe),
+    ]
+    command += ["--encoder", str(base / "record.json"), "--training", f"own:all={data}", "--seed", "0"]
+    command += ["--state", str(state), "--output", str(output)]
+    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "STELE_DEVICE": "cpu"}
+    log = tmp_path / "log"
+    with log.open("w") as handle:
+        process = subprocess.Popen(command, env=environment, stderr=handle)
+        while not (state / "best" / "best.json").exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        assert not output.exists()
+        assert subprocess.run(command, env=environment, stderr=handle).returncode == 0
+    assert "going on after step" in log.read_text()
+    assert json.loads(output.read_text())["content"] == whole["content"]
+    assert files_digest(output.parent) == files_digest(tmp_path / "whole" / "out")
+    assert json.loads(output.read_text())["dev_curve"] == whole["dev_curve"]
+    assert not state.exists()

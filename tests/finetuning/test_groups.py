@@ -1,0 +1,85 @@
+"""Who shares a group is a function of (seed, epoch, index); candidates that answer a query are masked."""
+
+import numpy as np
+import pytest
+
+from stele.encoders.tokens import Tokens
+from stele.finetuning.batches import dev_groups, hard_negatives, make_group, members, training_group
+from stele.finetuning.examples import Examples
+
+
+def examples(positives: list[list[int]], negatives: list[list[int]]) -> Examples:
+    """Examples without texts."""
+
+    def ragged(lists):
+        return np.concatenate([np.array(x, dtype=np.int64) for x in lists]), np.cumsum([0, *map(len, lists)])
+
+    nothing = Tokens(np.zeros(0, np.int32), np.zeros(1, np.int64), None)
+    return Examples(nothing, nothing, *ragged(positives), *ragged(negatives), {})
+
+
+def test_an_epoch_holds_every_example_once_and_leaves_another_rest_out_each_time():
+    epochs = [np.concatenate([members(103, 10, 7, epoch, i) for i in range(10)]) for epoch in range(3)]
+    for found in epochs:
+        assert len(set(found.tolist())) == 100
+    assert len({tuple(found) for found in epochs}) == 3
+    left = [frozenset(range(103)) - set(found.tolist()) for found in epochs]
+    assert len(set(left)) > 1
+
+
+def test_groups_do_not_depend_on_what_was_asked_before():
+    forward = [members(50, 5, 3, e, i).tolist() for e in range(4) for i in range(10)]
+    backward = [members(50, 5, 3, e, i).tolist() for e in reversed(range(4)) for i in reversed(range(10))]
+    assert forward == backward[::-1]
+    assert members(50, 5, 4, 0, 0).tolist() != forward[0]
+
+
+def test_hard_negatives_are_drawn_anew_from_the_examples_own():
+    data = examples([[0], [1]], [[10, 11, 12, 13, 14], [20]])
+    drawn = [hard_negatives(data, 0, 1, 0, epoch).tolist() for epoch in range(60)]
+    assert all(len(d) == 1 for d in drawn)
+    assert {d[0] for d in drawn} == {10, 11, 12, 13, 14}
+    assert hard_negatives(data, 1, 1, 0, 0).tolist() == [20]
+    three = [tuple(hard_negatives(data, 0, 3, 0, epoch).tolist()) for epoch in range(20)]
+    assert all(len(set(t)) == 3 and set(t) <= {10, 11, 12, 13, 14} for t in three)
+    assert len(set(three)) > 3
+    assert hard_negatives(data, 0, 9, 0, 0).tolist() == [10, 11, 12, 13, 14]
+
+
+def test_layout_of_a_group():
+    data = examples([[0], [1], [2]], [[10, 11], [], [12]])
+    group = make_group(data, np.array([2, 1, 0]), [data.negatives_of(i)[:1] for i in (2, 1, 0)])
+    assert group.passages.tolist() == [2, 12, 1, 0, 10]
+    assert group.positives.tolist() == [0, 2, 3]
+    assert group.starts.tolist() == [0, 2, 3, 5]
+    assert not group.mask.any()
+
+
+def test_copies_of_the_positive_and_other_known_positives_are_masked():
+    #         query 0 knows 5 and 6, query 1 has the same positive 5, query 2's hard negative is 6
+    data = examples([[5, 6], [5], [7]], [[8], [9], [6]])
+    group = make_group(data, np.array([0, 1, 2]), [data.negatives_of(i) for i in range(3)])
+    assert group.passages.tolist() == [5, 8, 5, 9, 7, 6]
+    assert group.mask.astype(int).tolist() == [
+        [0, 0, 1, 0, 0, 1],  # the other 5, and 6
+        [1, 0, 0, 0, 0, 0],  # the other 5; 6 is not known to answer query 1
+        [0, 0, 0, 0, 0, 0],  # 6 is its hard negative
+    ]
+    assert group.positives.tolist() == [0, 2, 4]
+
+
+def test_training_group_is_pure():
+    data = examples([[i] for i in range(40)], [[100 + i, 200 + i, 300 + i] for i in range(40)])
+    one = training_group(data, 8, 1, 5, 2, 3)
+    training_group(data, 8, 1, 5, 0, 0)
+    two = training_group(data, 8, 1, 5, 2, 3)
+    assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    assert set(one.passages[one.positives]) == set(one.queries)
+
+
+@pytest.mark.parametrize(("number", "sizes"), [(7, [3, 3]), (6, [3, 3]), (8, [3, 3, 2])])
+def test_dev_groups_are_in_order_with_the_first_negative(number, sizes):
+    data = examples([[i] for i in range(number)], [[100 + i, 200 + i] for i in range(number)])
+    groups = dev_groups(data, 3, 1)
+    assert [len(group.queries) for group in groups] == sizes  # a single query has nobody to share with
+    assert groups[0].passages.tolist() == [0, 100, 1, 101, 2, 102]

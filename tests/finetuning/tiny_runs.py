@@ -1,0 +1,64 @@
+"""Small training sets, and runs of the command in this process."""
+
+import argparse
+import json
+from pathlib import Path
+
+WORDS = [f"{first}{second}" for first in ("al", "be", "ga", "de") for second in ("pha", "ta", "mma", "lta", "psi")]
+
+
+def example(i: int, negatives: int = 2) -> dict:
+    """Example i: its query and its positive share two words that no other example has together."""
+    a, b, c = WORDS[i % 20], WORDS[(i * 7 + 3) % 20], WORDS[(i // 20 + i) % 20]
+    return {
+        "query": f"what is {a} {b} {i}?",
+        "positives": [{"title": f"{a} {i}", "text": f"{a} {b} is {i} of {c} {b}"}],
+        "negatives": [{"title": a, "text": f"{a} is not {n} {WORDS[(i + n) % 20]}"} for n in range(1, negatives + 1)],
+        "language": "en",
+    }
+
+
+def write_set(folder: Path, train: list[dict], dev: list[dict] | None = None) -> Path:
+    """A training set of one's own with its record; returns the record."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, items in (("train", train), ("dev", dev or [])):
+        if items:
+            text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+            (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    (folder / "record.json").write_text(json.dumps({"job": "dataset", "content": "x", "labels": ["generated data"]}))
+    return folder / "record.json"
+
+
+def finetune(encoder: Path, data: Path | str, output: Path, recipe: dict, seed: int = 0, **more) -> dict:
+    """Runs the command and returns the record it wrote."""
+    from stele.finetuning import finetune as command
+
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    flags = ["--model", "tiny", "--recipe", json.dumps(recipe), "--encoder", str(encoder / "record.json")]
+    flags += [
+        "--training",
+        *f"own:all={data}".split(),
+        "--seed",
+        str(seed),
+        "--state",
+        str(more.pop("state", output / "state")),
+    ]
+    flags += ["--output", str(output / "out" / "record.json")]
+    for name, value in more.items():
+        flags += [f"--{name}", str(value)]
+    command.run(parser.parse_args(flags))
+    return json.loads((output / "out" / "record.json").read_text())
+
+
+RECIPE = {
+    "style": "dpr",
+    "training_set": "jsonl",
+    "pooling": "mean",
+    "batch": 8,
+    "steps": 12,
+    "query_length": 24,
+    "passage_length": 32,
+    "learning_rate": 1e-3,
+    "warmup_steps": 2,
+}

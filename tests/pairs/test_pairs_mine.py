@@ -1,0 +1,130 @@
+"""The command: the same examples whatever the batches, shards and order; labels; wrong recipes."""
+
+import json
+from collections import Counter
+
+import pytest
+from mining_texts import new_tokenizer, random_documents, text_of
+
+from stele.errors import SteleError
+from stele.outputs import files_digest
+from stele.pairs._recipe import parse_recipe
+from stele.pairs._tokens import encoder
+from stele.pairs.mine import mine
+
+RECIPES = {
+    "msm": {"sentences": 5},
+    "crop": {"sentences": 5, "window": 2},
+    "ict": {"block_tokens": 40},
+    "mlm": {"length": 50},
+}
+methods = pytest.mark.parametrize("method", RECIPES)
+
+
+def examples(documents, method, batch, seed=3):
+    module, recipe = parse_recipe(json.dumps({"method": method, **RECIPES[method]}))
+    made = mine(documents, encoder(new_tokenizer()), module, recipe, seed, "xx", Counter(), batch)
+    return [tuple(tuple(segment.tolist()) for segment in example) for example in made]
+
+
+@methods
+def test_batches_do_not_matter(method):
+    documents = random_documents(30)
+    whole = examples(documents, method, 10_000)
+    assert len(whole) > 30
+    assert examples(documents, method, 1) == examples(documents, method, 17) == whole
+
+
+@methods
+def test_order_of_documents_does_not_matter(method):
+    """A document gives the same examples wherever it stands, those that are drawn too."""
+    documents = random_documents(30)
+    backwards = examples(documents[::-1], method, 100)
+    assert Counter(backwards) == Counter(examples(documents, method, 100))
+    assert backwards != examples(documents, method, 100)
+
+
+@methods
+def test_same_seed_same_bytes(mined, method):
+    documents = random_documents(30)
+    made = [mined(documents, method=method, **RECIPES[method], seed=seed) for seed in (3, 3, 4)]
+    one, same, other = (files_digest(run.folder) for run in made)
+    assert one == same == made[0].record["content"]
+    assert (one != other) == (method in ("crop", "ict"))  # the others draw nothing
+
+
+def test_language_is_part_of_the_seed(mined):
+    documents = random_documents(10)
+    one, other = (mined(documents, method="crop", language=language).examples for language in ("xx", "yy"))
+    assert one != other and len(one) == len(other)
+
+
+@pytest.mark.parametrize("method", ["crop", "ict"])
+def test_documents_draw_apart(method):
+    """Twenty documents of one text do not all draw the same."""
+    documents = [(f"d{i}", text_of([3, 4, 5])) for i in range(20)]
+    made = examples(documents, method, 100)
+    size = len(made) // 20
+    assert len({tuple(made[i : i + size]) for i in range(0, len(made), size)}) > 2
+
+
+def test_limit(mined):
+    documents = random_documents(9)
+    few, whole = mined(documents, method="mlm", limit=4), mined(documents, method="mlm")
+    assert few.record["documents"] == 4 and whole.examples[: len(few.examples)] == few.examples
+    assert few.record["labels"] == ["generated data", "limited", "stand-in checkpoint"]
+    assert whole.record["labels"] == ["generated data", "stand-in checkpoint"]
+
+
+def test_record(mined):
+    made = mined([("a", text_of([3, 4, 5])), ("b", text_of([3]))], method="msm")
+    record = made.record
+    assert (record["documents"], record["examples"], record["segments"], record["tokens"]) == (2, 1, 3, 12)
+    assert record["dropped"] == {"short_documents": 1} and set(record["inputs"]) == {"documents", "tokenizer"}
+    assert record["recipe"]["sentences"] == 32 and record["seed"] == 3 and len(record["tokenizer_probe"]) == 16
+
+
+def test_a_language_without_examples_has_an_empty_store(mined, caplog):
+    made = mined([("a", text_of([3]))], method="msm")
+    assert made.examples == [] and made.record["examples"] == 0
+    assert "not one msm example" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("recipe", "words"),
+    [
+        ('{"method": "msm", "sentense_words": 3}', ["sentense_words", "did you mean 'sentence_words'"]),
+        ('{"method": "ictt"}', ["ictt", "did you mean 'ict'", "crop, ict, mlm, msm"]),
+        ('{"method": "mine"}', ["unknown mining method 'mine'"]),
+        ('{"method": "ict", "removal": 1.5}', ["removal", "found 1.5"]),
+        ('{"method": "crop", "window": "far"}', ["window", "found 'far'"]),
+        ('{"method": "msm", "sentences": 4, "sentences_min": 5}', ["sentences_min 5", "4 sentences"]),
+        ('{"unit": "blocks"}', ["`method`", "crop, ict, mlm, msm"]),
+        ("[1]", ["`method`"]),
+        ('{"method": ', ["not JSON"]),
+    ],
+)
+def test_wrong_recipes_are_refused(recipe, words):
+    with pytest.raises(SteleError) as error:
+        parse_recipe(recipe)
+    assert all(word in str(error.value) for word in ["--recipe", *words])
+
+
+def test_wrong_numbers_leave_nothing(mined, tmp_path):
+    for wrong in ({"seed": -1}, {"limit": 0}):
+        with pytest.raises(SteleError, match=f"--{next(iter(wrong))}: found"):
+            mined(random_documents(2), method="mlm", **wrong)
+    assert not list(tmp_path.rglob("pairs"))
+
+
+def test_catalogue_recipes_are_valid():
+    """Each mining recipe of the catalogue is one that its method takes; the paper's is the default of `msm`."""
+    from stele import catalogue
+
+    recipes = catalogue.load("recipes")["pairs"]
+    assert {"msm", "msm_blocks", "crop", "ict", "mlm"} <= set(recipes)
+    read = {name: parse_recipe(json.dumps(recipe))[1] for name, recipe in recipes.items()}
+    assert read["msm"].unit == "sentences" and read["msm_blocks"].unit == "blocks" and read["msm_blocks"].least == 32
+    for name in ("msm", "crop", "ict", "mlm"):
+        default = parse_recipe(json.dumps({"method": name}))[1].model_dump(exclude={"sentences_min"})
+        assert read[name].model_dump(exclude={"sentences_min"}) == default

@@ -1,0 +1,241 @@
+"""The pretrain command: what it writes, from every objective; kill and resume; what it refuses."""
+
+import csv
+import hashlib
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+from tiny_checkpoint import checkpoint
+
+from stele.cli import main
+from stele.errors import SteleError
+from stele.pretraining.base import load_base
+from stele.pretraining.stores import parse_pairs
+from stele.records import read_record
+from stele.training.store import write_store
+
+SMALL = dict(steps=6, groups=2, mlm_sequences=4, mlm_length=16, warmup_steps=2, learning_rate=1e-3)
+OWN = {
+    "msm": dict(documents=3, sentences=5, sentence_length=12),
+    "crop": dict(pairs=6, sentence_length=12),
+    "ict": dict(pairs=6, query_length=8, block_length=12, width=8),
+    "mlm": {},
+}
+
+
+def arguments(tmp_path, base, pairs, objective="msm", seed=0, drop=(), **changes):
+    recipe = {"objective": objective, **SMALL, **OWN[objective], **changes}
+    recipe = {name: value for name, value in recipe.items() if name not in drop}
+    return [
+        "pretraining",
+        "pretrain",
+        "--model",
+        "mine",
+        "--recipe",
+        json.dumps(recipe),
+        "--base",
+        str(base),
+        "--pairs",
+        *(f"{name}={path}" for name, path in pairs.items()),
+        "--seed",
+        str(seed),
+        "--state",
+        str(tmp_path / "state"),
+        "--output",
+        str(tmp_path / "out" / "record.json"),
+    ]
+
+
+def weights(folder):
+    return hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def run(tmp_path, base, pairs, capsys):
+    def go(**changes):
+        code = main(arguments(changes.pop("into", tmp_path), base, changes.pop("pairs", pairs), **changes))
+        return code, capsys.readouterr().err
+
+    return go
+
+
+@pytest.mark.parametrize("objective", list(OWN))
+def test_every_objective_writes_an_encoder(run, tmp_path, base, objective):
+    from transformers import AutoModel, AutoTokenizer
+
+    code, log = run(objective=objective, snapshots=[2])
+    assert code == 0, log
+    out = tmp_path / "out"
+    model, report = AutoModel.from_pretrained(out, output_loading_info=True)
+    assert not report["missing_keys"] and not report["unexpected_keys"], "the encoder alone, with the base's pooler"
+    before = AutoModel.from_pretrained(base.parent)
+    assert torch.equal(model.pooler.dense.weight, before.pooler.dense.weight)
+    assert not torch.equal(model.embeddings.word_embeddings.weight, before.embeddings.word_embeddings.weight)
+    assert AutoTokenizer.from_pretrained(out)("w1 w2").input_ids == [0, 5, 6, 2]
+    assert (out / "tokenizer.json").read_bytes() == (base.parent / "tokenizer.json").read_bytes()
+    snapshot = AutoModel.from_pretrained(out / "snapshots" / "step-2")
+    assert not torch.equal(snapshot.embeddings.word_embeddings.weight, model.embeddings.word_embeddings.weight)
+    assert read_record(out / "snapshots" / "step-2" / "record.json")["step"] == 2
+    rows = list(csv.DictReader((out / "curve.csv").open()))
+    assert len(rows) == 6 and all((out / f"curve.{kind}").stat().st_size for kind in ("png", "pdf"))
+    record = read_record(out / "record.json")
+    assert record["labels"] == ["generated data", "stand-in checkpoint"]
+    assert record["objective"] == objective and record["seed"] == 0 and record["steps"] == 6
+    assert record["negatives_per_query"] == {"msm": 14, "crop": 5, "ict": 5, "mlm": None}[objective]
+    assert record["arithmetic"]["flops"] == 6 * record["arithmetic"]["flops_per_step"]
+    assert not (tmp_path / "state").exists(), "the state goes when the job is done"
+
+
+def test_same_seed_same_bytes_other_seed_others(run, tmp_path):
+    found = {}
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        (tmp_path / name).mkdir()
+        assert run(into=tmp_path / name, seed=seed)[0] == 0
+        found[name] = weights(tmp_path / name / "out")
+    assert found["a"] == found["b"] != found["c"]
+    contents = {name: read_record(tmp_path / name / "out" / "record.json")["content"] for name in found}
+    assert contents["a"] == contents["b"] != contents["c"]
+
+
+def test_only_the_recipe_s_languages_are_used(run, tmp_path):
+    assert run(languages=["sw"])[0] == 0
+    assert set(read_record(tmp_path / "out" / "record.json")["languages"]["msm"]) == {"sw"}
+
+
+def test_a_language_too_small_for_a_group_is_left_out_and_named(run, tmp_path):
+    code, log = run(documents=20)
+    assert code == 0 and "left out: {'sw': 12}" in log
+    assert read_record(tmp_path / "out" / "record.json")["languages_left_out"] == {"msm": {"sw": 12}}
+
+
+def test_equal_compute_takes_its_steps_from_the_other_recipe(run, tmp_path):
+    other = {"objective": "msm", **SMALL, **OWN["msm"]}
+    assert run(objective="mlm", drop=("steps",), equal_compute_to=other)[0] == 0
+    record = read_record(tmp_path / "out" / "record.json")
+    spent, wanted = record["arithmetic"]["flops"], record["arithmetic"]["flops_to_equal"]
+    assert abs(spent - wanted) <= record["arithmetic"]["flops_per_step"] / 2 and record["steps"] != 6
+
+
+def test_bfloat16_runs(run):
+    assert run(precision="bfloat16")[0] == 0
+
+
+def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pairs):
+    """The command in processes of its own: killed once half-way, sent SIGTERM once, then left alone."""
+
+    def start(name):
+        command = arguments(tmp_path / name, base, pairs, steps=150, save_every_seconds=0.1)
+
+        def run():
+            sys.stderr = (tmp_path / name / "log").open("a", buffering=1)
+            os._exit(main(command))
+
+        process = multiprocessing.get_context("fork").Process(target=run)
+        process.start()
+        return process
+
+    (tmp_path / "calm").mkdir(), (tmp_path / "rough").mkdir()
+    calm = start("calm")
+    state = tmp_path / "rough" / "state" / "training.pt"
+    for number, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 1)):
+        before = state.stat().st_mtime_ns if state.exists() else 0
+        process = start("rough")
+        deadline = time.monotonic() + 60
+        while not state.exists() or state.stat().st_mtime_ns == before:
+            assert process.is_alive() and time.monotonic() < deadline
+            time.sleep(0.01)
+        os.kill(process.pid, number)
+        process.join(60)
+        assert process.exitcode == code
+        assert not (tmp_path / "rough" / "out" / "record.json").exists()
+    assert "stele: error: pretrain mine: stopped by SIGTERM after step" in (tmp_path / "rough" / "log").read_text()
+    again = start("rough")
+    for process in (again, calm):
+        process.join(60)
+        assert process.exitcode == 0
+    assert "going on after step" in (tmp_path / "rough" / "log").read_text()
+    for name in ("model.safetensors", "curve.csv"):
+        assert (tmp_path / "rough/out" / name).read_bytes() == (tmp_path / "calm/out" / name).read_bytes()
+    content = {name: read_record(tmp_path / name / "out" / "record.json")["content"] for name in ("calm", "rough")}
+    assert content["calm"] == content["rough"]
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+def test_errors_name_what_is_wrong(run, tmp_path, pairs, monkeypatch):
+    monkeypatch.setitem(OWN, "mms", {})
+    cases = [
+        (dict(objective="mms"), "unknown objective 'mms'; did you mean 'msm'"),
+        (dict(documnets=3), "unknown key 'documnets'; did you mean 'documents'"),
+        (dict(pairs={"msm:en": pairs["msm:en"]}), "this objective reads: unknown store 'mlm'"),
+        (dict(languages=["en", "th"]), "no mlm examples for th"),
+        (dict(documents=100), "no language has the 100 examples"),
+        (dict(sentences=3), "`sentences` allows 3"),
+        (dict(pairs={"msm:en": pairs["crop:en"], "mlm:en": pairs["crop:en"]}), "mined by another method"),
+    ]
+    for changes, message in cases:
+        code, log = run(**changes)
+        assert code == 1 and message in log, (changes, log)
+        assert "Traceback" not in log
+    assert not (tmp_path / "out").exists()
+
+
+def test_tokens_that_the_model_lacks_are_refused(run, tmp_path, pairs):
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    write_store(folder, [[np.array([500, 6])]] * 10)
+    (folder / "record.json").write_text("{}")
+    code, log = run(objective="mlm", pairs={**pairs, "mlm:en": folder / "record.json"})
+    assert code == 1 and "mined with another tokenizer than the checkpoint's (token 500 of 80)" in log
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"tokenizer_probe": "other"}, "(other ids for the same text)"),
+        ({"method": "msm"}, "method 'msm', given as mlm:en"),
+        ({"language": "th"}, "language 'th', given as mlm:en"),
+    ],
+)
+def test_stores_are_what_they_are_given_as(run, tmp_path, facts, message):
+    write_store(tmp_path, [[np.array([5, 6])]] * 10)
+    (tmp_path / "record.json").write_text(json.dumps(facts))
+    code, log = run(objective="mlm", pairs={"mlm:en": tmp_path / "record.json"})
+    assert code == 1 and message in log
+
+
+@pytest.mark.parametrize("argument", ["msm=a.json", "msm:en", "msm:en=", "a:b:c=d"])
+def test_malformed_pairs_are_refused(argument):
+    with pytest.raises(SteleError, match="want STORE:LANGUAGE=RECORD"):
+        parse_pairs([argument])
+
+
+def test_a_store_given_twice_is_refused():
+    with pytest.raises(SteleError, match="msm:en is given twice"):
+        parse_pairs(["msm:en=a", "msm:en=b"])
+
+
+# --- the checkpoint it starts from ------------------------------------------------------------------------------------
+def test_a_checkpoint_without_a_head_gets_one_from_the_seed(tmp_path):
+    folder = checkpoint(tmp_path, head=False, pooler=False).parent
+    first, again, other = (load_base(folder, 0.1, seed)[0] for seed in (1, 1, 2))
+    assert torch.equal(first.lm_head.dense.weight, again.lm_head.dense.weight)
+    assert not torch.equal(first.lm_head.dense.weight, other.lm_head.dense.weight)
+    assert first.get_output_embeddings().weight is first.get_input_embeddings().weight
+    assert {m.p for m in first.modules() if isinstance(m, torch.nn.Dropout)} == {0.1}
+
+
+def test_a_checkpoint_that_lacks_body_weights_is_refused(tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    folder = checkpoint(tmp_path).parent
+    kept = {k: v for k, v in load_file(folder / "model.safetensors").items() if "layer.1.output" not in k}
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(SteleError, match=r"lack what config\.json asks for, roberta\.encoder\.layer\.1\.output"):
+        load_base(folder, 0.1, 0)

@@ -1,0 +1,58 @@
+"""A tiny checkpoint of an XLM-R kind, with its tokenizer and record."""
+
+import torch
+
+from stele import records
+from stele.outputs import files_digest
+
+WIDTH = 16
+
+
+def tokenizer(words=80):
+    """Like XLM-R's: <s> 0, <pad> 1, </s> 2, <unk> 3, then words, <mask> last."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    names = ["<s>", "<pad>", "</s>", "<unk>", *(f"w{i}" for i in range(words - 5)), "<mask>"]
+    made = Tokenizer(models.WordLevel({name: i for i, name in enumerate(names)}, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    special = dict(bos_token="<s>", cls_token="<s>", eos_token="</s>", sep_token="</s>", pad_token="<pad>")
+    return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", mask_token="<mask>", **special)
+
+
+def checkpoint(folder, *, head=True, pooler=True):
+    """A plain transformers folder with its record; returns the record's path."""
+    from safetensors.torch import load_file, save_file
+    from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM, XLMRobertaModel
+
+    config = XLMRobertaConfig(
+        vocab_size=80,
+        hidden_size=WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=40,
+        type_vocab_size=1,
+    )
+    torch.manual_seed(7)
+    body = XLMRobertaModel(config, add_pooling_layer=pooler)
+    model = XLMRobertaForMaskedLM(config) if head else body
+    model.save_pretrained(folder)
+    if head and pooler:  # as XLM-R's own file: a masked language model with a pooler beside it
+        weights = load_file(folder / "model.safetensors")
+        weights |= {f"roberta.pooler.{k}": v.clone() for k, v in body.pooler.state_dict().items()}
+        save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    tokenizer().save_pretrained(folder)
+    record = folder / "record.json"
+    records.write_record(
+        record,
+        job="checkpoint",
+        inputs={},
+        clock=records.start(),
+        content=files_digest(folder),
+        labels=["stand-in checkpoint"],
+    )
+    return record

@@ -1,0 +1,239 @@
+"""The command: encodes, searches, writes runs; goes on after kill -9; --limit and --keep-index."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import importlib.util
+import json
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stele.errors import SteleError
+from stele.retrieval import pool, retrieve
+from stele.runs import read_run
+
+SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
+WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
+
+
+def put(path: Path, items) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(item) + "\n" for item in items)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+def record(folder: Path, **facts) -> Path:
+    (folder / "record.json").write_text(json.dumps({"job": "x", "labels": [], **facts}))
+    return folder / "record.json"
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory, root) -> Path:
+    spec = importlib.util.spec_from_file_location("tiny_models", root / "tests/encoders/tiny_models.py")
+    tiny = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tiny)
+    folder = tiny.make_folder(tmp_path_factory.mktemp("encoder"))
+    return record(folder, content="tiny", labels=["stand-in checkpoint"])
+
+
+@pytest.fixture
+def data(tmp_path) -> list[str]:
+    """Mr. TyDi in two languages: 100 passages each (the last 10 double the first), 5 queries each."""
+    given = []
+    for seed, language in enumerate(("sw", "th")):
+        rng = np.random.default_rng(seed)
+        texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(90)]
+        passages = [{"docid": f"{i}#0", "title": "", "text": text} for i, text in enumerate(texts + texts[:10])]
+        put(tmp_path / language / "c/corpus.jsonl.gz", passages)
+        topics = [{"query_id": str(i), "query": texts[i * 7]} for i in range(5)]
+        put(tmp_path / language / "t/test.jsonl.gz", topics)
+        (tmp_path / language / "t/qrels.test.txt").write_text("".join(f"{i} Q0 {i * 7}#0 1\n" for i in range(5)))
+        for dataset, folder in (("mrtydi", "t"), ("mrtydi_corpus", "c")):
+            path = record(tmp_path / language / folder, content=f"{language}{folder}", labels=["generated data"])
+            given.append(f"{dataset}:{language}={path}")
+    return given
+
+
+@pytest.fixture(autouse=True)
+def small_windows(monkeypatch):
+    """Passages are encoded 16 at a time, so that a pool of 100 is several blocks."""
+    from stele.encoders.encode import Encoder
+
+    original = Encoder.encode_stream
+    monkeypatch.setattr(Encoder, "encode_stream", lambda self, items, kind: original(self, items, kind, window=16))
+
+
+def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    retrieve.add_arguments(parser)
+    line = ["--benchmark", "mrtydi", "--languages", "sw", "th", "--encoder", str(encoder), "--depth", "20"]
+    line += ["--encoding", json.dumps(SPEC), "--data", *data, "--state", str(tmp_path / "state" / name)]
+    return parser.parse_args([*line, "--output", str(tmp_path / name / "retrieval.json"), *more])
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "runs").iterdir())}
+
+
+def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
+    from stele.encoders.load import load_encoder
+
+    retrieve.run(arguments(tmp_path, encoder, data))
+    found = json.loads((tmp_path / "out/retrieval.json").read_text())
+    assert found["labels"] == ["generated data", "stand-in checkpoint"]
+    assert found["searches"]["sw"] == {"language": "sw", "pool": "sw", "queries": 5, "passages": 100}
+    assert not (tmp_path / "state/out").exists()
+    loaded = load_encoder(encoder.parent, SPEC)
+    lines = gzip.decompress((tmp_path / "th/c/corpus.jsonl.gz").read_bytes()).decode().splitlines()
+    passages = [json.loads(line) for line in lines]
+    vectors = loaded.encode([p["text"] for p in passages], "passage").astype(np.float64)
+    topics = gzip.decompress((tmp_path / "th/t/test.jsonl.gz").read_bytes()).decode().splitlines()
+    run = read_run(tmp_path / "out/runs/th.trec.gz")
+    for topic in map(json.loads, topics):
+        scores = vectors @ loaded.encode([topic["query"]], "query")[0].astype(np.float64)
+        best = np.sort(scores)[::-1][:20]
+        assert [score for _, score in run[topic["query_id"]]] == pytest.approx(best.tolist(), rel=1e-4)
+        by_id = {p["docid"]: score for p, score in zip(passages, scores, strict=True)}
+        assert [by_id[name] for name, _ in run[topic["query_id"]]] == pytest.approx(best.tolist(), rel=1e-4)
+
+
+def killed(args: argparse.Namespace, patch) -> None:
+    """Runs the command in a child that `patch()` has prepared to kill itself, with kill -9."""
+    child = os.fork()
+    if child == 0:
+        patch()
+        try:
+            retrieve.run(args)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WIFSIGNALED(status), "the child was to be killed"
+
+
+def kill_at(module, name: str, call: int):
+    """A patch that kills the process instead of the call-th call of a function."""
+
+    def patch() -> None:
+        original, calls = getattr(module, name), []
+
+        def function(*given, **named):
+            calls.append(1)
+            if len(calls) == call:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(*given, **named)
+
+        setattr(module, name, function)
+
+    return patch
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "call"),
+    [
+        (pool, "_save_progress", 3),  # after the third block's bytes, before they count
+        (pool, "_write_ids", 1),  # all encoded, the ids not yet indexed
+        (retrieve, "write_run", 2),  # first language done, second encoded
+        (retrieve, "atomic_write_json", 2),  # the second run written, not yet declared whole
+        (retrieve.records, "write_record", 1),  # everything but the record
+    ],
+)
+def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, monkeypatch, module, name, call):
+    retrieve.run(arguments(tmp_path, encoder, data, "undisturbed"))
+    args = arguments(tmp_path, encoder, data, "killed")
+    killed(args, kill_at(module, name, call))
+    assert not args.output.exists()
+    retrieve.run(args)
+    assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
+    records = [json.loads((tmp_path / n / "retrieval.json").read_text()) for n in ("killed", "undisturbed")]
+    assert records[0]["content"] == records[1]["content"]
+    assert not args.state.exists()
+
+
+def test_a_killed_job_encodes_only_what_is_left(tmp_path, encoder, data, monkeypatch):
+    from stele.encoders.encode import Encoder
+
+    args = arguments(tmp_path, encoder, data)
+    killed(args, kill_at(retrieve, "write_run", 2))
+    encoded, original = [], Encoder.encode_stream
+
+    def spy(self, items, kind):
+        for ids, vectors in original(self, items, kind):
+            encoded.extend(ids)
+            yield ids, vectors
+
+    monkeypatch.setattr(Encoder, "encode_stream", spy)
+    retrieve.run(args)
+    assert encoded == []  # both pools were there
+
+
+def test_state_of_other_data_is_not_taken(tmp_path, encoder, data):
+    args = arguments(tmp_path, encoder, data)
+    killed(args, kill_at(pool, "_save_progress", 4))
+    record(tmp_path / "sw/c", content="another release", labels=[])
+    put(tmp_path / "sw/c/corpus.jsonl.gz", [{"docid": "only", "title": "", "text": "river"}])
+    retrieve.run(args)
+    assert {name for hits in read_run(tmp_path / "out/runs/sw.trec.gz").values() for name, _ in hits} == {"only"}
+
+
+def test_limit_searches_few_queries_among_their_own_passages(tmp_path, encoder, data, monkeypatch):
+    monkeypatch.setattr(retrieve, "OTHERS", 4)
+    retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2"))
+    found = json.loads((tmp_path / "out/retrieval.json").read_text())
+    assert "limited" in found["labels"]
+    assert found["searches"]["th"]["queries"] == 2
+    run = read_run(tmp_path / "out/runs/th.trec.gz")
+    names = {name for hits in run.values() for name, _ in hits}
+    assert {"0#0", "7#0"} <= names  # what is judged relevant to the two queries
+    assert len(names) == 10  # and 4 others for each
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, precision):
+    args = arguments(tmp_path, encoder, data, "out", "--keep-index", str(tmp_path / "index"))
+    args.encoding = json.dumps({**SPEC, "precision": precision})
+    retrieve.run(args)
+    vectors = np.load(tmp_path / "index/sw/vectors.npy")
+    assert vectors.shape == (100, 32)
+    assert vectors.dtype == (np.float16 if precision == "bfloat16" else np.float32)
+    assert np.load(tmp_path / "index/sw/ids.npy")[1] == b"1#0"
+    assert sorted(p.name for p in (tmp_path / "index/sw").iterdir()) == ["ids.npy", "progress.json", "vectors.npy"]
+
+
+def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):
+    passage = {"title": "", "text": "river"}
+    put(tmp_path / "th/c/corpus.jsonl.gz", [{"docid": d, **passage} for d in ("a", "b", "a")])
+    with pytest.raises(SteleError, match=r"pool th: passage id 'a' is there twice \(passages 1 and 3 of 3\)"):
+        retrieve.run(arguments(tmp_path, encoder, data))
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_empty_pool_is_refused(tmp_path, encoder, data):
+    put(tmp_path / "sw/c/corpus.jsonl.gz", [])
+    with pytest.raises(SteleError, match="pool sw: there is no passage in it"):
+        retrieve.run(arguments(tmp_path, encoder, data))
+
+
+def test_vectors_that_are_not_finite_are_refused(tmp_path):
+    layout = pool.Layout(2, "float16", False, "key")
+    with pytest.raises(SteleError, match="passage 'b': its vector is not finite as float16"):
+        pool.encode_pool(tmp_path / "p", [], lambda _: [(["a", "b"], np.array([[1.0, 2.0], [1e6, 0.0]]))], layout)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (["--benchmark", "mrtidy"], "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
+        (["--data", "mrtydi"], "want DATASET:PART=record.json"),
+        (["--data", "mrtydi:sw=/nowhere/record.json"], "no such record: /nowhere/record.json"),
+        (["--encoding", "{"], "--encoding: not JSON"),
+        (["--depth", "0"], "must be at least 1"),
+    ],
+)
+def test_wrong_arguments(tmp_path, encoder, data, changed, said):
+    with pytest.raises(SteleError, match=said):
+        retrieve.run(arguments(tmp_path, encoder, data, "out", *changed))

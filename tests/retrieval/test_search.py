@@ -1,0 +1,110 @@
+"""Exact search equals a full float64 ranking and does not depend on how the passages come."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stele.retrieval import search
+from stele.retrieval.search import TopK
+
+
+def reference(queries: np.ndarray, vectors: np.ndarray, ids: np.ndarray, k: int) -> list[list[tuple[str, float]]]:
+    """Every score in float64, rounded to float32, sorted by (score, id) descending."""
+    found = []
+    for query in queries:
+        scores = (query.astype(np.float64) * vectors.astype(np.float64)).sum(1).astype(np.float32)
+        order = np.lexsort((ids, scores))[::-1][:k]
+        found.append([(ids[i].decode(), float(scores[i])) for i in order])
+    return found
+
+
+def run(queries, vectors, ids, k, cuts=(), **options) -> list[list[tuple[str, float]]]:
+    best = TopK(queries, k, **options)
+    for part, names in zip(np.split(vectors, cuts), np.split(ids, cuts), strict=True):
+        best.add(part, names)
+    return list(best.hits())
+
+
+@pytest.fixture
+def crowd():
+    """3,000 passages of which a third is there again under other ids, some of them very often."""
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((3000, 24)).astype(np.float32)
+    vectors[2000:] = vectors[rng.integers(0, 60, 1000)]
+    vectors[2900:] = vectors[7]
+    ids = np.array([f"p{i}" for i in rng.permutation(3000)], dtype="S5")
+    return rng.standard_normal((40, 24)).astype(np.float32), vectors, ids
+
+
+@pytest.mark.parametrize("k", [1, 10, 100])
+def test_equals_the_full_ranking_with_duplicated_passages(crowd, k):
+    assert run(*crowd, k) == reference(*crowd, k)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "block_rows"), [((1, 2, 1000), 512), ((2500,), 7), ((), 33), (range(50, 3000, 50), 4096)]
+)
+def test_does_not_depend_on_blocks(crowd, cuts, block_rows):
+    assert run(*crowd, 20, list(cuts), block_rows=block_rows) == run(*crowd, 20)
+
+
+def test_does_not_depend_on_the_order_of_the_passages(crowd):
+    queries, vectors, ids = crowd
+    order = np.random.default_rng(1).permutation(len(ids))
+    assert run(queries, vectors[order], ids[order], 20, block_rows=700) == run(*crowd, 20)
+
+
+def test_near_ties_are_decided_by_exact_scores():
+    """Scores that differ in the last bits, where float32 products of different shapes disagree."""
+    rng = np.random.default_rng(2)
+    base = rng.standard_normal(512).astype(np.float32)
+    vectors = np.repeat(base[None], 400, 0) + rng.standard_normal((400, 512)).astype(np.float32) * 1e-7
+    ids = np.array([f"{i}" for i in range(400)], dtype="S3")
+    queries = np.stack([base, -base, base * 1e3])
+    assert run(queries, vectors, ids, 50, block_rows=61) == reference(queries, vectors, ids, 50)
+
+
+def test_all_passages_alike(monkeypatch):
+    """A collapsed encoder: every passage is a candidate; they are taken a part at a time, highest id first."""
+    monkeypatch.setattr(search, "MAX_PAIRS", 100)
+    vectors, queries = np.ones((90, 4), np.float32), np.ones((5, 4), np.float32)
+    ids = np.array([f"{i:02d}" for i in range(90)], dtype="S2")
+    found = run(queries, vectors, ids, 3, [10, 40], block_rows=16)
+    assert found == [[("89", 4.0), ("88", 4.0), ("87", 4.0)]] * 5
+
+
+def test_fewer_passages_than_asked_for():
+    vectors = np.eye(3, dtype=np.float16)
+    found = run(np.eye(3, dtype=np.float32)[:1], vectors, np.array([b"a", b"b", b"c"]), 100, [1])
+    assert found == [[("a", 1.0), ("c", 0.0), ("b", 0.0)]]
+
+
+def test_agrees_with_faiss_where_there_are_no_ties():
+    faiss = pytest.importorskip("faiss")
+    rng = np.random.default_rng(3)
+    vectors, queries = (rng.standard_normal((n, 64)).astype(np.float32) for n in (5000, 20))
+    index = faiss.IndexFlatIP(64)
+    index.add(vectors)
+    scores, places = index.search(queries, 30)
+    found = run(queries, vectors, np.array([str(i) for i in range(5000)], dtype="S4"), 30, block_rows=999)
+    assert [[int(name) for name, _ in hits] for hits in found] == places.tolist()
+    assert np.array([[score for _, score in hits] for hits in found]) == pytest.approx(scores, rel=1e-5)
+
+
+def test_memory_is_bounded_by_the_block(monkeypatch):
+    """Only blocks are ever copied: a memory map is read part by part, and no product is wider than a block."""
+    seen = []
+    original = TopK._candidates
+
+    def spy(self, rows, block, margin):
+        seen.append((len(self.queries[rows]), len(block)))
+        return original(self, rows, block, margin)
+
+    monkeypatch.setattr(TopK, "_candidates", spy)
+    monkeypatch.setattr(search, "QUERY_ROWS", 8)
+    rng = np.random.default_rng(4)
+    vectors, queries = (rng.standard_normal((n, 8)).astype(np.float32) for n in (1000, 20))
+    run(queries, vectors, np.array([str(i) for i in range(1000)], dtype="S3"), 5, block_rows=64)
+    assert max(q for q, _ in seen) <= 8
+    assert max(p for _, p in seen) <= 64

@@ -1,0 +1,66 @@
+"""Run files: canonical order, the same bytes each time, and clear errors."""
+
+from __future__ import annotations
+
+import gzip
+import random
+
+import numpy as np
+import pytest
+
+from stele.errors import SteleError
+from stele.runs import canonical, read_run, write_run
+
+
+def test_canonical_order_is_trec_evals():
+    """float32 scores, then ids descending as bytes; ranks play no part."""
+    hits = [("a", 1.0), ("é", 1.0), ("Z", 1.0), ("b", 1.0 + 1e-10), ("日", 1.0), ("top", 2.0)]
+    assert [name for name, _ in canonical(hits)] == ["top", "日", "é", "b", "a", "Z"]
+
+
+def test_a_run_read_back_is_the_run_written_and_the_order_of_its_lines_is_nothing(tmp_path):
+    rng = random.Random(1)
+    scores = np.float32([rng.gauss(0, 30) for _ in range(200)])
+    run = {f"q{i}": canonical((f"d{j}", s) for j, s in enumerate(scores[i : i + 50])) for i in range(0, 150, 50)}
+    path = tmp_path / "a.trec.gz"
+    write_run(path, run.items(), "tag")
+    assert read_run(path) == run  # nine digits give every float32 back
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    assert lines[0].split()[:2] + lines[0].split()[5:] == ["q0", "Q0", "tag"]
+    rng.shuffle(lines)
+    shuffled = tmp_path / "b.txt"
+    shuffled.write_text("\n".join(line.replace(" ", "\t") for line in lines))
+    assert read_run(shuffled) == run
+
+
+def test_the_same_run_is_the_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        write_run(tmp_path / f"{name}.trec.gz", [("q", [("d", 1.5)])], "tag")
+    assert (tmp_path / "a.trec.gz").read_bytes() == (tmp_path / "b.trec.gz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("q Q0 d 1 0.5 t\nq Q0 d 2 0.4 t\n", r"run\.txt, line 2: passage 'd' is there twice for query 'q'"),
+        ("q Q0 d 1 0.5\n", "line 1: want 6 columns .* found 5"),
+        ("q Q0 d 1 nan t\n", "line 1: the score must be a finite number, found 'nan'"),
+        ("\nq Q0 d 1 high t\n", "line 2: the score must be a finite number, found 'high'"),
+        ("\n", "the run is empty"),
+    ],
+)
+def test_a_bad_run_is_refused_with_its_line(tmp_path, text, said):
+    path = tmp_path / "run.txt"
+    path.write_text(text)
+    with pytest.raises(SteleError, match=said):
+        read_run(path)
+
+
+def test_a_run_cut_short_is_refused(tmp_path):
+    path = tmp_path / "a.trec.gz"
+    write_run(path, [("q", [(f"d{i}", -float(i)) for i in range(3000)])], "tag")
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(SteleError, match="the gzip file is cut short or damaged"):
+        read_run(path)
+    with pytest.raises(SteleError, match="no such run file"):
+        read_run(tmp_path / "none.trec.gz")

@@ -1,0 +1,182 @@
+"""The commands `scoring score` and `scoring average`: from run files to results."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from stele.errors import SteleError
+from stele.runs import canonical, write_run
+from stele.scoring import average, score
+
+
+def arguments(module, *line: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    return parser.parse_args(line)
+
+
+def put_record(folder: Path, name: str = "record.json", **facts) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps({"job": "x", "labels": [], **facts}))
+    return folder / name
+
+
+@pytest.fixture
+def swahili(tmp_path):
+    """Three judged queries, one with two relevant passages; the run lacks the third and has one nobody judged."""
+    folder = tmp_path / "data"
+    path = put_record(folder, content="d", labels=["generated data"])
+    topics = "".join(json.dumps({"query_id": str(i), "query": "q"}) + "\n" for i in range(3))
+    (folder / "test.jsonl.gz").write_bytes(gzip.compress(topics.encode()))
+    (folder / "qrels.test.txt").write_text("0 Q0 a 1\n1 Q0 b 1\n1 Q0 c 1\n2 Q0 a 1\n")
+    run = {"0": [("x", 2.0), ("a", 2.0)], "1": [("y", 3.0), ("z", 2.0), ("w", 1.5), ("b", 1.0)], "9": [("a", 1.0)]}
+    retrieval(tmp_path, {"sw": run})
+    return path
+
+
+def retrieval(tmp_path: Path, runs: dict, benchmark: str = "mrtydi", labels=("generated data",), **pools) -> Path:
+    for name, run in runs.items():
+        rows = ((query, canonical(hits)) for query, hits in run.items())
+        write_run(tmp_path / "run/runs" / f"{name}.trec.gz", rows, "t")
+    facts = {name: {"language": name, "pool": pools.get(name, name)} for name in runs}
+    about = {"benchmark": benchmark, "searches": facts, "labels": labels, "inputs": {"encoder": "e"}}
+    return put_record(tmp_path / "run", "retrieval.json", **about)
+
+
+def scored(tmp_path: Path, data, metrics=("mrr@100", "recall@100"), benchmark="mrtydi", seed=1) -> tuple[dict, Path]:
+    output = tmp_path / f"results/{benchmark}/msm/zero_shot_nq/pt0-ft{seed}.json"
+    queries = output.with_suffix("") / "queries.parquet"
+    line = ["--benchmark", benchmark, "--model", "msm", "--setting", "zero_shot_nq", "--seeds", f"pt0-ft{seed}"]
+    line += ["--metrics", *metrics, "--retrieval", str(tmp_path / "run/retrieval.json")]
+    score.run(arguments(score, *line, "--data", *data, "--output", str(output), "--queries", str(queries)))
+    return json.loads(output.read_text()), queries
+
+
+def test_score(tmp_path, swahili):
+    result, queries = scored(tmp_path, [f"mrtydi:sw={swahili}"])
+    # query 0: x and a are tied, x has the higher id, so a is second; query 1: b is fourth, c not found; 2: missing
+    assert result["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx((1 / 2 + 1 / 4 + 0) / 3)}
+    assert result["metrics"]["recall@100"]["average"] == pytest.approx((1 + 1 / 2 + 0) / 3)
+    assert result["metrics"]["recall@100"]["n"] == {"sw": 3}
+    assert result["counts"] == {"queries": 3, "missing_queries": 1, "missing": {"sw": 1}, "extra_queries": 1}
+    assert (result["benchmark"], result["model"], result["setting"]) == ("mrtydi", "msm", "zero_shot_nq")
+    assert result["seeds"] == {"pretraining": 0, "finetuning": 1}
+    assert result["labels"] == ["generated data"]
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(queries).to_pydict()
+    assert table["query"] == ["0", "1", "2"]
+    assert table["language"] == ["sw"] * 3
+    assert table["mrr@100"] == [0.5, 0.25, 0.0]
+
+
+def test_scoring_twice_gives_the_same_values(tmp_path, swahili):
+    first, queries = scored(tmp_path, [f"mrtydi:sw={swahili}"])
+    written = queries.read_bytes()
+    again, _ = scored(tmp_path, [f"mrtydi:sw={swahili}"])
+    assert first["content"] == again["content"]
+    assert queries.read_bytes() == written
+
+
+def test_of_a_limited_retrieval_only_what_was_searched_is_judged(tmp_path, swahili):
+    retrieval(tmp_path, {"sw": {"0": [("a", 1.0)]}}, labels=["limited"])
+    result, _ = scored(tmp_path, [f"mrtydi:sw={swahili}"])
+    assert result["metrics"]["mrr@100"] == {"languages": {"sw": 1.0}, "average": 1.0, "n": {"sw": 1}}
+    assert "limited" in result["labels"]
+
+
+def test_xor_reads_the_passages_it_needs_and_averages_over_languages(tmp_path):
+    dev = [
+        {"id": "1", "question": "q", "answers": ["red"], "lang": "ar"},
+        {"id": "2", "question": "q", "answers": ["blue"], "lang": "ar"},
+        {"id": "3", "question": "q", "answers": ["red"], "lang": "te"},
+        {"id": "4", "question": "q", "answers": ["no"], "lang": "te"},
+        {"id": "5", "question": "q", "answers": ["yes"], "lang": "fi"},
+    ]
+    questions = put_record(tmp_path / "q", content="q")
+    (tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl").write_text("".join(json.dumps(d) + "\n" for d in dev))
+    corpus = put_record(tmp_path / "p", content="p")
+    (tmp_path / "p/enwiki_20190201_w100.tsv").write_text("id\ttext\ttitle\n10\ta red fox\tblue\n11\tnothing\tred\n")
+    punkt = put_record(tmp_path / "k", content="k")
+    (tmp_path / "k/english").mkdir()
+    for name in ("abbrev_types.txt", "collocations.tab", "sent_starters.txt", "ortho_context.tab"):
+        (tmp_path / "k/english" / name).touch()
+    hits = [("10", 2.0), ("11", 1.0)]
+    runs = {"ar": {"1": hits, "2": hits}, "te": {"3": hits, "4": hits}, "fi": {"5": hits}}
+    retrieval(tmp_path, runs, "xor_retrieve", ar="en", te="en", fi="en")
+    data = [f"xor_tydi:all={questions}", f"enwiki_20190201_w100:all={corpus}", f"nltk_punkt:all={punkt}"]
+    result, queries = scored(tmp_path, data, ["r@2kt"], "xor_retrieve")
+    # "blue" stands in a title only; te has one question that counts, fi none
+    assert result["metrics"]["r@2kt"] == {"languages": {"ar": 0.5, "te": 1.0}, "average": 0.75, "n": {"ar": 2, "te": 1}}
+    import pyarrow.parquet
+
+    assert pyarrow.parquet.read_table(queries)["r@2kt"].to_pylist() == [1.0, 0.0, 1.0, None, None]
+
+
+def test_lareqa_averages_over_questions(tmp_path):
+    def xquad(count: int) -> str:
+        qas = [{"id": f"k{i}", "question": "?", "answers": [{"answer_start": 0, "text": "A"}]} for i in range(count)]
+        return json.dumps({"data": [{"paragraphs": [{"context": "A.", "sentence_breaks": [[0, 2]], "qas": qas}]}]})
+
+    data = put_record(tmp_path / "d", content="d")
+    (tmp_path / "d/en.json").write_text(xquad(3))
+    (tmp_path / "d/de.json").write_text(xquad(1))
+    good, bad = [("en_1_0", 2.0), ("de_1_0", 1.0)], [("x", 2.0)]
+    runs = {"en": {f"k{i}_en": bad for i in range(3)}, "de": {"k0_de": good}}
+    retrieval(tmp_path, runs, "lareqa", en="all", de="all")
+    result, _ = scored(tmp_path, [f"lareqa:{part}={data}" for part in ("en", "de")], ["map@20"], "lareqa")
+    assert result["metrics"]["map@20"]["languages"] == {"en": 0.0, "de": 1.0}
+    assert result["metrics"]["map@20"]["average"] == 0.25  # over questions, not over languages
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["--metrics", "mmr@100"], "unknown metric 'mmr'; did you mean 'mrr'"),
+        (["--benchmark", "nq"], r"retrieval\.json: a retrieval of 'mrtydi', not of 'nq'"),
+        (["--benchmark", "mr_tydi"], "unknown benchmark 'mr_tydi'; did you mean 'mrtydi'"),
+        (["--retrieval", "/nowhere/retrieval.json"], "no such record"),
+        (["--seeds", "0"], "--seeds: want pt0-ft0"),
+    ],
+)
+def test_wrong_arguments(tmp_path, swahili, line, said):
+    base = ["--benchmark", "mrtydi", "--model", "m", "--setting", "s", "--seeds", "pt0-ft0"]
+    base += ["--metrics", "mrr@100", "--retrieval", str(tmp_path / "run/retrieval.json")]
+    base += ["--data", f"mrtydi:sw={swahili}"]
+    base += ["--output", str(tmp_path / "x.json"), "--queries", str(tmp_path / "x.pq")]
+    with pytest.raises(SteleError, match=said):
+        score.run(arguments(score, *base, *line))
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_average_over_seeds(tmp_path, swahili):
+    for seed, rank in ((0, 1.0), (1, 5.0)):
+        retrieval(tmp_path, {"sw": {"0": [("x", 2.0), ("a", rank)], "1": [("b", 1.0)], "2": [("x", 1.0)]}})
+        scored(tmp_path, [f"mrtydi:sw={swahili}"], ["mrr@100"], seed=seed)
+    folder = tmp_path / "results/mrtydi/msm"
+    paths = [str(folder / f"zero_shot_nq/pt0-ft{seed}.json") for seed in (0, 1)]
+    average.run(arguments(average, "--seeds", *paths, "--output", str(folder / "zero_shot_nq.json")))
+    result = json.loads((folder / "zero_shot_nq.json").read_text())
+    low, high = (0.5 + 1 + 0) / 3, (1 + 1 + 0) / 3
+    found = result["metrics"]["mrr@100"]
+    assert found["average"] == pytest.approx((low + high) / 2)
+    assert found["std"]["average"] == pytest.approx(math.sqrt(2) * (high - low) / 2)
+    assert found["values"]["average"] == [pytest.approx(low), pytest.approx(high)]
+    assert result["seeds"] == [{"pretraining": 0, "finetuning": 0}, {"pretraining": 0, "finetuning": 1}]
+    assert (result["model"], result["setting"], result["labels"]) == ("msm", "zero_shot_nq", ["generated data"])
+
+
+def test_average_refuses_what_does_not_belong_together(tmp_path, swahili):
+    scored(tmp_path, [f"mrtydi:sw={swahili}"], ["mrr@100"], seed=0)
+    one = tmp_path / "results/mrtydi/msm/zero_shot_nq/pt0-ft0.json"
+    other = put_record(tmp_path / "o", "pt0-ft1.json", **(json.loads(one.read_text()) | {"model": "kept"}))
+    cases = [([one, other], "its model is 'kept', that of .* is 'msm'"), ([one, one], "the same seeds are given")]
+    for paths, said in cases:
+        with pytest.raises(SteleError, match=said):
+            average.run(arguments(average, "--seeds", *map(str, paths), "--output", str(tmp_path / "a.json")))

@@ -1,0 +1,121 @@
+"""A real HTTP server on the loopback interface that can be told to misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import socket
+import struct
+import threading
+from collections import defaultdict
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+
+@dataclass
+class Request:
+    """What was asked and how many bytes of the body went out."""
+
+    path: str
+    range: str | None
+    if_range: str | None
+    sent: int = 0
+
+
+@dataclass
+class Site:
+    """Files by path, and for each path the faults of its next requests (then it behaves).
+
+    Faults: {"cut": n} sends n bytes and resets the connection; {"end": n} sends n bytes and closes in peace;
+    {"short": n} announces and sends n bytes only; {"wrong": True} sends other bytes; {"whole": True} ignores ranges;
+    {"status": 503, "headers": {...}}; {"shift": n} answers another range than asked; {"slow": seconds a block}.
+    """
+
+    address: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    faults: dict[str, list[dict]] = field(default_factory=lambda: defaultdict(list))
+    headers: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
+    tags: bool = True
+    requests: list[Request] = field(default_factory=list)
+
+    def of(self, path: str) -> list[Request]:
+        return [request for request in self.requests if request.path == path]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    site: Site
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        request = Request(self.path, self.headers.get("Range"), self.headers.get("If-Range"))
+        self.site.requests.append(request)
+        fault = self.site.faults[self.path].pop(0) if self.site.faults[self.path] else {}
+        if "status" in fault or self.path not in self.site.files:
+            self._answer(fault.get("status", 404), b"", fault.get("headers", {}), request, {})
+            return
+        body = self.site.files[self.path]
+        tag = f'"{hashlib.md5(body).hexdigest()}"'
+        headers = {**self.site.headers[self.path], **({"ETag": tag} if self.site.tags else {})}
+        start = int(request.range.removeprefix("bytes=").rstrip("-")) if request.range else 0
+        same = request.if_range in (None, tag)
+        if fault.get("wrong"):
+            body = bytes(255 - byte for byte in body)
+        if start and same and not fault.get("whole"):
+            if start >= len(body):
+                self._answer(416, b"", {"Content-Range": f"bytes */{len(body)}"}, request, {})
+                return
+            start += fault.get("shift", 0)
+            headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
+            self._answer(206, body[start:], headers, request, fault)
+        else:
+            self._answer(200, body[: fault.get("short", len(body))], headers, request, fault)
+
+    def _answer(self, status: int, body: bytes, headers: dict[str, str], request: Request, fault: dict) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        cut = fault.get("cut", fault.get("end"))
+        out = body if cut is None else body[:cut]
+        pause = threading.Event()
+        for position in range(0, len(out), 1 << 14):
+            self.wfile.write(out[position : position + (1 << 14)])
+            request.sent = min(len(out), position + (1 << 14))
+            if "slow" in fault:
+                self.wfile.flush()
+                pause.wait(fault["slow"])
+        self.wfile.flush()
+        if cut is not None:
+            if "cut" in fault:  # a reset, not an orderly end
+                pause.wait(0.05)  # let what was sent arrive: a reset throws away what is still unread
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.close_connection = True
+            self.connection.close()
+
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError, ValueError):  # the client has gone, as some tests want
+            super().handle()
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch):
+    """A server of its own for each test."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    site = Site()
+    handler = type("SiteHandler", (Handler,), {"site": site})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    server.handle_error = lambda *args: None
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    site.address = f"http://127.0.0.1:{server.server_address[1]}"
+    yield site
+    server.shutdown()
+    server.server_close()
+    thread.join()

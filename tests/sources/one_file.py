@@ -1,0 +1,64 @@
+"""A dataset of one file, and the command run on it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from stele import cli
+from stele.catalogue.datasets import mirror_path
+
+HOST = "https://data.example.org/set"
+TEXT = "".join(f"line {n}\n" for n in range(1000)).encode()
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def source(**changes) -> dict:
+    """A resolved part with one file of 1,000 lines."""
+    file = {"path": "corpus.txt", "url": f"{HOST}/corpus.txt", "own_name": True} | changes.pop("file", {})
+    return {
+        "dataset": "set",
+        "part": "all",
+        "languages": [],
+        "title": "A set",
+        "version": "v1",
+        "licence": "CC0",
+        "wall": "none",
+        "files": [file],
+        "counts": {"lines": [{"count": "lines", "files": ["corpus.txt"], "expect": 1000}]},
+    } | changes
+
+
+class Run:
+    """The command, with its folders."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.output = folder / "resources" / "datasets" / "set" / "all" / "record.json"
+        self.state = folder / "state"
+
+    def arguments(self, entry: dict, *flags: str, part: str = "all") -> list[str]:
+        where = ["--state", str(self.state), "--output", str(self.output), "--attempts", "3", "--backoff", "0.001"]
+        return ["sources", "dataset", "--dataset", "set", "--part", part, "--source", json.dumps(entry), *where, *flags]
+
+    def __call__(self, entry: dict, *flags: str, part: str = "all") -> int:
+        return cli.main(self.arguments(entry, *flags, part=part))
+
+    @property
+    def record(self) -> dict:
+        return json.loads(self.output.read_text())
+
+    def have(self) -> list[str]:
+        return sorted(
+            p.relative_to(self.output.parent).as_posix() for p in self.output.parent.rglob("*") if p.is_file()
+        )
+
+
+def put(mirror: Path, url: str, data: bytes) -> None:
+    path = mirror / mirror_path(url)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)

@@ -1,0 +1,65 @@
+"""A checkpoint of ten tokens and eight dimensions, and the command run on it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+
+from stele import cli
+
+REPO = "owner/tiny"
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "what", "is", "a", "stele", "?"]
+
+
+def make(folder: Path) -> Path:
+    """A transformers folder: a BERT with a language-model head and a WordPiece tokenizer of ten tokens."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+
+    inner = Tokenizer(models.WordPiece({word: n for n, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    inner.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    special = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    PreTrainedTokenizerFast(tokenizer_object=inner, **special, mask_token="[MASK]").save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    BertForMaskedLM(BertConfig(vocab_size=len(WORDS), max_position_embeddings=40, **sizes)).save_pretrained(folder)
+    return folder
+
+
+def as_pickle(folder: Path) -> None:
+    """Turns model.safetensors into what the hub's older repositories have, with its tied weights tied."""
+    from safetensors.torch import load_file
+
+    weights = load_file(folder / "model.safetensors")
+    weights["cls.predictions.decoder.weight"] = weights["bert.embeddings.word_embeddings.weight"]
+    torch.save(weights, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+class Run:
+    def __init__(self, folder: Path) -> None:
+        self.output = folder / "checkpoints" / "tiny" / "record.json"
+        self.state = folder / "state"
+
+    def __call__(self, *flags: str, source: dict | None = None) -> int:
+        source = {"checkpoint": REPO, "licence": "MIT"} if source is None else source
+        where = ["--state", str(self.state), "--output", str(self.output), "--attempts", "2", "--backoff", "0.001"]
+        return cli.main(["sources", "checkpoint", "--model", "tiny", "--source", json.dumps(source), *where, *flags])
+
+    @property
+    def folder(self) -> Path:
+        return self.output.parent
+
+    @property
+    def record(self) -> dict:
+        return json.loads(self.output.read_text())
+
+
+def embed(folder: Path):
+    from transformers import AutoModel
+
+    with torch.no_grad():
+        return AutoModel.from_pretrained(folder).eval()(torch.tensor([[2, 5, 6, 7, 8, 3]])).last_hidden_state

@@ -1,0 +1,135 @@
+"""datasets.yaml: each entry is complete, and a choice asks for its own files and no others."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+
+from stele import catalogue
+from stele.catalogue import datasets
+from stele.errors import SteleError
+from stele.sources.counts import KINDS
+
+NAMES = sorted(catalogue.load("datasets"))
+NEEDED_BY_MSM = {
+    *("cc100", "mrtydi", "mrtydi_corpus", "xor_tydi", "xor_dpr_train", "enwiki_20190201_w100", "mewsli_x", "lareqa"),
+    *("squad", "nq_dpr", "nq_test", "psgs_w100", "msmarco_passage", "tatoeba", "nltk_punkt", "wikipedia"),
+}
+LENGTHS = {"sha256": 64, "sha1": 40, "md5": 32}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_part_of_every_dataset_resolves(name):
+    entry = datasets.dataset(name)
+    assert entry["wall"] in datasets.WALLS and entry["title"] and entry["version"] and entry["licence"]
+    assert (entry["wall"] == "none") == ("how" not in entry)
+    assert entry["parts"] in ("all", "languages")
+    for part in datasets.parts(entry):
+        source = datasets.resolve(name, part)
+        paths = [file["path"] for file in source["files"]]
+        assert len(paths) == len(set(paths))
+        if entry["wall"] == "none":
+            assert paths and all(urlsplit(file["url"]).scheme == "https" for file in source["files"])
+        for file in source["files"]:
+            filled = [file["path"], file.get("url", ""), *file.get("alternatives", ()), *file.get("like", ())]
+            assert not any(set("{}") & set(text) for text in filled)
+            for algorithm, length in LENGTHS.items():
+                if algorithm in file:
+                    assert re.fullmatch(f"[0-9a-f]{{{length}}}", file[algorithm])
+            assert isinstance(file.get("bytes", 1), int)
+            assert not file["path"].startswith("/") and ".." not in file["path"]
+        for items in source["counts"].values():
+            assert all(KINDS.get(item["count"]) and ("files" in item) != ("either" in item) for item in items)
+
+
+def test_the_catalogue_has_what_msm_needs_and_the_benchmarks_name():
+    assert set(NAMES) >= NEEDED_BY_MSM
+    for benchmark in catalogue.load("benchmarks").values():
+        assert set(NAMES) >= set(benchmark["data"]) | set(benchmark["judgments"])
+
+
+@pytest.mark.parametrize("benchmark", ["mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "tatoeba"])
+def test_benchmarks_ask_for_languages_that_their_datasets_have(benchmark):
+    entry = catalogue.load("benchmarks")[benchmark]
+    for name in entry["data"]:
+        have = datasets.languages_of(datasets.dataset(name))
+        assert not have or set(entry["languages"]) <= set(have)
+
+
+def test_pinned_counts_are_those_that_the_datasets_publish():
+    def expected(name, what):
+        return sum(item["expect"] for item in datasets.resolve(name, "all")["counts"][what])
+
+    assert expected("lareqa", "questions") == 13_090 and expected("lareqa", "candidates") == 13_014
+    assert expected("tatoeba", "pairs") == 88_877 and len(datasets.languages_of(datasets.dataset("tatoeba"))) == 112
+    assert expected("xor_tydi", "dev") == 2_110 and expected("nq_test", "test") == 3_610
+    test = {part: datasets.resolve("mrtydi", part)["counts"]["test"][0]["expect"] for part in ("ar", "bn", "th")}
+    assert test == {"ar": 1081, "bn": 111, "th": 1190}
+    mewsli = datasets.resolve("mewsli_x", "all")["counts"]
+    assert sum(mewsli["test"][0]["expect"].values()) == 14_624 and mewsli["candidates"][0]["expect"] == 1_003_893
+
+
+def test_a_choice_of_languages_fetches_these_and_nothing_else():
+    assert datasets.parts(datasets.dataset("mrtydi"), ["sw", "th", "de"]) == ["sw", "th"]
+    assert datasets.parts(datasets.dataset("squad"), ["sw"]) == ["all"]
+    urls = datasets.urls(datasets.resolve("mrtydi_corpus", "sw"))
+    hub = "https://huggingface.co/datasets/castorini/mr-tydi-corpus/resolve/main"
+    assert urls == [f"{hub}/mrtydi-v1.1-swahili/corpus.jsonl.gz"]
+    urls = datasets.urls(datasets.resolve("tatoeba", "all", ["sw", "th"]))
+    assert [url.rpartition("/")[2] for url in urls] == [
+        *("tatoeba.swh-eng.swh", "tatoeba.tha-eng.tha", "tatoeba.swh-eng.eng", "tatoeba.tha-eng.eng"),
+    ]
+    wiki = datasets.urls(datasets.resolve("wikipedia", "sw"))
+    assert wiki[0] == "https://dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-sha1sums.txt"
+    assert wiki[1].endswith("/swwiki/20220801/swwiki-20220801-pages-articles-multistream.xml.bz2")
+
+
+def test_a_pool_that_is_one_stays_whole_on_real_data_only():
+    assert len(datasets.resolve("lareqa", "all", ["en", "th"])["files"]) == 11
+    generated = datasets.resolve("lareqa", "all", ["en", "th", "xx"], generated=True)
+    assert generated["languages"] == ["en", "th"] and len(generated["files"]) == 2
+
+
+def test_pins_are_of_the_right_language():
+    files = {f["path"]: f for f in datasets.resolve("tatoeba", "all", ["sw"])["files"]}
+    entry = datasets.dataset("tatoeba")
+    assert files["tatoeba.swh-eng.swh"]["sha256"] == entry["files"][0]["sha256"]["swh"]
+    assert datasets.resolve("mrtydi", "ar")["files"][0]["bytes"] == 110_893_845
+    assert "sha256" not in datasets.resolve("mrtydi", "th")["files"][0]
+
+
+def test_resolving_twice_changes_nothing():
+    source = datasets.resolve("lareqa", "all")
+    assert datasets.resolve_entry("lareqa", source, "all", ["en"], {}) == source
+
+
+def test_unknown_names_parts_and_fields_are_errors_that_help():
+    with pytest.raises(SteleError, match="did you mean 'tatoeba'"):
+        datasets.resolve("tateoba", "all")
+    with pytest.raises(SteleError, match="unknown part of dataset 'mrtydi' 'xx'"):
+        datasets.resolve("mrtydi", "xx")
+    with pytest.raises(SteleError, match="one part"):
+        datasets.resolve("squad", "en")
+    entry = datasets.dataset("cc100")
+    with pytest.raises(SteleError, match="needs the field 'cc100' of language 'zz'"):
+        datasets.resolve_entry("cc100", {**entry, "field": "other"}, "zz", ["zz"], {})
+
+
+def test_availability_names_the_wall_and_the_way(tmp_path):
+    source = datasets.resolve("xor_dpr_train", "all")
+    reason = datasets.availability(source, None)
+    assert "Google Drive folder" in reason and "user_data: {xor_dpr_train: YOUR_FOLDER}" in reason
+    assert datasets.availability(source, tmp_path) is None
+    assert "not a folder" in datasets.availability(source, tmp_path / "none")
+    assert datasets.availability(datasets.resolve("squad", "all"), None) is None
+    clef = {**datasets.dataset("clef"), "dataset": "clef"}
+    assert "ELRA-E0008" in datasets.availability(clef, None)
+
+
+def test_addresses_below_a_mirror():
+    assert datasets.mirror_path("https://a.org:8080/b%20c/d?x=1") == "a.org:8080/b c/d"
+    for bad in ("ftp://a.org/b", "https://a.org", "https://a.org/x/../../y", "https://a.org/%2e%2e/y"):
+        with pytest.raises(SteleError):
+            datasets.mirror_path(bad)

@@ -1,0 +1,138 @@
+"""`sources checkpoint` from the hub and its mirrors: what is fetched, what is a stand-in, what is missing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from ten_tokens import REPO, Run, as_pickle, make
+
+from stele.catalogue import hub
+from stele.errors import SteleError
+from stele.outputs import sha256
+from stele.records import GENERATED, STAND_IN
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> Path:
+    return make(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def local(tiny, tmp_path) -> Path:
+    return Path(shutil.copytree(tiny, tmp_path / "local"))
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+# --- the hub ----------------------------------------------------------------------------------------------------------
+def publish(folder: Path, site=None, mirror: Path | None = None, repo: str = REPO, revision: str = "main") -> None:
+    """Puts a folder where the hub has it, on a server (as a mirror) or in a mirror folder."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            place = f"huggingface.co/{repo}/resolve/{revision}/{path.relative_to(folder).as_posix()}"
+            if site is not None:
+                site.files[f"/{place}"] = path.read_bytes()
+            if mirror is not None:
+                (mirror / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, mirror / place)
+
+
+def test_a_hub_id_comes_through_a_mirror_with_its_revision(run, local, site):
+    as_pickle(local)
+    publish(local, site, revision="v2")
+    flags = ("--mirrors", site.address, "--offline")
+    assert run(*flags, source={"checkpoint": REPO, "revision": "v2"}) == 0
+    record = run.record
+    assert (record["repository"], record["revision"], record["came_from"]) == (REPO, "v2", ["mirror"])
+    assert (run.folder / "model.safetensors").is_file() and not (run.folder / "pytorch_model.bin").exists()
+    assert not run.state.exists()
+
+
+def test_weights_are_fetched_in_one_format_only(run, local, site):
+    (local / "pytorch_model.bin").write_bytes(b"never read")
+    publish(local, site)
+    assert run("--mirrors", site.address, "--offline") == 0
+    assert not [request for request in site.requests if request.path.endswith(".bin")]
+
+
+def test_a_sentence_transformers_repository_comes_with_its_modules(run, local, site, tmp_path):
+    (st := tmp_path / "st" / "0_Transformer").parent.mkdir()
+    shutil.copytree(local, st)
+    types = [("0_Transformer", "Transformer"), ("1_Pooling", "Pooling"), ("", "Normalize")]
+    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in types]
+    (st.parent / "modules.json").write_text(json.dumps(modules))
+    (st.parent / "1_Pooling").mkdir()
+    (st.parent / "1_Pooling" / "config.json").write_text("{}")
+    publish(st.parent, site)
+    assert run("--mirrors", site.address, "--offline") == 0
+    assert list(run.record["models"]) == ["0_Transformer"]
+    assert (run.folder / "1_Pooling" / "config.json").is_file() and (run.folder / "modules.json").is_file()
+
+
+def test_generated_checkpoints_are_stand_ins_and_checked_by_their_manifest(run, local, tmp_path, capsys):
+    publish(local, mirror=(mirror := tmp_path / "mirror"))
+    base = mirror / "huggingface.co" / REPO
+    files = {
+        "https://" + p.relative_to(mirror).as_posix(): {"sha256": sha256(p), "bytes": p.stat().st_size}
+        for p in base.rglob("*")
+        if p.is_file()
+    }
+    (base / "manifest.json").write_text(json.dumps({"files": files, "labels": [GENERATED, STAND_IN]}))
+    flags = ("--mirrors", str(mirror))  # the manifest is found beside the files
+    assert run(*flags) == 0
+    assert run.record["labels"] == [STAND_IN] and run.record["origin"] == "generated"
+    config = base / "resolve" / "main" / "config.json"
+    config.write_text(config.read_text() + " ")
+    assert run(*flags) == 1 and "config.json" in capsys.readouterr().err
+
+
+def test_what_is_missing_on_the_hub_is_named(run, local, site, capsys):
+    publish(local, site)
+    flags = ("--mirrors", site.address, "--offline")
+    del site.files[f"/huggingface.co/{REPO}/resolve/main/model.safetensors"]
+    assert run(*flags) == 1 and "no weights" in capsys.readouterr().err
+    assert run(*flags, source={"checkpoint": "owner/absent"}) == 1
+    said = capsys.readouterr().err
+    assert "owner/absent/resolve/main/config.json" in said and "models: {tiny: {checkpoint: FOLDER}}" in said
+    assert run(*flags, source={"checkpoint": REPO, "files": ["config.json", "model.safetensors"]}) == 1
+    assert "model.safetensors" in capsys.readouterr().err
+
+
+def test_a_server_in_trouble_is_not_an_absent_file(run, local, site, capsys):
+    """An optional file may be absent; that nobody answers for it must not make it so."""
+    publish(local, site)
+    site.faults[f"/huggingface.co/{REPO}/resolve/main/modules.json"] = [{"status": 503}] * 9
+    assert run("--mirrors", site.address, "--offline") == 1
+    assert "modules.json" in capsys.readouterr().err
+
+
+def test_weights_released_elsewhere_are_asked_for(run, capsys):
+    released = {"dataset": "msm_base", "where": "the signed link in the README of shunyuzh/MSM"}
+    assert run(source={"released": released}) == 1
+    said = capsys.readouterr().err
+    assert "signed link" in said and "user_data: {msm_base: YOUR_FOLDER}" in said
+    assert run(source={}) == 1 and "models: {tiny: {checkpoint: YOUR_FOLDER}}" in capsys.readouterr().err
+
+
+def test_a_local_stand_in_keeps_its_label(run, local):
+    (local / "manifest.json").write_text("{}")
+    assert run("--path", str(local)) == 0
+    assert run.record["labels"] == [STAND_IN] and not (run.folder / "manifest.json").exists()
+    (local / "manifest.json").unlink()
+    (local / "record.json").write_text(json.dumps({"labels": [GENERATED, STAND_IN]}))
+    assert run("--path", str(local)) == 0 and run.record["labels"] == [GENERATED, STAND_IN]
+
+
+def test_addresses_of_a_checkpoint():
+    urls = hub.checkpoint_urls({"checkpoint": "a/b", "files": ["config.json"]})
+    assert urls == ["https://huggingface.co/a/b/resolve/main/config.json"]
+    assert hub.checkpoint_urls({"released": {}}) == []
+    assert len(hub.checkpoint_urls({"checkpoint": "bert-base-uncased"})) > 5
+    with pytest.raises(SteleError, match="no id of the Hugging Face hub"):
+        hub.checkpoint_urls({"checkpoint": "/no/such/folder"})

@@ -1,0 +1,187 @@
+"""`sources checkpoint` from local folders: weights become safetensors, and code is never run."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from ten_tokens import Run, as_pickle, embed, make
+
+from stele.errors import SteleError
+from stele.outputs import files_digest
+from stele.sources import convert
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> Path:
+    return make(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def local(tiny, tmp_path) -> Path:
+    return Path(shutil.copytree(tiny, tmp_path / "local"))
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+# --- local folders ----------------------------------------------------------------------------------------------------
+def test_a_local_folder_is_linked_proved_and_recorded(run, local):
+    (local / "optimizer.pt").write_bytes(b"x")
+    (local / "checkpoint-10").mkdir()
+    (local / "checkpoint-10" / "config.json").write_text("{}")
+    before = files_digest(local)
+    assert run("--path", str(local)) == 0
+    assert files_digest(local) == before and (run.folder / "model.safetensors").is_symlink()
+    assert not (run.folder / "optimizer.pt").exists() and not (run.folder / "checkpoint-10").exists()
+    record = run.record
+    assert record["labels"] == [] and record["origin"] == "real" and record["came_from"] == ["local folder"]
+    about = record["models"]["."]
+    assert (about["model_type"], about["dimension"], about["vocabulary"]) == ("bert", 8, 10)
+    assert about["new"] == ["pooler.dense.bias", "pooler.dense.weight"]  # a masked language model has none
+    assert torch.equal(embed(run.folder), embed(local))
+    assert str(local) not in run.output.read_text()
+
+
+def test_pytorch_weights_become_safetensors_with_the_same_vectors(run, local):
+    expected = embed(local)
+    as_pickle(local)
+    before = files_digest(local)
+    assert run("--path", str(local)) == 0
+    names = sorted(path.name for path in run.folder.iterdir())
+    assert "model.safetensors" in names and "pytorch_model.bin" not in names
+    assert torch.equal(embed(run.folder), expected)
+    assert run.record["files"]["model.safetensors"]["verified"] == "converted"
+    assert files_digest(local) == before and (local / "pytorch_model.bin").is_file()
+
+
+def test_sharded_pytorch_weights_are_converted_shard_by_shard(run, local):
+    from safetensors.torch import load_file
+
+    weights = load_file(local / "model.safetensors")
+    expected, names = embed(local), sorted(weights)
+    halves = [names[: len(names) // 2], names[len(names) // 2 :]]
+    index = {}
+    for number, half in enumerate(halves, start=1):
+        shard = f"pytorch_model-0000{number}-of-00002.bin"
+        torch.save({name: weights[name] for name in half}, local / shard)
+        index |= dict.fromkeys(half, shard)
+    (local / "pytorch_model.bin.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}))
+    (local / "model.safetensors").unlink()
+    assert run("--path", str(local)) == 0
+    assert not list(run.folder.glob("*.bin*")) and len(list(run.folder.glob("*.safetensors"))) == 2
+    assert torch.equal(embed(run.folder), expected)
+
+
+def test_a_sentence_transformers_folder_is_kept_whole(run, local):
+    (st := local.with_name("st")).mkdir()
+    module = "sentence_transformers.models."
+    kinds = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Dense", "Dense"), ("3_Normalize", "Normalize")]
+    modules = [{"idx": n, "name": str(n), "path": path, "type": module + kind} for n, (path, kind) in enumerate(kinds)]
+    shutil.copytree(local, st, dirs_exist_ok=True)
+    (st / "modules.json").write_text(json.dumps(modules))
+    (st / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 16, "do_lower_case": False}))
+    for folder, config in (("1_Pooling", {"word_embedding_dimension": 8}), ("2_Dense", {"in_features": 8})):
+        (st / folder).mkdir()
+        (st / folder / "config.json").write_text(json.dumps(config))
+    torch.save({"linear.weight": torch.eye(8)}, st / "2_Dense" / "pytorch_model.bin")
+    assert run("--path", str(st)) == 0
+    have = {path.relative_to(run.folder).as_posix() for path in run.folder.rglob("*") if path.is_file()}
+    assert {"modules.json", "sentence_bert_config.json", "1_Pooling/config.json", "2_Dense/model.safetensors"} <= have
+    assert "2_Dense/pytorch_model.bin" not in have and list(run.record["models"]) == ["."]
+
+
+def test_a_pickle_that_needs_code_is_refused_and_not_run(run, local, capsys):
+    class Trap:
+        def __reduce__(self):
+            return os.mkdir, (str(run.output.parent.parent / "trapped"),)
+
+    run.output.parent.parent.mkdir(parents=True)
+    for protocol, write in (("torch", torch.save), ("plain", lambda o, p: p.write_bytes(pickle.dumps(o, protocol=2)))):
+        (local / "model.safetensors").unlink(missing_ok=True)
+        write({"weight": Trap()}, local / "pytorch_model.bin")
+        assert run("--path", str(local)) == 1, protocol
+        said = capsys.readouterr().err
+        assert "pytorch_model.bin" in said and ("needs code" in said or "not a readable" in said)
+        assert not (run.output.parent.parent / "trapped").exists() and not run.output.parent.exists()
+
+
+def test_a_training_state_is_not_weights(tmp_path):
+    torch.save({"model": {"a": torch.ones(2)}, "epoch": 3}, tmp_path / "w.bin")
+    with pytest.raises(SteleError, match="'model', 'epoch'"):
+        convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
+    (tmp_path / "w.bin").write_bytes(b"no file of torch")
+    with pytest.raises(SteleError, match=r"w\.bin"):
+        convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
+    assert [path.name for path in tmp_path.iterdir()] == ["w.bin"]
+
+
+def test_shared_memory_becomes_separate_tensors(tmp_path):
+    from safetensors.torch import load_file
+
+    base = torch.arange(12.0).reshape(3, 4)
+    shared = {"all": base, "same": base, "row": base[1], "turned": base.T}
+    torch.save(shared, tmp_path / "w.bin")
+    assert convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors") == 4
+    found = load_file(tmp_path / "w.safetensors")
+    assert all(torch.equal(found[name], tensor) for name, tensor in shared.items())
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_code_of_a_checkpoints_own_is_refused(run, local, capsys, file):
+    settings = json.loads((local / file).read_text())
+    (local / file).write_text(json.dumps({**settings, "auto_map": {"AutoModel": "modeling.Own"}}))
+    assert run("--path", str(local)) == 1
+    said = capsys.readouterr().err
+    assert file in said and "auto_map" in said and not run.output.parent.exists()
+
+
+def test_modules_of_ones_own_are_refused(run, local, capsys):
+    (local / "modules.json").write_text(json.dumps([{"idx": 0, "path": "", "type": "mine.Transformer"}]))
+    assert run("--path", str(local)) == 1 and "mine.Transformer" in capsys.readouterr().err
+
+
+def test_weights_that_do_not_fit_are_refused(run, local, capsys):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(local / "model.safetensors")
+    name = "bert.encoder.layer.0.output.dense.weight"
+    save_file({k: v for k, v in weights.items() if k != name}, local / "model.safetensors", {"format": "pt"})
+    assert run("--path", str(local)) == 1
+    said = capsys.readouterr().err
+    assert "encoder.layer.0.output.dense.weight" in said  # and not silently random
+
+
+def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local, capsys):
+    from safetensors.torch import load_file, save_file
+
+    config = json.loads((local / "config.json").read_text())
+    weights = load_file(local / "model.safetensors")
+    name = "bert.embeddings.word_embeddings.weight"
+    small = {k: v[:9].clone() if v.shape[:1] == (10,) else v for k, v in weights.items()}
+    save_file(small, local / "model.safetensors", {"format": "pt"})
+    (local / "config.json").write_text(json.dumps({**config, "vocab_size": 9}))
+    assert run("--path", str(local)) == 1 and "do not belong together" in capsys.readouterr().err
+    save_file(
+        {**weights, name: torch.full_like(weights[name], float("nan"))}, local / "model.safetensors", {"format": "pt"}
+    )
+    (local / "config.json").write_text(json.dumps(config))
+    assert run("--path", str(local)) == 1 and "no numbers" in capsys.readouterr().err
+
+
+def test_folders_that_are_no_checkpoint_say_what_they_hold(run, local, tmp_path, capsys):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "model.pt").write_bytes(b"")
+    assert run("--path", str(tmp_path / "other")) == 1 and "model.pt" in capsys.readouterr().err
+    assert run("--path", str(tmp_path / "none")) == 1 and "no such folder" in capsys.readouterr().err
+    for name in ("tokenizer.json", "model.safetensors"):
+        (local / name).unlink()
+        assert run("--path", str(local)) == 1
+        assert "no weights" in (said := capsys.readouterr().err) or "no tokenizer" in said

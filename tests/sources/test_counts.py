@@ -1,0 +1,56 @@
+"""Counting what is in files: hand-made ones, compressed ones and broken ones."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+
+import pytest
+
+from stele.errors import SteleError
+from stele.sources import counts
+
+
+@pytest.mark.parametrize(("text", "lines"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\n\nb", 3), (b"\n\n", 2)])
+@pytest.mark.parametrize(
+    ("suffix", "pack"), [("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+)
+def test_lines_with_or_without_a_last_newline_in_any_packing(tmp_path, text, lines, suffix, pack):
+    (path := tmp_path / f"f{suffix}").write_bytes(pack(text))
+    assert counts.lines(path) == lines
+    assert counts.rows(path) == max(0, lines - 1)
+    assert counts.filled_lines(path) == len([line for line in text.split(b"\n") if line])
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)])
+def test_cut_or_foreign_files_are_damaged(tmp_path, suffix, pack):
+    path = tmp_path / f"f{suffix}"
+    for data in (pack(b"text\n" * 1000)[:-15], b"<html>not found</html>"):
+        path.write_bytes(data)
+        with pytest.raises(SteleError, match=f"f{suffix}: damaged"):
+            counts.lines(path)
+
+
+def test_squad_and_mewsli(tmp_path):
+    paragraphs = [{"qas": [1, 2], "sentences": ["a", "b", "c"]}, {"qas": [3], "sentences": ["d"]}]
+    (path := tmp_path / "s.json").write_text(json.dumps({"data": [{"paragraphs": paragraphs}, {"paragraphs": []}]}))
+    assert counts.squad_questions(path) == 3 and counts.squad_sentences(path) == 4
+    rows = [{"context": {"language": "ar"}, "mentions": [1, 2]}, {"context": {"language": "ar"}, "mentions": [3]}]
+    rows.append({"context": {"language": "fa"}, "mentions": [4]})
+    (news := tmp_path / "n.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert counts.mentions(news) == {"ar": 3, "fa": 1}
+    for broken in ("[]", '{"data": 3}', "{"):
+        path.write_text(broken)
+        with pytest.raises(SteleError, match=r"s\.json"):
+            counts.squad_questions(path)
+
+
+def test_parallel_files_must_pair_up(tmp_path):
+    (one := tmp_path / "x").write_text("a\nb\n")
+    (two := tmp_path / "y").write_text("c\nd")
+    assert counts.parallel_lines(one, two) == 2
+    two.write_text("c\n")
+    with pytest.raises(SteleError, match="should pair up"):
+        counts.parallel_lines(one, two)

@@ -1,0 +1,268 @@
+"""`sources dataset` from mirrors and the network: order, checks, generated data, and what a killed run leaves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from one_file import HOST, TEXT, Run, put, sha, source
+
+from stele import cli
+from stele.catalogue.datasets import mirror_path
+from stele.outputs import files_digest
+from stele.records import GENERATED
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+@pytest.fixture
+def mirror(tmp_path):
+    put(tmp_path / "mirror", f"{HOST}/corpus.txt", TEXT)
+    return tmp_path / "mirror"
+
+
+def manifest_of(mirror: Path, licensed: dict | None = None, **counts) -> Path:
+    """A manifest as the generator writes it: in {scale}/mirror, beside {scale}/user_data."""
+    files = {
+        "https://" + p.relative_to(mirror).as_posix(): {"sha256": sha(p.read_bytes()), "bytes": p.stat().st_size}
+        for p in mirror.rglob("*")
+        if p.is_file()
+    }
+    path = mirror / "manifest.json"
+    record = {"files": files, "counts": {"set": counts}, "licensed": licensed or {}, "labels": [GENERATED]}
+    path.write_text(json.dumps(record))
+    return path
+
+
+# --- mirrors and the network ------------------------------------------------------------------------------------------
+def test_a_folder_mirror_serves_a_file_and_the_record_says_what_it_is(run, mirror):
+    assert run(source(file={"sha256": sha(TEXT)}), "--mirrors", str(mirror)) == 0
+    assert (run.output.parent / "corpus.txt").read_bytes() == TEXT
+    record = run.record
+    assert record["origin"] == "real" and record["labels"] == [] and record["came_from"] == ["mirror"]
+    assert record["files"]["corpus.txt"]["verified"] == "catalogue"
+    assert record["files"]["corpus.txt"]["sha256"] == sha(TEXT)
+    assert record["counts"] == {"lines": 1000} and record["licence"] == "CC0"
+    assert not run.state.exists()
+
+
+def test_mirrors_are_asked_in_order_and_before_the_network(run, mirror, site):
+    empty = run.folder / "empty"
+    empty.mkdir()
+    site.files["/" + mirror_path(f"{HOST}/corpus.txt")] = TEXT
+    assert run(source(file={"sha256": sha(TEXT)}), "--mirrors", str(empty), site.address, str(mirror)) == 0
+    assert [request.path for request in site.requests] == ["/data.example.org/set/corpus.txt"]
+    assert run.record["came_from"] == ["mirror"]
+
+
+def test_a_mirror_with_a_damaged_copy_is_passed_over(run, mirror, site):
+    put(bad := run.folder / "bad", f"{HOST}/corpus.txt", TEXT[:-1])
+    assert run(source(file={"sha256": sha(TEXT)}), "--mirrors", str(bad), str(mirror)) == 0
+    assert (run.output.parent / "corpus.txt").read_bytes() == TEXT
+
+
+def test_the_network_is_asked_last_with_its_alternatives(run, site):
+    site.files["/second/corpus.txt"] = TEXT
+    file = {"url": f"{site.address}/first/corpus.txt", "alternatives": [f"{site.address}/second/corpus.txt"]}
+    assert run(source(file=file)) == 0
+    assert [request.path for request in site.requests] == ["/first/corpus.txt", "/second/corpus.txt"]
+    assert (
+        run.record["came_from"] == ["network"] and run.record["files"]["corpus.txt"]["url"] == file["alternatives"][0]
+    )
+
+
+def test_offline_asks_nobody_and_says_the_ways_out(run, site, capsys):
+    site.files["/corpus.txt"] = TEXT
+    url = f"{site.address}/corpus.txt"
+    assert run(source(file={"url": url}), "--offline", "--mirrors", str(run.folder)) == 1
+    said = capsys.readouterr().err
+    assert site.requests == []
+    assert all(part in said for part in (url, "set all corpus.txt", "offline", "mirrors:", "user_data: {set: FOLDER}"))
+    assert not run.output.parent.exists()
+
+
+def test_when_everything_fails_each_place_is_named(run, site, capsys):
+    file = {"url": f"{site.address}/corpus.txt", "sha256": sha(TEXT)}
+    site.files["/corpus.txt"] = TEXT[::-1]
+    assert run(source(file=file), "--mirrors", str(run.folder / "mirror")) == 1
+    said = capsys.readouterr().err
+    assert "no such file" in said and sha(TEXT) in said and sha(TEXT[::-1]) in said
+    assert not run.output.exists()
+
+
+def test_optional_files_may_be_absent_but_not_unreachable(run, site, mirror):
+    entry = source()
+    entry["files"].append({"path": "index", "url": f"{site.address}/index", "optional": True})
+    assert run(entry, "--mirrors", str(mirror)) == 0 and run.have() == ["corpus.txt", "record.json"]
+    site.faults["/index"] = [{"status": 500}] * 9
+    assert run(entry, "--mirrors", str(mirror)) == 1
+
+
+def test_checksums_that_upstream_publishes_are_used(run, site, capsys):
+    sums = {"algorithm": "sha1", "url": f"{site.address}/sums.txt"}
+    site.files["/corpus.txt"] = TEXT
+    site.files["/sums.txt"] = f"{hashlib.sha1(TEXT).hexdigest()}  corpus.txt\n{'0' * 40}  other.txt\n".encode()
+    entry = source(file={"url": f"{site.address}/corpus.txt", "checksums": sums})
+    assert run(entry) == 0 and run.record["files"]["corpus.txt"]["verified"] == "published list"
+    site.files["/sums.txt"] = f"{'1' * 40}  corpus.txt\n".encode()
+    assert run(entry) == 1 and "1" * 40 in capsys.readouterr().err
+    site.files["/sums.txt"] = f"{'1' * 40}  another.txt\n".encode()
+    assert run(entry) == 1 and "no checksum of corpus.txt" in capsys.readouterr().err
+
+
+def test_a_file_without_a_checksum_is_pinned_on_its_first_download(run, site, capsys):
+    site.files["/corpus.txt"] = TEXT
+    entry = source(file={"url": f"{site.address}/corpus.txt"})
+    assert run(entry) == 0 and run.record["files"]["corpus.txt"]["verified"] == "nothing"
+    before = files_digest(run.output.parent)
+    site.files["/corpus.txt"] = changed = TEXT.replace(b"7", b"8")
+    assert run(entry) == 1
+    said = capsys.readouterr().err
+    assert sha(TEXT) in said and sha(changed) in said and "all.pins.json" in said
+    assert files_digest(run.output.parent) == before  # what was there stays
+    (run.output.parent.parent / "all.pins.json").unlink()
+    assert run(entry) == 0 and (run.output.parent / "corpus.txt").read_bytes() == changed
+
+
+def test_wrong_counts_are_named(run, mirror, capsys):
+    entry = source(counts={"lines": [{"count": "lines", "files": ["corpus.txt"], "expect": 1001}]})
+    assert run(entry, "--mirrors", str(mirror)) == 1
+    said = capsys.readouterr().err
+    assert "1,000 lines" in said and "1,001" in said and "corpus.txt" in said
+    assert not run.output.exists()
+
+
+def test_the_content_digest_is_of_the_bytes_and_not_of_where_they_came_from(run, mirror, site):
+    assert run(source(), "--mirrors", str(mirror)) == 0
+    first = run.record["content"]
+    site.files["/" + mirror_path(f"{HOST}/corpus.txt")] = TEXT
+    assert run(source(), "--mirrors", site.address) == 0
+    assert run.record["content"] == first
+    (own := run.folder / "own").mkdir()
+    (own / "corpus.txt").write_bytes(TEXT)
+    assert run(source(), "--user-data", str(own)) == 0
+    assert run.record["content"] == first
+    assert str(run.folder) not in run.output.read_text()
+
+
+# --- generated data ---------------------------------------------------------------------------------------------------
+def test_generated_data_are_labelled_and_checked_by_their_manifest(run, mirror, capsys):
+    entry = source(file={"sha256": "0" * 64, "bytes": 1})  # the catalogue's are of the real ones
+    manifest = manifest_of(mirror, lines=1000)
+    assert run(entry, "--mirrors", str(mirror), "--manifest", str(manifest)) == 0
+    record = run.record
+    assert record["origin"] == "generated" and record["labels"] == [GENERATED]
+    assert record["files"]["corpus.txt"]["verified"] == "manifest"
+    put(mirror, f"{HOST}/corpus.txt", TEXT + b"more\n")
+    assert run(entry, "--mirrors", str(mirror), "--manifest", str(manifest)) == 1
+    assert "damaged" in capsys.readouterr().err
+
+
+def test_a_generated_world_never_falls_back_on_real_data(run, mirror, site, capsys):
+    site.files["/corpus.txt"] = TEXT
+    entry = source(file={"url": f"{site.address}/corpus.txt"})
+    assert run(entry, "--mirrors", str(mirror), "--manifest", str(manifest_of(mirror))) == 1
+    assert "not among the generated data" in capsys.readouterr().err and site.requests == []
+
+
+def test_what_a_generated_mirror_has_lost_is_not_looked_for_elsewhere(run, mirror, site, capsys):
+    site.files["/corpus.txt"] = TEXT
+    url = f"{site.address}/corpus.txt"
+    manifest = mirror / "manifest.json"
+    manifest.write_text(json.dumps({"files": {url: {"sha256": sha(TEXT), "bytes": len(TEXT)}}}))
+    assert run(source(file={"url": url}), "--mirrors", str(mirror), "--manifest", str(manifest)) == 1
+    said = capsys.readouterr().err
+    assert "missing or damaged" in said and str(manifest) in said and site.requests == []
+
+
+def test_generated_licensed_files_keep_their_label(run, mirror, capsys):
+    folder = run.folder / "user_data" / "set"
+    folder.mkdir(parents=True)
+    (folder / "corpus.txt").write_bytes(TEXT)
+    entry = {"sha256": sha(TEXT), "bytes": len(TEXT)}
+    manifest = manifest_of(mirror, {"set": {"corpus.txt": entry}})
+    flags = ("--user-data", str(folder), "--manifest", str(manifest))
+    walled = source(wall="drive", how="ask", file={"url": None})
+    del walled["files"][0]["url"]
+    assert run(walled, *flags) == 0
+    assert run.record["labels"] == [GENERATED] and run.record["files"]["corpus.txt"]["verified"] == "manifest"
+    (folder / "corpus.txt").write_bytes(TEXT.replace(b"7", b"8"))  # damaged, and so not "real data"
+    assert run(walled, *flags) == 1 and "corpus.txt" in capsys.readouterr().err
+    real = run.folder / "mine"
+    real.mkdir()
+    (real / "corpus.txt").write_bytes(TEXT.replace(b"line", b"Line"))
+    assert run(walled, "--user-data", str(real), "--manifest", str(manifest)) == 0
+    assert run.record["labels"] == [] and run.record["origin"] == "real"
+
+
+# --- a killed run -----------------------------------------------------------------------------------------------------
+def test_a_killed_download_goes_on_where_it_was(run, site):
+    """kill -9 half-way, the same command again: the file is whole and its first half is not fetched twice."""
+    body = random.Random(5).randbytes(3 << 20)
+    site.files["/big"] = body
+    site.faults["/big"] = [{"slow": 0.01}]
+    entry = source(counts={}, file={"path": "big", "url": f"{site.address}/big", "sha256": sha(body)})
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1]), "NO_PROXY": "127.0.0.1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stele", *run.arguments(entry)], env=environment, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not (site.requests and site.requests[0].sent > len(body) // 2):
+        assert process.poll() is None
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    (part,) = run.state.glob("*.part")
+    have = part.stat().st_size
+    assert len(body) // 4 < have < len(body)
+    assert run(entry) == 0
+    assert (run.output.parent / "big").read_bytes() == body
+    assert [request.range for request in site.requests] == [None, f"bytes={have}-"]
+    assert site.requests[1].sent == len(body) - have
+    assert not run.state.exists()
+
+
+def test_files_that_were_done_before_the_kill_are_not_fetched_again(run, site):
+    site.files |= {"/a": b"a\n", "/b": b"b\n"}
+    entry = source(
+        counts={},
+        files=[{"path": name, "url": f"{site.address}/{name}", "sha256": sha(f"{name}\n".encode())} for name in "ab"],
+    )
+    site.faults["/b"] = [{"status": 403}]
+    assert run(entry) == 1 and not run.output.exists()
+    assert run(entry) == 0 and run.have() == ["a", "b", "record.json"]
+    assert len(site.of("/a")) == 1 and len(site.of("/b")) == 2
+
+
+def test_a_catalogue_entry_can_be_given_as_it_is(run, mirror):
+    entry = {
+        "title": "A set",
+        "version": "v1",
+        "parts": "languages",
+        "languages": ["sw", "th"],
+        "files": [{"path": "{cc100}.txt", "url": f"{HOST}/{{cc100}}.txt"}],
+        "licence": "CC0",
+        "wall": "none",
+    }
+    put(mirror, f"{HOST}/th.txt", TEXT)
+    assert run(entry, "--mirrors", str(mirror), "--offline", part="th") == 0
+    assert run.have() == ["record.json", "th.txt"] and run.record["part"] == "th" and run.record["languages"] == ["th"]
+
+
+def test_without_an_entry_the_catalogues_is_taken(run, site):
+    body = b"question\tanswer\n" * 3610
+    site.files["/dl.fbaipublicfiles.com/dpr/data/retriever/nq-test.qa.csv"] = body
+    flags = ["--part", "all", "--mirrors", site.address, "--offline", "--state", str(run.state)]
+    assert cli.main(["sources", "dataset", "--dataset", "nq_test", *flags, "--output", str(run.output)]) == 0
+    assert run.record["counts"] == {"test": 3610} and run.record["dataset"] == "nq_test"

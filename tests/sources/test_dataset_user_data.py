@@ -1,0 +1,157 @@
+"""`sources dataset` from a folder of the user's own, and out of archives."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+
+import pytest
+from one_file import HOST, TEXT, Run, put, sha, source
+
+from stele.outputs import files_digest
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+# --- user data --------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def own(run):
+    (run.folder / "own" / "deep" / "er").mkdir(parents=True)
+    (run.folder / "own" / "deep" / "er" / "corpus.txt").write_bytes(TEXT)
+    return run.folder / "own"
+
+
+def test_user_data_is_linked_and_never_written(run, own):
+    before = files_digest(own)
+    for path in [*own.rglob("*"), own]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(own)) == 0
+    link = run.output.parent / "corpus.txt"
+    assert link.is_symlink() and link.read_bytes() == TEXT and files_digest(own) == before
+    assert run.record["came_from"] == ["user data"] and run.record["files"]["corpus.txt"]["verified"] == "catalogue"
+    for path in [own, *own.rglob("*")]:
+        path.chmod(0o755)
+
+
+def test_a_users_file_may_be_anywhere_below_the_folder_but_only_once(run, own, capsys):
+    assert run(source(), "--user-data", str(own)) == 0
+    (own / "corpus.txt").write_bytes(TEXT)
+    assert run(source(file={"path": "corpus.txt"}), "--user-data", str(own)) == 1
+    said = capsys.readouterr().err
+    assert "corpus.txt, deep/er/corpus.txt" in said
+    assert run(source(file={"path": "er/corpus.txt"}, counts={}), "--user-data", str(own)) == 0  # the likest path wins
+
+
+def test_missing_and_damaged_user_data_are_named(run, own, capsys):
+    assert run(source(), "--user-data", str(run.folder / "none")) == 1
+    assert "none is not a folder" in capsys.readouterr().err
+    assert run(source(file={"path": "queries.txt", "url": f"{HOST}/queries.txt"}), "--user-data", str(own)) == 1
+    said = capsys.readouterr().err
+    assert "lacks queries.txt" in said and "deep/er/corpus.txt" in said and "user_data.set" in said
+    (own / "deep" / "er" / "corpus.txt").write_bytes(TEXT[:-1])
+    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(own)) == 1
+    said = capsys.readouterr().err
+    assert sha(TEXT) in said and sha(TEXT[:-1]) in said and "corpus.txt" in said
+    assert not run.output.parent.exists()
+
+
+def test_a_git_lfs_pointer_is_recognised(run, own, capsys):
+    (own / "deep" / "er" / "corpus.txt").write_text(
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+    )
+    assert run(source(), "--user-data", str(own)) == 1 and "LFS pointer" in capsys.readouterr().err
+
+
+def test_languages_are_not_confused_when_their_files_have_one_name(run, capsys):
+    for name in ("arabic", "bengali"):
+        folder = run.folder / "own" / f"set-{name}"
+        folder.mkdir(parents=True)
+        (folder / "corpus.txt").write_text(f"{name}\n")
+    entry = source(part="bn", counts={}, file={"url": f"{HOST}/set-bengali/corpus.txt", "own_name": False})
+    assert run(entry, "--user-data", str(run.folder / "own"), part="bn") == 0
+    assert (run.output.parent / "corpus.txt").read_text() == "bengali\n"
+    entry = source(part="fi", counts={}, file={"url": f"{HOST}/set-finnish/corpus.txt", "own_name": False})
+    assert run(entry, "--user-data", str(run.folder / "own"), part="fi") == 1
+    assert "lacks corpus.txt" in capsys.readouterr().err
+
+
+def test_other_names_are_found_by_pattern_and_keep_what_their_suffix_says(run):
+    folder = run.folder / "own"
+    folder.mkdir()
+    file = {"path": "w-1.xml.bz2", "url": f"{HOST}/w-1.xml.bz2", "like": ["w*.xml*"]}
+    (folder / "w-part1.xml.bz2").write_bytes(b"1")
+    assert run(source(file=file, counts={}), "--user-data", str(folder)) == 0
+    assert run.have() == ["record.json", "w-1.xml.bz2"]
+    (folder / "w-part2.xml.bz2").write_bytes(b"2")
+    assert run(source(file=file, counts={}), "--user-data", str(folder)) == 0
+    assert run.have() == ["record.json", "w-part1.xml.bz2", "w-part2.xml.bz2"]
+
+
+def test_a_wall_without_user_data_says_how_to_get_it(run, capsys):
+    assert run(source(wall="licence", how="order E0008 at the shop.")) == 1
+    said = capsys.readouterr().err
+    assert "A set" in said and "order E0008" in said and "user_data: {set: YOUR_FOLDER}" in said
+
+
+def test_a_collection_without_a_list_of_files_is_taken_whole(run, own, capsys):
+    (own / ".hidden").write_text("x")
+    assert run(source(files=[], counts={}), "--user-data", str(own)) == 0
+    assert run.have() == ["deep/er/corpus.txt", "record.json"]
+    (run.folder / "empty").mkdir()
+    assert run(source(files=[], counts={}), "--user-data", str(run.folder / "empty")) == 1
+    assert "empty" in capsys.readouterr().err
+
+
+# --- archives ---------------------------------------------------------------------------------------------------------
+RULES = {"strip": "pack/", "keep": ["*.txt"], "members": ["corpus.txt"], "max_bytes": 100_000}
+
+
+@pytest.fixture
+def archive(run):
+    path = run.folder / "pack.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("pack/corpus.txt", TEXT)
+        packed.writestr("pack/read.me", "x")
+    return path
+
+
+def packed_source() -> dict:
+    entry = source(file={"path": "pack.zip", "url": f"{HOST}/pack.zip", "unpack": RULES})
+    entry["files"].append({"path": "text", "url": f"{HOST}/text", "unless": "corpus.txt"})
+    return entry
+
+
+def test_archives_are_unpacked_and_spare_what_they_hold(run, archive):
+    put(run.folder / "mirror", f"{HOST}/pack.zip", archive.read_bytes())
+    assert run(packed_source(), "--mirrors", str(run.folder / "mirror"), "--offline") == 0
+    assert run.have() == ["corpus.txt", "record.json"]
+    facts = run.record["files"]["corpus.txt"]
+    assert facts["sha256"] == sha(TEXT) and facts["archive"] == sha(archive.read_bytes())
+
+
+def test_a_users_archive_and_a_users_unpacked_folder_give_the_same(run, archive):
+    (boxed := run.folder / "boxed").mkdir()
+    archive.rename(boxed / "pack.zip")
+    assert run(packed_source(), "--user-data", str(boxed)) == 0
+    first = run.record["content"]
+    (open_ := run.folder / "open" / "unpacked").mkdir(parents=True)
+    (open_ / "corpus.txt").write_bytes(TEXT)
+    (open_ / "read.me").write_text("x")
+    assert run(packed_source(), "--user-data", str(open_.parent)) == 0
+    assert run.record["content"] == first and (run.output.parent / "corpus.txt").is_symlink()
+
+
+def test_a_truncated_archive_or_file_is_named(run, archive, capsys):
+    put(run.folder / "mirror", f"{HOST}/pack.zip", archive.read_bytes()[:-40])
+    assert run(packed_source(), "--mirrors", str(run.folder / "mirror"), "--offline") == 1
+    assert "pack.zip" in capsys.readouterr().err
+    put(run.folder / "mirror", f"{HOST}/c.gz", gzip.compress(TEXT)[:-20])
+    entry = source(
+        file={"path": "c.gz", "url": f"{HOST}/c.gz"}, counts={"lines": [{"count": "lines", "files": ["c.gz"]}]}
+    )
+    assert run(entry, "--mirrors", str(run.folder / "mirror"), "--offline") == 1
+    said = capsys.readouterr().err
+    assert "c.gz: damaged" in said and not run.output.exists()

@@ -1,0 +1,235 @@
+"""Downloads against a server that cuts, lies, refuses and changes its mind."""
+
+from __future__ import annotations
+
+import email.utils
+import hashlib
+import itertools
+import json
+import random
+import time
+
+import pytest
+
+from stele.sources.fetch import Absent, Failed, Policy, fetch
+
+BODY = random.Random(1).randbytes(300_000)
+SHA = hashlib.sha256(BODY).hexdigest()
+QUICK = Policy(attempts=4, base=0.001, cap=0.01)
+
+
+@pytest.fixture
+def url(site):
+    site.files["/a/corpus.gz"] = BODY
+    return f"{site.address}/a/corpus.gz"
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "state" / "corpus.gz"
+
+
+def leftovers(target):
+    return sorted(path.name for path in target.parent.iterdir() if path != target)
+
+
+def test_a_file_comes_whole_and_leaves_nothing_else(site, url, target):
+    found = fetch(url, target, {"sha256": SHA, "bytes": len(BODY)}, QUICK)
+    assert target.read_bytes() == BODY
+    assert (found["sha256"], found["bytes"]) == (SHA, len(BODY))
+    assert leftovers(target) == []
+    assert [request.range for request in site.requests] == [None]
+
+
+def test_a_cut_connection_is_continued_where_it_ended(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"cut": 100_000}, {"end": 90_000}]
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == BODY
+    first, second, third = site.requests
+    assert first.range is None
+    starts = [int(request.range.removeprefix("bytes=").rstrip("-")) for request in (second, third)]
+    assert 0 < starts[0] <= 100_000  # a reset may lose what was under way, no more
+    assert starts[1] == starts[0] + 90_000
+    tag = f'"{hashlib.md5(BODY).hexdigest()}"'
+    assert {second.if_range, third.if_range} == {tag}  # never glued to another version
+
+
+def test_a_server_that_ignores_ranges_is_read_from_the_start(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"end": 100_000}, {"whole": True}]
+    fetch(url, target, {"sha256": SHA}, QUICK)
+    assert target.read_bytes() == BODY
+    assert site.requests[1].range == "bytes=100000-"
+
+
+def test_another_range_than_asked_for_is_not_appended(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"end": 100_000}, {"shift": 50}]
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == BODY
+    assert site.requests[2].range is None
+
+
+def test_a_file_that_changed_between_tries_is_fetched_anew(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"status": 503}, {"end": 100_000}, {"status": 503}]
+    new = random.Random(2).randbytes(250_000)
+    with pytest.raises(Failed):
+        fetch(url, target, {}, Policy(attempts=3, base=0.001))
+    site.files["/a/corpus.gz"] = new
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == new
+    assert site.requests[-1].if_range  # it asked for the rest of the old one, and got the whole new one
+
+
+def test_without_a_validator_nothing_is_glued_unless_a_digest_can_tell(site, url, target):
+    site.tags = False
+    site.faults["/a/corpus.gz"] = [{"end": 100_000}]
+    fetch(url, target, {}, QUICK)
+    assert site.requests[1].range is None and target.read_bytes() == BODY
+    site.faults["/a/corpus.gz"] = [{"end": 100_000}]
+    fetch(url, target.with_name("two"), {"sha256": SHA}, QUICK)
+    assert site.requests[3].range == "bytes=100000-"
+
+
+def test_a_complete_part_is_recognised(site, url, target):
+    """Killed between the last byte and the move: the range begins at the end (HTTP 416)."""
+    target.parent.mkdir(parents=True)
+    part = target.with_name("corpus.gz.part")
+    part.write_bytes(BODY)
+    note = {"url": url, "validator": f'"{hashlib.md5(BODY).hexdigest()}"', "total": len(BODY)}
+    part.with_name(part.name + ".json").write_text(json.dumps(note))
+    fetch(url, target, {"sha256": SHA}, QUICK)
+    assert target.read_bytes() == BODY and len(site.requests) == 1 and site.requests[0].sent == 0
+    assert leftovers(target) == []
+
+
+def test_a_part_of_another_address_is_not_used(site, url, target):
+    target.parent.mkdir(parents=True)
+    part = target.with_name("corpus.gz.part")
+    part.write_bytes(b"x" * 1000)
+    part.with_name(part.name + ".json").write_text(json.dumps({"url": "http://elsewhere/", "validator": '"a"'}))
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == BODY and site.requests[0].range is None
+
+
+@pytest.mark.parametrize("fault", [{"wrong": True}, {"short": 250_000}])
+def test_wrong_bytes_are_thrown_away_and_fetched_once_more(site, url, target, fault):
+    site.faults["/a/corpus.gz"] = [fault]
+    fetch(url, target, {"sha256": SHA}, QUICK)
+    assert target.read_bytes() == BODY
+    assert [request.range for request in site.requests] == [None, None]
+
+
+def test_wrong_bytes_twice_name_what_was_expected_and_found(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"wrong": True}, {"wrong": True}]
+    found = hashlib.sha256(bytes(255 - byte for byte in BODY)).hexdigest()
+    with pytest.raises(Failed) as caught:
+        fetch(url, target, {"sha256": SHA}, QUICK)
+    assert url in str(caught.value) and SHA in str(caught.value) and found in str(caught.value)
+    assert len(site.requests) == 2 and not target.exists() and leftovers(target) == []
+
+
+def test_a_size_that_differs_is_noticed_before_the_body_is_read(site, url, target):
+    with pytest.raises(Failed, match="expected 400,000 bytes, the server has 300,000"):
+        fetch(url, target, {"bytes": 400_000}, QUICK)
+    assert not target.exists()
+
+
+def test_md5_and_sha1_are_checked_too(site, url, target):
+    fetch(url, target, {"md5": hashlib.md5(BODY).hexdigest(), "sha1": hashlib.sha1(BODY).hexdigest()}, QUICK)
+    with pytest.raises(Failed, match="sha1"):
+        fetch(url, target, {"sha1": "0" * 40}, QUICK)
+
+
+def test_the_digest_that_the_hub_gives_is_checked(site, url, target):
+    site.headers["/a/corpus.gz"] = {"X-Linked-ETag": f'"{SHA}"', "X-Linked-Size": str(len(BODY))}
+    found = fetch(url, target, {}, QUICK)
+    assert found["published"] == {"sha256": SHA, "bytes": len(BODY)}
+    site.headers["/a/corpus.gz"] = {"X-Linked-ETag": f'"{"0" * 64}"'}
+    with pytest.raises(Failed, match="0" * 64):
+        fetch(url, target, {}, QUICK)
+
+
+def test_a_missing_file_is_not_asked_for_again(site, target):
+    with pytest.raises(Absent, match="404"):
+        fetch(f"{site.address}/none", target, {}, QUICK)
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refusal_is_not_asked_for_again(site, url, target, status):
+    site.faults["/a/corpus.gz"] = [{"status": status}] * 3
+    with pytest.raises(Failed, match=str(status)):
+        fetch(url, target, {}, QUICK)
+    assert len(site.requests) == 1
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_passing_failures_are_tried_again_a_bounded_number_of_times(site, url, target, status):
+    site.faults["/a/corpus.gz"] = [{"status": status}] * 2
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == BODY
+    site.requests.clear()
+    site.faults["/a/corpus.gz"] = [{"status": status}] * 9
+    with pytest.raises(Failed, match=f"HTTP {status}; gave up after 4 attempts"):
+        fetch(url, target, {}, QUICK)
+    assert len(site.requests) == 4
+
+
+def test_retry_after_is_waited_for_in_seconds_or_as_a_date(site, url, target, monkeypatch):
+    waited = []
+    monkeypatch.setattr(time, "sleep", waited.append)
+    date = email.utils.formatdate(time.time() + 30, usegmt=True)
+    site.faults["/a/corpus.gz"] = [
+        {"status": 503, "headers": {"Retry-After": "7"}},
+        {"status": 429, "headers": {"Retry-After": date}},
+    ]
+    fetch(url, target, {}, QUICK)
+    assert waited[0] == 7 and 25 < waited[1] <= 30
+
+
+def test_a_retry_after_beyond_patience_gives_up_at_once(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"status": 503, "headers": {"Retry-After": "86400"}}]
+    with pytest.raises(Failed, match="86400 s"):
+        fetch(url, target, {}, QUICK)
+    assert len(site.requests) == 1
+
+
+def test_pauses_double_up_to_a_cap_with_jitter_that_is_seeded():
+    policy = Policy(base=1.0, cap=8.0, seed=3)
+    first = list(itertools.islice(policy.pauses("u"), 6))
+    assert first == list(itertools.islice(policy.pauses("u"), 6))
+    assert first != list(itertools.islice(policy.pauses("other"), 6))
+    for pause, full in zip(first, [1, 2, 4, 8, 8, 8], strict=True):
+        assert full / 2 <= pause <= full
+
+
+def test_progress_renews_patience_but_standing_still_does_not(site, url, target):
+    site.files["/a/corpus.gz"] = big = random.Random(3).randbytes(6 << 20)
+    site.faults["/a/corpus.gz"] = [{"end": (1 << 20) + 1}] * 5
+    fetch(url, target, {}, Policy(attempts=2, base=0.001))
+    assert target.read_bytes() == big
+    site.faults["/a/corpus.gz"] = [{"end": 10, "whole": True}] * 9
+    with pytest.raises(Failed, match="gave up after 3"):
+        fetch(url, target, {}, Policy(attempts=3, base=0.001))
+
+
+def test_nobody_listens(target):
+    with pytest.raises(Failed, match="gave up after 2"):
+        fetch("http://127.0.0.1:9/x", target, {}, Policy(attempts=2, base=0.001))
+
+
+def test_compressed_files_stay_compressed_whatever_the_server_says(site, url, target):
+    """Some servers send .gz files with Content-Encoding: gzip, which clients like to undo."""
+    import gzip
+
+    site.files["/a/corpus.gz"] = packed = gzip.compress(b"text" * 1000)
+    site.headers["/a/corpus.gz"] = {"Content-Encoding": "gzip"}
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == packed
+
+
+def test_a_page_of_html_is_no_file(site, url, target):
+    site.headers["/a/corpus.gz"] = {"Content-Type": "text/html; charset=utf-8"}
+    with pytest.raises(Failed, match="a page of HTML"):
+        fetch(url, target, {}, QUICK)
+    fetch(url, target, {"sha256": SHA}, QUICK)  # a digest knows better than a header
+    assert target.read_bytes() == BODY

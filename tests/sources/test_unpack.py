@@ -1,0 +1,111 @@
+"""Archives that try to write elsewhere, or too much, are refused before a byte is written."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+
+import pytest
+
+from stele.errors import SteleError
+from stele.sources.unpack import contents, unpack
+
+
+def zipped(path, members: dict[str, bytes], mode: int = 0o100644):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    return path
+
+
+def tarred(path, *members: tuple[str, bytes, bytes]):
+    with tarfile.open(path, "w:gz") as archive:
+        for name, kind, data in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.size = kind, len(data)
+            info.linkname = "/etc/passwd"
+            archive.addfile(info, io.BytesIO(data))
+    return path
+
+
+def written(folder):
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+@pytest.mark.parametrize("make", [zipped, lambda p, m: tarred(p, *((n, tarfile.REGTYPE, d) for n, d in m.items()))])
+def test_files_come_out_stripped_and_filtered(tmp_path, make):
+    archive = make(tmp_path / "a", {"top/x/one.txt": b"1", "top/two.json": b"2", "top/three.bin": b"3"})
+    rules = {"strip": "top/", "keep": ["*.txt", "two.*"], "members": ["two.json"]}
+    assert contents(archive, rules) == ["two.json", "x/one.txt"]
+    assert unpack(archive, tmp_path / "out", rules) == ["two.json", "x/one.txt"]
+    assert written(tmp_path / "out") == ["two.json", "x/one.txt"]
+    assert (tmp_path / "out" / "x" / "one.txt").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/evil", "..\\evil", "c:evil"])
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_paths_that_leave_the_folder_are_refused(tmp_path, name, kind):
+    members = {"good.txt": b"1", name: b"2"}
+    if kind == "zip":
+        archive = zipped(tmp_path / "a", members)
+    else:
+        archive = tarred(tmp_path / "a", *((n, tarfile.REGTYPE, d) for n, d in members.items()))
+    with pytest.raises(SteleError, match="outside its folder"):
+        unpack(archive, tmp_path / "in" / "out", {"keep": ["good.txt"]})  # a bad member spoils all, kept or not
+    assert written(tmp_path) == ["a"]
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+def test_links_and_devices_are_refused(tmp_path, kind):
+    archive = tarred(tmp_path / "a", ("good", tarfile.REGTYPE, b"1"), ("link", kind, b""))
+    with pytest.raises(SteleError, match=r"link|special"):
+        unpack(archive, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_symbolic_link_in_a_zip_is_refused(tmp_path):
+    archive = zipped(tmp_path / "a", {"link": b"/etc/passwd"}, mode=0o120777)
+    with pytest.raises(SteleError, match="symbolic link"):
+        unpack(archive, tmp_path / "out")
+
+
+def test_more_bytes_than_allowed_are_refused(tmp_path):
+    archive = zipped(tmp_path / "a", {"zeros": bytes(1_000_000)})
+    with pytest.raises(SteleError, match="more than 999,999 bytes"):
+        unpack(archive, tmp_path / "out", {"max_bytes": 999_999})
+    assert unpack(archive, tmp_path / "out", {"max_bytes": 1_000_000}) == ["zeros"]
+
+
+def test_a_zip_that_lies_about_sizes_is_stopped(tmp_path):
+    """The directory at the end says 10 bytes, the member holds a million."""
+    data = bytearray(zipped(tmp_path / "a", {"zeros": bytes(1_000_000)}).read_bytes())
+    for position in (data.index(b"PK\x01\x02") + 24, data.index(b"PK\x03\x04") + 22):
+        data[position : position + 4] = (10).to_bytes(4, "little")
+    (tmp_path / "a").write_bytes(data)
+    with pytest.raises(SteleError):
+        unpack(tmp_path / "a", tmp_path / "out", {"max_bytes": 1000})
+    assert written(tmp_path) == ["a"]
+
+
+def test_names_given_twice_missing_members_and_damage_are_errors(tmp_path):
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(tmp_path / "twice", "w") as archive:
+        archive.writestr("x", "1")
+        archive.writestr("x", "2")
+    with pytest.raises(SteleError, match="in it twice"):
+        unpack(tmp_path / "twice", tmp_path / "out")
+    good = zipped(tmp_path / "good", {"x": b"text" * 1000})
+    with pytest.raises(SteleError, match=r"lacks y \(it has x"):
+        unpack(good, tmp_path / "out", {"members": ["y"]})
+    with pytest.raises(SteleError, match="neither a zip nor a tar"):
+        (tmp_path / "page").write_text("<html>Sign in</html>")
+        unpack(tmp_path / "page", tmp_path / "out")
+    damaged = bytearray(good.read_bytes())
+    damaged[45] ^= 255
+    good.write_bytes(damaged)
+    with pytest.raises(SteleError, match="good: damaged archive"):
+        unpack(good, tmp_path / "out")
+    assert not (tmp_path / "out").exists() or written(tmp_path / "out") == []

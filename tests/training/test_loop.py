@@ -1,0 +1,291 @@
+"""The training loop: accumulation, resuming after a kill, signals, mixed precision, divergence, several processes."""
+
+import csv
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from stele.errors import SteleError
+from stele.training.device import Place
+from stele.training.loop import train
+from stele.training.optimisation import Optimisation
+
+HERE = Place(torch.device("cpu"))
+FORK = multiprocessing.get_context("fork")
+
+
+class Tiny(nn.Module):
+    """Dropout and an embedding, so that random numbers and sparse-looking gradients take part."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(20, 8), nn.Linear(8, 20)
+        self.unused = nn.Linear(2, 2)
+
+    def forward(self, ids):
+        hidden = nn.functional.dropout(self.embedding(ids), 0.2, self.training)
+        return nn.functional.cross_entropy(self.out(hidden), (ids + 1) % 20)
+
+
+def tiny():
+    torch.manual_seed(11)
+    return Tiny()
+
+
+def batches(model, groups=2, size=6):
+    def loss_at(step):
+        for index in range(groups):
+            ids = torch.randint(0, 20, (size,), generator=torch.Generator().manual_seed(step * groups + index))
+            yield {"loss": (model(ids), 1 / groups), "seen": size}
+
+    return loss_at
+
+
+def settings(**changes):
+    return Optimisation(**{**dict(steps=12, learning_rate=0.05, warmup_steps=3, weight_decay=0.01), **changes})
+
+
+def fit(state, model=None, loss_at=None, seed=5, **more):
+    model = model or tiny()
+    options = {"optimisation": settings(), "on": HERE, **more}
+    outcome = train(module=model, loss_at=loss_at or batches(model), state=state, seed=seed, **options)
+    return model, outcome
+
+
+def same(first, second):
+    return all(
+        torch.equal(a, b) for a, b in zip(first.state_dict().values(), second.state_dict().values(), strict=True)
+    )
+
+
+# --- what a step is ---------------------------------------------------------------------------------------------------
+def test_the_loss_falls_and_is_logged(tmp_path):
+    curve = tmp_path / "out" / "curve.csv"
+    _, outcome = fit(tmp_path / "state", optimisation=settings(steps=60, clip_norm=1.0), curve=curve)
+    rows = list(csv.DictReader(curve.open()))
+    assert [int(row["step"]) for row in rows] == list(range(1, 61))
+    assert float(rows[0]["loss"]) > 2.5 > 1.0 > float(rows[-1]["loss"])
+    assert float(rows[2]["learning_rate"]) == pytest.approx(0.05)
+    assert all(float(row["gradient_norm"]) > 0 for row in rows)
+    assert outcome["steps"] == 60 and outcome["counts"] == {"seen": 60 * 12}
+    assert curve.with_suffix(".png").read_bytes()[:4] == b"\x89PNG" and curve.with_suffix(".pdf").stat().st_size
+
+
+def test_micro_batches_of_a_step_add_up_to_the_whole(tmp_path):
+    """Four micro-batches of 3, each a quarter of the loss, train as one batch of 12 does."""
+    data = torch.randint(0, 20, (8, 12), generator=torch.Generator().manual_seed(1))
+
+    def whole(model):
+        return lambda step: iter([{"loss": model(data[step])}])
+
+    def parts(model):
+        return lambda step: ({"loss": (model(part), 1 / 4)} for part in data[step].split(3))
+
+    results = []
+    for source in (whole, parts):
+        model = tiny().eval()
+        model.train = lambda mode=True, model=model: model  # dropout differs between the two, so it stays off
+        fit(tmp_path / source.__name__, model, source(model), optimisation=settings(steps=8))
+        results.append(model)
+    for a, b in zip(results[0].parameters(), results[1].parameters(), strict=True):
+        assert torch.allclose(a, b, atol=1e-6)
+
+
+def test_the_step_is_adamw_with_clipping_written_out(tmp_path):
+    model, plain = tiny(), tiny()
+    fit(tmp_path, model, optimisation=settings(steps=3, clip_norm=0.1))
+    reference = torch.optim.AdamW(plain.parameters(), lr=0.05, weight_decay=0.01, betas=(0.9, 0.999), eps=1e-8)
+    from stele.training.sampling import derive
+
+    for step in range(3):
+        reference.zero_grad()
+        source = batches(plain)(step)
+        for index in range(2):
+            torch.manual_seed(derive(5, "micro-batch", step, index))
+            value, weight = next(source)["loss"]
+            (value * weight).backward()
+        nn.utils.clip_grad_norm_(plain.parameters(), 0.1)
+        reference.param_groups[0]["lr"] = 0.05 * (step + 1) / 3
+        reference.step()
+    for a, b in zip(model.parameters(), plain.parameters(), strict=True):
+        assert torch.allclose(a, b, atol=1e-6)
+
+
+def test_unused_parameters_are_not_touched(tmp_path):
+    before = tiny().unused.weight.clone()
+    model, _ = fit(tmp_path)
+    assert torch.equal(model.unused.weight, before)
+
+
+def test_snapshots_and_evaluation(tmp_path):
+    model, kept, modes = tiny(), {}, []
+    keep = {step: (lambda step=step: kept.update({step: model.out.weight.clone()})) for step in (4, 12)}
+
+    def measure():
+        modes.append(model.training)
+        return {"dev": float(len(modes))}
+
+    _, outcome = fit(tmp_path, model, at_step=keep, evaluate=(5, measure), curve=tmp_path / "curve.csv")
+    assert set(kept) == {4, 12} and torch.equal(kept[12], model.out.weight) and not torch.equal(kept[4], kept[12])
+    assert outcome["evaluations"] == [{"step": 5, "dev": 1.0}, {"step": 10, "dev": 2.0}, {"step": 12, "dev": 3.0}]
+    assert modes == [False, False, False] and model.training
+    assert [row["dev"] for row in csv.DictReader((tmp_path / "curve.csv").open()) if row["dev"]] == ["1", "2", "3"]
+
+
+# --- stopping and going on --------------------------------------------------------------------------------------------
+def in_a_process(target):
+    """Runs `target` in a forked process; returns its exit code (negative: the signal that ended it)."""
+    process = FORK.Process(target=target)
+    process.start()
+    process.join(60)
+    return process.exitcode
+
+
+def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path):
+    undisturbed, expected = fit(tmp_path / "other")
+    every_step = settings(save_every_seconds=0)
+
+    def killed():
+        model = tiny()
+        die = {7: lambda: os.kill(os.getpid(), signal.SIGKILL)}  # after step 7, before its state is saved
+        fit(tmp_path / "state", model, optimisation=every_step, at_step=die)
+
+    assert in_a_process(killed) == -signal.SIGKILL
+    assert torch.load(tmp_path / "state" / "training.pt", weights_only=True)["step"] == 6
+    seen = []
+    model = tiny()
+    source = batches(model)
+    _, outcome = fit(
+        tmp_path / "state", model, lambda step: (seen.append(step), source(step))[1], optimisation=every_step
+    )
+    assert seen == [6, 7, 8, 9, 10, 11]
+    assert same(model, undisturbed)
+    assert outcome["counts"] == expected["counts"] and outcome["losses"] == expected["losses"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
+def test_a_signal_saves_and_ends_with_a_clear_error(tmp_path, number):
+    undisturbed, _ = fit(tmp_path / "other")
+    before = signal.getsignal(number)
+    with pytest.raises(SteleError, match=rf"stopped by {number.name} after step 4 of 12.*run the same command again"):
+        fit(tmp_path / "state", at_step={4: lambda: os.kill(os.getpid(), number)})
+    assert signal.getsignal(number) is before
+    model, _ = fit(tmp_path / "state")
+    assert same(model, undisturbed)
+
+
+def test_a_kill_while_saving_leaves_the_state_before(tmp_path, monkeypatch):
+    from stele.training import state
+
+    fit_once = settings(save_every_seconds=0)
+    with pytest.raises(SteleError):
+        fit(tmp_path, at_step={3: lambda: os.kill(os.getpid(), signal.SIGTERM)}, optimisation=fit_once)
+    whole = (tmp_path / "training.pt").read_bytes()
+
+    def broken(values, handle):
+        handle.write(b"half of it")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(torch, "save", broken)
+    with pytest.raises(OSError, match="disk full"):
+        fit(tmp_path, optimisation=fit_once)
+    assert (tmp_path / "training.pt").read_bytes() == whole
+    assert [path.name for path in tmp_path.iterdir()] == [state.FILE]
+
+
+def test_the_state_of_another_run_is_refused(tmp_path):
+    with pytest.raises(SteleError):
+        fit(tmp_path, at_step={3: lambda: os.kill(os.getpid(), signal.SIGTERM)})
+    for changes in ({"seed": 6}, {"optimisation": settings(learning_rate=0.1)}):
+        with pytest.raises(SteleError, match="state of another run"):
+            fit(tmp_path, **changes)
+
+
+def test_a_damaged_state_is_named(tmp_path):
+    (tmp_path / "training.pt").write_bytes(b"PK\x03\x04 not a state")
+    with pytest.raises(SteleError, match=r"training\.pt: damaged training state"):
+        fit(tmp_path)
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------------------
+def test_divergence_is_an_error_that_names_the_step(tmp_path):
+    model = tiny()
+    source = batches(model)
+
+    def loss_at(step):
+        for named in source(step):
+            value, weight = named["loss"]
+            yield {"loss": (value * (float("nan") if step == 4 else 1), weight)}
+
+    with pytest.raises(SteleError, match="diverged at step 5: loss = nan"):
+        fit(tmp_path, model, loss_at)
+
+
+def test_a_step_without_batches_is_an_error(tmp_path):
+    with pytest.raises(SteleError, match="source of batches is empty"):
+        fit(tmp_path, loss_at=lambda step: iter(()))
+
+
+# --- precision and processes ------------------------------------------------------------------------------------------
+def test_bfloat16_autocast_is_used_and_stays_near_float32(tmp_path):
+    kinds = set()
+
+    class Watched(Tiny):
+        def forward(self, ids):
+            kinds.add(self.out(self.embedding(ids)).dtype)
+            return super().forward(ids)
+
+    torch.manual_seed(11)
+    watched = Watched()
+    model, outcome = fit(tmp_path / "a", watched, optimisation=settings(precision="bfloat16"))
+    _, exact = fit(tmp_path / "b")
+    assert kinds == {torch.bfloat16}
+    assert all(p.dtype == torch.float32 for p in model.parameters())
+    assert outcome["losses"]["loss"] == pytest.approx(exact["losses"]["loss"], rel=0.03)
+
+
+def shared_run(rank, world, folder, groups):
+    torch.set_num_threads(1)
+    where = HERE
+    if world > 1:
+        rendezvous = f"file://{folder}/rendezvous{world}"
+        torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
+        where = Place(torch.device("cpu"), rank, world)
+    model = tiny()
+
+    def loss_at(step):
+        for index in range(rank, groups, world):
+            ids = torch.randint(0, 20, (6,), generator=torch.Generator().manual_seed(step * groups + index))
+            yield {("odd" if index % 2 else "even"): (model(ids), 1 / groups), "seen": 6}
+
+    path = Path(folder) / f"state{world}"
+    clipped = settings(clip_norm=0.5)
+    _, outcome = fit(path, model, loss_at, optimisation=clipped, on=where, curve=Path(folder) / f"curve{world}.csv")
+    torch.save([model.state_dict(), outcome["counts"]], Path(folder) / f"{world}-{rank}.pt")
+
+
+@pytest.mark.parametrize("groups", [4, 1], ids=["two groups a process", "one process idle"])
+def test_two_processes_train_as_one(tmp_path, groups):
+    for world in (1, 2):
+        processes = [FORK.Process(target=shared_run, args=(r, world, tmp_path, groups)) for r in range(world)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(60)
+            assert process.exitcode == 0
+    alone, counts = torch.load(tmp_path / "1-0.pt")
+    for rank in (0, 1):
+        weights, seen = torch.load(tmp_path / f"2-{rank}.pt")
+        assert seen == counts
+        for name, value in alone.items():
+            assert torch.allclose(value, weights[name], atol=1e-5), name
+    one, two = (list(csv.DictReader((tmp_path / f"curve{world}.csv").open())) for world in (1, 2))
+    assert len(one) == len(two) == 12
+    for alone_row, shared_row in zip(one, two, strict=True):
+        for name, value in alone_row.items():
+            assert float(shared_row[name]) == pytest.approx(float(value), abs=1e-4), name

@@ -1,0 +1,284 @@
+"""Objectives as a whole: what a group holds, and each loss against the plain way to compute it."""
+
+import numpy as np
+import pytest
+import torch
+
+from stele.errors import SteleError
+from stele.registry import load_named
+from stele.training import tasks
+from stele.training.device import Place
+from stele.training.hierarchical import hierarchical_loss
+from stele.training.masking import Vocabulary
+from stele.training.recipe import OBJECTIVES, parse_recipe
+from stele.training.sampling import generator
+from stele.training.store import Store, write_store
+
+WORDS = Vocabulary(size=90, cls=0, sep=2, pad=1, mask=4, special=(0, 1, 2, 3, 4))
+SMALL = dict(
+    steps=4, groups=5, mlm_share=0.4, mlm_sequences=3, mlm_length=12, warmup_steps=1, learning_rate=1e-3, dropout=0.0
+)
+OWN = {
+    "msm": dict(documents=3, sentences=4, sentence_length=8),
+    "crop": dict(pairs=4, sentence_length=8),
+    "ict": dict(pairs=4, query_length=6, block_length=12, width=8),
+    "mlm": {},
+}
+SHAPES = {"msm": (4, 6), "crop": (2, 6), "ict": (2, 10), "mlm": (1, 10)}
+
+
+def recipe(objective, **changes):
+    return parse_recipe({"objective": objective, **SMALL, **OWN[objective], **changes})
+
+
+def model(family="xlm-roberta"):
+    from transformers import AutoConfig, AutoModelForMaskedLM
+
+    config = AutoConfig.for_model(
+        family,
+        vocab_size=90,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=40,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        pad_token_id=1,
+    )
+    torch.manual_seed(2)
+    made = AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
+    for parameter in made.parameters():
+        torch.nn.init.normal_(parameter, std=0.2)
+    return made
+
+
+@pytest.fixture
+def stores(tmp_path):
+    rng = np.random.default_rng(0)
+
+    def store(method, language):
+        folder = tmp_path / method / language
+        folder.mkdir(parents=True)
+        segments, longest = SHAPES[method]
+
+        def example():
+            count = rng.integers(2, segments + 1) if method == "msm" else segments
+            return [rng.integers(5, 90, rng.integers(2, longest + 1)) for _ in range(count)]
+
+        write_store(folder, [example() for _ in range(20)])
+        return Store(folder)
+
+    return {method: {language: store(method, language) for language in ("en", "sw")} for method in SHAPES}
+
+
+def made_task(objective, stores, **changes):
+    chosen = load_named(OBJECTIVES, objective, "objective")
+    settled = recipe(objective, **changes)
+    return tasks.Task(objective, chosen, settled, stores[chosen.STORE], WORDS, seed=3), settled
+
+
+def on_cpu(batch):
+    return tasks.to_device(batch, torch.device("cpu"))
+
+
+# --- MSM --------------------------------------------------------------------------------------------------------------
+def test_msm_is_its_parts_put_together(stores):
+    """Sentence by sentence through the whole encoder, document by document through the document encoder."""
+    task, settled = made_task("msm", stores)
+    encoder = model().train()
+    torch.manual_seed(0)
+    heads = task.objective.Heads(settled, encoder.config)
+    made = task.batch(0)
+    found = heads(encoder, on_cpu(made))
+    vectors = torch.cat(
+        [
+            encoder.roberta(input_ids=torch.tensor(row[: (row != 1).sum()])[None]).last_hidden_state[:, 0]
+            for row in made["ids"]
+        ]
+    )
+    predictions = torch.cat([heads.encoders[0](d, (len(d),)) for d in vectors.split(list(made["counts"]))])
+    projector = heads.projectors[0]
+    expected = hierarchical_loss(
+        projector.heads[1](predictions), projector.heads[0](vectors), made["counts"], mu=0.5, temperature=0.1
+    )
+    assert found.item() == pytest.approx(expected.item(), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "encoders", "projectors"),
+    [
+        ({}, 1, 1),
+        ({"document_encoder": "separate_english"}, 2, 1),
+        ({"document_encoder": "separate_english", "heads": "separate_english"}, 2, 2),
+    ],
+)
+def test_english_uses_its_own_parts_where_they_are_separate(stores, changes, encoders, projectors):
+    task, settled = made_task("msm", stores, **changes)
+    encoder = model()
+    heads = task.objective.Heads(settled, encoder.config)
+    assert (len(heads.encoders), len(heads.projectors)) == (encoders, projectors)
+    for language in ("en", "sw"):
+        heads.zero_grad()
+        flat = stores["msm"][language].take(np.arange(3))
+        made = task.objective.batch(flat, WORDS, settled, language, generator(0))
+        assert made["english"] is (language == "en")
+        heads(encoder, on_cpu(made)).backward()
+        used = [any(p.grad is not None for p in part.parameters()) for part in heads.encoders]
+        assert used == ([True] if encoders == 1 else [language != "en", language == "en"])
+        used = [any(p.grad is not None for p in part.parameters()) for part in heads.projectors]
+        assert used == ([True] if projectors == 1 else [language != "en", language == "en"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "negatives"),
+    [({}, 511), ({"documents": 8}, 255), ({"documents": 128}, 4095), ({"intra_negatives": False}, 480)],
+)
+def test_negatives_of_the_paper_s_sizes(changes, negatives):
+    settled = parse_recipe({"objective": "msm", "steps": 200_000, **changes})
+    assert load_named(OBJECTIVES, "msm", "objective").negatives(settled) == negatives
+
+
+def test_equal_sentences_are_counted_and_masked_only_when_asked(tmp_path):
+    write_store(tmp_path, [[np.array([7, 8]), np.array([9])], [np.array([7, 8]), np.array([10])]] * 2)
+    flat = Store(tmp_path).take(np.arange(2))
+    chosen, encoder = load_named(OBJECTIVES, "msm", "objective"), model()
+    losses = []
+    for masked in (False, True):
+        settled = recipe("msm", documents=2, sentences=2, mask_duplicates=masked)
+        made = chosen.batch(flat, WORDS, settled, "en", generator(0))
+        assert made["duplicates"] == 1 and ("names" in made) is masked
+        torch.manual_seed(0)
+        losses.append(chosen.Heads(settled, encoder.config)(encoder, on_cpu(made)).item())
+    assert losses[1] < losses[0]
+
+
+def test_longer_documents_than_the_recipe_are_refused(stores):
+    task, settled = made_task("msm", stores, sentences=2)
+    encoder = model()
+    with pytest.raises(SteleError, match="`sentences` allows 2"):
+        task.objective.Heads(settled, encoder.config)(encoder, on_cpu(task.batch(0)))
+
+
+# --- the others -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("family", ["xlm-roberta", "bert", "ernie"])
+def test_mlm_equals_the_model_s_own_loss_on_labels(stores, family):
+    task, settled = made_task("mlm", stores)
+    encoder = model(family)
+    made = on_cpu(task.batch(1))
+    labels = torch.full_like(made["ids"], -100)
+    labels.view(-1)[made["places"]] = made["targets"]
+    mask = torch.ones_like(labels) if made["mask"] is None else made["mask"].long()
+    expected = encoder(input_ids=made["ids"], attention_mask=mask, labels=labels).loss
+    found = task.objective.Heads(settled, encoder.config)(encoder, made)
+    assert found.item() == pytest.approx(expected.item(), abs=1e-4)
+
+
+def test_mlm_hides_the_share_that_the_recipe_says(stores):
+    task, _ = made_task("mlm", stores, mask_probability=0.4, mlm_sequences=20)
+    made = [task.batch(n) for n in range(10)]
+    tokens = sum((batch["ids"] != WORDS.pad).sum() - 2 * len(batch["ids"]) for batch in made)
+    assert sum(len(batch["places"]) for batch in made) / tokens == pytest.approx(0.4, abs=0.06)
+
+
+@pytest.mark.parametrize("objective", ["crop", "ict"])
+def test_duplicates_of_a_positive_are_no_negatives(tmp_path, objective):
+    """Two pairs with the same positive: the loss is that without the other's column."""
+    positive = np.array([9, 8, 7])
+    pairs = [[np.array([11, 12]), positive], [np.array([21]), positive], [np.array([31, 32]), np.array([33, 34])]]
+    write_store(tmp_path, [pair[::-1] for pair in pairs] if objective == "crop" else pairs)
+    flat, encoder = Store(tmp_path).take(np.arange(3)), model()
+    chosen, losses = load_named(OBJECTIVES, objective, "objective"), []
+    for masked in (True, False):
+        settled = recipe(objective, pairs=3, mask_duplicates=masked)
+        made = chosen.batch(flat, WORDS, settled, "en", generator(0))
+        assert made["duplicates"] == 1
+        torch.manual_seed(0)
+        losses.append(chosen.Heads(settled, encoder.config)(encoder, on_cpu(made)).item())
+    assert losses[0] < losses[1]
+
+
+def test_crop_by_its_definition(stores):
+    task, settled = made_task("crop", stores)
+    encoder = model()
+    torch.manual_seed(0)
+    heads = task.objective.Heads(settled, encoder.config)
+    made = on_cpu(task.batch(0))
+    vectors = encoder.roberta(
+        input_ids=made["ids"], attention_mask=None if made["mask"] is None else made["mask"].long()
+    ).last_hidden_state[:, 0]
+    keys, queries = heads.projector.heads[0](vectors[0::2]), heads.projector.heads[1](vectors[1::2])
+    cosines = torch.nn.functional.cosine_similarity(queries[:, None], keys[None], dim=-1)
+    expected = torch.nn.functional.cross_entropy(cosines / 0.1, torch.arange(4))
+    assert made["duplicates"] == 0
+    assert heads(encoder, made).item() == pytest.approx(expected.item(), abs=1e-4)
+
+
+def test_ict_by_its_definition(stores):
+    task, settled = made_task("ict", stores)
+    encoder = model()
+    heads = task.objective.Heads(settled, encoder.config).eval()
+    raw = task.batch(0)
+    language, indices = task.sampler.group(0)
+    pairs = [stores["ict"][language][i] for i in np.sort(indices)]
+    sides = []
+    for side, head, longest in ((0, heads.query, 6), (1, heads.block, 12)):
+        rows = [torch.tensor([0, *pair[side].tolist()[: longest - 2], 2])[None] for pair in pairs]
+        states = [encoder.roberta(input_ids=row).last_hidden_state[0, 0] for row in rows]
+        sides.append(head(torch.stack(states)))
+    expected = torch.nn.functional.cross_entropy(sides[0] @ sides[1].T, torch.arange(4))
+    assert heads(encoder, on_cpu(raw)).item() == pytest.approx(expected.item(), abs=1e-4)
+    assert sides[0].shape == (4, 8)
+
+
+@pytest.mark.parametrize(("objective", "wrong"), [("crop", "msm"), ("ict", "mlm"), ("mlm", "crop")])
+def test_examples_of_another_method_are_refused(stores, objective, wrong):
+    chosen = load_named(OBJECTIVES, objective, "objective")
+    flat = stores[wrong]["en"].take(np.arange(4))
+    with pytest.raises(SteleError, match="mined by another method"):
+        chosen.batch(flat, WORDS, recipe(objective), "en", generator(0))
+
+
+@pytest.mark.parametrize("objective", list(OWN))
+def test_batches_are_functions_of_seed_and_number(stores, objective):
+    first, again = (made_task(objective, stores)[0].batch(2) for _ in range(2))
+    for name, value in first.items():
+        assert (value == again[name]).all() if isinstance(value, np.ndarray) else value == again[name]
+
+
+# --- groups of a step -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("world", [1, 2, 5])
+def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
+    """Law of the contrastive group: what shares negatives is the recipe's, on any number of devices."""
+    settled = recipe("msm")
+    chosen = tasks.objectives(settled)
+    made = {name: tasks.Task(name, o, settled, stores[o.STORE], WORDS, 3) for name, o in chosen.items()}
+    seen = []
+
+    class Recorder(torch.nn.Module):
+        def forward(self, task, batch):
+            seen.append((task, batch["ids"].shape[0], int(batch["ids"].sum())))
+            return torch.zeros(())
+
+    for step in range(4):
+        for rank in range(world):
+            place = Place(torch.device("cpu"), rank, world)
+            for named in tasks.losses(made, Recorder(), settled, place)(step):
+                (weight,) = {value[1] for value in named.values() if isinstance(value, tuple)}
+                assert weight == 1 / 5
+    assert sorted(task for task, _, _ in seen) == ["mlm"] * 8 + ["msm"] * 12
+    alone = []
+    for step in range(4):
+        for i in range(5):
+            second, n = tasks.kind_of(step * 5 + i, 0.4)
+            batch = made["mlm" if second else "msm"].batch(n)
+            alone.append(("mlm" if second else "msm", len(batch["ids"]), int(batch["ids"].sum())))
+    assert sorted(seen) == sorted(alone)
+
+
+def test_mlm_alone_fills_all_groups(stores):
+    settled = recipe("mlm")
+    assert list(tasks.objectives(settled)) == ["mlm"]
+    assert list(tasks.objectives(recipe("msm", mlm_share=0.0))) == ["msm"]
+    ict = parse_recipe({"objective": "ict", "steps": 3})
+    assert list(tasks.objectives(ict)) == ["ict"], "the original has no MLM beside it"

@@ -1,0 +1,72 @@
+"""A small generated internet, written once for all tests of the stage."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+LANGUAGES = ["en", "ar", "de", "ja", "ru", "sw", "th"]  # every kind of script and both kinds of word separation
+QUESTIONS = {"train": 30, "dev": 8, "test": 12}
+WORLD = {
+    "entities": 80,
+    "web_documents": 12,
+    "questions": {p: QUESTIONS for p in ("nq", "marco", "squad", "lareqa", "mrtydi", "xor")},
+    "mentions": {"train": 40, "dev": 8, "test": 12},
+    "parallel": {"tatoeba": 20, "training": 30},
+}
+
+
+@pytest.fixture(scope="session")
+def write_mirror() -> Callable[..., dict]:
+    """Runs the command in this process; returns the manifest."""
+
+    def write(folder: Path, seed: int = 0, languages: list[str] = LANGUAGES, world: dict = WORLD) -> dict:
+        from stele.world import mirror
+
+        parser = argparse.ArgumentParser()
+        mirror.add_arguments(parser)
+        output = folder / "mirror" / "manifest.json"
+        flags = ["--world", json.dumps(world), "--seed", str(seed), "--output", str(output)]
+        mirror.run(parser.parse_args([*flags, "--user-data", str(folder / "user_data"), "--languages", *languages]))
+        return json.loads(output.read_text())
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory, write_mirror) -> SimpleNamespace:
+    """The mirror: `folder`, `user_data`, `manifest`, `world`, and `open(url)` -> uncompressed bytes."""
+    from stele.world.generate import generate
+    from stele.world.manifest import path_of
+    from stele.world.sizes import world_sizes
+
+    folder = tmp_path_factory.mktemp("generated")
+    manifest = write_mirror(folder)
+    mirror = folder / "mirror"
+
+    def read(url: str) -> bytes:
+        return _uncompressed(path_of(mirror, url))
+
+    return SimpleNamespace(
+        folder=mirror,
+        user_data=folder / "user_data",
+        manifest=manifest,
+        world=generate(world_sizes(WORLD), LANGUAGES, 0),
+        path=lambda url: path_of(mirror, url),
+        open=read,
+    )
+
+
+def _uncompressed(path: Path) -> bytes:
+    import bz2
+    import gzip
+    import lzma
+
+    readers = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    with readers.get(path.suffix, open)(path, "rb") as handle:
+        return handle.read()

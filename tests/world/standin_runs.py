@@ -1,0 +1,62 @@
+"""Makes small stand-ins for the tests, by the command itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue.hub import repository
+
+SMALL = {"steps": 3, "batch": 6, "length": 16}
+SIZES: dict[str, dict[str, Any]] = {
+    "xlmr": {"tokenizer": {"kind": "sentencepiece", "size": 500}},
+    "mbert": {"tokenizer": {"kind": "wordpiece", "size": 600}},
+    "bert": {"tokenizer": {"kind": "wordpiece", "size": 300, "lowercase": True}},
+    "roberta": {"tokenizer": {"kind": "byte", "size": 400}},
+    "xlmr_long": {"positions": 200, "length": 40},
+}
+BODY = {"layers": 2, "width": 16, "heads": 2, "inner": 32, "positions": 64}
+
+
+def recipe(key: str, **values: Any) -> dict[str, Any]:
+    """The catalogue's entry of a stand-in with the sizes of the tests."""
+    entry = {**catalogue.get("standins", key), **SMALL, **SIZES.get(key, {})}
+    if "architecture" in entry:
+        entry["architecture"] = {**entry["architecture"], **BODY}
+    if "pairs" in entry or entry["kind"] in ("translation", "ranking", "distilled", "windows"):
+        entry |= {"pairs": 4, "pair_length": 12}
+    if entry["kind"] in ("ranking", "distilled"):
+        entry["max_length"] = 48
+    return {**entry, **values}
+
+
+def make(key: str, mirror: Path, records: Path, languages: list[str], values: dict | None = None) -> dict[str, Any]:
+    """Runs the command for one stand-in; returns its record."""
+    from stele.world import standin
+
+    entry = recipe(key, **(values or {}))
+    parser = argparse.ArgumentParser()
+    standin.add_arguments(parser)
+    output = records / key / "record.json"
+    flags = ["--checkpoint", key, "--recipe", json.dumps(entry), "--mirror", str(mirror), "--languages", *languages]
+    flags += ["--base", *(str(records / base / "record.json") for base in entry["bases"])]
+    flags += ["--seed", "3", "--state", str(records / "state" / key), "--output", str(output)]
+    standin.run(parser.parse_args(flags))
+    return json.loads(output.read_text())
+
+
+def fetch(key: str, mirror: Path, records: Path, folder: Path) -> dict[str, Any]:
+    """Fetches a published stand-in as the checkpoint rule does; returns the record."""
+    from stele.sources import checkpoint
+
+    entry = catalogue.get("standins", key)
+    source = {"checkpoint": entry["repo"]} if "repo" in entry else {}
+    where = ["--mirrors", str(mirror), "--offline"] if repository(source) else ["--path", str(records / key / key)]
+    parser = argparse.ArgumentParser()
+    checkpoint.add_arguments(parser)
+    flags = ["--model", key, "--source", json.dumps(source), *where, "--state", str(folder / "state")]
+    checkpoint.run(parser.parse_args([*flags, "--output", str(folder / key / "record.json")]))
+    return json.loads((folder / key / "record.json").read_text())

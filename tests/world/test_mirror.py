@@ -1,0 +1,172 @@
+"""The mirror as a whole: repeatable, complete, swapped in at once, in agreement with the catalogue."""
+
+import argparse
+import hashlib
+import json
+
+import pytest
+
+from stele import catalogue
+from stele.catalogue.datasets import languages_of, resolve_entry
+from stele.errors import SteleError
+from stele.world import manifest, mirror
+
+
+def digests(folder):
+    files = (p for p in folder.rglob("*") if p.is_file() and p.name != "manifest.json")
+    return {p.relative_to(folder).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def test_the_manifest_lists_every_file_with_its_digest_and_size(generated):
+    files = generated.manifest["files"]
+    for url, entry in files.items():
+        data = generated.path(url).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == entry["sha256"], url
+        assert len(data) == entry["bytes"]
+        assert hashlib.sha256(generated.open(url)).hexdigest() == entry["raw_sha256"] or url.endswith(".zip")
+    on_disk = {p for p in generated.folder.rglob("*") if p.is_file() and p.name != "manifest.json"}
+    assert on_disk == {generated.path(url) for url in files}
+    assert generated.manifest["labels"] == ["generated data"]
+
+
+def test_the_same_seed_writes_the_same_bytes_and_another_seed_others(tmp_path, write_mirror):
+    small = {"entities": 30, "web_documents": 2, "parallel": {"tatoeba": 3, "training": 3}}
+    one, two, other = (
+        write_mirror(tmp_path / n, seed, ["en", "sw"], small) for n, seed in (("a", 0), ("b", 0), ("c", 1))
+    )
+    assert digests(tmp_path / "a") == digests(tmp_path / "b") != digests(tmp_path / "c")
+    assert one["content"] == two["content"] != other["content"]
+
+
+def test_no_time_of_writing_is_in_a_gzip_file(generated):
+    for url in (u for u in generated.manifest["files"] if u.endswith(".gz")):
+        head = generated.path(url).read_bytes()[:10]
+        assert head[3] == 0 and head[4:8] == bytes(4), url  # no file name, no time stamp
+
+
+def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generated):
+    wanted = {d for entry in catalogue.load("benchmarks").values() for d in [*entry["data"], *entry["judgments"]]}
+    wanted |= {"cc100", "wikipedia", "wikidata_items", "msmarco_passage", "nq_dpr", "squad", "mrtydi_combined"}
+    table, have, missing = catalogue.load("languages"), set(generated.world.languages), []
+    for name in sorted(wanted):
+        entry = catalogue.get("datasets", name)
+        languages = [code for code in languages_of(entry, table) if code in have]
+        parts = languages if entry["parts"] == "languages" else ["all"]
+        for part in parts:
+            resolved = resolve_entry(name, entry, part, languages, table)
+            missing += [
+                f["url"] for f in resolved["files"] if f["url"] not in generated.manifest["files"] and "unless" not in f
+            ]
+    assert wanted and missing == []
+
+
+def test_counts_have_the_names_and_keys_that_the_catalogue_expects(generated):
+    for name, counts in generated.manifest["counts"].items():
+        for what, facts in catalogue.load("datasets").get(name, {}).get("counts", {}).items():
+            found = counts[what]
+            assert isinstance(found, dict) == isinstance(facts["expect"], dict), (name, what)
+            assert not isinstance(found, dict) or set(found) <= set(facts["expect"]), (name, what)
+
+
+def test_licensed_files_are_in_the_user_data_folder_only(generated):
+    listed = generated.manifest["licensed"]
+    assert set(listed) == {"xor_dpr_train"}
+    for dataset, files in listed.items():
+        for name, entry in files.items():
+            assert hashlib.sha256((generated.user_data / dataset / name).read_bytes()).hexdigest() == entry["sha256"]
+    assert not list(generated.folder.rglob("dpr_train_data.json"))
+
+
+SMALL = {"entities": 30, "web_documents": 2}
+
+
+def test_a_run_that_fails_leaves_the_old_mirror_as_it_was(tmp_path, write_mirror, monkeypatch):
+    write_mirror(tmp_path, 0, ["en"], SMALL)
+    before = digests(tmp_path)
+    monkeypatch.setattr("stele.world.writers.tatoeba.write", lambda site, library: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_mirror(tmp_path, 1, ["en"], SMALL)
+    assert digests(tmp_path) == before
+    assert (tmp_path / "mirror/manifest.json").is_file()
+
+
+@pytest.mark.parametrize("when", ["_clear", "os.replace"])
+def test_a_run_killed_while_files_are_swapped_leaves_no_manifest_and_the_next_run_mends_it(
+    tmp_path, write_mirror, monkeypatch, when
+):
+    write_mirror(tmp_path, 0, ["en"], SMALL)
+    before, calls = digests(tmp_path), []
+
+    def killed(*args, **options):
+        calls.append(args)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(f"stele.world.mirror.{when}", killed)
+        write_mirror(tmp_path, 1, ["en"], SMALL)
+    assert len(calls) == 2 and not (tmp_path / "mirror/manifest.json").exists()
+    (tmp_path / "mirror" / f"{mirror.PART}left").mkdir()  # as kill -9 leaves it
+    write_mirror(tmp_path, 0, ["en"], SMALL)
+    assert digests(tmp_path) == before
+    assert not list((tmp_path / "mirror").glob(f"{mirror.PART}*"))
+
+
+def test_published_checkpoints_stay_when_the_mirror_is_written_again(tmp_path, write_mirror):
+    write_mirror(tmp_path, 0, ["en", "sw"], SMALL)
+    hub = tmp_path / "mirror/huggingface.co/FacebookAI/xlm-roberta-base"
+    (hub / "resolve/main").mkdir(parents=True)
+    (hub / "resolve/main/config.json").write_text("{}")
+    url = "https://huggingface.co/FacebookAI/xlm-roberta-base/resolve/main/config.json"
+    entry = {"sha256": hashlib.sha256(b"{}").hexdigest(), "bytes": 2}
+    (hub / "manifest.json").write_text(json.dumps({"files": {url: entry}}))
+    write_mirror(tmp_path, 1, ["en"], SMALL)
+    assert manifest.lookup(tmp_path / "mirror", url) == entry
+    assert not list(tmp_path.rglob("*swahili*"))
+
+
+def test_lookup_knows_the_mirrors_files_and_nothing_else(generated):
+    url = "https://data.statmt.org/cc-100/sw.txt.xz"
+    assert manifest.lookup(generated.folder, url) == {
+        k: generated.manifest["files"][url][k] for k in ("sha256", "bytes")
+    }
+    assert manifest.lookup(generated.folder, "https://data.statmt.org/cc-100/xx.txt.xz") is None
+    with pytest.raises(SteleError, match=r"leaves the folder"):
+        manifest.path_of(generated.folder, "https://data.statmt.org/../secret")
+
+
+def test_a_damaged_manifest_is_named(tmp_path):
+    (tmp_path / "manifest.json").write_text('{"files": ')
+    with pytest.raises(SteleError, match=r"manifest.json: not a readable manifest.*run the rule"):
+        manifest.lookup(tmp_path, "https://data.statmt.org/cc-100/sw.txt.xz")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--output": "m/record.json"}, "called manifest.json"),
+        ({"--world": "{"}, "--world: not readable as JSON"),
+        ({"--world": "[]"}, "want a JSON object, found list"),
+        ({"--world": '{"entitys": 3}'}, "entitys"),
+        ({"--languages": "xx"}, "xx"),
+    ],
+)
+def test_wrong_flags_get_one_clear_error_and_leave_nothing(tmp_path, changes, message):
+    flags = {"--world": "{}", "--languages": "en", "--seed": "0", "--output": "m/manifest.json", "--user-data": "u"}
+    flags |= changes
+    for key in ("--output", "--user-data"):
+        flags[key] = str(tmp_path / flags[key])
+    parser = argparse.ArgumentParser()
+    mirror.add_arguments(parser)
+    with pytest.raises(SteleError, match=message):
+        mirror.run(parser.parse_args([word for pair in flags.items() for word in pair]))
+    assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_one_address_is_written_once(tmp_path):
+    from stele.world.writers.site import Site
+
+    site = Site(tmp_path / "m", tmp_path / "u")
+    site.put("https://host/a.txt.gz", b"text")
+    with pytest.raises(SteleError, match=r"a\.txt\.gz: written twice"):
+        site.put("https://host/a.txt.gz", b"other")

@@ -1,0 +1,234 @@
+"""The stand-ins as the command publishes them: they load everywhere, are checked by their manifests, repeat."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from stele import catalogue
+from stele.errors import SteleError
+from stele.outputs import sha256
+from stele.world.manifest import lookup
+from tests.world import standin_runs as runs
+
+LANGUAGES = ["en", "de", "th"]
+KEYS = list(catalogue.load("standins"))
+WITHOUT_HEAD = ("labse", "distilmbert")
+TEXTS = ["The town stands by the river.", "a", "ลีมกรีมจุทกอ1874 พุมัล", "Wer ist das? 1999."]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, generated) -> SimpleNamespace:
+    """All stand-ins of the catalogue, small: mirror, records by key, `folder(key)`."""
+    folder = tmp_path_factory.mktemp("standins")
+    mirror, records = folder / "mirror", folder / "standins"
+    shutil.copytree(generated.folder, mirror)
+    found = {key: runs.make(key, mirror, records, LANGUAGES) for key in KEYS}
+
+    def lies(key: str):
+        repo = found[key]["repository"]
+        return mirror / "huggingface.co" / repo / "resolve" / "main" if repo else records / key / key
+
+    return SimpleNamespace(mirror=mirror, records=records, facts=found, folder=lies, base=folder)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_loads_with_transformers(made, key):
+    import torch
+    from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
+
+    folder = made.folder(key)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model, report = AutoModel.from_pretrained(folder, output_loading_info=True)
+    assert [name for name in report["missing_keys"] if "pooler" not in name] == []
+    batch = tokenizer(TEXTS, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        assert torch.isfinite(model.eval()(**batch).last_hidden_state).all()
+    assert len(tokenizer) == model.config.vocab_size
+    if key not in WITHOUT_HEAD:
+        _, report = AutoModelForMaskedLM.from_pretrained(folder, output_loading_info=True)
+        assert not report["missing_keys"] and not report["mismatched_keys"]
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key != "ccp_large"])
+def test_manifest_names_every_file_with_its_digest(made, key):
+    folder = made.folder(key)
+    repo = made.facts[key]["repository"]
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    for path in files:
+        url = f"https://huggingface.co/{repo}/resolve/main/{path.relative_to(folder).as_posix()}"
+        assert lookup(made.mirror, url) == {"sha256": sha256(path), "bytes": path.stat().st_size}
+    assert len(made.facts[key]["files"]) == len(files)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_checkpoint_rule_takes_it_and_labels_it(made, key, tmp_path):
+    record = runs.fetch(key, made.mirror, made.records, tmp_path)
+    assert "stand-in checkpoint" in record["labels"]
+    assert (tmp_path / key / "model.safetensors").is_file()
+    assert not list((tmp_path / key).rglob("*.bin"))
+
+
+def test_a_changed_file_is_refused(made, tmp_path):
+    mirror = tmp_path / "mirror"
+    repo = "google-bert/bert-base-uncased"
+    shutil.copytree(made.mirror / "huggingface.co" / repo, mirror / "huggingface.co" / repo)
+    weights = mirror / "huggingface.co" / repo / "resolve/main/model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"!")
+    with pytest.raises(SteleError, match=r"model\.safetensors"):
+        runs.fetch("bert", mirror, made.records, tmp_path)
+
+
+def test_weights_are_published_in_the_originals_form(made):
+    assert {path.name for path in made.folder("xlmr").iterdir()} >= {"pytorch_model.bin", "config.json"}
+    assert not (made.folder("xlmr") / "model.safetensors").exists()
+    assert (made.folder("mbert") / "model.safetensors").exists()
+    types = {key: json.loads((made.folder(key) / "config.json").read_text())["model_type"] for key in KEYS}
+    assert types["distilmbert"] == "distilbert" and types["ernie2"] == "ernie" and types["roberta"] == "roberta"
+    assert {types[key] for key in ("xlmr", "xlmr_large", "xlmr_long", "infoxlm_base", "ccp_large")} == {"xlm-roberta"}
+
+
+def test_special_tokens_are_the_originals(made):
+    from transformers import AutoTokenizer
+
+    for key in ("xlmr", "roberta"):
+        tokenizer = AutoTokenizer.from_pretrained(made.folder(key))
+        assert tokenizer.convert_tokens_to_ids(["<s>", "<pad>", "</s>", "<unk>"]) == [0, 1, 2, 3]
+        assert tokenizer.mask_token_id == len(tokenizer) - 1
+        a, b = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("one", "two"))
+        assert tokenizer("one", "two")["input_ids"] == [0, *a, 2, 2, *b, 2]
+    bert = AutoTokenizer.from_pretrained(made.folder("mbert"))
+    assert bert("one", "two")["token_type_ids"][0] == 0 and bert("one", "two")["token_type_ids"][-1] == 1
+    assert bert.pad_token_id == 0 and not bert.do_lower_case
+    assert AutoTokenizer.from_pretrained(made.folder("bert")).tokenize("TOWN") == AutoTokenizer.from_pretrained(
+        made.folder("bert")
+    ).tokenize("town")
+
+
+def test_one_vocabulary_covers_all_languages(made):
+    from transformers import AutoTokenizer
+
+    from stele.world.standins._corpus import read_sentences
+
+    tokenizer = AutoTokenizer.from_pretrained(made.folder("xlmr"))
+    for texts in read_sentences(made.mirror, LANGUAGES).values():
+        ids = tokenizer(texts[:200], add_special_tokens=False)["input_ids"]
+        assert all(tokenizer.unk_token_id not in one for one in ids)
+    decoded = tokenizer.decode(tokenizer("The town by the river.")["input_ids"], skip_special_tokens=True)
+    assert decoded == "The town by the river."
+
+
+def test_continued_ones_share_the_tokenizer(made):
+    for base, key in (("xlmr", "xlmr_large"), ("xlmr", "infoxlm_base"), ("mbert", "labse"), ("bert", "ernie2")):
+        assert sha256(made.folder(base) / "tokenizer.json") == sha256(made.folder(key) / "tokenizer.json")
+    assert made.facts["xlmr_large"]["inputs"].keys() == {"mirror", "xlmr"}
+
+
+@pytest.mark.parametrize(("key", "modules"), [("labse", 4), ("distilmbert", 3)])
+def test_sentence_transformers_and_stele_agree(made, tmp_path, key, modules):
+    from sentence_transformers import SentenceTransformer
+
+    from stele.encoders.load import load_encoder
+
+    runs.fetch(key, made.mirror, made.records, tmp_path)
+    theirs = SentenceTransformer(str(tmp_path / key), device="cpu")
+    assert len(theirs) == modules
+    ours = load_encoder(tmp_path / key)
+    expected = theirs.encode(TEXTS)
+    np.testing.assert_allclose(ours.encode(TEXTS, "query", 64), expected, atol=1e-5)
+    if key == "labse":
+        np.testing.assert_allclose(np.linalg.norm(expected, axis=1), 1, atol=1e-5)
+
+
+def test_same_seed_same_bytes(made, tmp_path):
+    mirror, records = tmp_path / "mirror", tmp_path / "standins"
+    shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
+    for key in ("xlmr", "mbert", "bert", "roberta", "labse", "distilmbert"):
+        assert runs.make(key, mirror, records, LANGUAGES)["content"] == made.facts[key]["content"], key
+    assert not (records / "state" / "xlmr").exists()
+
+
+def test_goes_on_after_a_stop(made, tmp_path, monkeypatch):
+    """A run that is told to stop half-way and started again ends in the same bytes."""
+    import os
+    import signal
+
+    from stele.world.standins import _mlm
+
+    mirror, records = tmp_path / "mirror", tmp_path / "standins"
+    shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
+    whole, calls = _mlm.masked_batch, []
+
+    def stopping(*arguments):
+        calls.append(1)
+        if len(calls) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return whole(*arguments)
+
+    monkeypatch.setattr(_mlm, "masked_batch", stopping)
+    with pytest.raises(SteleError, match="after step 2 of 3"):
+        runs.make("xlmr", mirror, records, LANGUAGES)
+    assert not (mirror / "huggingface.co").exists() and not (records / "xlmr").exists()
+    assert runs.make("xlmr", mirror, records, LANGUAGES)["content"] == made.facts["xlmr"]["content"]
+    assert len(calls) == 3
+
+
+def test_loss_falls(made, tmp_path):
+    mirror, records = tmp_path / "mirror", tmp_path / "standins"
+    shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
+    body = {**catalogue.get("standins", "bert")["architecture"], **runs.BODY}
+    long = runs.make("bert", mirror, records, ["en"], {"steps": 80, "batch": 24, "architecture": body})
+    assert long["losses"]["mlm"] < made.facts["bert"]["losses"]["mlm"] - 0.5
+    assert abs(made.facts["bert"]["losses"]["mlm"] - np.log(300)) < 0.5  # at first as good as chance
+
+
+def test_wrong_recipes_and_bases_are_refused(made, tmp_path):
+    def attempt(key: str, **values):
+        return runs.make(key, made.mirror, tmp_path, LANGUAGES, values)
+
+    with pytest.raises(SteleError, match=r"kind of stand-in.*traned.*trained"):
+        attempt("xlmr", kind="traned")
+    with pytest.raises(SteleError, match=r"key.*setps.*steps"):
+        attempt("xlmr", setps=3)
+    with pytest.raises(SteleError, match="batch"):
+        attempt("xlmr", batch=1)
+    with pytest.raises(SteleError, match="continues from 1"):
+        attempt("labse", bases=[])
+    with pytest.raises(SteleError, match="no such record"):
+        attempt("labse")
+    with pytest.raises(SteleError, match="less than a window"):
+        attempt("xlmr", length=100_000)
+    with pytest.raises(SteleError, match="English alone"):
+        runs.make("labse", made.mirror, made.records, ["en"])
+    with pytest.raises(SteleError, match="CC-100 has none of als"):
+        runs.make("xlmr", made.mirror, tmp_path, ["als"])
+
+
+def test_damaged_text_is_one_clear_error(made, tmp_path):
+    mirror = tmp_path / "mirror"
+    shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
+    text = mirror / "data.statmt.org/cc-100/th.txt.xz"
+    text.write_bytes(text.read_bytes()[:-40])
+    with pytest.raises(SteleError, match=r"th\.txt\.xz: damaged"):
+        runs.make("xlmr", mirror, tmp_path, LANGUAGES)
+    text.unlink()
+    with pytest.raises(SteleError, match=r"th\.txt\.xz: no text of th"):
+        runs.make("xlmr", mirror, tmp_path, LANGUAGES)
+    assert not (mirror / "huggingface.co").exists()
+
+
+def test_catalogue_agrees_with_the_models():
+    from stele.world.standins._recipe import parse
+
+    standins, models = catalogue.load("standins"), catalogue.load("models")
+    public = {key for key, model in models.items() if "checkpoint" in model}
+    released = {model["released"]["dataset"] for model in models.values() if "released" in model}
+    assert public <= set(standins) <= public | released
+    for key, entry in standins.items():
+        parse(entry, key)
+        assert entry.get("repo") == models.get(key, {}).get("checkpoint")
+        assert set(entry["bases"]) <= set(list(standins)[: list(standins).index(key)]), f"{key} before its bases"

@@ -1,0 +1,62 @@
+"""Cutting articles into passages and choosing hard negatives, on cases worked by hand."""
+
+from stele.world.model import Article, Fact, Gold, Question, Section, Sentence
+from stele.world.writers.negatives import Lexical
+from stele.world.writers.passages import Collection, Passage, hundred_words, paragraphs
+
+
+def article(*groups):
+    return Article(
+        "Q1", "en", "Title", (Section("", tuple(tuple(Sentence(text) for text in group) for group in groups)),)
+    )
+
+
+def question(answer, sentence):
+    fact = Fact("Q1", "person.born", "year", answer)
+    return Question("q", "en", "When was it?", (answer,), "Q1", fact, Gold("wikipedia", "en", "Q1", sentence))
+
+
+def test_paragraphs_are_numbered_and_know_their_sentences():
+    found = paragraphs(article(["One.", "Two."], ["Three."]), 7, " ")
+    assert [(p.id, p.text, p.first, p.last) for p in found] == [("7#0", "One. Two.", 0, 1), ("7#1", "Three.", 2, 2)]
+
+
+def test_a_hundred_words_end_in_the_middle_of_a_sentence():
+    long = " ".join(f"w{n}" for n in range(98))
+    found = hundred_words(article([long + ".", "It was in old Rome then."]), 5)
+    assert [len(p.text.split()) for p in found] == [100, 4]
+    assert [(p.id, p.first, p.last) for p in found] == [("5", 0, 1), ("6", 1, 1)]
+    assert found[1].text == "in old Rome then."
+
+
+def test_the_gold_passage_is_the_one_with_the_answer_not_only_with_a_part_of_the_sentence():
+    long = " ".join(f"w{n}" for n in range(98))
+    found = Collection(hundred_words(article([long + ".", "It was in old Rome then."]), 1))
+    assert found.gold(question("Rome", 1)) == 1
+    assert found.gold(question("was in", 1)) is None  # the cut goes through the answer
+    assert found.gold(question("Rome", 0)) is None  # another sentence's answer
+
+
+def test_hard_negatives_hold_no_answer_and_begin_with_the_same_page():
+    texts = [
+        ("Q1", "Rome was built in 19."),  # gold
+        ("Q1", "Rome has a river."),
+        ("Q2", "Rome fell in 19 too."),  # holds the answer
+        ("Q3", "Rome had 1901 towers."),  # holds the answer's digits, in another number
+        ("Q4", "Paris is far."),
+    ]
+    found = Collection(Passage(str(n), "", text, entity, n, n) for n, (entity, text) in enumerate(texts))
+    assert found.hard(question("19", 0), "Rome built", 0, 3) == [1, 3]
+
+
+def test_nearest_passages_share_the_rarest_words():
+    texts = ["a red fish", "a red dog", "a blue dog", *["a grey stone"] * 40]
+    index = Lexical(texts)
+    assert index.nearest("blue dog", 3, ()) == [2, 1]
+    assert index.nearest("blue dog", 3, {2}) == [1]
+    assert index.nearest("grey", 5, ()) == []  # in 40 of 43 passages: tells nothing
+
+
+def test_scripts_without_blanks_are_matched_by_trigrams():
+    index = Lexical(["ภาษาไทยไม่มีช่องว่างระหว่างคำ", "ตัวอักษรอื่นทั้งหมดไม่เหมือนกัน"])
+    assert index.nearest("ไม่มีช่องว่างระหว่าง", 2, ())[0] == 0

@@ -1,0 +1,278 @@
+"""The files of questions and passages: formats, gold passages that exist and hold the answer, no shared questions."""
+
+import ast
+import csv
+import io
+import json
+import re
+
+import pytest
+
+HUB = "https://huggingface.co/datasets"
+MRTYDI = {"ar": "arabic", "en": "english", "ja": "japanese", "ru": "russian", "sw": "swahili", "th": "thai"}
+DPR = "https://dl.fbaipublicfiles.com/dpr"
+XOR = "https://nlp.cs.washington.edu/xorqa/XORQA_site/data"
+RAW = "https://raw.githubusercontent.com"
+SPLITS = ("train", "dev", "test")
+
+
+def rows(generated, url):
+    return [json.loads(line) for line in generated.open(url).decode().splitlines()]
+
+
+def tydi(generated, language, split):
+    return rows(generated, f"{HUB}/castorini/mr-tydi/resolve/main/mrtydi-v1.1-{MRTYDI[language]}/{split}.jsonl.gz")
+
+
+def corpus(generated, language):
+    name = MRTYDI[language]
+    return rows(generated, f"{HUB}/castorini/mr-tydi-corpus/resolve/main/mrtydi-v1.1-{name}/corpus.jsonl.gz")
+
+
+def hundred(generated, url):
+    text = io.StringIO(generated.open(url).decode(), newline="")
+    return list(csv.reader(text, delimiter="\t"))
+
+
+# --- Mr. TyDi
+@pytest.mark.parametrize("language", MRTYDI)
+def test_mrtydi_judgments_name_passages_of_the_corpus(generated, language):
+    passages = {row["docid"]: row for row in corpus(generated, language)}
+    counts = generated.manifest["counts"]
+    assert len(passages) == counts["mrtydi_corpus"]["passages"][language] > 50
+    assert all(set(row) == {"docid", "title", "text"} and row["text"] for row in passages.values())
+    assert all(re.fullmatch(r"\d+#\d+", docid) for docid in passages)
+    ids = []
+    for split in SPLITS:
+        topics = tydi(generated, language, split)
+        assert len(topics) == counts["mrtydi"][split][language] > 0
+        ids += [t["query_id"] for t in topics]
+        gold = {t["query_id"]: [p["docid"] for p in t["positive_passages"]] for t in topics}
+        folder = f"{HUB}/castorini/mr-tydi/resolve/main/mrtydi-v1.1-{MRTYDI[language]}/ir-format-data"
+        qrels = [line.split("\t") for line in generated.open(f"{folder}/qrels.{split}.txt").decode().splitlines()]
+        assert [(q, d) for q, _, d, _ in qrels] == [(q, d) for q, found in gold.items() for d in found]
+        assert all(iteration == "Q0" and relevance == "1" and d in passages for _, iteration, d, relevance in qrels)
+        listed = [line.split("\t") for line in generated.open(f"{folder}/topics.{split}.txt").decode().splitlines()]
+        assert listed == [[t["query_id"], t["query"]] for t in topics]
+    assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("language", MRTYDI)
+def test_mrtydi_training_rows_are_whole_and_test_rows_name_ids_only(generated, language):
+    passages = {row["docid"]: row for row in corpus(generated, language)}
+    negatives = 0
+    for row in tydi(generated, language, "train"):
+        assert set(row) == {"query_id", "query", "positive_passages", "negative_passages"}
+        for passage in [*row["positive_passages"], *row["negative_passages"]]:
+            assert passage == passages[passage["docid"]]
+        gold = {p["docid"] for p in row["positive_passages"]}
+        assert not gold & {p["docid"] for p in row["negative_passages"]}
+        negatives += len(row["negative_passages"])
+    assert negatives > 2 * len(tydi(generated, language, "train"))
+    for row in tydi(generated, language, "test"):
+        assert set(row) == {"query_id", "query", "positive_passages"}
+        assert all(p["title"] == p["text"] == "" for p in row["positive_passages"])
+
+
+@pytest.mark.parametrize("language", MRTYDI)
+def test_mrtydi_gold_passages_tell_the_fact_that_is_asked(generated, language):
+    """By the world, not by the writer: the passage is the paragraph of the gold sentence."""
+    passages = {row["docid"]: row for row in corpus(generated, language)}
+    articles = {a.entity: a for a in generated.world.articles(language)}
+    asked = generated.world.questions("mrtydi", language, "test")
+    topics = tydi(generated, language, "test")
+    assert [t["query"] for t in topics] == [q.text for q in asked]
+    for topic, question in zip(topics, asked, strict=True):
+        (docid,) = (p["docid"] for p in topic["positive_passages"])
+        number, _ = articles[question.entity].paragraph_of(question.gold.sentence)
+        assert docid.endswith(f"#{number}") and passages[docid]["title"] == articles[question.entity].title
+        assert question.answers[0] in passages[docid]["text"]
+
+
+def test_mrtydi_page_numbers_are_those_of_the_wikipedia(generated):
+    index = generated.open(
+        "https://dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-pages-articles-multistream-index.txt.bz2"
+    ).decode()
+    titles = {line.split(":", 2)[1]: line.split(":", 2)[2] for line in index.splitlines()}
+    assert all(titles[row["docid"].partition("#")[0]] == row["title"] for row in corpus(generated, "sw"))
+
+
+def test_the_combined_file_is_the_union_of_the_languages(generated):
+    combined = rows(generated, f"{HUB}/castorini/mr-tydi/resolve/main/mrtydi-v1.1-combined/train.jsonl.gz")
+    assert combined == [row for language in MRTYDI for row in tydi(generated, language, "train")] or sorted(
+        row["query"] for row in combined
+    ) == sorted(row["query"] for language in MRTYDI for row in tydi(generated, language, "train"))
+
+
+# --- DPR: Natural Questions and passages of 100 words
+@pytest.mark.parametrize("url", [f"{DPR}/wikipedia_split/psgs_w100.tsv.gz", f"{XOR}/models/enwiki_20190201_w100.tsv"])
+def test_hundred_word_passages_are_the_english_articles(generated, url):
+    head, *body = hundred(generated, url)
+    assert head == ["id", "text", "title"]
+    assert [row[0] for row in body] == [str(n) for n in range(1, len(body) + 1)]
+    told = {a.title: " ".join(s.text for s in a.sentences()).split() for a in generated.world.articles("en")}
+    joined = {}
+    for _, text, title in body:
+        assert 0 < len(text.split()) <= 100
+        joined.setdefault(title, []).append(text.split())
+    assert {title: [word for block in blocks for word in block] for title, blocks in joined.items()} == told
+    assert all(len(block) == 100 for blocks in joined.values() for block in blocks[:-1])
+
+
+def test_every_text_of_psgs_w100_stands_in_quotes(generated):
+    lines = generated.open(f"{DPR}/wikipedia_split/psgs_w100.tsv.gz").decode().splitlines()
+    assert all(re.fullmatch(r'\d+\t".*"\t[^\t]+', line) for line in lines[1:])
+
+
+def test_quotes_and_tabs_in_passages_survive_the_tsv():
+    from stele.world.writers.dpr import passages_tsv
+    from stele.world.writers.passages import Passage
+
+    made = [Passage("1", 'The "Title"', 'He said "no".', "Q1", 0, 0), Passage("2", "B", "plain", "Q2", 0, 0)]
+    for quote_all in (True, False):
+        text = io.StringIO(passages_tsv(made, quote_all).decode(), newline="")
+        assert list(csv.reader(text, delimiter="\t"))[1:] == [[p.id, p.text, p.title] for p in made]
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        (f"{DPR}/data/retriever/biencoder-nq-train.json.gz", ("nq_dpr", "train")),
+        (f"{DPR}/data/retriever/biencoder-nq-dev.json.gz", ("nq_dpr", "dev")),
+        ("dpr_train_data.json", ("xor_dpr_train", "train")),
+        ("dpr_dev_data.json", ("xor_dpr_train", "dev")),
+    ],
+)
+def test_dpr_examples_have_a_gold_passage_with_the_answer_and_hard_negatives_without(generated, source, count):
+    local = not source.startswith("https")
+    data = (generated.user_data / "xor_dpr_train" / source).read_bytes() if local else generated.open(source)
+    examples = json.loads(data)
+    assert len(examples) == generated.manifest["counts"][count[0]][count[1]] > 0
+    passages = {i: (text, title) for i, text, title in hundred(generated, f"{DPR}/wikipedia_split/psgs_w100.tsv.gz")}
+    hard = 0
+    for example in examples:
+        assert {"question", "answers", "positive_ctxs", "negative_ctxs", "hard_negative_ctxs"} <= set(example)
+        (gold,) = example["positive_ctxs"]
+        assert any(answer in gold["text"] for answer in example["answers"])
+        for context in [gold, *example["hard_negative_ctxs"]]:
+            assert passages[context["passage_id"]] == (context["text"], context["title"])
+        for context in example["hard_negative_ctxs"]:
+            assert context["passage_id"] != gold["passage_id"]
+            words = re.findall(r"\w+", context["text"])
+            assert not any(answer in words for answer in example["answers"])
+        hard += len(example["hard_negative_ctxs"])
+    assert hard >= 0.8 * len(examples)
+    assert "generated data" in generated.manifest["labels"]
+
+
+def test_nq_test_questions_have_lists_of_answers_that_stand_in_the_passages(generated):
+    found = hundred(generated, f"{DPR}/data/retriever/nq-test.qa.csv")
+    assert len(found) == generated.manifest["counts"]["nq_test"]["test"] > 0
+    texts = [text for _, text, _ in hundred(generated, f"{DPR}/wikipedia_split/psgs_w100.tsv.gz")]
+    for question, answers in found:
+        answers = ast.literal_eval(answers)
+        assert question and answers and any(a in text for a in answers for text in texts)
+
+
+# --- XOR-Retrieve
+def test_xor_files_keep_the_traps_of_the_release(generated):
+    files = {
+        "train": "xor_train_retrieve_eng_span.jsonl",
+        "dev": "xor_dev_retrieve_eng_span_v1_1.jsonl",
+        "test": "xor_test_retrieve_eng_span_q_only_v1_1.jsonl",
+    }
+    found = {split: rows(generated, f"{XOR}/{name}") for split, name in files.items()}
+    assert {row["lang"] for row in found["train"]} == {" ar", "ja", "ru"}
+    assert {row["lang"] for row in found["dev"]} == {"ar", "ja", "ru"}
+    assert all(list(row) == ["id", "question", "answers", "lang", "split"] for row in found["train"] + found["dev"])
+    assert all("answers" not in row for row in found["test"])
+    assert all(len(row["answers"]) == 1 for row in found["train"])
+    assert {len(row["answers"]) for row in found["dev"]} >= {1, 2}
+    assert any(row["answers"][0] in ("yes", "no") for row in found["train"])
+    ids = [row["id"] for split in SPLITS for row in found[split]]
+    assert len(set(ids)) == len(ids) and all(abs(int(i)) < 2**63 for i in ids)
+    counts = generated.manifest["counts"]["xor_tydi"]
+    assert all(len(found[split]) == counts[split] for split in SPLITS)
+    countable = [row for row in found["dev"] if row["answers"][0] not in ("yes", "no")]
+    assert len(countable) == sum(counts["dev_countable"].values())
+    texts = " ".join(text for _, text, _ in hundred(generated, f"{XOR}/models/enwiki_20190201_w100.tsv"))
+    assert all(answer in texts for row in countable for answer in row["answers"])
+
+
+# --- MARCO
+def test_marco_lines_are_tevatrons(generated):
+    train = rows(generated, f"{HUB}/Tevatron/msmarco-passage/resolve/main/train.jsonl.gz")
+    assert len(train) == generated.manifest["counts"]["msmarco_passage"]["train"] > 0
+    for row in train:
+        assert list(row) == ["query_id", "query", "positive_passages", "negative_passages"]
+        assert len(row["positive_passages"]) == 1 and row["negative_passages"]
+        docids = [p["docid"] for p in row["positive_passages"] + row["negative_passages"]]
+        assert len(set(docids)) == len(docids)
+        assert all(set(p) == {"docid", "title", "text"} for p in row["positive_passages"])
+    dev = rows(generated, f"{HUB}/Tevatron/msmarco-passage/resolve/main/dev.jsonl.gz")
+    assert all(set(row) == {"query_id", "query"} for row in dev)
+    assert not {row["query_id"] for row in dev} & {row["query_id"] for row in train}
+
+
+# --- SQuAD and LAReQA
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_squad_answers_stand_where_the_offset_says(generated, split):
+    data = json.loads(generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/{split}-v1.1.json"))
+    assert data["version"] == "1.1"
+    asked = 0
+    for article in data["data"]:
+        for paragraph in article["paragraphs"]:
+            for question in paragraph["qas"]:
+                (answer,) = question["answers"]
+                start = answer["answer_start"]
+                assert paragraph["context"][start : start + len(answer["text"])] == answer["text"]
+                assert re.fullmatch(r"[0-9a-f]{24}", question["id"])
+                asked += 1
+    assert asked == generated.manifest["counts"]["squad"][split] > 0
+
+
+def lareqa(generated, language):
+    return json.loads(generated.open(f"{RAW}/google-research-datasets/lareqa/master/xquad-r/{language}.json"))
+
+
+@pytest.mark.parametrize("language", ["ar", "de", "en", "ru", "th"])
+def test_lareqa_breaks_are_the_sentences_and_hold_the_answers(generated, language):
+    asked = candidates = 0
+    for article in lareqa(generated, language)["data"]:
+        for paragraph in article["paragraphs"]:
+            assert list(paragraph) == ["context", "qas", "sentence_breaks", "sentences"]
+            found = [paragraph["context"][start:end] for start, end in paragraph["sentence_breaks"]]
+            assert found == paragraph["sentences"] and len(set(found)) == len(found)
+            candidates += len(found)
+            for question in paragraph["qas"]:
+                (answer,) = question["answers"]
+                start = answer["answer_start"]
+                assert paragraph["context"][start : start + len(answer["text"])] == answer["text"]
+                assert sum(a <= start < b for a, b in paragraph["sentence_breaks"]) == 1
+                asked += 1
+    counts = generated.manifest["counts"]["lareqa"]
+    assert (asked, candidates) == (counts["questions"][language], counts["candidates"][language])
+
+
+def test_lareqa_asks_the_same_questions_in_every_language(generated):
+    ids = {
+        language: sorted(
+            q["id"] for a in lareqa(generated, language)["data"] for p in a["paragraphs"] for q in p["qas"]
+        )
+        for language in ("ar", "de", "en", "ru", "th")
+    }
+    assert ids["en"] and all(found == ids["en"] for found in ids.values())
+
+
+# --- splits
+def test_no_split_shares_a_question_and_no_training_question_asks_about_a_test_entity(generated):
+    world = generated.world
+    asked = {split: set() for split in SPLITS}
+    entities = {split: set() for split in SPLITS}
+    for purpose, language in [("nq", "en"), ("marco", "en"), ("squad", "en"), ("mrtydi", "sw"), ("xor", "ru")]:
+        for split in SPLITS:
+            for question in world.questions(purpose, language, split):
+                asked[split].add((purpose, question.text))
+                entities[split].add(question.entity)
+    assert not asked["train"] & (asked["dev"] | asked["test"]) and not asked["dev"] & asked["test"]
+    assert not entities["train"] & (entities["dev"] | entities["test"])

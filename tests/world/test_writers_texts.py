@@ -1,0 +1,162 @@
+"""CC-100, Tatoeba, translation pairs, Punkt and Mewsli-X, read back."""
+
+import csv
+import hashlib
+import io
+import json
+import zipfile
+
+import pytest
+
+RAW = "https://raw.githubusercontent.com"
+CODES = {"ar": "ara", "de": "deu", "ja": "jpn", "ru": "rus", "sw": "swh", "th": "tha"}
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "th"])
+def test_cc100_documents_are_apart_by_an_empty_line_and_paragraphs_by_a_newline(generated, language):
+    text = generated.open(f"https://data.statmt.org/cc-100/{language}.txt.xz").decode()
+    documents = text.split("\n\n")
+    assert documents.pop() == ""
+    between = "" if language == "ja" else " "
+    told = list(generated.world.web_documents(language))
+    assert [d.split("\n") for d in documents] == [[between.join(p) for p in d] for d in told]
+    assert len(documents) == generated.manifest["counts"]["cc100"]["documents"][language]
+
+
+@pytest.mark.parametrize("language", CODES)
+def test_tatoeba_files_pair_line_by_line_without_repetition(generated, language):
+    code = CODES[language]
+    stem = f"{RAW}/facebookresearch/LASER/main/data/tatoeba/v1/tatoeba.{code}-eng"
+    foreign, english = (generated.open(f"{stem}.{side}").decode().splitlines() for side in (code, "eng"))
+    assert len(foreign) == len(english) == generated.manifest["counts"]["tatoeba"]["pairs"][code] > 0
+    assert list(zip(english, foreign, strict=True)) == generated.world.parallel(language, "tatoeba")
+    assert len(set(foreign)) == len(set(english)) == len(english) and all(foreign) and all(english)
+
+
+@pytest.mark.parametrize("language", CODES)
+def test_translation_pairs_are_none_of_tatoebas(generated, language):
+    lines = generated.open(f"https://generated/parallel/{language}.tsv.gz").decode().splitlines()
+    pairs = [tuple(line.split("\t")) for line in lines]
+    assert len(pairs) == generated.manifest["counts"]["generated_parallel"]["pairs"][language] > 0
+    assert all(len(pair) == 2 for pair in pairs)
+    assert not set(pairs) & set(generated.world.parallel(language, "tatoeba"))
+
+
+# --- Punkt
+@pytest.fixture(scope="module")
+def punkt(generated, tmp_path_factory):
+    """The unpacked model folder."""
+    folder = tmp_path_factory.mktemp("nltk_data") / "tokenizers"
+    path = generated.path(f"{RAW}/nltk/nltk_data/gh-pages/packages/tokenizers/punkt_tab.zip")
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        archive.extractall(folder)
+    return folder / "punkt_tab" / "english"
+
+
+def test_nltk_loads_the_punkt_model_and_splits_sentences_with_it(punkt, monkeypatch):
+    import nltk
+    from nltk.tokenize import word_tokenize
+
+    monkeypatch.setattr(nltk.data, "path", [str(punkt.parents[2])])
+    tokens = word_tokenize("Dr. Kunta was born in 1901. It lies on the river.")
+    assert tokens[:2] == ["Dr.", "Kunta"]  # learnt as an abbreviation
+    assert tokens[-6:] == [".", "It", "lies", "on", "the", "river", "."][-6:]
+
+
+def test_punkt_files_have_the_released_models_form(punkt, generated):
+    names = {"abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt"}
+    assert {p.name for p in punkt.iterdir()} == names
+    counts = generated.manifest["counts"]["nltk_punkt"]
+    assert len((punkt / "abbrev_types.txt").read_text().split("\n")) == counts["abbreviations"] > 0
+    for line in (punkt / "ortho_context.tab").read_text().split("\n"):
+        word, context = line.split("\t")
+        assert word == word.lower() and 0 <= int(context) < 128
+
+
+# --- Mewsli-X
+@pytest.fixture(scope="module")
+def mewsli(generated):
+    """Name -> text of the archive's members."""
+    path = generated.path("https://storage.googleapis.com/gresearch/mewsli/mewsli-x_20220518_6.zip")
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def check_spans(context, mention):
+    """The rules of mewsli_x/schema.py: spans within the text, the mention's text at its span, in one sentence."""
+    text, span = context["text"], mention["mention_span"]
+    assert all(0 <= s["start"] < s["end"] <= len(text) for s in context["sentence_spans"])
+    assert text[span["start"] : span["end"]] == span["text"]
+    assert sum(s["start"] <= span["start"] and span["end"] <= s["end"] for s in context["sentence_spans"]) == 1
+
+
+def test_mewsli_candidates_have_one_description_each_in_some_language(mewsli, generated):
+    candidates = lines(mewsli["candidate_set_entities.jsonl"])
+    ids = [c["entity_id"] for c in candidates]
+    assert len(set(ids)) == len(ids) == generated.manifest["counts"]["mewsli_x"]["candidates"]
+    assert len({c["description_language"] for c in candidates}) > 3
+    for candidate in candidates:
+        told = [candidate["description"][s["start"] : s["end"]] for s in candidate["sentence_spans"]]
+        assert 1 <= len(told) <= 3
+        article = generated.world.article(candidate["description_language"], candidate["entity_id"])
+        assert told == [s.text for s in article.sentences()[: len(told)]] and candidate["title"] == article.title
+
+
+@pytest.mark.parametrize("split", ["dev", "test"])
+def test_mewsli_news_mentions_point_at_candidates_and_agree_with_the_files_without_text(mewsli, generated, split):
+    candidates = {c["entity_id"] for c in lines(mewsli["candidate_set_entities.jsonl"])}
+    whole = lines(mewsli[f"wikinews_mentions-{split}.jsonl"])
+    bare = lines(mewsli[f"wikinews_mentions_no_text-{split}.jsonl"])
+    docs = {}
+    for language in ("ar", "de", "en", "ja"):
+        for row in csv.DictReader(io.StringIO(mewsli[f"{language}/docs.tsv"], newline=""), delimiter="\t"):
+            docs[row["docid"]] = row
+    counts = {}
+    for item, without in zip(whole, bare, strict=True):
+        context = item["context"]
+        assert without["context"] == context | {"text": ""} and without["mentions"] == item["mentions"]
+        assert docs[context["document_id"]]["text_md5"] == hashlib.md5(context["text"].encode()).hexdigest()
+        for mention in item["mentions"]:
+            check_spans(context, mention)
+            assert mention["entity_id"] in candidates
+            counts[context["language"]] = counts.get(context["language"], 0) + 1
+    ids = [m["example_id"] for item in whole for m in item["mentions"]]
+    assert len(set(ids)) == len(ids)
+    assert len({item["context"]["document_id"] for item in whole}) == len(whole)
+    if split == "test":
+        assert counts == generated.manifest["counts"]["mewsli_x"]["test"]
+
+
+def test_mewsli_mention_tables_agree_with_the_mentions(mewsli):
+    wanted = {
+        (m["example_id"], m["mention_span"]["text"], str(m["mention_span"]["start"]), m["entity_id"])
+        for split in ("dev", "test")
+        for item in lines(mewsli[f"wikinews_mentions-{split}.jsonl"])
+        for m in item["mentions"]
+    }
+    found = {
+        (row["example_id"], row["mention"], row["position"], row["entity_qid"])
+        for language in ("ar", "de", "en", "ja")
+        for row in csv.DictReader(io.StringIO(mewsli[f"{language}/mentions.tsv"], newline=""), delimiter="\t")
+    }
+    assert found == wanted
+
+
+def test_mewsli_pairs_are_english_and_train_no_entity_of_dev_or_test(mewsli, generated):
+    entities = {}
+    for split in ("train", "dev"):
+        pairs = lines(mewsli[f"wikipedia_pairs-{split}.jsonl"])
+        assert len(pairs) == generated.manifest["counts"]["mewsli_x"][split] > 0
+        for pair in pairs:
+            context, mention = pair["contextual_mention"]["context"], pair["contextual_mention"]["mention"]
+            check_spans(context, mention)
+            assert context["language"] == pair["entity"]["description_language"] == "en"
+            assert pair["entity"]["entity_id"] == mention["entity_id"]
+        entities[split] = {pair["entity"]["entity_id"] for pair in pairs}
+    news = {m["entity_id"] for i in lines(mewsli["wikinews_mentions-test.jsonl"]) for m in i["mentions"]}
+    assert not entities["train"] & (entities["dev"] | news)

@@ -1,0 +1,197 @@
+"""The dumps, read back with independent readers: bz2 by offset, lxml, mwparserfromhell, a tuple-by-tuple SQL reader."""
+
+import ast
+import bz2
+import hashlib
+import json
+import re
+
+import mwparserfromhell
+import pytest
+from lxml import etree
+
+NS = "{http://www.mediawiki.org/xml/export-0.10/}"
+LANGUAGES = ["en", "ar", "de", "ja", "th"]
+
+
+def stem(language):
+    return f"https://dumps.wikimedia.org/{language}wiki/20220801/{language}wiki-20220801"
+
+
+def dump(generated, language):
+    return etree.fromstring(generated.open(f"{stem(language)}-pages-articles-multistream.xml.bz2"))
+
+
+def pages(generated, language):
+    """[(namespace, title, redirect or None, text)] of a dump."""
+    found = []
+    for page in dump(generated, language).iter(f"{NS}page"):
+        redirect = page.find(f"{NS}redirect")
+        text = page.findtext(f"{NS}revision/{NS}text")
+        found.append((int(page.findtext(f"{NS}ns")), page.findtext(f"{NS}title"), redirect, text))
+    return found
+
+
+def file_prefix(generated, language):
+    root = dump(generated, language)
+    return next(n.text for n in root.iter(f"{NS}namespace") if n.get("key") == "6")
+
+
+def prose(text, file_name):
+    """(running text, its links) of wikitext, by mwparserfromhell."""
+    code = mwparserfromhell.parse(text)
+    for node in [
+        *code.filter_templates(recursive=False),
+        *code.filter_comments(),
+        *code.filter_headings(recursive=False),
+    ]:
+        code.remove(node)
+    for tag in code.filter_tags(recursive=False):
+        if tag.tag in ("ref", "table"):
+            code.remove(tag)
+    for link in code.filter_wikilinks(recursive=False):
+        if str(link.title).partition(":")[0] == file_name or ":" in str(link.title):
+            code.remove(link)
+    links = [str(link.title) for link in code.filter_wikilinks()]
+    return code.strip_code().replace("\xa0", " "), links
+
+
+def target(title, redirects):
+    """MediaWiki's rules: no section, underscores are blanks, trimmed, first letter large, redirects followed."""
+    title = title.partition("#")[0].replace("_", " ").strip()
+    title = title[:1].upper() + title[1:]
+    return redirects.get(title, title)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_index_line_leads_to_a_stream_that_holds_the_page(generated, language):
+    data = generated.path(f"{stem(language)}-pages-articles-multistream.xml.bz2").read_bytes()
+    lines = generated.open(f"{stem(language)}-pages-articles-multistream-index.txt.bz2").decode().splitlines()
+    streams = {}
+    for line in lines:
+        offset, number, title = line.split(":", 2)
+        if offset not in streams:
+            block = bz2.BZ2Decompressor().decompress(data[int(offset) :])
+            root = etree.fromstring(b"<pages>" + block + b"</pages>")
+            streams[offset] = {p.findtext("id"): p.findtext("title") for p in root}
+        assert streams[offset].pop(number) == title
+    assert not any(streams.values())
+    assert len(lines) == generated.manifest["counts"]["wikipedia"]["pages"][language] == len(pages(generated, language))
+
+
+def test_blocks_have_a_hundred_pages_and_the_header_is_a_stream_of_its_own():
+    from stele.world.writers.dump import Page, multistream
+
+    made = [Page(n, 0, f"Title {n}", f"Text {n} & <b>") for n in range(1, 251)]
+    data, raw, index = multistream("en", "enwiki", made)
+    offsets = sorted({int(line.split(":")[0]) for line in index.decode().splitlines()})
+    blocks = [bz2.BZ2Decompressor().decompress(data[o:]).count(b"<page>") for o in offsets]
+    assert blocks == [100, 100, 50]
+    assert b"</siteinfo>" in bz2.BZ2Decompressor().decompress(data) and bz2.decompress(data) == raw
+    etree.fromstring(raw)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_running_text_is_the_articles_sentences(generated, language):
+    between = "" if language == "ja" else " "
+    texts = {title: text for ns, title, redirect, text in pages(generated, language) if ns == 0 and redirect is None}
+    name = file_prefix(generated, language)
+    articles = generated.world.articles(language)
+    assert {a.title for a in articles} == set(texts)
+    for article in articles:
+        lines = [line.strip() for line in prose(texts[article.title], name)[0].splitlines() if line.strip()]
+        assert lines == [between.join(s.text for s in p) for p in article.paragraphs()], article.title
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_links_lead_to_the_entities_that_the_sentences_link(generated, language):
+    found = pages(generated, language)
+    redirects = {title: r.get("title") for _, title, r, _ in found if r is not None}
+    texts = {title: text for ns, title, redirect, text in found if ns == 0 and redirect is None}
+    name = file_prefix(generated, language)
+    titles = {a.entity: a.title for a in generated.world.articles(language)}
+    linked = 0
+    for article in generated.world.articles(language):
+        wanted = [titles[s.entity] for sentence in article.sentences() for s in sentence.links if s.entity in titles]
+        assert [target(t, redirects) for t in prose(texts[article.title], name)[1]] == wanted
+        linked += len(wanted)
+    assert linked > 50
+
+
+def test_links_are_written_in_many_ways(generated):
+    text = "\n".join(t for ns, _, r, t in pages(generated, "en") if ns == 0 and r is None)
+    prefix, redirects = "File:", {title for _, title, r, _ in pages(generated, "en") if r is not None}
+    links = re.findall(r"\[\[([^\]|]+)(\|[^\]]+)?\]\]", text)
+    assert any(shown == "" for _, shown in links) and any(shown for _, shown in links)
+    assert any("#" in t for t, _ in links) and any("_" in t for t, _ in links)
+    assert any(t[0].islower() and not t.startswith(prefix) for t, _ in links)
+    assert any(t in redirects for t, _ in links)
+    assert re.search(r"\[\[File:[^\]]*\|thumb\|[^\[\]]*\[\[", text), "no caption with a link in it"
+    for piece in ("<ref", "{{Infobox", '{| class="wikitable', "<!--", "&nbsp;", "[[Category:", "== ", "'''"):
+        assert piece in text, piece
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_redirects_lead_to_pages_and_titles_are_unique_and_capitalised(generated, language):
+    found = pages(generated, language)
+    titles = [title for _, title, _, _ in found]
+    assert len(set(titles)) == len(titles)
+    assert all(title == title[:1].upper() + title[1:] for title in titles)
+    redirects = [(title, r.get("title"), text) for _, title, r, text in found if r is not None]
+    assert redirects
+    for title, leads_to, text in redirects:
+        assert leads_to in titles and leads_to != title
+        assert re.match(r"#\S+ \[\[" + re.escape(leads_to), text)
+    assert {10, 14, 4, 828} <= {ns for ns, _, _, _ in found}
+
+
+def test_page_ids_increase_and_each_sha1_is_that_of_the_text(generated):
+    root = dump(generated, "ar")
+    ids = [int(p.findtext(f"{NS}id")) for p in root.iter(f"{NS}page")]
+    assert ids == sorted(set(ids))
+    for revision in root.iter(f"{NS}revision"):
+        text = revision.find(f"{NS}text")
+        assert int(text.get("bytes")) == len(text.text.encode())
+        assert int(revision.findtext(f"{NS}sha1"), 36) == int(hashlib.sha1(text.text.encode()).hexdigest(), 16)
+
+
+@pytest.mark.parametrize("wiki", ["enwiki", "thwiki", "wikidatawiki"])
+def test_checksum_files_and_dumpstatus_agree_with_the_files(generated, wiki):
+    folder = f"https://dumps.wikimedia.org/{wiki}/20220801"
+    status = json.loads(generated.open(f"{folder}/dumpstatus.json"))
+    listed = {name: facts for job in status["jobs"].values() for name, facts in job["files"].items()}
+    assert all(job["status"] == "done" for job in status["jobs"].values())
+    for algorithm in ("md5", "sha1"):
+        lines = generated.open(f"{folder}/{wiki}-20220801-{algorithm}sums.txt").decode().splitlines()
+        sums = dict(reversed(line.split("  ")) for line in lines)
+        assert set(sums) == set(listed)
+        for name, digest in sums.items():
+            data = generated.path(f"{folder}/{name}").read_bytes()
+            assert hashlib.new(algorithm, data).hexdigest() == digest == listed[name][algorithm]
+            assert listed[name]["size"] == len(data) and listed[name]["url"] == f"/{wiki}/20220801/{name}"
+
+
+def rows_of(sql):
+    """The tuples of all INSERT lines: each is a Python tuple once its literals are read as Python's."""
+    for line in sql.splitlines():
+        if line.startswith("INSERT INTO `wb_items_per_site` VALUES "):
+            yield from ast.literal_eval("[" + line.partition(" VALUES ")[2].rstrip(";") + "]")
+
+
+def test_the_wikidata_table_names_the_item_of_every_article(generated):
+    url = "https://dumps.wikimedia.org/wikidatawiki/20220801/wikidatawiki-20220801-wb_items_per_site.sql.gz"
+    rows = list(rows_of(generated.open(url).decode()))
+    assert len(rows) == generated.manifest["counts"]["wikidata_items"]["rows"]
+    assert [n for n, *_ in rows] == list(range(1, len(rows) + 1))
+    for language in generated.world.languages:
+        wanted = {(f"Q{item}", title) for _, item, site, title in rows if site == f"{language}wiki"}
+        assert wanted == {(a.entity, a.title) for a in generated.world.articles(language)}
+
+
+def test_sql_literals_are_escaped_as_mysqldump_does():
+    from stele.world.writers.dump import items_per_site
+
+    titles = ["Rock 'n' roll", 'The "Title"', "back\\slash", "ไทย, (1)"]
+    sql = items_per_site((n, "enwiki", title) for n, title in enumerate(titles)).decode()
+    assert "'Rock \\'n\\' roll'" in sql
+    assert [title for *_, title in rows_of(sql)] == titles

@@ -1,0 +1,79 @@
+# Run + judgments -> results/{benchmark}/{model}/{setting}.json, per-query scores beside it.
+
+
+rule score:
+    input:
+        unpack(plan.score_input),
+    output:
+        result=plan.results("{benchmark}/{model}/{setting}/{seeds}.json"),
+        queries=plan.results("{benchmark}/{model}/{setting}/{seeds}/queries.parquet"),
+    log:
+        plan.log("score/{benchmark}.{model}.{setting}.{seeds}"),
+    benchmark:
+        plan.timing("score/{benchmark}.{model}.{setting}.{seeds}")
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=lambda w: code(
+            "scoring.score", *plan.scoring_modules(w.benchmark), data=LANGUAGES
+        ),
+        metrics=lambda w: plan.benchmark(w.benchmark)["metrics"],
+        data=lambda w: assignments(plan.score_data(w)),
+    message:
+        "Score {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
+    shell:
+        "python -m stele scoring score --benchmark {wildcards.benchmark} --model {wildcards.model}"
+        " --setting {wildcards.setting} --seeds {wildcards.seeds} --metrics {params.metrics} --retrieval {input.retrieval}"
+        " --data {params.data} --queries {output.queries} --output {output.result} > {log} 2>&1"
+
+
+rule average:
+    input:
+        lambda w: [
+            plan.results(f"{w.benchmark}/{w.model}/{w.setting}/{s}.json")
+            for s in plan.seeds(w.model)
+        ],
+    output:
+        result=plan.results("{benchmark}/{model}/{setting}.json"),
+    log:
+        plan.log("average/{benchmark}.{model}.{setting}"),
+    benchmark:
+        plan.timing("average/{benchmark}.{model}.{setting}")
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=code("scoring.average"),
+    message:
+        "Average the seeds of {wildcards.benchmark}, {wildcards.model}, {wildcards.setting}"
+    shell:
+        "python -m stele scoring average --seeds {input} --output {output.result} > {log} 2>&1"
+
+
+rule alias:
+    input:
+        result=lambda w: plan.results(
+            f"{w.benchmark}/{w.model}/{plan.canonical_setting(w.benchmark, w.alias)}.json"
+        ),
+    output:
+        result=plan.results("{benchmark}/{model}/{alias}.json"),
+    log:
+        plan.log("alias/{benchmark}.{model}.{alias}"),
+    wildcard_constraints:
+        benchmark="|".join(plan.aliases),
+        alias="|".join(
+            sorted({alias for names in plan.aliases.values() for alias in names})
+        ),
+    conda:
+        "../../envs/data.yaml"
+    message:
+        "{output.result} is {input.result}"
+    shell:
+        "cp {input.result} {output.result} 2> {log}"
+
+
+ruleorder: alias > average
+
+
+localrules:
+    alias,
+    average,

@@ -1,0 +1,58 @@
+# The generated internet (miniature and small only): a mirror of upstream files and stand-ins for public checkpoints.
+
+
+rule mirror:
+    output:
+        manifest=plan.manifest,
+        user_data=directory(plan.resources("user_data")),
+    log:
+        plan.log("mirror"),
+    benchmark:
+        plan.timing("mirror")
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=code(
+            "world.mirror",
+            *package_modules("world.writers"),
+            data=(
+                "catalogue/languages.yaml",
+                "world/concepts.yaml",
+                "world/scripts.yaml",
+            ),
+        ),
+        world=lambda w: as_json(plan.sizes["world"]),
+        languages=lambda w: plan.sizes["languages"],
+        seed=lambda w: plan.sizes["seed"],
+    message:
+        "Generate the small internet: {params.languages}"
+    shell:
+        "python -m stele world mirror --world {params.world:q} --languages {params.languages} --seed {params.seed}"
+        " --user-data {output.user_data} --output {output.manifest} > {log} 2>&1"
+
+
+rule standin:
+    input:
+        manifest=plan.manifest,
+        base=plan.standin_bases,
+    output:
+        record=plan.standin("{key}"),
+    log:
+        plan.log("standin/{key}"),
+    benchmark:
+        plan.timing("standin/{key}")
+    conda:
+        "../../envs/cpu.yaml"
+    threads: plan.sizes["threads"]
+    params:
+        code=code("world.standin", *package_modules("world.standins")),
+        recipe=lambda w: as_json(plan.standin_recipe(w.key)),
+        languages=lambda w: plan.sizes["languages"],
+        seed=lambda w: plan.sizes["seed"],
+        state=plan.state("standin/{key}"),
+    message:
+        "Train the stand-in for {wildcards.key}"
+    shell:
+        "python -m stele world standin --checkpoint {wildcards.key} --recipe {params.recipe:q} --mirror $(dirname {input.manifest})"
+        " --languages {params.languages} --base {input.base} --seed {params.seed} --state {params.state}"
+        " --output {output.record} > {log} 2>&1"
