@@ -148,8 +148,13 @@ class Jobs(Plan):
 
     # --- finetuning.smk ---------------------------------------------------------------------------------------------
     def training_recipe(self, name: str) -> dict[str, Any]:
-        """A fine-tuning recipe without what only the plan reads: what the command is given."""
-        return {key: value for key, value in self.finetuning_recipe(name).items() if key != "start"}
+        """A fine-tuning recipe as its command is given it: training sets with their module and data, no `start`."""
+        recipe = {key: value for key, value in self.finetuning_recipe(name).items() if key != "start"}
+        for key in ("training_set", "dev_set"):
+            if recipe.get(key):
+                entry = self.training_set(recipe[key])
+                recipe[key] = {"module": entry["module"], "data": entry["data"]}
+        return recipe
 
     def finetune_input(self, w) -> dict[str, Any]:
         start = self.finetuning_recipe(w.recipe).get("start")
@@ -167,6 +172,7 @@ class Jobs(Plan):
         return self.data(self.benchmark(w.benchmark)["data"], self.languages(w.benchmark))
 
     def retrieve_input(self, w) -> dict[str, Any]:
+        self.model(w.model), self.setting_recipe(w.benchmark, w.setting)  # an unknown name is said with the nearest
         problem = self.row_problem(w.benchmark, w.model, w.setting)
         if problem:
             raise SteleError(f"results/{w.benchmark}/{w.model}/{w.setting}: {problem[0]}: {problem[1]}")

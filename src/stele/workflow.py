@@ -35,8 +35,6 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
         if workflow.is_main_process:
             print(f"Stele: scale {plan.scale} ({plan.why}): {plan.sizes['title']}", file=sys.stderr)
             clear_stale_locks()
-            if not workflow.dryrun:
-                configuration.check_stamp(Path(plan.config.results_dir), plan.scale)
         return plan
     except SteleError as error:
         raise _workflow_error(error) from None
@@ -93,7 +91,11 @@ def clear_stale_locks() -> None:
 
 
 def running(plan: Jobs) -> None:
-    """`onstart`: jobs are about to run. Notes this driver and starts the local worker where the profile wants one."""
+    """`onstart`: jobs are about to run. Refuses a second scale, notes this driver, starts the profile's local worker."""
+    try:
+        configuration.check_stamp(Path(plan.config.results_dir), plan.scale)
+    except SteleError as error:
+        raise _workflow_error(error) from None
     DRIVERS.mkdir(parents=True, exist_ok=True)
     record = {"host": socket.gethostname(), "process": identity(os.getpid())}
     (DRIVERS / f"{os.getpid()}.json").write_text(json.dumps(record))

@@ -31,7 +31,7 @@ rule table:
         "../../envs/data.yaml"
     params:
         code=code("tables.table", data=("tables/templates",)),
-        results=plan.config.results_dir,
+        results=lambda w: plan.config.results_dir,
     message:
         "Render table {wildcards.number} of {wildcards.paper}"
     shell:
@@ -43,11 +43,6 @@ rule all_tables:
     default_target: True
     input:
         plan.all_tables(),
-    params:
-        papers=", ".join(plan.config.papers),
-        folder=plan.results("tables"),
-    message:
-        "All tables of {params.papers} are in {params.folder}"
 
 
 localrules:

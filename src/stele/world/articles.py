@@ -157,9 +157,9 @@ def parallel_pairs(
     half of the pairs tell facts.
     """
     seen: set[str] = set()
-    ids = list(facts.of)
+    ids, found = list(facts.of), 0
     for number in range(40 * count):
-        if len(seen) >= 2 * count:
+        if found == count:
             return
         draws = stream(seed, "pairs", purpose, foreign.code, number)
         if purpose == "tatoeba" or draws.chance(0.5):
@@ -172,6 +172,7 @@ def parallel_pairs(
         else:
             fact = draws.pick(facts.of[draws.pick(ids)])
             pair = tuple(teller.statement(fact, draws).text for teller in (english, foreign))
-        if pair[0] not in seen and pair[1] not in seen:
+        if pair[0] != pair[1] and seen.isdisjoint(pair):  # a sentence all of loans is its own translation
             seen.update(pair)
+            found += 1
             yield pair

@@ -26,9 +26,7 @@ def entities(concepts: Inventory, sizes: WorldSizes, lexicons: Mapping[str, Lexi
     Types come in fixed proportions; pools and coverage are drawn an entity at a time, so that they do not depend on
     which languages are built.
     """
-    types = [name for name in concepts.types for _ in range(SHARES[name])]
-    order = stream(seed, "types").shuffled(types)
-    names = _names([order[i % len(order)] for i in range(sizes.entities)], seed)
+    names = _names(_types(concepts, sizes.entities, seed), seed)
     result = {}
     for i, (type_, sounds) in enumerate(names):
         id_ = f"Q{FIRST_ID + i}"
@@ -40,6 +38,18 @@ def entities(concepts: Inventory, sizes: WorldSizes, lexicons: Mapping[str, Lexi
         spelled = {code: lexicon.name(sounds, id_) for code, lexicon in lexicons.items()}
         result[id_] = Entity(id_, type_, spelled, covered, _pool(sizes, stream(seed, "pool", id_)))
     return result
+
+
+def _types(concepts: Inventory, count: int, seed: int) -> list[str]:
+    """The type of each entity: in the proportions of SHARES, but at least two of each, the last ones giving way."""
+    shares = [name for name in concepts.types for _ in range(SHARES[name])]
+    cycle = stream(seed, "types").shuffled(shares)
+    types = [cycle[i % len(cycle)] for i in range(count)]
+    lacking = [name for name in concepts.types for _ in range(2 - types.count(name))]
+    while lacking:
+        spare = next(i for i in range(count - 1, -1, -1) if types.count(types[i]) > 2)
+        types[spare] = lacking.pop()
+    return types
 
 
 def _pool(sizes: WorldSizes, draws: Draws) -> str:
@@ -66,7 +76,7 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
             words = (_name_word(type_, draws, longer),)
             if type_ == "person":
                 words = (draws.pick(given), *words)
-            key = " ".join(_alike(word) for word in words)
+            key = "".join(_alike(word) for word in words)  # some scripts write names without a space
             if key not in taken:
                 taken.add(key)
                 break

@@ -34,7 +34,6 @@ class Writing:
         self.table = table
         self.letters = {**table.get("letters", {}), **(spelling or {})}
         self.stop = table.get("stops", {}).get(language, table.get("stop", "."))
-        self.comma = table.get("comma", ",")
         self.dot = table.get("dot", " ")
         self._write = _KINDS[table["kind"]]
 

@@ -90,7 +90,7 @@ def english_sounds(word: str) -> str:
     """An English word as sounds, roughly: what a borrower hears.
 
     >>> english_sounds("church"), english_sounds("king"), english_sounds("cheese")
-    ('CurC', 'king', 'Cise')
+    ('CurC', 'king', 'Cis')
     """
     for letters, sounds in _ENGLISH:
         word = word.replace(letters, sounds)

@@ -53,7 +53,22 @@ def build(config: PreTrainedConfig, seed: int) -> PreTrainedModel:
 
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return AutoModelForMaskedLM.from_config(config, dtype=torch.float32, attn_implementation="sdpa")
+        model = AutoModelForMaskedLM.from_config(config, dtype=torch.float32, attn_implementation="sdpa")
+        _wave_positions(model.base_model.embeddings.position_embeddings.weight)
+        return model
+
+
+def _wave_positions(weight: Any, scale: float = 0.15, longest: float = 200.0) -> None:
+    """Learnt positions start as sinusoids (Vaswani et al., section 3.5), of wavelengths that short texts can tell apart.
+
+    In a few thousand steps at these sizes neighbourhood is otherwise not learnt from nothing.
+    """
+    import torch
+
+    count, width = weight.shape
+    angles = torch.arange(count)[:, None] * torch.exp(-math.log(longest) * torch.arange(0, width, 2) / width)
+    with torch.no_grad():
+        weight.copy_(scale * torch.cat([torch.sin(angles), torch.cos(angles)], dim=1))
 
 
 def load(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

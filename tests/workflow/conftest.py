@@ -1,0 +1,134 @@
+"""Runs of the real workflow in copies of the project; the short chain is built once."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+HERE = Path(__file__).parent
+PARTS = (
+    "Snakefile",
+    "config.yaml",
+    "config.schema.json",
+    "src",
+    "workflow",
+    "profiles",
+    "envs",
+    "paper_tables",
+    "slurm",
+)
+
+
+def copy_project(root: Path, to: Path) -> Path:
+    """What git holds of the project, without results or state."""
+    to.mkdir(parents=True)
+    for part in PARTS:
+        source = root / part
+        if source.is_symlink():
+            (to / part).symlink_to(os.readlink(source))
+        elif source.is_dir():
+            shutil.copytree(source, to / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, to / part)
+    return to
+
+
+def clone(project: Path, to: Path) -> Path:
+    """A copy of a built project, with all times kept: Snakemake goes by them."""
+    subprocess.run(["cp", "-a", str(project), str(to)], check=True)
+    return to
+
+
+def environment(**more) -> dict[str, str]:
+    """Without what an outer run may have set."""
+    dropped = ("STELE_", "SNAKEMAKE_", "PYTHONPATH")
+    return {k: v for k, v in os.environ.items() if not k.startswith(dropped)} | more
+
+
+def snakemake(project: Path, *arguments: str, timeout: int = 600, **more) -> subprocess.CompletedProcess:
+    """One run; standard output and error together."""
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    return subprocess.run(
+        command,
+        cwd=project,
+        env=environment(**more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def planned(project: Path, *arguments: str, **more) -> dict[str, int]:
+    """Rule -> number of jobs that `-n` would run."""
+    run = snakemake(project, "-n", *arguments, **more)
+    assert run.returncode == 0, run.stdout
+    if "Nothing to be done" in run.stdout:
+        return {}
+    lines = run.stdout.rpartition("Job stats:")[2].strip().splitlines()[2:]
+    counts = {}
+    for line in lines:
+        if not line.strip():
+            break
+        name, number = line.split()[:2]
+        counts[name] = int(number)
+    counts.pop("total", None)
+    return counts
+
+
+@pytest.fixture(scope="session")
+def fresh(root, tmp_path_factory) -> Path:
+    """The project as cloned; nothing is built in it."""
+    return copy_project(root, tmp_path_factory.mktemp("fresh") / "stele")
+
+
+TABLE = "results/tables/msm/table_10.md"
+
+
+def shorten(project: Path) -> Path:
+    """The short chain: a tiny scale, and one table of one row, so that every stage runs once."""
+    shutil.copy2(HERE / "tiny.yaml", project / "tiny.yaml")
+    for path in (project / "paper_tables/msm").glob("table_*.yaml"):
+        if path.name != "table_10.yaml":
+            path.unlink()
+    spec = project / "paper_tables/msm/table_10.yaml"
+    table = yaml.safe_load(spec.read_text())
+    table["groups"] = table["groups"][:1]
+    table["groups"][0]["rows"] = [row for row in table["groups"][0]["rows"] if row["label"] == "MSM"]
+    table["footnotes"] = table["deviations"] = []  # they name cells of other rows
+    spec.write_text(yaml.safe_dump(table, allow_unicode=True, sort_keys=False))
+    config = (project / "config.yaml").read_text()
+    (project / "config.yaml").write_text(config.replace("scale:  ", "scale: tiny.yaml  "))
+    return project
+
+
+@pytest.fixture(scope="session")
+def chain(root, tmp_path_factory) -> Path:
+    """The short chain, built. Tests work on clones of it."""
+    project = shorten(copy_project(root, tmp_path_factory.mktemp("chain") / "stele"))
+    run = snakemake(project, TABLE)
+    assert run.returncode == 0, run.stdout[-6000:]
+    return project
+
+
+@pytest.fixture
+def built(chain, tmp_path) -> Path:
+    return clone(chain, tmp_path / "stele")
+
+
+def outputs(project: Path) -> dict[str, bytes]:
+    """The bytes that must not depend on how a build went: tables, runs, encoders' weights."""
+    found = {}
+    for pattern in (
+        "results/tables/**/*.*",
+        "results/**/runs/*",
+        "work/**/*.safetensors",
+        "resources/*/mirror/manifest.json",
+    ):
+        found |= {str(p.relative_to(project)): p.read_bytes() for p in project.glob(pattern) if p.is_file()}
+    return found

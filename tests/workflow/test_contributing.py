@@ -1,0 +1,62 @@
+"""The examples of CONTRIBUTING.md, applied to a copy of the project and run as they stand."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.workflow.conftest import copy_project, environment
+
+TEXT = (ROOT / "CONTRIBUTING.md").read_text()
+SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", TEXT, flags=re.M | re.S))
+BLOCK = re.compile(r"^```(yaml|python|sh)\n(.*?)^```$", flags=re.M | re.S)
+
+
+def insert(project, first, body):
+    """Puts a block where its first line says: a file, and for YAML the key below which it belongs."""
+    name, _, key = first.removeprefix("# ").partition(" ")
+    path = project / name
+    if name == "config.yaml":
+        merged = {**yaml.safe_load(path.read_text()), **yaml.safe_load(body)}
+        path.write_text(yaml.safe_dump(merged, sort_keys=False, allow_unicode=True))
+    elif key:
+        lines = path.read_text().splitlines(keepends=True)
+        pattern = re.compile(rf"^ *{re.escape(key.rpartition('.')[2])}: *(\{{.*\}})?$")
+        at = next(n for n, line in enumerate(lines) if pattern.match(line.rstrip()))
+        found = pattern.match(lines[at].rstrip())[1]
+        if found:  # {a: b} on one line: add inside the braces
+            inner = ", ".join(line.strip() for line in body.strip().splitlines())
+            lines[at] = lines[at].rstrip()[:-1] + f", {inner}}}\n"
+        else:
+            lines.insert(at + 1, body)
+        path.write_text("".join(lines))
+    else:
+        with open(path, "a", encoding="utf-8") as handle:
+            handle.write("\n" + body)
+
+
+@pytest.mark.parametrize("section", [name for name, text in SECTIONS.items() if "```sh" in text])
+def test_the_example_works(section, root, tmp_path):
+    project = copy_project(root, tmp_path / "stele")
+    ran = 0
+    env = environment()
+    env["PATH"] = f"{os.path.dirname(sys.executable)}:{env['PATH']}"
+    for language, body in BLOCK.findall(SECTIONS[section]):
+        if language == "sh":
+            done = subprocess.run(["bash", "-euc", body], cwd=project, env=env, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert "This was a dry-run" in done.stdout + done.stderr
+            ran += 1
+        else:
+            first, _, rest = body.partition("\n")
+            insert(project, first, rest)
+    assert ran
+
+
+def test_every_kind_of_addition_has_its_section():
+    wanted = ("A model", "A benchmark", "A recipe", "A training set of your own (JSONL)", "A language", "A scale")
+    assert set(wanted) <= set(SECTIONS)

@@ -1,0 +1,96 @@
+"""Law 2: a harmless change reruns nothing; a change reruns exactly what it reaches. Seen with -n on a built chain."""
+
+import re
+
+import yaml
+
+from tests.workflow.conftest import TABLE, planned, snakemake
+
+AFTER_PRETRAINING = {"pretrain", "finetune", "retrieve", "score", "average", "table"}
+
+
+def edit(path, old, new, count=1):
+    text = path.read_text()
+    assert old in text, (path, old)
+    path.write_text(text.replace(old, new, count))
+
+
+def rules(project, *arguments):
+    """The rules that would run, without the alias copies."""
+    return set(planned(project, TABLE, *arguments)) - {"alias"}
+
+
+def test_nothing_to_do_after_a_build(built):
+    assert rules(built) == set()
+
+
+def test_comments_docstrings_and_formatting_rerun_nothing(built):
+    for path in (built / "src/stele").rglob("*.py"):
+        text = path.read_text()
+        path.write_text(re.sub(r'^"""', '"""Read me. ', text, count=1) + "\n# a comment\n")
+    edit(built / "src/stele/catalogue/recipes.yaml", "objective: msm", "objective:   msm   # here")
+    assert rules(built) == set()
+
+
+def test_a_change_of_the_objective_retrains_but_mines_nothing(built):
+    (built / "src/stele/training/objectives/msm.py").open("a").write("\nCHANGED = True\n")
+    assert rules(built) == AFTER_PRETRAINING
+
+
+def test_another_objective_reruns_nothing(built):
+    (built / "src/stele/training/objectives/crop.py").open("a").write("\nCHANGED = True\n")
+    (built / "src/stele/training/objectives/brand_new.py").write_text("CHANGED = True\n")
+    assert rules(built) == set()
+
+
+def test_a_change_of_scoring_scores_and_renders(built):
+    (built / "src/stele/scoring/score.py").open("a").write("\nCHANGED = True\n")
+    assert rules(built) == {"score", "average", "table"}
+
+
+def test_a_caption_renders(built):
+    spec = built / "paper_tables/msm/table_10.yaml"
+    table = yaml.safe_load(spec.read_text())
+    spec.write_text(yaml.safe_dump(table | {"caption": "Another caption."}, allow_unicode=True, sort_keys=False))
+    assert rules(built) == {"table"}
+
+
+def test_languages_rerun_what_names_them(built):
+    found = rules(built, "--config", "scale=tiny.yaml", "languages=[ru]")
+    assert found == {"retrieve", "score", "average", "table", "context"}
+
+
+def test_a_recipes_value_reruns_its_training(built):
+    edit(built / "src/stele/catalogue/recipes.yaml", "temperature: 0.1 ", "temperature: 0.2 ")
+    assert rules(built) == AFTER_PRETRAINING
+
+
+def test_a_key_that_a_recipe_lacks_is_not_in_its_params(built):
+    edit(built / "src/stele/catalogue/recipes.yaml", "  ict:\n", "  ict:\n    snapshots: [1]\n")
+    assert rules(built) == set()
+
+
+def test_places_rerun_nothing(built):
+    assert rules(built, "--config", "scale=tiny.yaml", "mirrors=[/somewhere/else]", "offline=true") <= {"context"}
+
+
+def test_a_harmless_change_of_code_is_accepted_with_one_command(built):
+    (built / "src/stele/scoring/score.py").open("a").write("\nCHANGED = True\n")
+    assert snakemake(built, "--touch", TABLE).returncode == 0
+    assert rules(built) == set()
+
+
+def test_a_new_row_builds_only_itself(built):
+    (built / "row.yaml").write_text(
+        "models:\n  msm_mu_0.9: {base: xlmr, recipe: msm, override: {mu: 0.9}, tables: [msm/10]}\n"
+    )
+    jobs = planned(built, TABLE, "--configfile", "row.yaml")
+    assert {k: v for k, v in jobs.items() if k != "alias"} == {
+        "pretrain": 1,
+        "finetune": 1,
+        "retrieve": 1,
+        "score": 1,
+        "average": 1,
+        "context": 1,
+        "table": 1,
+    }

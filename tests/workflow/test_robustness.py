@@ -1,0 +1,149 @@
+"""Laws 3, 4 and 8 on the short chain: kill -9 and go on, the same bytes, damage named and nothing lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import TABLE, copy_project, environment, outputs, planned, shorten, snakemake
+
+
+def start(project, *arguments):
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    return subprocess.Popen(
+        command,
+        cwd=project,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def wait_for(condition, seconds=240):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it never came so far"
+        time.sleep(0.05)
+
+
+def living_jobs(project):
+    """Processes of Stele that work in this folder."""
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                command = Path(f"/proc/{entry.name}/cmdline").read_text()
+                if os.readlink(f"/proc/{entry.name}/cwd") == str(project) and "stele" in command:
+                    found.append((entry.name, command))
+            except OSError:
+                continue
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["pretrain", "finetune"])
+def test_kill_9_and_the_same_command_goes_on_to_the_same_bytes(root, chain, tmp_path, stage):
+    project = shorten(copy_project(root, tmp_path / "stele"))
+    # what is built before the stage that is killed is taken from the built chain: its times say so
+    for folder in ("resources", "work", ".snakemake"):
+        subprocess.run(["cp", "-a", str(chain / folder), str(project / folder)], check=True)
+    for folder in {"pretrain": ("encoders", "finetuned"), "finetune": ("finetuned",)}[stage]:
+        subprocess.run(["rm", "-r", str(project / "work/tiny" / folder)], check=True)
+    driver = start(project, TABLE)
+    state = project / "state/tiny" / stage
+    wait_for(lambda: any(path.is_file() for path in state.rglob("*")))
+    driver.kill()  # the driver alone: its jobs must notice
+    driver.wait()
+    wait_for(lambda: not living_jobs(project), seconds=15)
+    run = snakemake(project, TABLE)
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert "its locks are removed" in run.stdout
+    assert outputs(project) == outputs(chain)
+    assert not any(path.is_file() for path in state.rglob("*")), "the state goes when the job is done"
+
+
+@pytest.mark.slow
+def test_built_again_from_nothing_it_is_the_same_bytes_without_the_worker(root, chain, tmp_path):
+    project = shorten(copy_project(root, tmp_path / "stele"))
+    run = snakemake(project, TABLE, STELE_USE_WORKER="0")
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert outputs(project) == outputs(chain)
+
+
+def test_a_damaged_download_is_named_and_nothing_is_lost(built):
+    mirrored = next((built / "resources/tiny/mirror").rglob("nq-test.qa.csv"), None) or next(
+        (built / "resources/tiny/mirror").rglob("xor_dev_retrieve*")
+    )
+    data = bytearray(mirrored.read_bytes())
+    data[len(data) // 2] ^= 1
+    times = mirrored.stat()
+    mirrored.write_bytes(bytes(data))
+    os.utime(mirrored, ns=(times.st_atime_ns, times.st_mtime_ns))
+    record = next((built / "resources/tiny/datasets").glob("xor_tydi/all/record.json"))
+    before = outputs(built)
+    record.unlink()
+    run = snakemake(built, TABLE)
+    assert run.returncode != 0
+    assert mirrored.name in run.stdout and "sha256" in run.stdout
+    assert not record.exists()
+    after = outputs(built)
+    assert {k: v for k, v in after.items() if "tables" not in k} == {
+        k: v for k, v in before.items() if "tables" not in k
+    }
+
+
+def test_a_failed_row_still_renders_and_the_next_run_builds_the_table(built):
+    module = built / "src/stele/scoring/score.py"
+    good = module.read_text()
+    head = "def run(args: argparse.Namespace) -> None:\n"
+    assert head in good
+    module.write_text(good.replace(head, head + "    raise SystemExit('broken on purpose')\n"))
+    run = snakemake(built, TABLE)
+    assert run.returncode != 0
+    assert "broken on purpose" in run.stdout, "the failed job's last log lines are shown"
+    table = (built / TABLE).read_text()
+    assert "failed" in table and "score/xor_retrieve.msm" in table
+    assert (built / TABLE).stat().st_mtime < 10
+    module.write_text(good)
+    assert "table" in planned(built, TABLE)
+    assert snakemake(built, TABLE).returncode == 0
+    assert "broken" not in (built / TABLE).read_text()
+
+
+def test_a_second_scale_is_refused_when_a_run_starts_not_by_n(built):
+    assert snakemake(built, "-n", TABLE, "--config", "scale=miniature").returncode == 0
+    run = snakemake(built, TABLE, "--config", "scale=miniature")
+    assert run.returncode != 0
+    assert "results_dir=" in run.stdout and "remove" in run.stdout
+
+
+def test_a_living_driver_keeps_its_locks(built):
+    (built / "results/tables/msm/table_10.md").unlink()
+    (built / "src/stele/tables/table.py").open("a").write(
+        "\nimport time\n\n_run = run\n\n\ndef run(args):\n    time.sleep(8)\n    _run(args)\n"
+    )
+    driver = start(built, TABLE)
+    wait_for(lambda: any((built / ".snakemake/locks").glob("*")))
+    wait_for(lambda: any((built / ".snakemake/stele-drivers").glob("*")))
+    second = snakemake(built, TABLE)
+    assert second.returncode != 0 and "locked" in second.stdout.lower()
+    assert driver.wait(timeout=120) == 0
+    os.killpg(driver.pid, signal.SIGKILL) if driver.poll() is None else None
+
+
+def test_one_job_runs_by_hand_on_a_few_queries(built):
+    run = snakemake(built, "-n", "-p", "--forcerun", "retrieve", "--", TABLE)
+    command = next(line.strip() for line in run.stdout.splitlines() if "stele retrieval retrieve" in line)
+    command = command.partition(" > ")[0].replace("results/xor_retrieve", "try") + " --limit 5"
+    env = environment(PYTHONPATH=str(built / "src"), PATH=f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
+    done = subprocess.run(command, shell=True, cwd=built, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    import json
+
+    record = json.loads(next((built / "try").rglob("retrieval.json")).read_text())
+    assert "limited" in record["labels"]

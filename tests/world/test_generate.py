@@ -1,0 +1,256 @@
+"""The generated world: what is asked, told and linked holds together, and is the same bytes everywhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stele.errors import SteleError
+from stele.world.generate import World, generate
+from stele.world.sizes import WorldSizes, world_sizes
+
+LANGUAGES = ("en", "es", "ru", "uk", "ar", "te", "th", "ja")
+SMALL = {
+    "entities": 90,
+    "nouns": 20,
+    "web_documents": 12,
+    "questions": {
+        "nq": {"train": 300, "dev": 30, "test": 60},
+        "marco": {"train": 300, "dev": 30},
+        "squad": {"train": 100, "dev": 20},
+        "lareqa": {"test": 30},
+        "mrtydi": {"train": 60, "dev": 20, "test": 40},
+        "xor": {"train": 60, "dev": 20, "test": 20},
+    },
+    "mentions": {"train": 80, "dev": 15, "test": 30},
+    "parallel": {"tatoeba": 60, "training": 100},
+}
+FINE_TUNING = [("nq", "en"), ("marco", "en"), ("squad", "en")] + [
+    (purpose, code) for purpose in ("mrtydi", "xor") for code in LANGUAGES
+]
+DIGEST = """
+import hashlib
+from stele.world.generate import generate
+from stele.world.sizes import world_sizes
+world = generate(world_sizes({"entities": 40, "web_documents": 4}), ["en", "fi", "ar", "ja", "ko", "hi"], 7)
+digest = hashlib.sha256()
+for code in world.languages:
+    for told in (world.articles(code), list(world.web_documents(code)), world.descriptions(code)):
+        digest.update(repr(told).encode())
+    digest.update(repr(world.mentions(code, "test")).encode())
+    for purpose in ("mrtydi", "xor", "lareqa"):
+        digest.update(repr([world.questions(purpose, code, split) for split in ("train", "dev", "test")]).encode())
+    if code != "en":
+        digest.update(repr([world.parallel(code, purpose) for purpose in ("tatoeba", "training")]).encode())
+print(digest.hexdigest())
+"""
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return generate(world_sizes(SMALL), LANGUAGES, 3)
+
+
+def everything_asked(world: World, split: str) -> list:
+    purposes = [("nq", "en"), ("marco", "en"), ("squad", "en")]
+    purposes += [(purpose, code) for purpose in ("mrtydi", "xor", "lareqa") for code in world.languages]
+    return [q for purpose, code in purposes for q in world.questions(purpose, code, split)]
+
+
+def test_two_processes_with_other_hash_seeds_make_the_same_world():
+    digests = set()
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "LC_ALL": "C"}
+        done = subprocess.run(
+            [sys.executable, "-c", DIGEST], env=environment, capture_output=True, text=True, check=True
+        )
+        digests.add(done.stdout)
+    assert len(digests) == 1
+
+
+def test_another_seed_makes_another_world(world):
+    other = generate(world_sizes(SMALL), ["en"], 4)
+    assert not {e.names["en"] for e in world.entities.values()} & {e.names["en"] for e in other.entities.values()}
+
+
+def test_a_language_does_not_depend_on_the_others(world):
+    alone = generate(world_sizes(SMALL), ["th"], 3)
+    assert alone.languages == ("en", "th")
+    assert alone.articles("th") == world.articles("th")
+    assert list(alone.web_documents("th")) == list(world.web_documents("th"))
+    assert alone.questions("xor", "th", "dev") == world.questions("xor", "th", "dev")
+
+
+def test_no_question_is_in_two_splits(world):
+    asked = {
+        split: {(q.language, q.text) for q in everything_asked(world, split)} for split in ("train", "dev", "test")
+    }
+    assert all(asked.values())
+    assert not asked["train"] & asked["dev"]
+    assert not asked["train"] & asked["test"]
+    assert not asked["dev"] & asked["test"]
+
+
+def test_what_is_tested_is_not_in_fine_tuning(world):
+    tested = {q.entity for q in everything_asked(world, "test")} | {
+        m.entity for code in LANGUAGES for m in world.mentions(code, "test")
+    }
+    assert len(tested) > 10
+    names = {world.entities[e].names[code] for e in tested for code in LANGUAGES}
+    for purpose, code in FINE_TUNING:
+        for question in world.questions(purpose, code, "train"):
+            assert question.entity not in tested
+            assert question.fact.value not in tested
+            assert not names & set(question.answers)
+    assert not tested & {m.entity for m in world.mentions("en", "train")}
+
+
+def test_pretraining_text_knows_what_is_tested(world):
+    text = "".join(s for d in world.web_documents("en") for p in d for s in p)
+    text += "".join(s.text for a in world.articles("en") for s in a.sentences())
+    tested = {q.entity for q in world.questions("nq", "en", "test")}
+    assert all(world.entities[entity].names["en"] in text for entity in tested)
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+def test_answers_stand_in_the_gold_sentence(world, split):
+    for question in everything_asked(world, split):
+        gold = question.gold
+        if gold.collection == "parallel":
+            article = next(a for a in world.parallel_articles(gold.language) if a.entity == gold.entity)
+        else:
+            article = world.article(gold.language, gold.entity)
+        sentence = article.sentences()[gold.sentence]
+        assert sentence.fact == question.fact
+        assert question.answers
+        assert all(answer and answer in sentence.text for answer in question.answers)
+        paragraph, place = article.paragraph_of(gold.sentence)
+        assert article.paragraphs()[paragraph][place] is sentence
+
+
+def test_questions_name_their_entity_in_their_language(world):
+    for question in everything_asked(world, "test"):
+        assert world.entities[question.entity].names[question.language] in question.text
+
+
+def test_xor_asks_in_one_language_and_answers_in_english(world):
+    for question in world.questions("xor", "ru", "dev"):
+        assert (question.language, question.gold.language) == ("ru", "en")
+
+
+def test_lareqa_is_parallel(world):
+    english, thai = (world.questions("lareqa", code, "test") for code in ("en", "th"))
+    assert [q.id for q in english] == [q.id for q in thai]
+    assert [(q.fact, q.gold.entity, q.gold.sentence) for q in english] == [
+        (q.fact, q.gold.entity, q.gold.sentence) for q in thai
+    ]
+    for one, other in zip(world.parallel_articles("en"), world.parallel_articles("th"), strict=True):
+        assert [s.fact for s in one.sentences()] == [s.fact for s in other.sentences()]
+
+
+def test_mentions_and_links_are_spans_of_names(world):
+    for code in LANGUAGES:
+        for article in world.articles(code):
+            for sentence in article.sentences():
+                for link in sentence.mentions:
+                    assert sentence.text[link.start : link.end] == world.entities[link.entity].names[code]
+                assert set(sentence.links) <= set(sentence.mentions)
+                for link in sentence.links:
+                    assert link.entity != article.entity
+                    assert code in world.entities[link.entity].coverage
+        for mention in world.mentions(code, "dev"):
+            assert mention.surface == world.entities[mention.entity].names[code]
+
+
+def test_english_has_every_article_and_others_a_share(world):
+    assert len(world.articles("en")) == len(world.entities)
+    assert 0.3 < len(world.articles("te")) / len(world.entities) < 0.6
+
+
+def test_test_sentences_of_tatoeba_are_unique_and_native(world):
+    english_words = {word for forms in world.concepts.words.values() for word in forms}
+    for code in ("ru", "th"):
+        pairs = world.parallel(code, "tatoeba")
+        assert len(pairs) == 60
+        assert len({english for english, _ in pairs}) == len({foreign for _, foreign in pairs}) == 60
+        training = world.parallel(code, "training")
+        assert not {english for english, _ in pairs} & {english for english, _ in training}
+        for _, foreign in pairs:
+            assert not any(c.isdigit() for c in foreign)
+            assert not english_words & set(foreign.rstrip(".").split(" "))
+
+
+def test_translation_pairs_are_as_many_as_asked_and_differ(world):
+    for code in ("es", "ja"):
+        pairs = world.parallel(code, "training")
+        assert len(pairs) == len(set(pairs)) == 100
+        assert all(english != foreign for english, foreign in pairs)
+
+
+def test_documents_of_the_crawl_have_the_asked_length(world):
+    low, high = world.sizes.web_sentences
+    documents = list(world.web_documents("ru"))
+    assert len(documents) == SMALL["web_documents"]
+    assert all(low <= sum(map(len, document)) <= high for document in documents)
+
+
+def test_titles_tell_entities_apart(world):
+    for code in LANGUAGES:
+        names = [entity.names[code] for entity in world.entities.values()]
+        assert len(set(names)) == len(names)
+
+
+def test_english_looks_like_english(world):
+    sentences = [s.text for a in world.articles("en") for s in a.sentences()]
+    assert all(s[0].isupper() or s[0].isdigit() for s in sentences)
+    assert all(s.endswith(".") and not s.endswith("..") for s in sentences)
+    text = " ".join(sentences)
+    assert re.search(r"\b(Dr|Prof|Mr|Mrs|St)\. [A-Z]", text)
+    assert re.search(r" (Co|Inc|Ltd)\. [a-z]", text)
+    assert re.search(r"\bIn \d{4}, [A-Z]", text)
+    assert " a " in text and " the " in text
+    assert " a an" not in text and " a apple" not in text
+
+
+def test_the_smallest_world_has_every_type_of_entity():
+    for seed in range(5):
+        types = [e.type for e in generate(WorldSizes(entities=20), ["en"], seed).entities.values()]
+        assert min(types.count(name) for name in set(types)) >= 2
+        assert len(set(types)) == WorldSizes().types
+
+
+def test_a_scale_may_want_more_words_than_are_listed():
+    world = generate(WorldSizes(entities=20, nouns=200, verbs=40, adjectives=40), ["en", "hi"], 0)
+    assert len(set(world.concepts.nouns)) == 200
+    assert world.lexicons["hi"].forms[world.concepts.nouns[-1]]
+
+
+def test_bad_sizes_and_names_are_refused():
+    with pytest.raises(SteleError, match=r"world\.entitys.*"):
+        world_sizes({"entitys": 100})
+    with pytest.raises(SteleError, match=r"world\.dials\.loan.*1\.5"):
+        world_sizes({"dials": {"loan": 1.5}})
+    with pytest.raises(SteleError, match="given twice"):
+        generate(WorldSizes(), ["en", "en"], 0)
+    with pytest.raises(SteleError, match="unknown language 'xx'"):
+        generate(WorldSizes(entities=20), ["xx"], 0)
+    with pytest.raises(SteleError, match="cannot be generated"):
+        generate(WorldSizes(entities=20), ["km"], 0)
+    with pytest.raises(SteleError, match=r"unknown purpose 'nqq'.*did you mean 'nq'"):
+        generate(WorldSizes(entities=20), ["en"], 0).questions("nqq", "en", "dev")
+
+
+def test_shipped_scales_have_worlds_that_can_be_generated():
+    import yaml
+
+    import stele.catalogue
+
+    for path in sorted((Path(stele.catalogue.__file__).parent / "scales").glob("*.yaml")):
+        scale = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if scale.get("generated"):
+            world_sizes(scale["world"], f"{path.name}: world")
