@@ -91,7 +91,7 @@ def clear_stale_locks() -> None:
 
 
 def running(plan: Jobs) -> None:
-    """`onstart`: jobs are about to run. Refuses a second scale, notes this driver, starts the profile's local worker."""
+    """`onstart`: jobs are about to run. Refuses a second scale, notes the driver, starts the local worker."""
     try:
         configuration.check_stamp(Path(plan.config.results_dir), plan.scale)
     except SteleError as error:

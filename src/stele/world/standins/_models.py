@@ -59,7 +59,7 @@ def build(config: PreTrainedConfig, seed: int) -> PreTrainedModel:
 
 
 def _wave_positions(weight: Any, scale: float = 0.15, longest: float = 200.0) -> None:
-    """Learnt positions start as sinusoids (Vaswani et al., section 3.5), of wavelengths that short texts can tell apart.
+    """Learnt positions start as sinusoids (Vaswani et al., section 3.5), of wavelengths short texts can tell apart.
 
     In a few thousand steps at these sizes neighbourhood is otherwise not learnt from nothing.
     """
