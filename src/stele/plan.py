@@ -44,9 +44,6 @@ class Plan:
     def log(self, path: str) -> str:
         return f"logs/{self.scale_folder}/{path}.log"
 
-    def timing(self, path: str) -> str:
-        return f"logs/{self.scale_folder}/{path}.benchmark.tsv"
-
     def results(self, path: str) -> str:
         return f"{self.config.results_dir}/{path}"
 

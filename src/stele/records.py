@@ -35,6 +35,7 @@ CIRCUMSTANCES = (
     "host",
     "wall_seconds",
     "cpu_seconds",
+    "peak_memory_mb",
     "finished",
     "curve_seconds",
 )
@@ -174,6 +175,7 @@ def write_record(
         "host": platform.node(),
         "wall_seconds": round(time.monotonic() - clock.wall, 3),
         "cpu_seconds": round(_cpu_seconds() - clock.cpu, 3),
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     if seed is not None:

@@ -25,7 +25,9 @@ def test_on_a_cluster_it_means_the_papers_sizes(fresh):
 
 def test_both_scales_run_the_same_rules(fresh):
     miniature = planned(fresh, "all_tables")
-    paper = planned(fresh, "all_tables", "--config", "scale=paper")
+    (fresh / "walled").mkdir()  # what upstream keeps behind a page without addresses, the generated internet has
+    (fresh / "walled.yaml").write_text("scale: paper\nuser_data: {xor_dpr_train: walled}\n")
+    paper = planned(fresh, "all_tables", "--configfile", "walled.yaml")
     # only the generator's own rules are the miniature's; only CC-100's missing languages need Wikipedia at paper scale
     assert set(miniature) - {"mirror", "standin"} == set(paper) - {"wikipedia"}
     for rule in ("pretrain", "finetune", "retrieve", "score", "table"):
@@ -62,7 +64,7 @@ def test_an_unknown_name_is_named_with_the_nearest(fresh):
     cases = {
         "results/mrtydi/mms/zero_shot.json": ["'mms'", "'msm'"],
         "results/mrtydi/msm/zero_shoot_nq.json": ["'zero_shoot_nq'", "'zero_shot_nq'"],
-        "results/tables/msm/table_55.md": ["msm/55", "'msm/05'"],
+        "results/tables/msm/table_55.md": ["msm/55", "'msm/15'"],
     }
     for target, parts in cases.items():
         run = snakemake(fresh, "-n", target)

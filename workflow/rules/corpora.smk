@@ -8,8 +8,6 @@ rule cc100:
         record=plan.work("documents/cc100/{part}/record.json"),
     log:
         plan.log("cc100/{part}"),
-    benchmark:
-        plan.timing("cc100/{part}")
     conda:
         "../../envs/data.yaml"
     params:
@@ -27,8 +25,6 @@ rule wikipedia:
         record=plan.work("documents/wikipedia/{part}/{shard}/record.json"),
     log:
         plan.log("wikipedia/{part}.{shard}"),
-    benchmark:
-        plan.timing("wikipedia/{part}.{shard}")
     wildcard_constraints:
         shard=r"\d+",
     conda:

@@ -8,8 +8,6 @@ rule finetune:
         record=plan.finetuned("{model}", "{recipe}", "{seeds}"),
     log:
         plan.log("finetune/{model}.{recipe}.{seeds}"),
-    benchmark:
-        plan.timing("finetune/{model}.{recipe}.{seeds}")
     conda:
         plan.torch_environment
     threads: plan.sizes["threads"]

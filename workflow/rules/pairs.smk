@@ -9,8 +9,6 @@ rule mine:
         record=plan.work("pairs/{method}/{model}/{part}/record.json"),
     log:
         plan.log("mine/{method}.{model}.{part}"),
-    benchmark:
-        plan.timing("mine/{method}.{model}.{part}")
     conda:
         "../../envs/cpu.yaml"
     params:

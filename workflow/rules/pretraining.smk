@@ -8,8 +8,6 @@ rule pretrain:
         record=plan.work("encoders/{model}/pt{pt}/record.json"),
     log:
         plan.log("pretrain/{model}.pt{pt}"),
-    benchmark:
-        plan.timing("pretrain/{model}.pt{pt}")
     conda:
         plan.torch_environment
     threads: plan.sizes["threads"]

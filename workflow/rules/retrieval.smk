@@ -8,8 +8,6 @@ rule retrieve:
         record=plan.results("{benchmark}/{model}/{setting}/{seeds}/retrieval.json"),
     log:
         plan.log("retrieve/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.timing("retrieve/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         plan.torch_environment
     threads: plan.sizes["threads"]

@@ -9,8 +9,6 @@ rule score:
         queries=plan.results("{benchmark}/{model}/{setting}/{seeds}/queries.parquet"),
     log:
         plan.log("score/{benchmark}.{model}.{setting}.{seeds}"),
-    benchmark:
-        plan.timing("score/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         "../../envs/data.yaml"
     params:
@@ -37,8 +35,6 @@ rule average:
         result=plan.results("{benchmark}/{model}/{setting}.json"),
     log:
         plan.log("average/{benchmark}.{model}.{setting}"),
-    benchmark:
-        plan.timing("average/{benchmark}.{model}.{setting}")
     conda:
         "../../envs/data.yaml"
     params:

@@ -25,8 +25,6 @@ rule table:
         csv=plan.results("tables/{paper}/table_{number}.csv"),
     log:
         plan.log("table/{paper}.{number}"),
-    benchmark:
-        plan.timing("table/{paper}.{number}")
     conda:
         "../../envs/data.yaml"
     params:

@@ -7,8 +7,6 @@ rule mirror:
         user_data=directory(plan.resources("user_data")),
     log:
         plan.log("mirror"),
-    benchmark:
-        plan.timing("mirror")
     conda:
         "../../envs/data.yaml"
     params:
@@ -39,8 +37,6 @@ rule standin:
         record=plan.standin("{key}"),
     log:
         plan.log("standin/{key}"),
-    benchmark:
-        plan.timing("standin/{key}")
     conda:
         "../../envs/cpu.yaml"
     threads: plan.sizes["threads"]

@@ -55,9 +55,9 @@ class Recipe(Part):
     english: bool = Field(False, description="reads English only")
 
     steps: int = Field(ge=1)
-    batch: int = Field(48, ge=2, description="windows of text a step")
+    batch: int = Field(24, ge=2, description="windows of text a step")
     length: int = Field(32, ge=3, description="tokens of a window, special ones included")
-    mask_probability: float = Field(0.15, gt=0, lt=1)
+    mask_probability: float = Field(0.3, gt=0, lt=1)
     sampling_alpha: float = Field(0.3, ge=0, le=1)
     dropout: float = Field(0.0, ge=0, lt=1, description="in this training; config.json keeps 0.1, its original's")
     learning_rate: float = Field(3e-3, gt=0)
