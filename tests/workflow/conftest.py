@@ -128,7 +128,6 @@ def outputs(project: Path) -> dict[str, bytes]:
         "results/tables/**/*.*",
         "results/**/runs/*",
         "work/**/*.safetensors",
-        "resources/*/mirror/manifest.json",
     ):
         found |= {str(p.relative_to(project)): p.read_bytes() for p in project.glob(pattern) if p.is_file()}
     return found
