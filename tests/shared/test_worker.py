@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -97,11 +98,14 @@ def test_no_orphan_still_writes(tree, environment, victim):
 
 def _driver(environment) -> str:
     """The process that started the worker: the parent of the process that serves the socket."""
-    found = subprocess.run(
-        ["pgrep", "-f", f"stele.worker {environment['STELE_WORKER']}"], capture_output=True, text=True
-    )
-    pid = found.stdout.split()[0]
-    return next(line.split()[1] for line in open(f"/proc/{pid}/status") if line.startswith("PPid"))
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if environment["STELE_WORKER"].encode() in (folder / "cmdline").read_bytes().split(b"\0"):
+                lines = (folder / "status").read_text().splitlines()
+                return next(line.split()[1] for line in lines if line.startswith("PPid"))
+        except OSError:
+            continue  # it ended while we looked
+    raise AssertionError("no worker serves the socket")
 
 
 def test_without_a_worker_the_command_runs_by_itself(tree, environment):
