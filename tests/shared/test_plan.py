@@ -33,7 +33,9 @@ def test_every_fine_tuning_recipe_is_valid(plan):
     from stele.finetuning.recipe import parse_recipe
 
     for name in catalogue.load("recipes")["finetuning"]:
-        parse_recipe(plan.training_recipe(name), name)
+        recipe = parse_recipe(plan.training_recipe(name), name)
+        assert recipe.total_steps(100_000) >= 1
+        assert recipe.threads == plan.sizes["threads"]
 
 
 def test_every_mining_recipe_is_valid_and_no_longer_than_its_objective(plan):
@@ -53,9 +55,10 @@ def test_every_stand_in_and_world_is_valid(plan):
 
     if not plan.generated:
         pytest.skip("the papers' scale has no generated data")
-    world_sizes(plan.sizes["world"])
-    for key in catalogue.load("standins"):
-        parse({k: v for k, v in plan.standin_recipe(key).items()}, key)
+    assert world_sizes(plan.sizes["world"]).entities == plan.sizes["world"]["entities"]
+    for key, entry in catalogue.load("standins").items():
+        _, recipe = parse(plan.standin_recipe(key), key)
+        assert recipe.kind == entry["kind"]
 
 
 def test_the_global_batch_of_the_msm_rows_is_one(plan):

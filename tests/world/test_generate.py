@@ -253,4 +253,4 @@ def test_shipped_scales_have_worlds_that_can_be_generated():
     for path in sorted((Path(stele.catalogue.__file__).parent / "scales").glob("*.yaml")):
         scale = yaml.safe_load(path.read_text(encoding="utf-8"))
         if scale.get("generated"):
-            world_sizes(scale["world"], f"{path.name}: world")
+            assert world_sizes(scale["world"], f"{path.name}: world").entities == scale["world"]["entities"]
