@@ -7,7 +7,6 @@ record.
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -50,8 +49,9 @@ def run(args: argparse.Namespace) -> None:
     from stele.finetuning.selection import Selection
     from stele.training import loop
     from stele.training.device import place
+    from stele.training.recipe import read_json
 
-    recipe = parse_recipe(_json(args.recipe))
+    recipe = parse_recipe(read_json(args.recipe))
     if args.limit is not None and args.limit < 2:
         raise SteleError(f"--limit: want at least 2, found {args.limit}")
     training, dev = data_records(args.training, "--training"), data_records(args.dev, "--dev")
@@ -202,13 +202,3 @@ def _publish(
             content=content,
             **facts,
         )
-
-
-def _json(text: str) -> dict[str, Any]:
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"--recipe: not JSON ({error})") from None
-    if not isinstance(values, dict):
-        raise SteleError(f"--recipe: want a JSON object, found {type(values).__name__}")
-    return values

@@ -6,7 +6,6 @@ Writes a plain `transformers` folder of the sentence encoder, its snapshots, the
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import shutil
 from collections.abc import Mapping
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from stele import records
-from stele.errors import SteleError
 from stele.outputs import atomic_directory, files_digest
 
 log = logging.getLogger(__name__)
@@ -45,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     from stele.training import flops, loop, tasks
     from stele.training.device import place
     from stele.training.masking import vocabulary
-    from stele.training.recipe import parse_recipe
+    from stele.training.recipe import parse_recipe, read_json
 
     recipe = parse_recipe(read_json(args.recipe))
     given = parse_pairs(args.pairs)
@@ -81,16 +79,6 @@ def run(args: argparse.Namespace) -> None:
         publish(args.output, model, base, snapshots, curve, inputs, clock, args.seed, facts)
         shutil.rmtree(args.state, ignore_errors=True)
     where.wait()
-
-
-def read_json(text: str) -> dict[str, Any]:
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"--recipe: not JSON ({error})") from None
-    if not isinstance(values, dict):
-        raise SteleError(f"--recipe: want a JSON object, found {type(values).__name__}")
-    return values
 
 
 def new_module(model: Any, heads: Mapping[str, type], recipe: Any, seed: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -77,3 +78,14 @@ def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> Pretrain
     if recipe.steps and recipe.snapshots and max(recipe.snapshots) > recipe.steps:
         raise SteleError(f"{where}: snapshots: step {max(recipe.snapshots)} is past the last one, {recipe.steps}")
     return recipe
+
+
+def read_json(text: str) -> dict[str, Any]:
+    """The recipe that a command is given as JSON text; anything but an object is an error."""
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"--recipe: not JSON ({error})") from None
+    if not isinstance(values, dict):
+        raise SteleError(f"--recipe: want a JSON object, found {type(values).__name__}")
+    return values
