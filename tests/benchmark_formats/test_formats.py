@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stele import catalogue
 from stele.benchmarks import jsonl, lareqa, marco, mewsli_x, mrtydi, nq, squad, tatoeba, xor_retrieve
 from stele.benchmarks.types import Passage, Query, Search
 from stele.errors import SteleError
@@ -54,9 +55,8 @@ def test_mrtydi(swahili):
         ("t/test.jsonl.gz", rows(topic(7)) + "{oops\n", r"test\.jsonl\.gz, line 2: not JSON"),
         ("t/test.jsonl.gz", '{"query_id": "7"}\n', r"line 1: no field 'query'; found query_id"),
         ("t/test.jsonl.gz", "[7]\n", r"line 1: want a JSON object, found list"),
-        ("t/qrels.test.txt", "7 Q0 1#0 1\n9 Q0 2#0 1\n", r"qrels\.test\.txt, line 2: query '9' is not among"),
-        ("t/qrels.test.txt", "7 Q0 1#0 1\n7 Q0 1#0 1\n", r"line 2: judgment of query 7 on passage '1#0' is there"),
-        ("t/qrels.test.txt", "7 Q0 1#0\n", r"line 1: want `query 0 passage relevance`"),
+        ("t/qrels.test.txt", "7 Q0 1#0 1\n7 Q0 1#0 1\n", r"line 2: judgment of query 7 on document '1#0' is there"),
+        ("t/qrels.test.txt", "7 Q0 1#0\n", r"line 1: want `query 0 document relevance`"),
         ("c/corpus.jsonl.gz", rows({"docid": "1 0", "title": "", "text": "x"}), "docid must be a string without white"),
         ("c/corpus.jsonl.gz", rows({"docid": "1", "title": "", "text": 3}), r"'text' must be a string, found int"),
     ],
@@ -91,10 +91,11 @@ def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_
     example = {"query_id": "1", "query": "q", "positive_passages": [full], "negative_passages": [full | {"docid": "2"}]}
     lonely = {"query_id": "2", "query": "q", "positive_passages": [], "negative_passages": []}
     put(tmp_path / "t/train.jsonl.gz", rows(example, lonely))
-    (found,) = mrtydi.training(swahili, "train")
+    data = {"mrtydi_train": swahili["mrtydi"]}
+    (found,) = mrtydi.training(data, "train")
     assert (found.query, found.language, [p.id for p in found.positives + found.negatives]) == ("q", "sw", ["1#0", "2"])
     with pytest.raises(SteleError, match="has no text: this split names its passages only"):
-        list(mrtydi.training(swahili, "test"))
+        list(mrtydi.training(data, "test"))
 
 
 def test_marco_is_tevatrons_layout(tmp_path):
@@ -148,6 +149,16 @@ def test_w100_with_a_missing_column(xor, tmp_path):
         list(xor_retrieve.passages(xor, "en"))
 
 
+def test_a_cut_file_of_passages_is_named(xor, tmp_path):
+    (tmp_path / "p/enwiki_20190201_w100.tsv").unlink()
+    path = tmp_path / "p/enwiki_20190201_w100.tsv.gz"
+    put(path, W100 * 100)
+    path.write_bytes(path.read_bytes()[:-20])
+    for read in (lambda: xor_retrieve.texts(xor, "en", {"99"}), lambda: list(xor_retrieve.passages(xor, "en"))):
+        with pytest.raises(SteleError, match=r"enwiki_20190201_w100\.tsv\.gz: the gzip file is cut short or damaged"):
+            read()
+
+
 def dpr(**other) -> dict:
     passage = {"title": "T", "text": "gold", "score": 1.0, "title_score": 0, "passage_id": "11"}
     hard = {"title": "H", "text": "hard", "score": 0.5, "title_score": 0}
@@ -165,6 +176,17 @@ def test_dpr_training_files_are_streamed(tmp_path, monkeypatch, indent):
     assert [example.language for example in found] == ["en", "te"]
     assert found[0].positives == [Passage("11", "T", "gold")]
     assert found[0].negatives[0].id == found[1].negatives[0].id != ""  # no id given: made from the content
+
+
+def test_dpr_dev_examples_have_the_first_30_negatives_of_both_kinds(tmp_path):
+    """What mDPR's average rank takes (val_av_rank_hard_neg and _other_neg); training takes the hard ones alone."""
+    kinds = {kind: [{"title": "", "text": f"{kind} {n}"} for n in range(35)] for kind in ("hard", "other")}
+    for split in ("train", "dev"):
+        item = dpr(hard_negative_ctxs=kinds["hard"], negative_ctxs=kinds["other"])
+        put(tmp_path / f"biencoder-nq-{split}.json.gz", json.dumps([item]))
+    train, dev = (next(nq.training({"nq_dpr": {"all": tmp_path}}, split)).negatives for split in ("train", "dev"))
+    assert [p.text for p in train] == [f"hard {n}" for n in range(35)]
+    assert [p.text for p in dev] == [f"{kind} {n}" for kind in ("hard", "other") for n in range(30)]
 
 
 @pytest.mark.parametrize(
@@ -302,7 +324,7 @@ def test_lareqa_counts_on_the_real_files(real_data):
     data = {"lareqa": {"all": real_data / "lareqa_xquad_r"}}
     assert sum(1 for _ in lareqa.passages(data, "all")) == 13_014
     questions = 0
-    for search in lareqa.searches(lareqa.LANGUAGES):
+    for search in lareqa.searches(catalogue.get("benchmarks", "lareqa")["languages"]):
         judged = lareqa.judgments(data, search)
         assert {len(right) for right in judged.values()} == {11}
         questions += len(judged)
@@ -312,7 +334,7 @@ def test_lareqa_counts_on_the_real_files(real_data):
 def test_xor_counts_on_the_real_files(real_data):
     data = {"xor_tydi": {"all": real_data / "xor_tydi"}}
     counted = {}
-    for search in xor_retrieve.searches(xor_retrieve.LANGUAGES):
+    for search in xor_retrieve.searches(catalogue.get("benchmarks", "xor_retrieve")["languages"]):
         answers = xor_retrieve.answers(data, search)
         counted[search.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
     assert counted == {"ar": 309, "bn": 304, "fi": 314, "ja": 241, "ko": 285, "ru": 237, "te": 238}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import shutil
+from collections import Counter
 
 import numpy as np
 import pytest
 
+from stele.benchmarks import xor_retrieve
 from stele.benchmarks.types import Search
 from stele.errors import SteleError
-from stele.scoring.case import Case
+from stele.scoring.aggregate import by_language
+from stele.scoring.evaluate import evaluator
 from stele.scoring.metrics.r import tokens
 from stele.scoring.punkt import FILES, word_tokenizer
-from stele.scoring.score import evaluator
+from tests.scoring.cases import case_of, score
 
 
 @pytest.fixture
@@ -25,52 +28,63 @@ def punkt(tmp_path):
     return {"nltk_punkt": {"all": tmp_path}}
 
 
-def score(metric: str, texts: dict[str, str], ranked, answers, data=None) -> list[float]:
-    benchmark = SimpleNamespace(texts=lambda data, pool, ids: {name: texts[name] for name in ids})
-    searches = [Search("ar", "ar", "en")] * len(ranked)
-    case = Case(benchmark, data or {}, searches, [str(i) for i in range(len(ranked))], ranked, [], answers)
-    return evaluator(metric)(case).tolist()
-
-
 # --- XOR-Retrieve ---
 def test_xor_cuts_at_exactly_n_thousand_tokens(punkt):
-    texts = {"a": "w " * 1998 + "red", "b": "blue green"}
-    found = score("r@2kt", texts, [["a", "b"]] * 3, [["red blue"], ["green"], ["blue"]], punkt)
+    given = {"texts": {"a": "w " * 1998 + "red", "b": "blue green"}, "data": punkt}
+    found = score("r@2kt", ranked=[["a", "b"]] * 3, answers=[["red blue"], ["green"], ["blue"]], **given)
     # tokens 1,999 and 2,000 are "red" and "blue": an answer may span passages; "green" is token 2,001
     assert found == [1.0, 0.0, 1.0]
-    assert score("r@5kt", texts, [["a", "b"]], [["green"]], punkt) == [1.0]
+    assert score("r@5kt", ranked=[["a", "b"]], answers=[["green"]], **given) == [1.0]
 
 
-def test_xor_stops_after_the_passage_that_reaches_the_limit(punkt):
-    texts = {"a": "w " * 2000, "b": "blue"}
-    assert score("r@2kt", texts, [["a", "b"]], [["blue"]], punkt) == [0.0]
+def test_xor_counts_tokens_and_not_words(punkt):
+    # "w," is two tokens: 1,000 such words fill the 2,000; cut by words, "red" would be found
+    given = {"texts": {"a": "w, " * 1000, "b": "red"}, "data": punkt}
+    assert score("r@2kt", ranked=[["a", "b"]], answers=[["red"]], **given) == [0.0]
 
 
 def test_xor_follows_the_ranking(punkt):
-    texts = {"a": "w " * 2000, "b": "blue"}
-    assert score("r@2kt", texts, [["b", "a"]], [["blue"]], punkt) == [1.0]
+    given = {"texts": {"a": "w " * 2000, "b": "blue"}, "data": punkt, "answers": [["blue"]]}
+    assert score("r@2kt", ranked=[["b", "a"]], **given) == [1.0]
+    assert score("r@2kt", ranked=[["a", "b"]], **given) == [0.0]
 
 
 @pytest.mark.parametrize(
-    ("text", "answer", "hit"),
+    ("text", "answer", "hit", "tokenised"),
     [
-        ("in Moscow, Russia", "Moscow, Russia", 0.0),  # the text becomes "Moscow , Russia", the answer stays
-        ("in Moscow now", "Mosc", 1.0),  # a substring, not whole words
-        ("in Moscow now", "moscow", 0.0),  # case counts
-        ("Müller", "Mu\u0308ller", 0.0),  # no Unicode normalisation
-        ("the year 1914.", "1914", 1.0),
-        ("anything", "", 1.0),
-        ("born 28 July", "28 July", 1.0),
+        ("in Moscow, Russia", "Moscow, Russia", 0, 1),  # the text becomes "Moscow , Russia", the answer stays
+        ("it wasn't known", "wasn't", 0, 1),  # "was n't"
+        ("the king's horses", "king's", 0, 1),  # "king 's"
+        ("in Moscow now", "Mosc", 1, 1),  # a substring, not whole words
+        ("in Moscow now", "moscow", 0, 0),  # case counts
+        ("Müller", "Mu\u0308ller", 0, 0),  # no Unicode normalisation
+        ("the year 1914.", "1914", 1, 1),
+        ("born 28 July", "28 July", 1, 1),
+        ("he met Dr. Smith", "Dr.", 1, 1),  # alone it is "Dr ."; the raw answer still counts
+        ("anything", "", 1, 1),
+        ("anything", " ", 0, 0),  # no token of its own is not found everywhere
     ],
 )
-def test_xor_searches_the_raw_answer_in_tokenised_text(punkt, text, answer, hit):
-    assert score("r@2kt", {"a": text}, [["a"]], [[answer]], punkt) == [hit]
+def test_xor_searches_the_raw_answer_in_tokenised_text(punkt, text, answer, hit, tokenised):
+    given = {"texts": {"a": text}, "ranked": [["a"]], "answers": [[answer]], "data": punkt}
+    assert score("r@2kt", **given) == [hit]
+    assert score("r_tokenized@2kt", **given) == [tokenised]
 
 
-def test_xor_leaves_out_yes_and_no_and_counts_a_missing_question_as_0(punkt):
-    given = [["yes"], ["no", "yes"], ["Yes"], ["yes", "tea"], ["tea"]]
-    found = score("r@2kt", {"a": "Yes tea"}, [["a"]] * 4 + [[]], given, punkt)
+@pytest.mark.parametrize("metric", ["r@2kt", "r_tokenized@2kt"])
+def test_xor_leaves_out_yes_and_no_and_counts_a_missing_question_as_0(punkt, metric):
+    answers = [["yes"], ["no", "yes"], ["Yes"], ["yes", "tea"], ["tea"]]
+    found = score(metric, texts={"a": "Yes tea"}, ranked=[["a"]] * 4 + [[]], answers=answers, data=punkt)
     np.testing.assert_equal(found, [np.nan, np.nan, 1.0, 1.0, 0.0])
+
+
+def test_xor_is_a_mean_over_the_languages_that_have_a_question_that_counts(punkt):
+    searches = [Search(name, name, "en") for name in ("ar", "ar", "ar", "te", "fi")]
+    answers = [["red"], ["red"], ["blue"], ["red"], ["yes"]]
+    case = case_of(texts={"a": "red"}, ranked=[["a"]] * 5, answers=answers, searches=searches, data=punkt)
+    found = by_language(evaluator("r@2kt").values(case), [search.language for search in searches], "macro")
+    assert found["languages"] == {"ar": pytest.approx(2 / 3), "te": 1.0}
+    assert found["average"] == pytest.approx((2 / 3 + 1) / 2)  # over questions it would be 3 / 4, with fi 5 / 9
 
 
 def test_xor_sentences_are_split_with_the_given_model(punkt):
@@ -79,23 +93,28 @@ def test_xor_sentences_are_split_with_the_given_model(punkt):
     assert tokenize("He met Dr. Smith. Who left.") == ["He", "met", "Dr.", "Smith", ".", "Who", "left", "."]
 
 
+def test_the_punkt_model_may_be_given_as_its_language_s_own_folder(punkt):
+    given = {"texts": {"a": "in Dr. Smith's home"}, "ranked": [["a"]], "answers": [["Dr. Smith"]]}
+    folder = {"nltk_punkt": {"all": punkt["nltk_punkt"]["all"] / "english"}}
+    assert score("r@2kt", data=folder, **given) == score("r@2kt", data=punkt, **given) == [1.0]
+
+
 def test_xor_without_the_punkt_model_is_an_error_and_not_another_tokenizer(punkt):
-    with pytest.raises(SteleError, match="Punkt model; pass --data nltk_punkt:all"):
-        score("r@2kt", {"a": "x"}, [["a"]], [["x"]])
+    given = {"texts": {"a": "x"}, "ranked": [["a"]], "answers": [["x"]]}
+    with pytest.raises(SteleError, match="Punkt model; pass --data nltk_punkt="):
+        score("r@2kt", **given)
     (punkt["nltk_punkt"]["all"] / "english/ortho_context.tab").unlink()
     with pytest.raises(SteleError, match=r"no ortho_context\.tab"):
-        score("r@2kt", {"a": "x"}, [["a"]], [["x"]], punkt)
+        score("r@2kt", data=punkt, **given)
 
 
 def test_a_damaged_punkt_model_is_an_error(punkt):
     (punkt["nltk_punkt"]["all"] / "english/ortho_context.tab").write_text("word\tmany\n")
     with pytest.raises(SteleError, match=r"ortho_context\.tab: not a file of a Punkt model"):
-        score("r@2kt", {"a": "x"}, [["a"]], [["x"]], punkt)
+        score("r@2kt", texts={"a": "x"}, ranked=[["a"]], answers=[["x"]], data=punkt)
 
 
 def test_xor_tokens_are_those_of_nltk_word_tokenize(real_data, monkeypatch, tmp_path):
-    import shutil
-
     import nltk
 
     shutil.copytree(real_data / "nltk_punkt_tab", tmp_path / "tokenizers/punkt_tab")
@@ -109,6 +128,58 @@ def test_xor_tokens_are_those_of_nltk_word_tokenize(real_data, monkeypatch, tmp_
         assert ours(text) == nltk.word_tokenize(text)
 
 
+# --- what the official rule can never find ---
+def test_questions_that_the_official_rule_can_never_find_are_counted(punkt):
+    answers = [["Moscow, Russia"], ["Moscow, Russia", "Moscow"], ["yes"], ["yes", "king's"], ["1914"], []]
+    case = case_of(texts={}, ranked=[[]] * 6, answers=answers, data=punkt)
+    assert evaluator("r@2kt").notes(case) == {
+        "never_found_by_the_official_rule": 2
+    }  # the first and the fourth; yes/no are not counted
+
+
+def test_what_is_never_found_is_not_found_in_a_text_that_has_it(punkt):
+    given = {"texts": {"a": "x Moscow, Russia y"}, "ranked": [["a"]], "answers": [["Moscow, Russia"]], "data": punkt}
+    assert evaluator("r@2kt").notes(case_of(**given)) == {"never_found_by_the_official_rule": 1}
+    assert score("r@2kt", **given) == [0.0]
+
+
+@pytest.fixture(scope="module")
+def xor_dev(real_data):
+    """XOR-Retrieve's real dev questions with their gold answers, and the real Punkt model; no passages."""
+    data = {"xor_tydi": {"all": real_data / "xor_tydi"}, "nltk_punkt": {"all": real_data / "nltk_punkt_tab"}}
+    searches, answers = [], []
+    for search in xor_retrieve.searches(["ar", "bn", "fi", "ja", "ko", "ru", "te"]):
+        own = xor_retrieve.answers(data, search)
+        searches += [search] * len(own)
+        answers += own.values()
+    return {"searches": searches, "answers": answers, "data": data}
+
+
+def test_xor_countable_questions_on_the_real_file(xor_dev):
+    case = case_of(ranked=[[]] * len(xor_dev["answers"]), texts={}, **xor_dev)
+    values = evaluator("r@2kt").values(case)
+    counted = Counter(s.language for s, value in zip(case.searches, values, strict=True) if not np.isnan(value))
+    assert counted == {"fi": 314, "ar": 309, "bn": 304, "ko": 285, "ja": 241, "te": 238, "ru": 237}
+    assert (len(values), counted.total(), np.nansum(values)) == (2_110, 1_928, 0)
+
+
+def test_xor_questions_that_are_never_found_on_the_real_file(xor_dev):
+    case = case_of(ranked=[[]] * len(xor_dev["answers"]), texts={}, **xor_dev)
+    assert evaluator("r@2kt").notes(case) == {"never_found_by_the_official_rule": 228}  # 11.8 % of 1,928
+
+
+def test_xor_ceiling_of_the_official_rule_on_the_real_file(xor_dev):
+    """A system that retrieves a passage holding every answer reaches 1,700 of 1,928 by the official rule."""
+    texts = {str(row): " ; ".join(f"x {answer} y" for answer in own) for row, own in enumerate(xor_dev["answers"])}
+    ranked = [[name] for name in texts]
+    official = np.array(score("r@2kt", ranked=ranked, texts=texts, **xor_dev))
+    corrected = np.array(score("r_tokenized@2kt", ranked=ranked, texts=texts, **xor_dev))
+    assert np.nansum(official) == 1_928 - 228
+    assert np.nansum(corrected) == 1_927  # "Russell A. Hulse and Joseph H. Taylor, Jr.": "Jr" "." at the end alone
+    counted = ~np.isnan(official)
+    assert (corrected[counted] >= official[counted]).all()
+
+
 # --- NQ ---
 @pytest.mark.parametrize(
     ("text", "answer", "hit"),
@@ -118,22 +189,42 @@ def test_xor_tokens_are_those_of_nltk_word_tokenize(real_data, monkeypatch, tmp_
         ("a 1,000 m race", "1,000", 1.0),  # "1" "," "000" on both sides
         ("it is 1000 m", "1,000", 0.0),
         ("Müller", "Mu\u0308ller", 1.0),  # NFD on both sides
+        ("ﬁne", "fine", 0.0),  # but no compatibility forms
         ("York New", "new york", 0.0),  # order counts
+        ("new old york", "new york", 0.0),  # nothing may stand between
         ("anything", "", 1.0),
+        ("", "", 1.0),
+        ("", "x", 0.0),
         ("東京都に", "東京", 0.0),  # an unspaced run is one token
         ("x\u200by", "xy", 0.0),  # a format character ends a token
+        ("x\0y", "x y", 1.0),  # and so does a control character
+        ("the € sign", "€", 1.0),  # a symbol is a token
     ],
 )
 def test_nq_holds_an_answer_as_a_sequence_of_tokens(text, answer, hit):
-    assert score("r@5", {"a": text}, [["a"]], [[answer]]) == [hit]
+    assert score("r@5", texts={"a": text}, ranked=[["a"]], answers=[[answer]]) == [hit]
+
+
+def test_nq_holds_what_dprs_own_loop_holds():
+    """The loop of `has_answer` over token lists, on random texts of a small alphabet, where repetitions abound."""
+    rng = np.random.default_rng(5)
+    pieces = np.array(["a", "B", "b ", " ", ",", "é", "e\u0301", "１", "(", "ა", "\u200b", "東"])
+    hits = []
+    for _ in range(400):
+        text, answer = ("".join(rng.choice(pieces, size)) for size in (12, rng.integers(0, 4)))
+        held, wanted = tokens(text), tokens(answer)
+        loop = any(wanted == held[i : i + len(wanted)] for i in range(len(held) - len(wanted) + 1))
+        hits += score("r@1", texts={"a": text}, ranked=[["a"]], answers=[[answer]])
+        assert hits[-1] == loop, (text, answer)
+    assert 0.2 < np.mean(hits) < 0.9
 
 
 def test_nq_cuts_count_ranks_and_every_question_counts():
     texts = {f"x{i}": "nothing" for i in range(30)} | {"hit": "Paris"}
     ranked = [[f"x{i}" for i in range(5)] + ["hit"], ["hit"], []]
-    answers = [["Rome", "Paris"]] * 3
-    assert score("r@5", texts, ranked, answers) == [0.0, 1.0, 0.0]
-    assert score("r@20", texts, ranked, answers) == [1.0, 1.0, 0.0]
+    given = {"texts": texts, "ranked": ranked, "answers": [["Rome", "Paris"]] * 3}
+    assert score("r@5", **given) == [0.0, 1.0, 0.0]
+    assert score("r@20", **given) == [1.0, 1.0, 0.0]
 
 
 def test_dpr_tokens():

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from stele.errors import SteleError
-from stele.runs import canonical, write_run
+from stele.outputs import sha256
+from stele.runs.run import canonical
+from stele.runs.trec import write_run
 from stele.scoring import average, score
 
 
@@ -52,8 +54,8 @@ def retrieval(tmp_path: Path, runs: dict, benchmark: str = "mrtydi", labels=("ge
 def scored(tmp_path: Path, data, metrics=("mrr@100", "recall@100"), benchmark="mrtydi", seed=1) -> tuple[dict, Path]:
     output = tmp_path / f"results/{benchmark}/msm/zero_shot_nq/pt0-ft{seed}.json"
     queries = output.with_suffix("") / "queries.parquet"
-    line = ["--benchmark", benchmark, "--model", "msm", "--setting", "zero_shot_nq", "--seeds", f"pt0-ft{seed}"]
-    line += ["--metrics", *metrics, "--retrieval", str(tmp_path / "run/retrieval.json")]
+    line = [benchmark, "--model", "msm", "--setting", "zero_shot_nq", "--seeds", f"pt0-ft{seed}"]
+    line += ["--metrics", *metrics, "--run", str(tmp_path / "run/retrieval.json")]
     score.run(arguments(score, *line, "--data", *data, "--output", str(output), "--queries", str(queries)))
     return json.loads(output.read_text()), queries
 
@@ -74,6 +76,16 @@ def test_score(tmp_path, swahili):
     assert table["query"] == ["0", "1", "2"]
     assert table["language"] == ["sw"] * 3
     assert table["mrr@100"] == [0.5, 0.25, 0.0]
+
+
+def test_the_record_says_how_sure_the_values_are_and_where_those_of_each_query_stand(tmp_path, swahili):
+    result, queries = scored(tmp_path, [f"mrtydi:sw={swahili}"])
+    intervals = result["intervals"]
+    low, high = intervals["mrr@100"]["languages"]["sw"]
+    assert 0.0 <= low < result["metrics"]["mrr@100"]["average"] < high <= 0.5
+    assert intervals["mrr@100"]["average"] == [low, high]  # of one language
+    assert (intervals["level"], intervals["seed"]) == (0.95, 0) and "bootstrap" in intervals["method"]
+    assert result["queries"] == {"file": queries.name, "sha256": sha256(queries)}
 
 
 def test_scoring_twice_gives_the_same_values(tmp_path, swahili):
@@ -139,15 +151,16 @@ def test_lareqa_averages_over_questions(tmp_path):
     ("line", "said"),
     [
         (["--metrics", "mmr@100"], "unknown metric 'mmr'; did you mean 'mrr'"),
-        (["--benchmark", "nq"], r"retrieval\.json: a retrieval of 'mrtydi', not of 'nq'"),
-        (["--benchmark", "mr_tydi"], "unknown benchmark 'mr_tydi'; did you mean 'mrtydi'"),
-        (["--retrieval", "/nowhere/retrieval.json"], "no such record"),
+        (["nq"], r"retrieval\.json: a retrieval of 'mrtydi', not of 'nq'"),
+        (["mr_tydi"], "unknown benchmark 'mr_tydi'; did you mean 'mrtydi'"),
+        (["--run", "/nowhere/retrieval.json"], "no such file"),
         (["--seeds", "0"], "--seeds: want pt0-ft0"),
     ],
 )
 def test_wrong_arguments(tmp_path, swahili, line, said):
-    base = ["--benchmark", "mrtydi", "--model", "m", "--setting", "s", "--seeds", "pt0-ft0"]
-    base += ["--metrics", "mrr@100", "--retrieval", str(tmp_path / "run/retrieval.json")]
+    name = [] if line[0] in ("nq", "mr_tydi") else ["mrtydi"]
+    base = [*name, "--model", "m", "--setting", "s", "--seeds", "pt0-ft0"]
+    base += ["--metrics", "mrr@100", "--run", str(tmp_path / "run/retrieval.json")]
     base += ["--data", f"mrtydi:sw={swahili}"]
     base += ["--output", str(tmp_path / "x.json"), "--queries", str(tmp_path / "x.pq")]
     with pytest.raises(SteleError, match=said):

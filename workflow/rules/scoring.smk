@@ -12,16 +12,14 @@ rule score:
     conda:
         "../../envs/data.yaml"
     params:
-        code=lambda w: code(
-            "scoring.score", *plan.scoring_modules(w.benchmark), data=LANGUAGES
-        ),
+        code=lambda w: code("scoring.score", *plan.scoring_modules(w.benchmark)),
         metrics=lambda w: plan.benchmark(w.benchmark)["metrics"],
         data=lambda w: assignments(plan.score_data(w)),
     message:
         "Score {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele scoring score --benchmark {wildcards.benchmark} --model {wildcards.model}"
-        " --setting {wildcards.setting} --seeds {wildcards.seeds} --metrics {params.metrics} --retrieval {input.retrieval}"
+        "python -m stele scoring score {wildcards.benchmark} --run {input.retrieval} --model {wildcards.model}"
+        " --setting {wildcards.setting} --seeds {wildcards.seeds} --metrics {params.metrics}"
         " --data {params.data} --queries {output.queries} --output {output.result} > {log} 2>&1"
 
 

@@ -1,7 +1,8 @@
 """DPR's training layout: one JSON array of {question, positive_ctxs, negative_ctxs, hard_negative_ctxs}.
 
-The hard negatives are the negatives of an example; the random `negative_ctxs` are left aside, as DPR's recipes do
-(`other_negatives: 0`). Source: facebookresearch/DPR dpr/data/biencoder_data.py.
+The hard negatives are the negatives of a training example; the random `negative_ctxs` are left aside, as in DPR's
+recipes (other_negatives 0). A dev example has the first 30 of both kinds, hard ones first: the pool of the average rank
+takes them (val_av_rank_hard_neg, val_av_rank_other_neg). Source: facebookresearch/DPR dpr/data/biencoder_data.py.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from stele.errors import SteleError
 logger = logging.getLogger(__name__)
 
 
-def training_examples(path: Path, language: str) -> Iterator[TrainingExample]:
+DEV = 30  # negatives of each kind
+
+
+def training_examples(path: Path, language: str, split: str) -> Iterator[TrainingExample]:
     """Streams the examples; questions without a positive are left out (as DPR does) and counted.
 
     An item's own `lang` comes before `language`.
@@ -27,7 +31,10 @@ def training_examples(path: Path, language: str) -> Iterator[TrainingExample]:
     without = 0
     for where, item in json_array(path):
         positives = [_passage(p, where) for p in field(item, "positive_ctxs", list, where)]
-        negatives = [_passage(p, where) for p in field(item, "hard_negative_ctxs", list, where)]
+        listed = field(item, "hard_negative_ctxs", list, where)
+        if split == "dev":
+            listed = listed[:DEV] + field({"negative_ctxs": [], **item}, "negative_ctxs", list, where)[:DEV]
+        negatives = [_passage(p, where) for p in listed]
         if positives:
             own = str(item.get("lang") or language).strip()
             yield TrainingExample(field(item, "question", str, where), positives, negatives, own)

@@ -8,6 +8,7 @@ import json
 import os
 import zlib
 from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,6 +16,7 @@ from stele.benchmarks.types import Data
 from stele.errors import SteleError
 
 BLOCK = 1 << 20  # characters read at a time
+DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)  # what reading a damaged gzip file raises
 
 
 # --- finding files ---
@@ -29,30 +31,37 @@ def folder_of(data: Data, dataset: str, part: str) -> Path:
 
 
 def located(folder: Path, name: str) -> Path:
-    """The file called `name` in a dataset's folder or below it, unpacked (`name` without .gz) or not."""
+    """The file called `name` in a dataset's folder or below it, unpacked (`name` without .gz) or not.
+
+    A user may give the one file itself, whatever its name.
+    """
+    if folder.is_file():
+        return folder
     plain = name.removesuffix(".gz")
     wanted = dict.fromkeys((name, plain, plain + ".gz"))
     for candidate in wanted:
         if (folder / candidate).is_file():
             return folder / candidate
     for candidate in wanted:
-        found = sorted(path for path in _below(folder) if path.name == candidate)
+        found = sorted(path for path in below(folder) if path.name == candidate)
         if len(found) > 1:
             places = ", ".join(map(str, found))
             raise SteleError(f"{folder}: {candidate} is there {len(found)} times: {places}; keep one")
         if found:
             return found[0]
-    held = sorted(path.name for path in _below(folder))[:12]
+    held = sorted(path.name for path in below(folder))[:12]
     raise SteleError(f"{folder}: no file {name}; found {', '.join(held) if held else 'nothing'}")
 
 
 def present(folder: Path, pattern: str) -> set[str]:
     """The names, without their last suffix, of the files in a dataset's folder or below it that match a pattern."""
-    return {path.stem for path in _below(folder) if path.match(pattern)}
+    return {path.stem for path in below(folder) if path.match(pattern)}
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """All files in a folder, in folders that are links too (a user's own data is linked)."""
+def below(folder: Path) -> Iterator[Path]:
+    """All files in a folder, in folders that are links too (a user's own data is linked); a file is itself."""
+    if folder.is_file():
+        yield folder
     for place, _, names in os.walk(folder, followlinks=True):
         yield from (Path(place, name) for name in names)
 
@@ -75,7 +84,7 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
         with open_text(path) as handle:
             for number, line in enumerate(handle, start=1):
                 yield number, line.rstrip("\r\n")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGE as error:
         raise SteleError(f"{path}: the gzip file is cut short or damaged after line {number} ({error})") from None
     except UnicodeDecodeError as error:
         raise SteleError(f"{path}: after line {number}: not UTF-8 ({error})") from None
@@ -99,7 +108,7 @@ def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def json_array(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields ("file, line N", object) for each item of a file that is one JSON array, without loading it whole."""
     decoder, text, line, position, started = json.JSONDecoder(), "", 1, 0, False
-    with _guarded(path) as handle:
+    with undamaged(path, open_text(path)) as handle:
         while True:
             position = _skip(text, position, " \t\r\n," if started else " \t\r\n")
             if position >= len(text):
@@ -143,28 +152,22 @@ def _decode(decoder: json.JSONDecoder, text: str, handle: IO[str], where: str) -
             text, size = text + more, size * 2
 
 
-class _guarded:
-    """Opens a text file and turns the errors of a damaged one into a SteleError."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> IO[str]:
-        self.handle = open_text(self.path)
-        return self.handle
-
-    def __exit__(self, kind, error, traceback) -> None:
-        self.handle.close()
-        if isinstance(error, (EOFError, zlib.error, gzip.BadGzipFile)):
-            raise SteleError(f"{self.path}: the gzip file is cut short or damaged ({error}); get it again") from None
-        if isinstance(error, UnicodeDecodeError):
-            raise SteleError(f"{self.path}: not UTF-8 ({error})") from None
+@contextmanager
+def undamaged(path: Path, handle: IO) -> Iterator[IO]:
+    """An open file of `path`, closed at the end; what is found damaged in it is a SteleError."""
+    try:
+        with handle:
+            yield handle
+    except DAMAGE as error:
+        raise SteleError(f"{path}: the gzip file is cut short or damaged ({error}); get it again") from None
+    except UnicodeDecodeError as error:
+        raise SteleError(f"{path}: not UTF-8 ({error})") from None
 
 
 def json_file(path: Path) -> dict[str, Any]:
     """A JSON file that is one object (small files only)."""
     try:
-        with _guarded(path) as handle:
+        with undamaged(path, open_text(path)) as handle:
             value = json.load(handle)
     except json.JSONDecodeError as error:
         raise SteleError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
@@ -176,7 +179,7 @@ def json_file(path: Path) -> dict[str, Any]:
 def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
     """Yields ("file, line N", row) of a tab-separated file, quotes as Python's csv reads them."""
     csv.field_size_limit(1 << 27)
-    with _guarded(path) as handle:
+    with undamaged(path, open_text(path)) as handle:
         rows = csv.reader(handle, delimiter="\t")
         try:
             for row in rows:

@@ -10,7 +10,7 @@ import csv
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from stele.benchmarks._files import identifier, tsv_rows
+from stele.benchmarks._files import identifier, tsv_rows, undamaged
 from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 
@@ -40,7 +40,7 @@ def texts(path: Path, ids: Collection[str]) -> dict[str, str]:
 def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
     wanted = {name.encode() for name in ids}
     found: dict[str, str] = {}
-    with _open_bytes(path) as handle:
+    with undamaged(path, _open_bytes(path)) as handle:
         for line in handle:
             if b'\t"' in line and line.count(b'"') % 2:
                 return None  # a quoted field goes on in the next line

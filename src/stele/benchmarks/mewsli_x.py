@@ -18,7 +18,6 @@ from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
 from stele.errors import SteleError
 
 DATASET = "mewsli_x"
-LANGUAGES = ("ar", "de", "en", "es", "fa", "ja", "pl", "ro", "ta", "tr", "uk")
 JUDGED = "test"
 AVERAGE = "macro"
 

@@ -12,16 +12,15 @@ without the texts, so only `train` has training examples.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from stele.benchmarks._files import field, folder_of, identifier, json_lines, lines, located, refuse_again
+from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
+from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._tevatron import training_examples
 from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
-from stele.errors import SteleError
 
 TOPICS = "mrtydi"
+TRAINING = "mrtydi_train"
 CORPUS = "mrtydi_corpus"
-LANGUAGES = ("ar", "bn", "en", "fi", "id", "ja", "ko", "ru", "sw", "te", "th")
 JUDGED = "test"
 AVERAGE = "macro"  # mean over languages
 
@@ -34,7 +33,7 @@ def searches(languages: Sequence[str]) -> list[Search]:
 def queries(data: Data, search: Search) -> Iterator[Query]:
     """The test queries of one language."""
     seen: set[str] = set()
-    for where, item in json_lines(_topics(data, search.language, JUDGED)):
+    for where, item in json_lines(located(folder_of(data, TOPICS, search.language), f"{JUDGED}.jsonl.gz")):
         name = refuse_again(identifier(item.get("query_id"), where, "query_id"), seen, where, "query_id")
         seen.add(name)
         yield Query(name, field(item, "query", str, where))
@@ -49,27 +48,11 @@ def passages(data: Data, pool: str) -> Iterator[Passage]:
 
 def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
     """Query id -> {passage id: relevance} of one language's test queries."""
-    known = {query.id for query in queries(data, search)}
-    path = located(folder_of(data, TOPICS, search.language), f"qrels.{JUDGED}.txt")
-    judged: dict[str, dict[str, int]] = {}
-    for number, line in lines(path):
-        where = f"{path}, line {number}"
-        columns = line.split()
-        if len(columns) != 4 or not columns[3].lstrip("-").isdigit():
-            raise SteleError(f"{where}: want `query 0 passage relevance`, found {line[:80]!r}")
-        query, _, docid, relevance = columns
-        if query not in known:
-            raise SteleError(f"{where}: query {query!r} is not among the {len(known)} test queries")
-        refuse_again(docid, judged.setdefault(query, {}), where, f"judgment of query {query} on passage")
-        judged[query][docid] = int(relevance)
-    return judged
+    return read_qrels(located(folder_of(data, TOPICS, search.language), f"qrels.{JUDGED}.txt"))
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """Training examples with BM25 hard negatives, language by language."""
-    for language in sorted(data.get(TOPICS, {})):
-        yield from training_examples(_topics(data, language, split), language)
-
-
-def _topics(data: Data, language: str, split: str) -> Path:
-    return located(folder_of(data, TOPICS, language), f"{split}.jsonl.gz")
+    for language in sorted(data.get(TRAINING, {})):
+        path = located(folder_of(data, TRAINING, language), f"{split}.jsonl.gz")
+        yield from training_examples(path, language)

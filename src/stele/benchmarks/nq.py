@@ -18,7 +18,6 @@ from stele.errors import SteleError
 QUESTIONS = "nq_test"
 CORPUS = "psgs_w100"
 TRAINING = "nq_dpr"
-LANGUAGES = ("en",)
 AVERAGE = "macro"
 
 
@@ -60,7 +59,7 @@ def texts(data: Data, pool: str, ids: Collection[str]) -> dict[str, str]:
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """DPR's training examples (gold passage first, BM25 hard negatives)."""
     path = located(folder_of(data, TRAINING, "all"), f"biencoder-nq-{split}.json.gz")
-    yield from _dpr.training_examples(path, "en")
+    yield from _dpr.training_examples(path, "en", split)
 
 
 def _rows(data: Data):

@@ -22,6 +22,7 @@ from stele.errors import SteleError
 DATASET = "tatoeba"
 AVERAGE = "macro"
 NORMALIZE = True  # cosine, whatever the encoder's own habit
+SIMILARITY = "cosine"  # of embeddings that are given
 
 
 def searches(languages: Sequence[str]) -> list[Search]:

@@ -18,8 +18,6 @@ from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
 QUESTIONS = "xor_tydi"
 CORPUS = "enwiki_20190201_w100"
 TRAINING = "xor_dpr_train"
-PUNKT = "nltk_punkt"
-LANGUAGES = ("ar", "bn", "fi", "ja", "ko", "ru", "te")
 AVERAGE = "macro"  # mean over the languages with at least one countable question
 
 
@@ -55,7 +53,7 @@ def texts(data: Data, pool: str, ids: Collection[str]) -> dict[str, str]:
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """XOR-TyDi's own DPR training file (question in its language, gold paragraph, one hard negative)."""
-    yield from _dpr.training_examples(located(folder_of(data, TRAINING, "all"), f"dpr_{split}_data.json"), "")
+    yield from _dpr.training_examples(located(folder_of(data, TRAINING, "all"), f"dpr_{split}_data.json"), "", split)
 
 
 def _questions(data: Data, language: str) -> Iterator[tuple[str, dict, str]]:

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 
-def by_language(values: np.ndarray, languages: Sequence[str], average: str) -> dict[str, Any]:
+def by_language(
+    values: np.ndarray, languages: Sequence[str], average: str, finish: Callable[[float], float] = float
+) -> dict[str, Any]:
     """{"languages": {language: mean}, "average", "n": {language: queries}} of one metric.
 
     NaN is a query that does not count; a language without any that does is left out. `average` "macro" is the mean over
-    languages, "micro" the mean over queries.
+    languages, "micro" the mean over queries. `finish` turns a mean into the metric's value.
     """
     counted: dict[str, list[float]] = {}
     for value, language in zip(values.tolist(), languages, strict=True):
         if not math.isnan(value):
             counted.setdefault(language, []).append(value)
-    means = {language: math.fsum(own) / len(own) for language, own in counted.items()}
-    pooled = list(means.values()) if average == "macro" else [value for own in counted.values() for value in own]
+    means = {language: finish(_mean(own)) for language, own in counted.items()}
+    if average == "macro":
+        overall = _mean(list(means.values())) if means else None
+    else:
+        overall = finish(_mean([value for own in counted.values() for value in own])) if counted else None
     return {
         "languages": means,
-        "average": math.fsum(pooled) / len(pooled) if pooled else None,
+        "average": overall,
         "n": {language: len(own) for language, own in counted.items()},
     }
 

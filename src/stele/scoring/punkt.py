@@ -3,6 +3,7 @@
 `nltk.word_tokenize` splits sentences with the English Punkt model of nltk_data, then cuts words with the Treebank
 rules. The model is in no package: it is a dataset of the catalogue. Without it there is an error, never another
 tokenizer, because R@2kt depends on every token. The four text files are read directly; nothing is unpickled.
+NLTK's version counts too: 3.10.4 parts "bar—baz" at the dash, 3.5 does not; the lock files pin it.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ FILES = ("abbrev_types.txt", "collocations.tab", "sent_starters.txt", "ortho_con
 
 
 def load_word_tokenizer(data: Data, dataset: str) -> Callable[[str], list[str]]:
-    """The tokenizer with the model in the dataset's folder (`english/` with its four files)."""
+    """The tokenizer with the model in the dataset's folder (`english/` with its four files, or those files)."""
     folders = list(data.get(dataset, {}).values())
     if not folders:
         raise SteleError(
-            f"XOR-Retrieve's tokens need NLTK's English Punkt model; pass --data {dataset}:all=record.json "
-            f"(`snakemake downloads` fetches it; another tokenizer would give other numbers)"
+            f"XOR-Retrieve's tokens need NLTK's English Punkt model; pass --data {dataset}=punkt_tab, the folder of "
+            f"nltk_data, or the record of a download (`snakemake downloads` fetches it); another tokenizer would give "
+            f"other numbers"
         )
-    folder = folders[0] / "english"
+    folder = folders[0] if (folders[0] / FILES[0]).is_file() else folders[0] / "english"
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         raise SteleError(f"{folder}: no {missing[0]}; want the files of NLTK's punkt_tab model: {', '.join(FILES)}")

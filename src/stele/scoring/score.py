@@ -1,6 +1,13 @@
-"""Score one retrieval by a benchmark's official metrics: a value per query, per language, and on average.
+"""Score a system on a benchmark by its official metrics: a value per query, per language, and on average.
 
-Values are fractions between 0 and 1, not rounded. Judged queries that the run lacks count as 0 and are reported.
+    python -m stele scoring score mrtydi --run sw=run.sw.txt --data mrtydi:sw=qrels.test.txt
+    python -m stele scoring score xor_retrieve --run predictions.json --data xor_tydi=dev.jsonl nltk_punkt=punkt_tab
+    python -m stele scoring score mlqa --run de-de=answers.json --data mlqa:de-de=test-context-de-question-de.json
+    python -m stele scoring score tatoeba --run fr=fr.npy,en.npy
+
+--run takes TREC runs, ranx runs, XOR predictions, answers, pairs of embeddings, and retrieval records of ours, told
+apart by their content; SEARCH= before a file says which search (usually a language) it belongs to. Values are
+fractions between 0 and 1, not rounded. Judged queries that a run lacks count as 0 and are reported.
 """
 
 from __future__ import annotations
@@ -10,95 +17,91 @@ import logging
 import re
 from pathlib import Path
 
-import numpy as np
-
-from stele import records
-from stele.data_argument import add_data_argument, data_folders, data_records
-from stele.errors import SteleError, unknown
-from stele.outputs import atomic_file, digest
-from stele.registry import load_named, module_names
-from stele.scoring.aggregate import by_language
-from stele.scoring.case import Case, read_case
+from stele import catalogue, records
+from stele.data_argument import RECORD, add_data_argument, data_folders, data_paths
+from stele.errors import SteleError
+from stele.outputs import digest, sha256
+from stele.scoring.case import Case
+from stele.scoring.evaluate import Evaluation, evaluate, evaluator
+from stele.scoring.report import print_report, write_queries, write_values
+from stele.scoring.systems import benchmark_module, given_outputs, read_case
+from stele.significance import bootstrap
 
 logger = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--benchmark", required=True)
-    parser.add_argument("--model", required=True, help="the row that the result belongs to")
-    parser.add_argument("--setting", required=True)
-    parser.add_argument("--seeds", required=True, metavar="pt0-ft0", help="of pretraining and of fine-tuning")
-    parser.add_argument("--metrics", nargs="+", required=True, metavar="NAME[@CUT]", help="mrr@100, r@2kt, ...")
-    parser.add_argument("--retrieval", type=Path, required=True, help="retrieval.json, with runs/ beside it")
-    add_data_argument(parser)
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--queries", type=Path, required=True, help="Parquet file for the values per query")
+    parser.add_argument("benchmark")
+    parser.add_argument("--run", nargs="+", required=True, metavar="[SEARCH=]FILE", help="what the system gave")
+    add_data_argument(parser, required=False)
+    parser.add_argument("--metrics", nargs="+", metavar="NAME[@CUT]", help="the benchmark's own, unless given")
+    parser.add_argument("--languages", nargs="+", metavar="CODE", help="judge these alone")
+    parser.add_argument("--model", default="run", help="what the system is called (default: %(default)s)")
+    parser.add_argument("--setting", default="given", help="how it was trained (default: %(default)s)")
+    parser.add_argument("--seeds", default="pt0-ft0", help="of pretraining and of fine-tuning (default: %(default)s)")
+    parser.add_argument("--output", type=Path, metavar="FILE.json", help="the result with its record")
+    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the values by metric and language")
+    parser.add_argument("--queries", type=Path, metavar="FILE", help="the values per query, .parquet or .csv")
 
 
 def run(args: argparse.Namespace) -> None:
     clock, seeds = records.start(), parse_seeds(args.seeds)
-    evaluators = {name: evaluator(name) for name in args.metrics}
-    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
-    given = data_records(args.data)
-    retrieval = records.read_record(args.retrieval)
-    if retrieval.get("benchmark") != args.benchmark:
-        raise SteleError(f"{args.retrieval}: a retrieval of {retrieval.get('benchmark')!r}, not of {args.benchmark!r}")
-    case = read_case(benchmark, data_folders(given), args.retrieval)
-    values = {name: evaluate(case) for name, evaluate in evaluators.items()}
-    languages = [search.language for search in case.searches]
-    metrics = {name: by_language(own, languages, benchmark.AVERAGE) for name, own in values.items()}
-    write_queries(args.queries, case, values)
-    for name, own in metrics.items():
-        logger.info("%s: %s", name, "no query counts" if own["average"] is None else f"{own['average']:.4f}")
-    if missing := sum(case.missing.values()):
-        logger.warning("%d of %d judged queries have no result; they count as 0", missing, len(case.queries))
-    records.write_record(
-        args.output,
-        job="score",
-        inputs={"retrieval": args.retrieval, **given},
-        clock=clock,
-        benchmark=args.benchmark,
-        model=args.model,
-        setting=args.setting,
-        seeds=seeds,
-        metrics=metrics,
-        averaged=benchmark.AVERAGE,
-        counts={
-            "queries": len(case.queries),
-            "missing_queries": missing,
-            "missing": case.missing,
-            "extra_queries": case.extra,
-        },
-        provenance={"retrieval": records.content_digest(args.retrieval), "encoder": retrieval["inputs"].get("encoder")},
-        content=digest(metrics),
-    )
+    names = args.metrics or catalogue.get("benchmarks", args.benchmark)["metrics"]
+    evaluators = {name: evaluator(name) for name in names}
+    given, outputs = data_paths(args.data), given_outputs(args.run)
+    average = benchmark_module(args.benchmark).AVERAGE
+    retrievals = [output.record for _, output in outputs if output.record]
+    for record in retrievals:
+        if record.get("benchmark") != args.benchmark:
+            raise SteleError(f"{args.run[0]}: a retrieval of {record.get('benchmark')!r}, not of {args.benchmark!r}")
+    case = read_case(args.benchmark, data_folders(given), outputs, args.languages)
+    evaluation = evaluate(case, evaluators, average)
+    print_report(case, evaluation, average)
+    if args.csv:
+        write_values(args.csv, evaluation)
+    if args.queries:
+        write_queries(args.queries, case, evaluation.values)
+    if args.output:
+        made = {"retrieval": outputs[0][1].path} if retrievals else {}
+        files = [output.path for _, output in outputs if not output.record]
+        files += [path for path in given.values() if path.is_file() and path.name != RECORD]
+        records.write_record(
+            args.output,
+            job="score",
+            inputs=made | {item: path for item, path in given.items() if path.name == RECORD},
+            clock=clock,
+            files={path.name: sha256(path) for path in files},
+            benchmark=args.benchmark,
+            model=args.model,
+            setting=args.setting,
+            seeds=seeds,
+            metrics=evaluation.metrics,
+            intervals={
+                "method": f"percentile bootstrap, {bootstrap.RESAMPLES} resamples of queries within each language",
+                "level": bootstrap.LEVEL,
+                "seed": 0,
+                **evaluation.intervals,
+            },
+            queries={"file": args.queries.name, "sha256": sha256(args.queries)} if args.queries else None,
+            averaged=average,
+            counts=counts(case, evaluation),
+            provenance={
+                "retrieval": records.content_digest(made["retrieval"]) if made else None,
+                "encoder": retrievals[0]["inputs"].get("encoder") if retrievals else None,
+            },
+            content=digest(evaluation.metrics),
+        )
 
 
-def evaluator(name: str):
-    """The function case -> values of a metric called `name` or `name@cut`."""
-    base, at, cut = name.partition("@")
-    if not re.fullmatch(r"(@[1-9]\d*(kt)?)?", at + cut):
-        raise SteleError(f"metric {name!r}: after @ comes a number, as in mrr@100, or thousands of tokens, as in r@2kt")
-    module = f"{base}_kt" if cut.endswith("kt") else base
-    if module not in module_names("stele.scoring.metrics"):
-        raise unknown("metric", base, module_names("stele.scoring.metrics"))
-    evaluate = load_named("stele.scoring.metrics", module, kind="metric").evaluate
-    return lambda case: evaluate(case, cut)
-
-
-def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None:
-    """search, language, query and one column a metric; null where a query does not count."""
-    import pyarrow
-    import pyarrow.parquet
-
-    columns = {
-        "search": pyarrow.array([search.name for search in case.searches]).dictionary_encode(),
-        "language": pyarrow.array([search.language for search in case.searches]).dictionary_encode(),
-        "query": pyarrow.array(case.queries),
-        **{name: pyarrow.array(own, from_pandas=True) for name, own in values.items()},
+def counts(case: Case, evaluation: Evaluation) -> dict:
+    """What was judged, what the run lacked or had too much, and the metrics' own notes."""
+    return {
+        "queries": len(case.queries),
+        "missing_queries": sum(case.missing.values()),
+        "missing": case.missing,
+        "extra_queries": case.extra,
+        **evaluation.notes,
     }
-    with atomic_file(path, "wb") as handle:
-        pyarrow.parquet.write_table(pyarrow.table(columns), handle)
 
 
 def parse_seeds(text: str) -> dict[str, int]:

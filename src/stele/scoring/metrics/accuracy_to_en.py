@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from stele.scoring.case import Case
-from stele.scoring.metrics.accuracy import first_is_right
+from stele.scoring.metrics import accuracy
+from stele.scoring.needs import needs
 
 
+@needs("judgments", "accuracy_to_en")
 def evaluate(case: Case, cut: str) -> np.ndarray:
-    counted = np.array([search.name.endswith("-en") for search in case.searches])
-    return np.where(counted, first_is_right(case), np.nan)
+    counted = np.array([search.name.endswith("-en") for search in case.searches], dtype=bool)
+    return np.where(counted, accuracy.evaluate(case, cut), np.nan)

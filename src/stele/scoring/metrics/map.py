@@ -1,8 +1,8 @@
 """map@k as LAReQA and Mewsli-X have it: precision at each hit among the first k, summed, over min(R, k).
 
-Source: google-research/xtreme third_party/utils_lareqa.py `average_precision_at_k`. ranx (and trec_eval's map_cut)
-divide by R, all relevant passages; the two differ where a query has more than k. With one relevant passage, as in
-Mewsli-X, it is the reciprocal rank.
+Source: google-research/xtreme 838c13b third_party/utils_lareqa.py `average_precision_at_k`. ranx and trec_eval's
+map_cut divide by R, all relevant passages (that is `ap@k`); the two differ where a query has more than k. With one
+relevant passage, as in Mewsli-X (third_party/utils_mewslix.py), it is the reciprocal rank.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from stele.scoring.case import Case
+from stele.scoring.needs import needs
 from stele.scoring.ranking import by_ranx
 
 
+@needs("judgments", "map@20")
 def evaluate(case: Case, cut: str) -> np.ndarray:
     relevant = np.array([sum(r >= 1 for r in right.values()) for right in case.relevant])
     return by_ranx(case, "map", cut) * np.maximum(relevant, 1) / np.clip(relevant, 1, int(cut))

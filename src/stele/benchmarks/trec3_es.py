@@ -1,0 +1,9 @@
+"""TREC-3 in Spanish (El Norte): 25 topics, title queries, judged by documents (Shi et al., table 1)."""
+
+from stele.benchmarks._collection import judgments_of, searches
+
+AVERAGE = "micro"  # mean over topics
+
+judgments = judgments_of("trec3_es")
+
+__all__ = ["AVERAGE", "judgments", "searches"]

@@ -1,0 +1,11 @@
+"""Cross-lingual document alignment (Yu et al., section 5.4): find a document's translation, CSLS with k = 10.
+
+Scored from embeddings of the two sides (`--run de-en=DE.npy,EN.npy`); what belongs together stands in the same line.
+"""
+
+from stele.benchmarks._pairs import searches
+
+AVERAGE = "macro"  # mean over pairs
+SIMILARITY = "csls"
+
+__all__ = ["AVERAGE", "SIMILARITY", "searches"]

@@ -1,0 +1,19 @@
+"""Names of metrics: `mrr@100`, `r@2kt`, `accuracy`."""
+
+from __future__ import annotations
+
+import re
+
+from stele.errors import SteleError
+
+
+def metric_parts(name: str) -> tuple[str, str]:
+    """(file of the metric under scoring/metrics, cut) of a metric's name.
+
+    >>> metric_parts("mrr@100"), metric_parts("r@2kt"), metric_parts("accuracy")
+    (('mrr', '100'), ('r_kt', '2kt'), ('accuracy', ''))
+    """
+    base, at, cut = name.partition("@")
+    if not re.fullmatch(r"(@[1-9]\d*(kt)?)?", at + cut):
+        raise SteleError(f"metric {name!r}: after @ comes a number, as in mrr@100, or thousands of tokens, as in r@2kt")
+    return (f"{base}_kt" if cut.endswith("kt") else base), cut

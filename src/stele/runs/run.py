@@ -1,0 +1,165 @@
+"""A run in canonical order: that of trec_eval, float32 score descending, then passage id descending (as bytes).
+
+A run in this order is scored alike by trec_eval and by every tool that respects the order; ranks that a file states
+play no part (trec_eval ignores them too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stele.errors import SteleError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Hits = list[tuple[str, float]]  # (passage id, score) of one query, best first
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Rankings as columns: the hits of query i are entries `starts[i]:starts[i + 1]` of `codes` and `scores`.
+
+    `names` are the distinct passage ids and `codes` [hits] index them; `scores` [hits] are float32, falling within a
+    query. Made by `make_run`, which puts hits into canonical order.
+    """
+
+    queries: list[str]
+    starts: np.ndarray
+    names: pyarrow.StringArray
+    codes: np.ndarray
+    scores: np.ndarray
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """Query id -> its number in `queries`."""
+        return {query: number for number, query in enumerate(self.queries)}
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def __contains__(self, query: str) -> bool:
+        return query in self.place
+
+    def ranking(self, query: str) -> list[str]:
+        """The passage ids of one query, best first; [] for a query without a result."""
+        return [name for name, _ in self.hits(query)]
+
+    def hits(self, query: str) -> Hits:
+        """(passage id, score) of one query, best first; [] for a query without a result."""
+        if query not in self.place:
+            return []
+        number = self.place[query]
+        own = slice(self.starts[number], self.starts[number + 1])
+        return list(zip(self.names.take(self.codes[own]).to_pylist(), self.scores[own].tolist(), strict=True))
+
+    def items(self) -> Iterator[tuple[str, Hits]]:
+        return ((query, self.hits(query)) for query in self.queries)
+
+
+def canonical(hits: Iterable[tuple[str, float]]) -> Hits:
+    """One query's hits in canonical order, scores rounded to float32.
+
+    >>> canonical([("a", 1.0), ("c", 1.0), ("b", 2.0)])
+    [('b', 2.0), ('c', 1.0), ('a', 1.0)]
+    """
+    rounded = [(name, float(np.float32(score))) for name, score in hits]
+    by_id = sorted(rounded, key=lambda hit: hit[0].encode("utf-8"), reverse=True)
+    return sorted(by_id, key=lambda hit: -hit[1])
+
+
+def make_run(
+    queries: Sequence[str] | pyarrow.Array,
+    passages: Sequence[str] | pyarrow.Array,
+    scores: Sequence[float] | np.ndarray,
+    where: object,
+) -> Run:
+    """A run from three columns of equal length, one entry a hit, in any order.
+
+    Queries stand in the order of their first hit. Raises SteleError, beginning with `where`, for no hit at all, a score
+    that is no finite number, and a passage that is there twice for one query.
+    """
+    owners, query_names = _encode(queries)
+    codes, names = _encode(passages)
+    scores = np.asarray(scores, dtype=np.float64)
+    if not len(scores):
+        raise SteleError(f"{where}: the run is empty")
+    if not np.isfinite(scores).all():
+        query = query_names[int(owners[np.flatnonzero(~np.isfinite(scores))[0]])].as_py()
+        raise SteleError(f"{where}: query {query!r}: the score must be a finite number")
+    with np.errstate(over="ignore"):  # beyond float32 is infinite and still ranks first, as in trec_eval
+        scores = scores.astype(np.float32)
+    keys = np.sort(owners * np.int64(len(names)) + codes)
+    again = np.flatnonzero(keys[1:] == keys[:-1])
+    if again.size:
+        query, name = divmod(int(keys[again[0]]), len(names))
+        raise SteleError(
+            f"{where}: passage {names[name].as_py()!r} is there twice for query {query_names[query].as_py()!r}"
+        )
+    order = np.lexsort((-scores, owners))
+    order = _break_ties(order, owners, scores, codes, names)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(query_names)))))
+    return Run(query_names.to_pylist(), starts, names, codes[order], scores[order])
+
+
+def run_of(rankings: Mapping[str, Iterable[tuple[str, float]]], where: str = "run") -> Run:
+    """A run from query id -> (passage id, score) pairs in any order; queries without a hit are left out.
+
+    >>> run_of({"q": [("a", 1.0), ("c", 1.0), ("b", 2.0)]}).ranking("q")
+    ['b', 'c', 'a']
+    """
+    rows = [(query, name, score) for query, hits in rankings.items() for name, score in hits]
+    if not rows:
+        import pyarrow
+
+        nothing = np.zeros(0, dtype=np.int64)
+        return Run([], np.zeros(1, np.int64), pyarrow.array([], pyarrow.string()), nothing, nothing.astype(np.float32))
+    return make_run([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], where)
+
+
+def merged(runs: Sequence[Run], keep: Collection[str], where: str) -> Run:
+    """One run of the queries in `keep`, from runs that share none (the folds of a cross-validation).
+
+    Raises SteleError for a query that two of them hold.
+    """
+    seen: dict[str, int] = {}
+    for number, run in enumerate(runs):
+        for query in run.queries:
+            if query in keep and seen.setdefault(query, number) != number:
+                raise SteleError(f"{where}: query {query!r} is in two of them")
+    if len(runs) == 1:
+        return runs[0]
+    return run_of({query: runs[number].hits(query) for query, number in seen.items()}, where)
+
+
+def _encode(column: Sequence[str] | pyarrow.Array) -> tuple[np.ndarray, pyarrow.StringArray]:
+    """(numbers int64 [n], the distinct strings that they number in the order of first appearance)."""
+    import pyarrow
+
+    if not isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
+        column = pyarrow.array(column, pyarrow.string())
+    if isinstance(column, pyarrow.ChunkedArray):
+        column = column.combine_chunks()
+    if not pyarrow.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    return column.indices.to_numpy().astype(np.int64), column.dictionary
+
+
+def _break_ties(order, owners, scores, codes, names) -> np.ndarray:
+    """`order` with hits of one query and equal scores put in descending order of their ids' bytes."""
+    same = (scores[order][1:] == scores[order][:-1]) & (owners[order][1:] == owners[order][:-1])
+    if not same.any():
+        return order
+    tied = np.flatnonzero(np.concatenate((same, [False])) | np.concatenate(([False], same)))
+    group = np.cumsum(np.concatenate(([True], ~same)))[tied]
+    ids = [name.encode("utf-8") for name in names.take(codes[order[tied]]).to_pylist()]
+    falling = sorted(range(len(tied)), key=lambda i: ids[i], reverse=True)  # groups are put together again below
+    falling = sorted(falling, key=lambda i: group[i])
+    order = order.copy()
+    order[tied] = order[tied[falling]]
+    return order

@@ -1,0 +1,288 @@
+"""Compare systems with a baseline: differences, intervals, p-values and wins, per language and on average.
+
+    python -m stele scoring compare \\
+        --system xlmr results/mrtydi/xlmr/zero_shot.json --system msm results/mrtydi/msm/zero_shot.json
+    python -m stele scoring compare --system bm25 bm25.csv --system mine seed0.csv seed1.csv --metric mrr@100
+    python -m stele scoring compare --benchmark mrtydi --data mrtydi:sw=qrels.sw.txt mrtydi:te=qrels.te.txt \\
+        --system bm25 sw=bm25.sw.txt te=bm25.te.txt --system mine sw=mine.sw.txt te=mine.te.txt
+
+A system is its results or its files of scores per query, several where it was trained with several seeds: then the mean
+over its seeds is compared for each query. With --benchmark it is its runs, as `scoring score` takes them. Every system
+must have the same queries. The p-values of one metric are one family, corrected together. Means are those of the
+values per query.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+from stele import records
+from stele.benchmarks.types import Data
+from stele.data_argument import add_data_argument, data_folders, data_paths
+from stele.errors import SteleError, unknown
+from stele.outputs import atomic_file, digest, sha256
+from stele.scoring.report import aligned, number
+from stele.scoring.systems import run_scores
+from stele.significance import bootstrap, comparison, fisher, paired, scores
+from stele.significance.comparison import AVERAGE, Comparison
+from stele.significance.corrections import CORRECTIONS
+from stele.significance.scores import Scores
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is compared and how."""
+
+    baseline: str
+    metrics: list[str]
+    test: ModuleType
+    permutations: int
+    seed: int
+    average: str
+    correction: str
+    level: float
+
+    def method(self) -> str:
+        return self.test.describe(self.permutations, self.seed)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--system",
+        nargs="+",
+        action="append",
+        required=True,
+        metavar=("NAME", "PATH"),
+        help="results (.json) or scores per query (.parquet, .csv), several are seeds; with --benchmark its runs",
+    )
+    parser.add_argument("--benchmark", metavar="NAME", help="score runs of this benchmark first")
+    add_data_argument(parser, required=False)
+    parser.add_argument("--baseline", metavar="NAME", help="the first system, unless given")
+    parser.add_argument("--metric", nargs="+", metavar="NAME", help="all that every system has, unless given")
+    parser.add_argument("--test", default="fisher", metavar="fisher|t_test", help="(default: %(default)s)")
+    parser.add_argument("--correction", default="holm", metavar="holm|bonferroni|none", help="(default: %(default)s)")
+    parser.add_argument("--level", type=float, default=0.05, help="of significance (default: %(default)s)")
+    parser.add_argument("--permutations", type=int, help=f"of fisher (default: {fisher.PERMUTATIONS:,}, the fewest)")
+    parser.add_argument("--seed", type=int, default=0, help="of permutations and bootstrap (default: %(default)s)")
+    parser.add_argument("--average", metavar="macro|micro", help="the results' own, unless given; else macro")
+    parser.add_argument("--output", type=Path, metavar="FILE.json", help="the comparisons with their record")
+    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the comparisons as a table")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock, files = records.start(), _files(args.system)
+    test = comparison.load_test(args.test)
+    if args.correction not in CORRECTIONS:
+        raise unknown("correction", args.correction, CORRECTIONS)
+    _check_numbers(args, test)
+    data = data_folders(data_paths(args.data))
+    systems = {name: system_scores(own, args.benchmark, data, args.metric) for name, own in files.items()}
+    choices = Choices(
+        baseline=_known("system", args.baseline or next(iter(systems)), systems),
+        metrics=_metrics(args.metric, systems),
+        test=test,
+        permutations=args.permutations or fisher.PERMUTATIONS,
+        seed=args.seed,
+        average=_average(args.average, systems),
+        correction=args.correction,
+        level=args.level,
+    )
+    found = {metric: compare_all(systems, metric, choices) for metric in choices.metrics}
+    labels = frozenset().union(*(own.labels for own in systems.values()))
+    print("\n\n".join(report(own, choices, labels) for own in found.values()))
+    if args.output:
+        write_json(args.output, files, systems, found, choices, labels, clock)
+    if args.csv:
+        write_csv(args.csv, found)
+
+
+def system_scores(files: Sequence[str], benchmark: str | None, data: Data, metrics: Sequence[str] | None) -> Scores:
+    """The scores of one system from its files.
+
+    They are results or scores per query, each of one seed or several, or runs of a benchmark that are scored now.
+    """
+    if benchmark:
+        return run_scores(benchmark, data, files, metrics)
+    return paired.stack([own for file in files for own in scores.read(file)])
+
+
+def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
+    """Every system but the baseline by one metric; their p-values are one family."""
+    test = partial(choices.test.p_value, permutations=choices.permutations, seed=choices.seed)
+    found = []
+    for name, system in systems.items():
+        if name != choices.baseline:
+            given = (name, system, systems[choices.baseline], metric)
+            found += comparison.compare(*given, test=test, average=choices.average, seed=choices.seed)
+    return list(comparison.family(found, choices.correction, choices.level))
+
+
+def report(found: Sequence[Comparison], choices: Choices, labels: frozenset[str] = frozenset()) -> str:
+    """The comparisons of one metric as text: a line each, aligned, and below it what was done."""
+    seeds = any(own.std is not None or own.baseline_std is not None for own in found)
+    p_values = ["p"] if choices.correction == "none" else ["p", f"p ({choices.correction})"]
+    rows = [
+        [
+            "system",
+            "language",
+            "queries",
+            *(["baseline", "std", "mean", "std"] if seeds else ["baseline", "mean"]),
+            "difference",
+            "95 % interval",
+            *p_values,
+            "",
+            "win",
+            "tie",
+            "loss",
+        ]
+    ]
+    for own in found:
+        means = [f"{own.baseline_mean:.4f}", number(own.baseline_std), f"{own.mean:.4f}", number(own.std)]
+        rows.append(
+            [
+                own.system,
+                own.language if own.language != AVERAGE else f"{AVERAGE} ({choices.average})",
+                str(own.queries),
+                *(means if seeds else means[::2]),
+                f"{own.difference:+.4f}",
+                f"[{own.low:+.4f}, {own.high:+.4f}]",
+                *[_p(own.p), _p(own.corrected_p)][: len(p_values)],
+                "*" if own.significant else "",
+                str(own.win),
+                str(own.tie),
+                str(own.loss),
+            ]
+        )
+    lines = [f"{found[0].metric}, baseline {choices.baseline}", *aligned(rows, texts=2), _explained(found, choices)]
+    if seeds:
+        lines.append(
+            "Of several seeds of a system, each query's mean is compared; std is that of its means over seeds."
+        )
+    if labels:
+        lines.append(f"labels: {', '.join(sorted(labels))}")
+    return "\n".join(lines)
+
+
+def _explained(found: Sequence[Comparison], choices: Choices) -> str:
+    corrected = {"holm": " after Holm's correction", "bonferroni": " after Bonferroni's correction"}
+    over = f"{corrected[choices.correction]} over {len(found)} comparisons" if choices.correction in corrected else ""
+    return (
+        f"* p < {choices.level:g}{over}; {choices.method()}.\n"
+        f"Interval: percentile bootstrap, {bootstrap.RESAMPLES:,} resamples within each language, seed {choices.seed}. "
+        "A win is a query with a higher value than the baseline's."
+    )
+
+
+def _p(value: float) -> str:
+    if math.isnan(value):
+        return "n/a"
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def write_json(path: Path, files, systems, found, choices: Choices, labels: frozenset[str], clock) -> None:
+    """The comparisons, unrounded (null where a test cannot say), with the record of what was compared and how."""
+    rows = [row for own in found.values() for row in _rows(own)]
+    records.write_record(
+        path,
+        job="compare",
+        inputs={},
+        clock=clock,
+        seed=choices.seed,
+        labels=labels,
+        systems={name: {"seeds": _seeds(own), "files": _digests(files[name])} for name, own in systems.items()},
+        baseline=choices.baseline,
+        benchmark=next((own.benchmark for own in systems.values() if own.benchmark), None),
+        averaged=choices.average,
+        test=choices.test.__name__.rpartition(".")[2],
+        method=choices.method(),
+        permutations=choices.permutations if choices.test.DRAWS else None,
+        resamples=bootstrap.RESAMPLES,
+        interval=bootstrap.LEVEL,
+        correction=choices.correction,
+        level=choices.level,
+        comparisons=rows,
+        content=digest(rows),
+    )
+
+
+def _digests(files: Sequence[str]) -> dict[str, str]:
+    """Files as they were given, with the SHA-256 of each (of two embeddings, joined)."""
+    paths = {file: file.partition("=")[2] or file for file in files}
+    return {file: " ".join(sha256(Path(part)) for part in path.split(",")) for file, path in paths.items()}
+
+
+def _seeds(system: Scores) -> int:
+    return len(next(iter(system.values.values())))
+
+
+def write_csv(path: Path, found: Mapping[str, Sequence[Comparison]]) -> None:
+    """A line a comparison, the columns of `Comparison`, unrounded; empty where there is no value."""
+    with atomic_file(path) as handle:
+        rows = csv.DictWriter(handle, [field.name for field in fields(Comparison)], lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(row for own in found.values() for row in _rows(own))
+
+
+def _rows(found: Sequence[Comparison]) -> list[dict]:
+    return [
+        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in asdict(own).items()}
+        for own in found
+    ]
+
+
+def _files(given: Sequence[Sequence[str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, *files in given:
+        if not files:
+            raise SteleError(f"--system {name}: want a name and its files, for example --system msm msm.parquet")
+        if name in found:
+            raise SteleError(f"--system: {name!r} is given twice; files of several seeds go after one name")
+        found[name] = files
+    if len(found) < 2:
+        raise SteleError("--system: want two systems or more, each with its own --system")
+    return found
+
+
+def _check_numbers(args: argparse.Namespace, test: ModuleType) -> None:
+    if not 0 < args.level < 1:
+        raise SteleError(f"--level: want a number between 0 and 1, for example 0.05; found {args.level}")
+    if args.seed < 0:
+        raise SteleError(f"--seed: want a number from 0 on, found {args.seed}")
+    if args.permutations is not None and not test.DRAWS:
+        raise SteleError(f"--permutations: the test {args.test} draws none; leave it out")
+    if args.permutations is not None and args.permutations < fisher.PERMUTATIONS:
+        raise SteleError(f"--permutations: want at least {fisher.PERMUTATIONS}, found {args.permutations}")
+
+
+def _known(kind: str, name: str, valid) -> str:
+    if name not in valid:
+        raise unknown(kind, name, valid)
+    return name
+
+
+def _metrics(given: Sequence[str] | None, systems: Mapping[str, Scores]) -> list[str]:
+    every = {metric: None for own in systems.values() for metric in own.values}
+    shared = [metric for metric in every if all(metric in own.values for own in systems.values())]
+    if not shared:
+        raise SteleError(f"the systems have no metric in common; found {', '.join(every)}")
+    if given:
+        return [_known("metric", metric, shared) for metric in dict.fromkeys(given)]
+    if left := [metric for metric in every if metric not in shared]:
+        logger.warning("not compared, as some system lacks it: %s", ", ".join(left))
+    return shared
+
+
+def _average(given: str | None, systems: Mapping[str, Scores]) -> str:
+    if given:
+        return _known("average", given, paired.AVERAGES)
+    return next((own.average for own in systems.values() if own.average), "macro")

@@ -1,0 +1,170 @@
+"""What a system's output file holds, told by its content: a run, predictions, a pair of embeddings, or our own record.
+
+TREC run (txt, gz)          query Q0 passage rank score tag
+ranx run (JSON, Parquet)    {query: {passage: score}}; columns q_id, doc_id, score
+XOR predictions (JSON)      [{"id", "lang", "ctxs": [passage text, ...]}], best first (eval_xor_retrieve.py)
+answers (JSON)              {question id: answer}, as the MLQA and SQuAD scripts read them
+embeddings (npy,npy)        two float arrays [n, d] whose lines belong together
+retrieval record (JSON)     what `retrieval retrieve` writes, with runs/ beside it
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stele import records
+from stele.benchmarks.types import Search
+from stele.errors import SteleError
+from stele.runs import ranx_files
+from stele.runs.run import Run, make_run
+from stele.runs.trec import read_run, runs_of
+
+
+@dataclass
+class Output:
+    """A system's output; what the file does not hold is empty.
+
+    `runs` maps a search, or None for a run that may hold several searches, to its run. `texts` are passages that came
+    with the file (passage id -> text), `languages` what it says of its questions, `record` our record of a retrieval.
+    """
+
+    path: Path
+    runs: dict[Search | None, Run] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    languages: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, str] | None = None
+    vectors: tuple[np.ndarray, np.ndarray] | None = None
+    record: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def limited(self) -> bool:
+        """Whether only some of the queries were searched."""
+        return records.LIMITED in self.record.get("labels", ())
+
+
+def read_output(given: str) -> Output:
+    """Reads a file (or two embedding files, joined by a comma) of any of the formats."""
+    if given.lower().endswith(".npy"):
+        return _embeddings(given)
+    path = Path(given)
+    start = _start(path)
+    if start.startswith(b"PAR1"):
+        return Output(path, {None: ranx_files.from_parquet(path)})
+    if start.lstrip()[:1] in (b"{", b"["):
+        return _json(path)
+    return Output(path, {None: read_run(path)})
+
+
+def _start(path: Path) -> bytes:
+    """The first bytes of a file, unpacked, without a byte order mark."""
+    try:
+        with open(path, "rb") as handle:
+            start = handle.read(64)
+        if start.startswith(b"\x1f\x8b"):
+            with gzip.open(path) as handle:
+                start = handle.read(64)
+    except (FileNotFoundError, IsADirectoryError):
+        raise SteleError(f"{path}: no such file") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SteleError(f"{path}: the gzip file is cut short or damaged ({error})") from None
+    return start.removeprefix(b"\xef\xbb\xbf")
+
+
+def _json(path: Path) -> Output:
+    value = _load(path)
+    if isinstance(value, list):
+        return _xor_predictions(value, path)
+    if isinstance(value.get("searches"), dict):
+        return _retrieval(value, path)
+    kinds = {type(item) for item in value.values()}
+    if kinds == {str}:
+        return Output(path, answers=value)
+    if kinds == {dict}:
+        return Output(path, {None: ranx_files.from_json(value, path)})
+    found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
+    raise SteleError(f"{path}: want {{query: {{passage: score}}}} or {{question: answer}}, found values of {found}")
+
+
+def _load(path: Path) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            again = next(name for i, name in enumerate(names) if name in names[:i])
+            raise SteleError(f"{path}: {again!r} is there twice in one object")
+        return found
+
+    try:
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).decode("utf-8-sig")
+        return json.loads(text, object_pairs_hook=once)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SteleError(f"{path}: the gzip file is cut short or damaged ({error})") from None
+    except UnicodeDecodeError as error:
+        raise SteleError(f"{path}: not UTF-8 ({error})") from None
+    except json.JSONDecodeError as error:
+        raise SteleError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
+
+
+def _xor_predictions(items: list[Any], path: Path) -> Output:
+    """XOR-Retrieve's predictions: `ctxs` are texts (or objects with a text), best first, named by their rank."""
+    queries, names, scores, output = [], [], [], Output(path)
+    for number, item in enumerate(items, start=1):
+        where = f"{path}, item {number}"
+        if not isinstance(item, dict) or not isinstance(item.get("ctxs"), list) or "id" not in item:
+            raise SteleError(f"{where}: want {{id, lang, ctxs: [passage text, ...]}}")
+        query = str(item["id"])
+        if query in output.languages:
+            raise SteleError(f"{where}: question {query!r} is there twice (the official script would count it twice)")
+        output.languages[query] = str(item.get("lang", "")).strip()
+        for rank, context in enumerate(item["ctxs"], start=1):
+            text = context.get("text") if isinstance(context, dict) else context
+            if not isinstance(text, str):
+                raise SteleError(f"{where}: ctxs {rank}: want a passage's text, found {type(context).__name__}")
+            name = f"{query}#{rank}"
+            output.texts[name] = text
+            queries.append(query)
+            names.append(name)
+            scores.append(-rank)
+    output.runs[None] = make_run(queries, names, scores, path)
+    return output
+
+
+def _retrieval(record: dict[str, Any], path: Path) -> Output:
+    runs: dict[Search | None, Run] = {}
+    for name, run in runs_of(record, path.parent).items():
+        facts = record["searches"][name]
+        runs[Search(name, facts["language"], facts["pool"])] = read_run(run)
+    if not runs:
+        raise SteleError(f"{path}: not a retrieval record: it names no searches")
+    return Output(path, runs, record=record)
+
+
+def _embeddings(given: str) -> Output:
+    paths = [Path(name) for name in given.split(",")]
+    if len(paths) != 2:
+        raise SteleError(f"--run {given!r}: embeddings come in pairs, FIRST.npy,SECOND.npy, line by line translations")
+    arrays = []
+    for path in paths:
+        try:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            raise SteleError(f"{path}: no such file") from None
+        except (ValueError, OSError, EOFError) as error:
+            raise SteleError(f"{path}: not a readable npy file ({error})") from None
+        if array.ndim != 2 or array.dtype.kind != "f" or not len(array):
+            raise SteleError(f"{path}: want floats [sentences, dimension], found {array.dtype} {list(array.shape)}")
+        if not np.isfinite(array).all():
+            raise SteleError(f"{path}: line {int(np.argmin(np.isfinite(array).all(axis=1)))} (from 0) is not finite")
+        arrays.append(np.asarray(array, dtype=np.float32))
+    if arrays[0].shape != arrays[1].shape:
+        shapes = f"{list(arrays[0].shape)} and {list(arrays[1].shape)}"
+        raise SteleError(f"{paths[0]}, {paths[1]}: their shapes differ, {shapes}; line i belongs to line i")
+    return Output(paths[0], vectors=(arrays[0], arrays[1]))

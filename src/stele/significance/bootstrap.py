@@ -1,0 +1,48 @@
+"""Percentile bootstrap intervals of a mean: of one system's scores, or of the paired differences of two systems.
+
+Efron and Tibshirani, An introduction to the bootstrap (1993), section 13.3. Queries are drawn again with replacement
+within each language, because a benchmark fixes how many queries each language has; both systems of a difference keep
+their pairs. A language's draws depend on the seed, its name and its number of queries, and not on which others there
+are or on the order of its queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+BLOCK = 2**17  # values drawn at a time
+
+
+def resampled_means(groups: Mapping[str, np.ndarray], resamples: int = RESAMPLES, seed: int = 0) -> dict:
+    """Language -> float64 [resamples], the means of its resampled values (float [n_l], scores or differences)."""
+    return {language: _means(np.sort(values), language, resamples, seed) for language, values in groups.items()}
+
+
+def _means(values: np.ndarray, language: str, resamples: int, seed: int) -> np.ndarray:
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *language.encode("utf-8")])))
+    rows, means = max(1, BLOCK // len(values)), np.empty(resamples)
+    for start in range(0, resamples, rows):
+        count = min(rows, resamples - start)
+        drawn = generator.integers(0, len(values), size=(count, len(values)))
+        means[start : start + count] = values[drawn].mean(axis=1)
+    return means
+
+
+def average_of(means: Mapping[str, np.ndarray], groups: Mapping[str, np.ndarray], average: str) -> np.ndarray:
+    """float64 [resamples]: the resampled means over languages ("macro"), or over queries ("micro")."""
+    sizes = np.array([1 if average == "macro" else len(groups[language]) for language in means], dtype=np.float64)
+    return sum(size * own for size, own in zip(sizes / sizes.sum(), means.values(), strict=True))
+
+
+def interval(means: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """The limits between which the middle `level` of the resampled means lie.
+
+    >>> interval(np.arange(101.0), level=0.5)
+    (25.0, 75.0)
+    """
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

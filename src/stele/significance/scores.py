@@ -1,0 +1,140 @@
+"""Values per query, as `scoring score` writes them.
+
+A file of them (Parquet or CSV) has the columns search, language, query, and one a metric, empty where a query does not
+count. A result stands for the file `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`), an
+averaged result for those of its seeds (`zero_shot.json`: `zero_shot/pt0-ft0.json` and so on).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stele import records
+from stele.errors import SteleError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+QUERIES = "queries.parquet"
+KEYS = ("search", "language", "query")
+WANTED = "columns search, language, query, and one a metric"
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The values of one system: entry i of `keys` (search, query) and of `languages`, and column i of `values[metric]`
+    (float64 [seeds, n], NaN where the query does not count), belong to one query.
+
+    benchmark, average ("macro" or "micro") and labels are those of the result, if the file belongs to one.
+    """
+
+    source: str
+    keys: list[tuple[str, str]]
+    languages: list[str]
+    values: dict[str, np.ndarray]
+    benchmark: str | None = None
+    average: str | None = None
+    labels: frozenset[str] = frozenset()
+
+
+def read(path: Path | str) -> list[Scores]:
+    """The scores of a result or of a file of values per query: one entry, or one a seed of an averaged result."""
+    path = Path(path)
+    if not path.is_file():
+        raise SteleError(f"{path}: no such file")
+    if path.suffix == ".json":
+        return _of_result(path)
+    beside = path.resolve().parent.with_suffix(".json")
+    if path.name == QUERIES and beside.is_file() and _is_result(record := records.read_record(beside)):
+        return [_with_facts(read_queries(path), record)]
+    return [read_queries(path)]
+
+
+def _is_result(record: dict) -> bool:
+    return isinstance(record.get("metrics"), dict)
+
+
+def _of_result(path: Path) -> list[Scores]:
+    record = records.read_record(path)
+    if not _is_result(record):
+        raise SteleError(f"{path}: not a result of `scoring score` or `scoring average`: it has no metrics")
+    if isinstance(record.get("seeds"), list):
+        folder = path.parent / record["setting"]  # the file may be a copy under a short name of the setting
+        names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
+        return [own for name in names for own in _of_result(_there(folder / name, path))]
+    return [_with_facts(read_queries(_there(path.with_suffix("") / QUERIES, path)), record)]
+
+
+def _there(wanted: Path, result: Path) -> Path:
+    if not wanted.is_file():
+        raise SteleError(f"{result}: no file {wanted}, where its scores per query should be; give them or score again")
+    return wanted
+
+
+def _with_facts(scores: Scores, record: dict) -> Scores:
+    labels = frozenset(record.get("labels", ()))
+    return replace(scores, benchmark=record.get("benchmark"), average=record.get("averaged"), labels=labels)
+
+
+def read_queries(path: Path) -> Scores:
+    """The scores of one file of values per query, Parquet or CSV.
+
+    Raises SteleError for a file of another kind, damaged or empty, missing columns, a value that is no finite number,
+    and a query that is there twice.
+    """
+    table = _table(path)
+    if len(set(table.column_names)) < len(table.column_names):
+        raise SteleError(f"{path}: a column is there twice (found {', '.join(table.column_names)})")
+    metrics = [name for name in table.column_names if name not in KEYS]
+    if len(metrics) + len(KEYS) != len(table.column_names) or not metrics:
+        raise SteleError(f"{path}: want {WANTED}; found {', '.join(table.column_names)}")
+    if not table.num_rows:
+        raise SteleError(f"{path}: no query in it")
+    searches, languages, queries = (_names(path, table, name) for name in KEYS)
+    keys = list(zip(searches, queries, strict=True))
+    (search, query), times = Counter(keys).most_common(1)[0]
+    if times > 1:
+        raise SteleError(f"{path}: query {query!r} of search {search!r} is there {times} times")
+    values = {name: _numbers(path, table, name)[None, :] for name in metrics}
+    return Scores(str(path), keys, languages, values)
+
+
+def _table(path: Path) -> pyarrow.Table:
+    import pyarrow
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    names = dict.fromkeys(KEYS, pyarrow.string())  # ids stay as they are written: 007 is not 7
+    try:
+        if path.suffix == ".parquet":
+            return pyarrow.parquet.read_table(path)
+        if path.suffix == ".csv":
+            return pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=names))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise SteleError(f"{path}: not readable: {str(error).splitlines()[0]}") from None
+    raise SteleError(f"{path}: want a result (.json) or scores per query (.parquet or .csv)")
+
+
+def _names(path: Path, table: pyarrow.Table, column: str) -> list[str]:
+    found = table[column].to_pylist()
+    if wrong := [row for row, value in enumerate(found, start=1) if not isinstance(value, str) or not value]:
+        raise SteleError(f"{path}: row {wrong[0]}: {column} must be a text, found {found[wrong[0] - 1]!r}")
+    return found
+
+
+def _numbers(path: Path, table: pyarrow.Table, column: str) -> np.ndarray:
+    """float64 [n], NaN for null."""
+    import pyarrow
+
+    try:
+        found = table[column].cast(pyarrow.float64()).to_numpy().astype(np.float64)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+        raise SteleError(f"{path}: column {column!r} must hold numbers ({str(error).splitlines()[0]})") from None
+    if np.isinf(found).any():
+        raise SteleError(f"{path}: row {np.flatnonzero(np.isinf(found))[0] + 1}: {column} is infinite")
+    return found

@@ -1,0 +1,20 @@
+"""The benchmark of the Fisher test runs and compares equal things. Speeds are printed, not asserted."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.mark.slow
+def test_the_benchmark_compares_equal_things(capsys):
+    from bench_significance import measure
+
+    found = measure(queries=200, permutations=4000, repeats=1)
+    with capsys.disabled():
+        print(f"\nFisher test: {found['times_faster']} times faster than ranx at 200 queries")
+    assert found["ranx_s"] > 0 and found["ranx_default_threads_s"] > 0 and found["ours_s"] > 0
+    assert 0.005 < found["p_ours"] < 0.9  # both are estimates of a p-value that is not at an end
+    assert found["standard_errors_apart"] < 5

@@ -1,0 +1,42 @@
+"""Every benchmark of the catalogue can be scored: its code, its average and its metrics are there."""
+
+from __future__ import annotations
+
+import pytest
+
+from stele import catalogue
+from stele.benchmarks.types import Search
+from stele.scoring.evaluate import evaluator
+from stele.scoring.systems import benchmark_module
+
+PAPERS = [  # the benchmarks of the five papers' tables
+    *("mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "nq", "tatoeba", "clef", "mlqa", "xsa", "xda"),
+    *("ntcir8_zh", "trec2002_ar", "clef2006_fr", "fire2012_hi", "fire2012_bn", "trec3_es"),
+]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_benchmark_of_the_papers_can_be_scored(name):
+    entry, module = catalogue.get("benchmarks", name), benchmark_module(name)
+    assert module.AVERAGE in ("macro", "micro")
+    searches = module.searches(entry["languages"])
+    assert all(isinstance(search, Search) for search in searches)
+    assert {search.language for search in searches} <= set(entry["languages"])
+    for metric in entry["metrics"]:
+        assert callable(evaluator(metric).module.evaluate)
+    gold = [hasattr(module, kind) for kind in ("judgments", "answers", "SIMILARITY")]
+    assert any(gold)
+
+
+def test_a_collection_is_judged_by_its_one_file_of_judgments(tmp_path):
+    from stele.errors import SteleError
+
+    module, search = benchmark_module("trec3_es"), Search("es", "es", "es")
+    (tmp_path / "topics.txt").write_text("x")
+    with pytest.raises(SteleError, match=r"want one file of judgments, named \*qrels.txt; found none"):
+        module.judgments({"trec3_es": {"all": tmp_path}}, search)
+    (tmp_path / "sp26.qrels.txt").write_text("SP26 0 DOC-1 1\nSP26 0 DOC-2 -1\n")
+    assert module.judgments({"trec3_es": {"all": tmp_path}}, search) == {"SP26": {"DOC-1": 1, "DOC-2": -1}}
+    (tmp_path / "other.qrels").write_text("SP26 0 DOC-1 1\n")
+    with pytest.raises(SteleError, match=r"found other\.qrels, sp26\.qrels\.txt\. Give the file itself"):
+        module.judgments({"trec3_es": {"all": tmp_path}}, search)

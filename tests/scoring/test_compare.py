@@ -1,0 +1,231 @@
+"""The command `scoring compare`: what it prints for a hand-worked case, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stele.errors import SteleError
+from stele.scoring import compare
+from stele.significance import fisher
+from stele.significance.bootstrap import interval, resampled_means
+
+BASELINE = {"en": [0.5, 0.25], "sw": [0.0, 0.5, 0.25]}
+
+
+def put_scores(path: Path, values: dict[str, list[float]], metrics=("mrr@10",)) -> Path:
+    with open(path, "w", newline="", encoding="utf-8") as handle:
+        rows = csv.writer(handle)
+        rows.writerow(["search", "language", "query", *metrics])
+        for language, own in values.items():
+            rows.writerows([language, language, f"{i:03d}", *[value] * len(metrics)] for i, value in enumerate(own))
+    return path
+
+
+def raised(by: dict[str, float]) -> dict[str, list[float]]:
+    return {language: [value + by[language] for value in own] for language, own in BASELINE.items()}
+
+
+def compared(*line) -> None:
+    parser = argparse.ArgumentParser()
+    compare.add_arguments(parser)
+    compare.run(parser.parse_args([str(part) for part in line]))
+
+
+@pytest.fixture
+def systems(tmp_path) -> list:
+    """`new` is better by .25 for each of two English queries, and by .5 for each of three Swahili ones."""
+    old = put_scores(tmp_path / "old.csv", BASELINE)
+    new = put_scores(tmp_path / "new.csv", raised({"en": 0.25, "sw": 0.5}))
+    return ["--system", "old", old, "--system", "new", new]
+
+
+PRINTED = """\
+mrr@10, baseline old
+system  language         queries  baseline    mean  difference       95 % interval       p  p (holm)     win  tie  loss
+new     en                     2    0.3750  0.6250     +0.2500  [+0.2500, +0.2500]  0.5000    0.5000       2    0     0
+new     sw                     3    0.2500  0.7500     +0.5000  [+0.5000, +0.5000]  0.2500    0.5000       3    0     0
+new     average (macro)        5    0.3125  0.6875     +0.3750  [+0.3750, +0.3750]  0.0625    0.1875  *    5    0     0
+* p < 0.2 after Holm's correction over 3 comparisons; paired Fisher randomisation, two-sided; 100,000 permutations, \
+seed 0, exact where at most 20 queries differ.
+Interval: percentile bootstrap, 10,000 resamples within each language, seed 0. A win is a query with a higher value \
+than the baseline's.
+"""
+
+
+def test_printed(systems, capsys):
+    """By hand: 2 of 4, 2 of 8 and 2 of 32 outcomes are as extreme; Holm: 3 x .0625, 2 x .25, 1 x .5 (at least .5)."""
+    compared(*systems, "--level", "0.2")
+    assert capsys.readouterr().out == PRINTED
+
+
+def test_micro_and_t_test_and_no_correction(systems, capsys):
+    compared(*systems, "--average", "micro", "--test", "t_test", "--correction", "none")
+    lines = capsys.readouterr().out.splitlines()
+    # mean .4; t = .4 / sqrt(.01875 / 5) = 6.532, 4 degrees of freedom
+    expected = "new average (micro) 5 0.3000 0.7000 +0.4000 [+0.4000, +0.4000] 0.0028 * 5 0 0"
+    assert lines[4].split() == expected.split()
+    assert "p (" not in lines[1]
+    assert lines[5] == "* p < 0.05; paired t-test, two-tailed."
+
+
+def test_the_baseline_can_be_any_system(systems, capsys):
+    compared(*systems, "--baseline", "new", "--correction", "bonferroni")
+    lines = capsys.readouterr().out.splitlines()
+    expected = "old average (macro) 5 0.6875 0.3125 -0.3750 [-0.3750, -0.3750] 0.0625 0.1875 0 0 5"
+    assert lines[4].split() == expected.split()
+
+
+def test_seeds(tmp_path, systems, capsys):
+    seeds = [put_scores(tmp_path / f"{i}.csv", raised({"en": by, "sw": by})) for i, by in enumerate((0.0, 0.5))]
+    compared(*systems[:3], "--system", "new", *seeds)
+    lines = capsys.readouterr().out.splitlines()
+    expected = "new average (macro) 5 0.3125 - 0.5625 0.3536 +0.2500 [+0.2500, +0.2500] 0.0625 0.1875 5 0 0"
+    assert lines[4].split() == expected.split()
+    assert lines[-1].startswith("Of several seeds of a system, each query's mean is compared")
+
+
+def test_json_and_csv(tmp_path, systems):
+    result, table = tmp_path / "out/x.json", tmp_path / "out/x.csv"
+    compared(*systems, "--seed", 3, "--output", result, "--csv", table)
+    found = json.loads(result.read_text())
+    assert (found["test"], found["seed"], found["permutations"], found["level"]) == ("fisher", 3, 100_000, 0.05)
+    assert (found["baseline"], found["averaged"], found["correction"]) == ("old", "macro", "holm")
+    assert found["systems"]["new"]["seeds"] == 1
+    assert "numpy" in found["versions"]
+    assert [len(digest) for system in found["systems"].values() for digest in system["files"].values()] == [64, 64]
+    average = found["comparisons"][2]
+    assert (average["language"], average["p"], average["corrected_p"]) == ("average", 0.0625, 0.1875)
+    assert (average["difference"], average["std"], average["significant"]) == (0.375, None, False)
+    rows = list(csv.DictReader(table.open(encoding="utf-8")))
+    assert [(row["system"], row["language"], row["p"]) for row in rows] == [
+        ("new", "en", "0.5"),
+        ("new", "sw", "0.25"),
+        ("new", "average", "0.0625"),
+    ]
+    assert rows[2]["std"] == ""
+    first = table.read_bytes(), found["content"]
+    compared(*systems, "--seed", 3, "--output", result, "--csv", table)
+    assert (table.read_bytes(), json.loads(result.read_text())["content"]) == first
+
+
+def test_seed_and_permutations_reach_the_test(tmp_path):
+    rng = np.random.default_rng(0)
+    ours, theirs = rng.random(40), rng.random(40)
+    files = [put_scores(tmp_path / "b.csv", {"en": theirs}), put_scores(tmp_path / "a.csv", {"en": ours})]
+    output = tmp_path / "x.json"
+    line = ["--system", "b", files[0], "--system", "a", files[1], "--output", output]
+    compared(*line, "--seed", 3, "--permutations", 120_000)
+    found = json.loads(output.read_text())["comparisons"][0]
+    assert found["p"] == fisher.p_value([ours - theirs], permutations=120_000, seed=3)
+    assert found["p"] != fisher.p_value([ours - theirs], permutations=120_000, seed=0)
+    assert [found["low"], found["high"]] == pytest.approx(
+        interval(resampled_means({"en": ours - theirs}, seed=3)["en"])
+    )
+
+
+def test_p_that_cannot_be_had_is_null(tmp_path, capsys):
+    files = [put_scores(tmp_path / f"{name}.csv", {"en": [value]}) for name, value in (("a", 0.5), ("b", 1.0))]
+    output = tmp_path / "x.json"
+    compared("--system", "a", files[0], "--system", "b", files[1], "--test", "t_test", "--output", output)
+    assert "n/a" in capsys.readouterr().out
+    found = json.loads(output.read_text())
+    assert (found["comparisons"][0]["p"], found["permutations"]) == (None, None)
+
+
+def test_labels_and_average_come_from_results(tmp_path, capsys):
+    paths = []
+    for name in ("a", "b"):
+        paths.append(tmp_path / f"{name}.json")
+        (tmp_path / name).mkdir()
+        put_parquet(tmp_path / name / "queries.parquet", {"en": [0.5, 0.25], "sw": [1.0]})
+        facts = {"metrics": {"mrr@10": {}}, "averaged": "micro", "benchmark": "lareqa", "labels": ["generated data"]}
+        paths[-1].write_text(json.dumps(facts))
+    compared("--system", "a", paths[0], "--system", "b", paths[1], "--output", tmp_path / "x.json")
+    printed = capsys.readouterr().out
+    assert "average (micro)" in printed
+    assert printed.endswith("labels: generated data\n")
+    found = json.loads((tmp_path / "x.json").read_text())
+    assert (found["labels"], found["benchmark"]) == (["generated data"], "lareqa")
+
+
+def put_parquet(path: Path, values: dict[str, list[float]]) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    plain = put_scores(path.with_suffix(".csv"), values)
+    texts = pyarrow.csv.ConvertOptions(column_types={"query": pyarrow.string()})
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(plain, convert_options=texts), path)
+
+
+def test_metrics(tmp_path, systems, capsys, caplog):
+    two = put_scores(tmp_path / "two.csv", BASELINE, ("mrr@10", "recall@10"))
+    compared("--system", "two", two, *systems)
+    assert capsys.readouterr().out.count("baseline two") == 1
+    assert "not compared, as some system lacks it: recall@10" in caplog.text
+    compared("--system", "two", two, "--system", "again", put_scores(tmp_path / "2.csv", BASELINE, ("recall@10",)))
+    assert capsys.readouterr().out.startswith("recall@10, baseline two")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["--test", "fischer"], "unknown test 'fischer'; did you mean 'fisher'"),
+        (["--correction", "hom"], "unknown correction 'hom'; did you mean 'holm'"),
+        (["--baseline", "ol"], "unknown system 'ol'; did you mean 'old'"),
+        (["--metric", "mrr@1"], "unknown metric 'mrr@1'; did you mean 'mrr@10'"),
+        (["--average", "mean"], "unknown average 'mean'"),
+        (["--level", "5"], "--level: want a number between 0 and 1"),
+        (["--seed", "-1"], "--seed: want a number from 0 on, found -1"),
+        (["--permutations", "1000"], "--permutations: want at least 100000, found 1000"),
+        (["--permutations", "200000", "--test", "t_test"], "--permutations: the test t_test draws none"),
+        (["--system", "old", "x.csv"], "'old' is given twice"),
+        (["--system", "x"], "--system x: want a name and its files"),
+        (["--system", "x", "/nowhere/x.csv"], "/nowhere/x.csv: no such file"),
+    ],
+)
+def test_wrong_arguments(tmp_path, systems, line, said):
+    with pytest.raises(SteleError, match=said):
+        compared(*systems, *line, "--output", tmp_path / "x.json")
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_one_system_is_no_comparison(systems):
+    with pytest.raises(SteleError, match="want two systems or more"):
+        compared(*systems[:3])
+
+
+def test_systems_without_a_common_metric(tmp_path, systems):
+    other = put_scores(tmp_path / "other.csv", BASELINE, ("recall@10",))
+    with pytest.raises(SteleError, match="no metric in common; found mrr@10, recall@10"):
+        compared(*systems[:3], "--system", "other", other)
+
+
+def test_other_queries(tmp_path, systems):
+    fewer = put_scores(tmp_path / "fewer.csv", {"en": BASELINE["en"]})
+    with pytest.raises(
+        SteleError, match=r"fewer\.csv: lacks 3 queries that .*old\.csv has, for example '000' of .* 'sw'"
+    ):
+        compared(*systems[:3], "--system", "fewer", fewer)
+
+
+def test_runs_are_scored_and_compared(tmp_path, capsys):
+    (tmp_path / "qrels").write_text("".join(f"{i} 0 a 1\n" for i in range(4)))
+    (tmp_path / "good").write_text("".join(f"{i} Q0 a 1 2.0 t\n{i} Q0 b 2 1.0 t\n" for i in range(4)))
+    (tmp_path / "bad").write_text("".join(f"{i} Q0 a 1 0.5 t\n{i} Q0 b 2 1.0 t\n" for i in range(3)))
+    compared(
+        *("--benchmark", "mrtydi", "--data", f"mrtydi:sw={tmp_path / 'qrels'}", "--metric", "mrr@100"),
+        *("--system", "bad", f"sw={tmp_path / 'bad'}", "--system", "good", f"sw={tmp_path / 'good'}"),
+        *("--output", tmp_path / "out.json"),
+    )
+    printed = capsys.readouterr().out
+    # 1/2 for three queries and 0 for the missing one against 1: 2 of 16 outcomes are as extreme
+    assert " ".join(printed.splitlines()[2].split()[:6]) == "good sw 4 0.3750 1.0000 +0.6250"
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["comparisons"][0]["p"] == 0.125
+    assert list(found["systems"]["good"]["files"]) == [f"sw={tmp_path / 'good'}"]

@@ -1,0 +1,75 @@
+"""A metric is refused, in words, without its cut or on data of another kind; every metric says what it needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stele.errors import SteleError
+from stele.registry import module_names
+from stele.scoring.evaluate import METRICS, evaluator
+from stele.scoring.needs import kinds_of
+from tests.scoring.cases import case_of, score
+
+JUDGED = {"ranked": [["a"]], "relevant": [{"a": 1}]}
+ANSWERED = {"ranked": [["a"]], "answers": [["x"]], "texts": {"a": "x"}}
+PREDICTED = {"predictions": ["x"], "answers": [["x"]]}
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("mrr", "metric mrr: want a cut, as in mrr@100; found none"),
+        ("ap", "metric ap: want a cut, as in ap@1000; found none"),
+        ("r_kt", "metric r: want a cut, as in r@2kt; found none"),
+        ("r_kt@2", "metric r: want a cut, as in r@2kt; found '2'"),
+        ("ap_judged@20", "metric ap_judged: it has no cut; found '20'"),
+        ("accuracy@1", "metric accuracy: it has no cut; found '1'"),
+    ],
+)
+def test_a_wrong_cut_is_refused(metric, said):
+    with pytest.raises(SteleError, match=f"^{said}$"):
+        score(metric, **JUDGED)
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "said"),
+    [
+        (
+            "mrr@100",
+            ANSWERED,
+            "scores rankings of judged passages; here are rankings of passages that may hold an answer",
+        ),
+        ("r@5", JUDGED, "scores rankings of passages that may hold an answer; here are rankings of judged passages"),
+        ("f1", JUDGED, "scores answers to questions; here are rankings of judged passages"),
+        ("alignment", JUDGED, "scores pairs of embeddings; here are rankings of judged passages"),
+    ],
+)
+def test_data_of_another_kind_are_refused(metric, given, said):
+    with pytest.raises(SteleError, match=said):
+        score(metric, **given)
+
+
+def test_kinds_of_data():
+    case = case_of(**JUDGED)
+    assert kinds_of(case) == ["judgments"]
+    case.vectors["s"] = (np.eye(1), np.eye(1))
+    assert kinds_of(case) == ["judgments", "vectors"]
+    predicted = case_of(**PREDICTED)
+    predicted.runs.clear()
+    assert kinds_of(predicted) == ["predictions"]
+
+
+@pytest.mark.parametrize("module", module_names(METRICS))
+def test_every_metric_refuses_what_it_does_not_score(module):
+    """Nothing at all is not enough for any metric, whatever its cut."""
+    case = case_of(ranked=[["a"]])
+    case.runs.clear()
+    for cut in ("", "5", "2kt"):
+        with pytest.raises(SteleError, match=r"^metric \w+(: | scores )"):
+            evaluator_of(module, cut)(case)
+
+
+def evaluator_of(module: str, cut: str):
+    name = f"{module.removesuffix('_kt')}@2kt" if module.endswith("_kt") else module
+    return lambda case: evaluator(name).module.evaluate(case, cut)

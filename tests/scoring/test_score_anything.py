@@ -1,0 +1,325 @@
+"""Runs of other systems, in every format, against gold files in their native layouts."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stele.errors import SteleError
+from stele.scoring import score
+from stele.scoring.formats import read_output
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2\t0\tb\t1\nq3 0 c 1\n"
+RANKINGS = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"b": 5, "a": 4.5}, "q9": {"a": 1.0}}
+# q1: second, q2: first, q3: no result, q9: not judged
+EXPECTED = (1 / 2 + 1 + 0) / 3
+
+
+def run(*line: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    score.add_arguments(parser)
+    args = parser.parse_args(list(map(str, line)))
+    score.run(args)
+    return args
+
+
+def scored(tmp_path: Path, *line) -> dict:
+    run(*line, "--output", tmp_path / "out.json")
+    return json.loads((tmp_path / "out.json").read_text())
+
+
+@pytest.fixture
+def qrels(tmp_path) -> Path:
+    (tmp_path / "qrels.mrtydi-v1.1-sw.test.txt").write_text(QRELS)
+    return tmp_path / "qrels.mrtydi-v1.1-sw.test.txt"
+
+
+def trec(rankings: dict) -> str:
+    rows = [(q, d, s) for q, hits in rankings.items() for d, s in hits.items()]
+    return "".join(f"{q} Q0 {d} {rank} {s} tag\n" for rank, (q, d, s) in enumerate(rows))
+
+
+def write(path: Path, kind: str) -> Path:
+    """The same run in one of the formats."""
+    if kind == "parquet":
+        import pyarrow
+        import pyarrow.parquet
+
+        rows = [(q, d, float(s)) for q, hits in RANKINGS.items() for d, s in hits.items()]
+        columns = dict(zip(("q_id", "doc_id", "score"), map(list, zip(*rows, strict=True)), strict=True))
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+        return path
+    text = {
+        "trec": trec(RANKINGS),
+        "gz": trec(RANKINGS),
+        "tabs": trec(RANKINGS).replace(" ", "\t"),
+        "many blanks": "  " + trec(RANKINGS).replace(" ", "  "),
+        "bom and crlf": "\ufeff" + trec(RANKINGS).replace("\n", "\r\n"),
+        "bom, tabs, blank lines": "\ufeff" + trec(RANKINGS).replace(" ", "\t").replace("\n", "\r\n\r\n"),
+        "other order": "".join(trec(RANKINGS).splitlines(keepends=True)[::-1]),
+        "json": json.dumps(RANKINGS),
+    }[kind]
+    content = text.encode()
+    path.write_bytes(gzip.compress(content) if kind == "gz" else content)
+    return path
+
+
+FORMATS = [
+    "trec",
+    "gz",
+    "tabs",
+    "many blanks",
+    "bom and crlf",
+    "bom, tabs, blank lines",
+    "other order",
+    "json",
+    "parquet",
+]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_run_scores_the_same_in_every_format(tmp_path, qrels, kind):
+    path = write(tmp_path / "run", kind)
+    found = scored(tmp_path, "mrtydi", "--run", path, "--data", f"mrtydi:sw={qrels}")
+    assert found["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED)}
+    assert found["metrics"]["recall@100"]["average"] == pytest.approx(2 / 3)
+    assert found["counts"] == {"queries": 3, "missing_queries": 1, "missing": {"sw": 1}, "extra_queries": 1}
+
+
+def test_integer_ids_are_their_digits(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    (tmp_path / "qrels").write_text("7 0 12 1\n")
+    pyarrow.parquet.write_table(pyarrow.table({"q_id": [7, 7], "doc_id": [3, 12], "score": [2, 1]}), tmp_path / "r")
+    found = scored(tmp_path, "mrtydi", "--run", tmp_path / "r", "--data", f"mrtydi:sw={tmp_path / 'qrels'}")
+    assert found["metrics"]["mrr@100"]["average"] == 0.5
+
+
+def test_what_is_printed_and_written(tmp_path, qrels, capsys, caplog):
+    path = write(tmp_path / "run", "trec")
+    with caplog.at_level("INFO"):
+        run(*("mrtydi", "--run", f"sw={path}", "--data", f"mrtydi:sw={qrels}", "--csv", tmp_path / "v.csv"),
+            *("--queries", tmp_path / "q.csv"))  # fmt: skip
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["language", "queries", "mrr@100", "recall@100"]
+    assert lines[1].split() == ["sw", "3", "0.5000", "0.6667"]
+    assert lines[2].split() == ["average", "(macro)", "0.5000", "0.6667"]
+    assert "1 of 3 judged queries have no result; they count as 0" in caplog.text
+    assert "without them mrr@100 would be 0.7500" in caplog.text
+    assert "1 queries of the run are not judged" in caplog.text
+    values = list(csv.reader((tmp_path / "v.csv").open()))
+    assert values[0] == ["metric", "language", "value", "queries"]
+    assert values[1] == ["mrr@100", "sw", "0.5", "3"]
+    queries = list(csv.DictReader((tmp_path / "q.csv").open()))
+    assert [(row["query"], float(row["mrr@100"])) for row in queries] == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("q1 Q0 a 1 2.0 t\nq1 Q0 a 2 1.0 t\n", r"line 2: passage 'a' is there twice for query 'q1'"),
+        ("q1 Q0 a 1 2.0 t\n\nq1\tQ0 a 2 1.0 t\n", r"line 3: passage 'a' is there twice for query 'q1'"),
+        ("q1 Q0 a 1 2.0\n", "line 1: want 6 columns"),
+        ("q1 Q0 a 1 2.0 my tag\n", "line 1: want 6 columns .* found 7"),
+        ("q1 Q0 a 1 nan t\n", "line 1: the score must be a finite number, found 'nan'"),
+        ("q1 Q0 a 1 inf t\n", "the score must be a finite number, found 'inf'"),
+        ("q1 Q0 a 1 1_0 t\n", "the score must be a finite number, found '1_0'"),
+        ("q1 Q0 a 1 ١ t\n", "the score must be a finite number"),
+        ("\n\n", "the run is empty"),
+        ("", "the run is empty"),
+        ("zz Q0 a 1 2.0 t\n", "none of its queries is judged"),
+        ('{"q1": {"a": NaN}}', "the score must be a finite number"),
+        ('{"q1": {"a": "high"}}', "the score must be a number: 'high'"),
+        ('{"q1": {"a": 1.0, "a": 2.0}}', "'a' is there twice"),
+        ('{"q1": {"a": 1.0}, "q1": {"b": 2.0}}', "'q1' is there twice"),
+        ('{"q1": 1.0}', "found values of float"),
+        ('{"q1": {}}', "the run is empty"),
+        ("{}", "found values of nothing"),
+        ('{"q1": {"a": 1.0}', "line 1: not JSON"),
+    ],
+)
+def test_a_bad_run_is_refused(tmp_path, qrels, text, said):
+    (tmp_path / "run").write_text(text)
+    with pytest.raises(SteleError, match=said):
+        run("mrtydi", "--run", tmp_path / "run", "--data", f"mrtydi:sw={qrels}", "--output", tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_bytes_that_are_no_text_and_damaged_archives(tmp_path):
+    (tmp_path / "latin").write_bytes("q1 Q0 café 1 2.0 t\n".encode("latin-1"))
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(trec(RANKINGS).encode())[:-9])
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
+    for name, said in {"latin": "line 1: not UTF-8", "cut.gz": "cut short", "cut.parquet": "not a readable"}.items():
+        with pytest.raises(SteleError, match=said):
+            read_output(str(tmp_path / name))
+
+
+def test_white_space_beyond_ascii_is_part_of_an_id(tmp_path):
+    """trec_eval parts columns at ASCII white space only; Python's split would cut such ids in two."""
+    (tmp_path / "qrels").write_text("q1 0 a\u3000b 1\n")
+    (tmp_path / "run").write_text("q1 Q0 a\u3000b 1 2.0 t\n")
+    found = scored(tmp_path, "mrtydi", "--run", tmp_path / "run", "--data", f"mrtydi:sw={tmp_path / 'qrels'}")
+    assert found["metrics"]["mrr@100"]["average"] == 1.0
+
+
+def test_query_ids_that_two_languages_share_need_a_name(tmp_path, qrels):
+    path, other = write(tmp_path / "run", "trec"), tmp_path / "qrels.te"
+    other.write_text("q1 0 b 1\n")
+    data = ["--data", f"mrtydi:sw={qrels}", f"mrtydi:te={other}"]
+    with pytest.raises(SteleError, match=r"query 'q1' is one of sw and te; say which: --run sw=FILE"):
+        run("mrtydi", "--run", path, *data)
+    found = scored(tmp_path, "mrtydi", "--run", f"sw={path}", f"te={path}", *data)
+    assert found["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED), "te": 1.0}
+    with pytest.raises(SteleError, match="unknown search 'sv'; did you mean 'sw'"):
+        run("mrtydi", "--run", f"sv={path}", *data)
+    only = scored(tmp_path, "mrtydi", "--run", f"te={path}", *data)  # a language without a run is not judged
+    assert list(only["metrics"]["mrr@100"]["languages"]) == ["te"]
+
+
+def test_folds_are_one_run_and_share_no_query(tmp_path):
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 a 1\n2 0 b 0\n3 0 b 0\n")
+    (tmp_path / "fold1").write_text("1 Q0 a 1 2.0 t\n")
+    (tmp_path / "fold2").write_text("2 Q0 x 1 9.0 t\n2 Q0 b 1 2.0 t\n2 Q0 a 1 1.0 t\n3 Q0 b 1 1.0 t\n")
+    line = ["clef", "--data", f"clef:en-de={tmp_path / 'qrels.txt'}", "--run"]
+    found = scored(tmp_path, *line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold2'}")
+    # query 1: 1; query 2: x is not judged and falls away, b before a: 1/2; query 3 has nothing relevant
+    assert found["metrics"]["ap_judged"] == {"languages": {"en-de": 0.75}, "average": 0.75, "n": {"en-de": 2}}
+    with pytest.raises(SteleError, match="query '1' is in two of them"):
+        run(*line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold1'}")
+
+
+# --- XOR predictions ---
+@pytest.fixture
+def xor(tmp_path) -> list[str]:
+    gold = [
+        {"id": "1", "question": "?", "answers": ["red fox"], "lang": "ar"},
+        {"id": "2", "question": "?", "answers": ["Moscow, Russia"], "lang": "te"},
+        {"id": "3", "question": "?", "answers": ["yes"], "lang": "te"},
+    ]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(item) + "\n" for item in gold))
+    (tmp_path / "punkt/english").mkdir(parents=True)
+    for name in ("abbrev_types.txt", "collocations.tab", "sent_starters.txt", "ortho_context.tab"):
+        (tmp_path / "punkt/english" / name).touch()
+    return ["--data", f"xor_tydi={tmp_path / 'gold.jsonl'}", f"nltk_punkt={tmp_path / 'punkt'}"]
+
+
+def predictions(path: Path, *items: dict) -> Path:
+    path.write_text(json.dumps(list(items)))
+    return path
+
+
+def test_xor_predictions_bring_their_passages(tmp_path, xor):
+    path = predictions(
+        tmp_path / "p.json",
+        {"id": "1", "lang": " ar", "ctxs": ["nothing here", "a red fox"]},
+        {"id": "2", "lang": "te", "ctxs": [{"title": "t", "text": "born in Moscow, Russia."}]},
+        {"id": "3", "lang": "te", "ctxs": ["yes"]},
+    )
+    found = scored(tmp_path, "xor_retrieve", "--run", path, *xor)
+    assert found["metrics"]["r@2kt"]["languages"] == {"ar": 1.0, "te": 0.0}  # the comma is a token of its own
+    assert found["metrics"]["r_tokenized@2kt"]["languages"] == {"ar": 1.0, "te": 1.0}
+    assert found["counts"]["missing_queries"] == 0
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        ({"id": "1", "lang": "te", "ctxs": ["x"]}, "question '1': its lang is 'te', in the gold file 'ar'"),
+        ({"id": "1", "ctxs": "x"}, "item 1: want {id, lang, ctxs"),
+        ({"id": "1", "lang": "ar", "ctxs": [3]}, "ctxs 1: want a passage's text, found int"),
+    ],
+)
+def test_xor_predictions_that_are_wrong(tmp_path, xor, item, said):
+    with pytest.raises(SteleError, match=said):
+        run("xor_retrieve", "--run", predictions(tmp_path / "p.json", item), *xor)
+
+
+def test_a_question_predicted_twice_is_refused(tmp_path, xor):
+    item = {"id": "1", "lang": "ar", "ctxs": ["x"]}
+    with pytest.raises(SteleError, match="item 2: question '1' is there twice"):
+        run("xor_retrieve", "--run", predictions(tmp_path / "p.json", item, item), *xor)
+
+
+# --- answers ---
+def test_answers_are_scored_by_the_language_of_the_paragraph(tmp_path):
+    def gold(name: str, text: str) -> None:
+        qas = [{"id": "k", "question": "?", "answers": [{"text": text, "answer_start": 0}]}]
+        content = {"data": [{"paragraphs": [{"context": text, "qas": qas}]}]}
+        (tmp_path / name).write_text(json.dumps(content))
+
+    gold("test-context-en-question-de.json", "the house")
+    gold("test-context-de-question-de.json", "das Haus")
+    (tmp_path / "de-en.json").write_text(json.dumps({"k": "house", "other": "x"}))
+    (tmp_path / "de-de.json").write_text(json.dumps({"k": "the Haus"}))
+    runs = [f"{pair}={tmp_path / pair}.json" for pair in ("de-en", "de-de")]
+    found = scored(tmp_path, "mlqa", "--run", *runs, "--data", f"mlqa={tmp_path}")
+    # "the" is an article of English paragraphs, not of German ones
+    assert found["metrics"]["exact_match"]["languages"] == {"de-de": 0.0, "de-en": 1.0}
+    assert found["metrics"]["f1"]["languages"] == {"de-de": pytest.approx(2 / 3), "de-en": 1.0}
+    assert found["counts"]["extra_queries"] == 1
+    (tmp_path / "run").write_text(trec({"k": {"a": 1.0}}))
+    with pytest.raises(SteleError, match="a ranking; this benchmark scores answers"):
+        run("mlqa", "--run", f"de-de={tmp_path / 'run'}", "--data", f"mlqa={tmp_path}")
+
+
+# --- embeddings ---
+def test_embeddings_are_ranked_in_both_directions(tmp_path):
+    foreign = np.array([[1, 0], [0, 1], [1, 1]], dtype=np.float32)
+    english = np.array([[2, 0.1], [3, 0], [0, 5]], dtype=np.float32)
+    np.save(tmp_path / "fr.npy", foreign)
+    np.save(tmp_path / "en.npy", english)
+    found = scored(tmp_path, "tatoeba", "--run", f"fr={tmp_path / 'fr.npy'},{tmp_path / 'en.npy'}")
+    # cosine: fr 0 -> en 1, fr 1 -> en 2, fr 2 -> en 0 (all wrong); en 0 -> fr 0 (right), en 1 -> fr 0, en 2 -> fr 1
+    assert found["metrics"]["accuracy_to_en"]["languages"] == {"fr": 0.0}
+    assert found["metrics"]["accuracy_from_en"]["languages"] == {"fr": pytest.approx(1 / 3)}
+    assert found["metrics"]["accuracy"]["average"] == pytest.approx(1 / 6)
+
+
+def test_tied_embeddings_go_to_the_lowest_line(tmp_path):
+    same = np.ones((3, 2), dtype=np.float32)
+    np.save(tmp_path / "x.npy", same)
+    found = scored(tmp_path, "tatoeba", "--run", f"fr={tmp_path / 'x.npy'},{tmp_path / 'x.npy'}")
+    assert found["metrics"]["accuracy"]["average"] == pytest.approx(1 / 3)
+
+
+def test_a_pair_without_english(tmp_path):
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((12, 8)).astype(np.float32)
+    np.save(tmp_path / "de.npy", vectors)
+    np.save(tmp_path / "fr.npy", vectors + 0.01)
+    found = scored(tmp_path, "xsa", "--run", f"de-fr={tmp_path / 'de.npy'},{tmp_path / 'fr.npy'}")
+    assert found["metrics"]["p@1"]["languages"] == {"de-fr": 1.0}
+    assert set(found["metrics"]) == {"p@1", "p_forward@1", "p_backward@1"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (np.ones((3, 2)), np.ones((4, 2)), r"their shapes differ, \[3, 2\] and \[4, 2\]"),
+        (np.ones((3, 2)), np.ones(3), "want floats"),
+        (np.ones((3, 2)), np.array([[1.0, 2], [np.nan, 1], [1, 1]]), r"line 1 \(from 0\) is not finite"),
+        (np.ones((3, 2)), np.array([["a"]], dtype=object), "not a readable npy file"),
+    ],
+)
+def test_bad_embeddings(tmp_path, first, second, said):
+    np.save(tmp_path / "x.npy", first)
+    np.save(tmp_path / "y.npy", second, allow_pickle=True)
+    with pytest.raises(SteleError, match=said):
+        run("tatoeba", "--run", f"fr={tmp_path / 'x.npy'},{tmp_path / 'y.npy'}")
+
+
+def test_embeddings_need_a_name_and_a_partner(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((3, 2)))
+    for given, said in {
+        f"{tmp_path}/x.npy,{tmp_path}/x.npy": "name the language",
+        f"fr={tmp_path}/x.npy": "in pairs",
+    }.items():
+        with pytest.raises(SteleError, match=said):
+            run("tatoeba", "--run", given)

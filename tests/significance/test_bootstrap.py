@@ -1,0 +1,62 @@
+"""Bootstrap intervals: coverage, scipy's, resampling within languages, and what must not change them."""
+
+import numpy as np
+import pytest
+
+from stele.significance import bootstrap
+from stele.significance.bootstrap import average_of, interval, resampled_means
+
+
+def test_coverage_is_about_right():
+    """Of 300 intervals of a skewed mean, 93 % or so hold the true one (percentile intervals are a little short)."""
+    rng = np.random.default_rng(0)
+    held = 0
+    for trial in range(300):
+        low, high = interval(resampled_means({"en": rng.exponential(1.0, 60)}, resamples=1000, seed=trial)["en"])
+        held += low <= 1.0 <= high
+    assert 0.89 < held / 300 < 0.98
+
+
+def test_scipys_percentile_interval():
+    from scipy.stats import bootstrap as scipys
+
+    values = np.random.default_rng(3).normal(0.02, 0.3, 200)
+    found = interval(resampled_means({"en": values})["en"], level=0.95)
+    expected = scipys((values,), np.mean, n_resamples=10_000, method="percentile", random_state=1).confidence_interval
+    assert found == pytest.approx((expected.low, expected.high), abs=0.002)  # the interval is .08 wide
+
+
+def test_queries_are_drawn_within_their_language():
+    """Each language is constant, so nothing varies; drawing from all 40 together would."""
+    groups = {"en": np.full(30, 0.9), "sw": np.full(10, 0.1)}
+    means = resampled_means(groups, resamples=200)
+    assert interval(average_of(means, groups, "macro")) == pytest.approx((0.5, 0.5))
+    assert interval(average_of(means, groups, "micro")) == pytest.approx((0.7, 0.7))
+
+
+def test_a_macro_average_has_the_variance_of_its_languages():
+    rng = np.random.default_rng(4)
+    groups = {"en": rng.normal(0, 1, 400), "sw": rng.normal(0, 1, 25)}
+    means = average_of(resampled_means(groups), groups, "macro")
+    expected = np.sqrt(sum(own.var() / len(own) for own in groups.values())) / 2
+    assert means.std() == pytest.approx(expected, rel=0.05)
+
+
+def test_repeatable(monkeypatch):
+    groups = {"en": np.random.default_rng(1).random(90), "sw": np.random.default_rng(2).random(90)}
+    first = resampled_means(groups, resamples=500, seed=5)
+    shuffled = {"sw": groups["sw"], "en": groups["en"][::-1]}
+    again = resampled_means(shuffled, resamples=500, seed=5)
+    alone = resampled_means({"sw": groups["sw"]}, resamples=500, seed=5)
+    monkeypatch.setattr(bootstrap, "BLOCK", 100)
+    in_small_blocks = resampled_means(groups, resamples=500, seed=5)
+    for other in (again, alone, in_small_blocks):
+        assert np.array_equal(first["sw"], other["sw"])
+    assert np.array_equal(first["en"], again["en"])
+    assert not np.array_equal(first["sw"], resampled_means(groups, resamples=500, seed=6)["sw"])
+    same_values = resampled_means({"en": groups["en"], "sw": groups["en"]}, resamples=500, seed=5)
+    assert not np.array_equal(same_values["en"], same_values["sw"])  # languages vary on their own
+
+
+def test_the_limits_are_quantiles():
+    assert interval(np.arange(1001.0), level=0.95) == pytest.approx((25, 975))

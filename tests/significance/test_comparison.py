@@ -1,0 +1,82 @@
+"""One system against a baseline: rows, families, tests by name."""
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from score_files import scores
+
+from stele.errors import SteleError
+from stele.significance import fisher
+from stele.significance.comparison import compare, family, load_test
+from stele.significance.paired import stack
+from stele.significance.scores import Scores
+
+METRIC = "mrr@10"
+
+
+def of_two_languages(source: str, values: list[float], languages=("en", "en", "en", "sw")) -> Scores:
+    keys = [("all", str(i)) for i in range(len(values))]
+    return Scores(source, keys, list(languages), {METRIC: np.array([values])})
+
+
+def test_languages_then_the_average():
+    ours, theirs = of_two_languages("a", [1.0, 0.5, 0.5, 0.75]), of_two_languages("b", [0.5, 0.5, 0.75, 0.25])
+    found = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="macro")
+    assert [own.language for own in found] == ["en", "sw", "average"]
+    assert [own.queries for own in found] == [3, 1, 4]
+    assert [(own.win, own.tie, own.loss) for own in found] == [(1, 1, 1), (1, 0, 0), (2, 1, 1)]
+    assert [own.mean for own in found] == pytest.approx([2 / 3, 0.75, (2 / 3 + 0.75) / 2])
+    assert [own.baseline_mean for own in found] == pytest.approx([1.75 / 3, 0.25, (1.75 / 3 + 0.25) / 2])
+    assert [own.difference for own in found] == pytest.approx([0.25 / 3, 0.5, (0.25 / 3 + 0.5) / 2])
+    # average: .5/6, -.25/6, .5/2; observed .2917; |sum| with the last sign kept: .375, .2917, .2083, .125
+    assert [own.p for own in found] == [1.0, 1.0, 0.5]
+    assert all(own.low <= own.difference <= own.high for own in found)
+    micro = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="micro")
+    assert micro[2].mean == pytest.approx(2.75 / 4)
+    assert micro[:2] == found[:2]
+
+
+def test_one_language_is_not_shown_twice():
+    found = compare(
+        "a", scores("a", [[0.1, 0.2]]), scores("b", [[0.3, 0.2]]), METRIC, test=fisher.p_value, average="macro"
+    )
+    assert [own.language for own in found] == ["en"]
+
+
+def test_more_seeds_of_the_same_values_are_no_more_evidence():
+    rng = np.random.default_rng(0)
+    theirs, ours = scores("b", [rng.random(8)]), scores("a", [rng.random(8)])
+    tripled = stack([replace(ours, source=str(seed)) for seed in range(3)])
+    test = partial(fisher.p_value, permutations=1000)
+    (once,) = compare("a", ours, theirs, METRIC, test=test, average="macro")
+    (thrice,) = compare("a", tripled, theirs, METRIC, test=test, average="macro")
+    assert (thrice.p, thrice.queries, thrice.low, thrice.std) == (once.p, once.queries, once.low, 0.0)
+    assert once.std is None
+
+
+def test_standard_deviation_over_seeds():
+    ours = stack([scores("0", [[0.0, 0.5]]), scores("1", [[0.5, 1.0]])])
+    (found,) = compare("a", ours, scores("b", [[0.5, 0.5]]), METRIC, test=fisher.p_value, average="macro")
+    assert (found.mean, found.std, found.baseline_std) == (0.5, pytest.approx(math.sqrt(0.125)), None)
+
+
+def test_family():
+    ours, theirs = of_two_languages("a", [1.0, 0.5, 0.5, 0.75]), of_two_languages("b", [0.5, 0.5, 0.75, 0.25])
+    found = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="macro")
+    three = [replace(own, p=p) for own, p in zip(found, [0.03, math.nan, 0.02], strict=True)]
+    corrected = list(family(three, "holm", 0.05))
+    assert [own.corrected_p for own in corrected] == pytest.approx([0.04, math.nan, 0.04], nan_ok=True)
+    assert [own.significant for own in corrected] == [True, False, True]
+    assert [own.significant for own in family(three, "bonferroni", 0.05)] == [False, False, True]
+    assert [own.significant for own in family(three, "none", 0.02)] == [False, False, False]  # below, not at
+
+
+def test_tests_by_name():
+    assert load_test("fisher") is fisher
+    assert load_test("t_test").p_value([np.array([0.0, 0.0])]) == 1.0
+    for name in ("fischer", "corrections"):
+        with pytest.raises(SteleError, match=f"unknown test '{name}'.* Valid: fisher, t_test$"):
+            load_test(name)

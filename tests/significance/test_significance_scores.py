@@ -1,0 +1,87 @@
+"""Reading scores per query: files, results, averaged results; ids as written; damaged files."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from score_files import write_csv, write_result
+
+from stele.errors import SteleError
+from stele.significance.scores import read
+
+
+def test_csv(tmp_path):
+    rows = [("en", "en", "007", 0.5, 1), ("en", "en", "7", "", 0), ("sw", "sw", "no", 0.25, 1)]
+    path = write_csv(tmp_path / "x.csv", rows, ("mrr@10", "r@5"))
+    (found,) = read(path)
+    assert found.keys == [("en", "007"), ("en", "7"), ("sw", "no")]  # texts, not numbers or booleans
+    assert found.languages == ["en", "en", "sw"]
+    np.testing.assert_array_equal(found.values["mrr@10"], [[0.5, math.nan, 0.25]])
+    np.testing.assert_array_equal(found.values["r@5"], [[1, 0, 1]])
+    assert (found.benchmark, found.average, found.labels) == (None, None, frozenset())
+
+
+def test_csv_with_a_byte_order_mark_and_crlf(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes("\ufeffsearch,language,query,mrr@10\r\nen,en,1,0.5\r\n".encode())
+    assert read(path)[0].keys == [("en", "1")]
+
+
+def test_a_result_stands_for_the_file_beside_it(tmp_path):
+    path = write_result(tmp_path / "mrtydi/msm/zero_shot_marco/pt0-ft0.json", [0.5, None])
+    for given in (path, path.with_suffix("") / "queries.parquet"):
+        (found,) = read(given)
+        np.testing.assert_array_equal(found.values["mrr@10"], [[0.5, math.nan]])
+        assert (found.benchmark, found.average, found.labels) == ("mrtydi", "macro", {"generated data"})
+
+
+def test_an_averaged_result_stands_for_its_seeds(tmp_path):
+    folder = tmp_path / "mrtydi/msm"
+    for seed in (0, 1, 2):
+        write_result(folder / f"zero_shot_marco/pt0-ft{seed}.json", [0.5, 0.1 * seed], seed)
+    seeds = [{"pretraining": 0, "finetuning": seed} for seed in (0, 2)]
+    record = {"metrics": {"mrr@10": {}}, "setting": "zero_shot_marco", "seeds": seeds}
+    (folder / "zero_shot.json").write_text(json.dumps(record))  # a copy under a short name
+    found = read(folder / "zero_shot.json")
+    assert [own.values["mrr@10"].tolist() for own in found] == [[[0.5, 0.0]], [[0.5, 0.2]]]
+
+
+GOOD = "search,language,query,mrr@10\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "x.csv: not readable"),
+        (GOOD, "x.csv: no query in it"),
+        ("language,query,mrr@10\nen,1,0.5\n", "x.csv: want columns search, language, query, and one a metric; found"),
+        ("search,language,query\nen,en,1\n", "want columns search, language, query, and one a metric; found"),
+        ("search,language,query,a,a\nen,en,1,1,1\n", "a column is there twice"),
+        (GOOD + "en,en,1,0.5\nen,en,1,0.6\n", "query '1' of search 'en' is there 2 times"),
+        (GOOD + "en,en,1,0.5\nen,en,2,high\n", "column 'mrr@10' must hold numbers .*high"),
+        (GOOD + "en,en,1,0.5\nen,en,,0.5\n", "row 2: query must be a text, found ''"),
+        (GOOD + "en,en,1,0.5\nen,en,2,inf\n", "row 2: mrr@10 is infinite"),
+        (GOOD + "en,en,1\n", "x.csv: not readable: .*Expected 4 columns, got 3"),
+    ],
+)
+def test_wrong_csv(tmp_path, text, said):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(SteleError, match=said):
+        read(tmp_path / "x.csv")
+
+
+def test_wrong_files(tmp_path):
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
+    (tmp_path / "x.xlsx").write_bytes(b"")
+    (tmp_path / "config.json").write_text('{"job": "retrieve"}')
+    (tmp_path / "alone.json").write_text('{"metrics": {}, "seeds": {"pretraining": 0, "finetuning": 0}}')
+    for name, said in [
+        ("cut.parquet", r"cut\.parquet: not readable"),
+        ("x.xlsx", r"x\.xlsx: want a result \(\.json\) or scores per query \(\.parquet or \.csv\)"),
+        ("config.json", r"config\.json: not a result of `scoring score`"),
+        ("alone.json", r"alone\.json: no file .*alone/queries\.parquet, where its scores per query should be"),
+        ("absent.csv", r"absent\.csv: no such file"),
+    ]:
+        with pytest.raises(SteleError, match=said):
+            read(tmp_path / name)
