@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stele.tables.cells import Results, table_cells
+from stele.tables.cell import Results, table_cells
 from stele.tables.context import Context
 from stele.tables.spec import load_spec
 

@@ -1,18 +1,140 @@
-"""The check of the papers' tables against themselves: it recomputes, and only listed deviations pass."""
+"""The check of the papers' tables against themselves and each other: it recomputes, and only listed deviations pass."""
+
+import textwrap
+from collections import Counter
 
 import pytest
 
 from stele import cli
+from stele.errors import SteleError
 from stele.tables import check
+from stele.tables.spec import load_spec, load_specs
+
+# a paper of its own, in fractions; its rows are those that other small tables say they copied
+ORIGIN = """
+    paper: ccp
+    number: 98
+    caption: Where the numbers come from.
+    stub: Method
+    report: {scale: 1, decimals: 3}
+    target: {benchmark: mrtydi, setting: zero_shot_nq_ccp, metric: mrr@100}
+    columns:
+    - {key: ar, header: AR, target: {language: ar}}
+    - {key: bn, header: BN, target: {language: bn}}
+    - {key: sw, header: SW, target: {language: sw}}
+    - {key: te, header: TE, target: {language: te}}
+    groups:
+    - key: all
+      rows:
+      - {key: first, label: First, target: {model: first}, printed: [0.401, 0.202, 0.303, 0.504]}
+      - {key: second, label: Second, target: {model: second}, printed: [0.411, 0.212, 0.313, 0.514]}
+"""
+# columns in another order, percent, and one more column
+BORROWING = """
+    paper: kept
+    number: 97
+    caption: Numbers from elsewhere.
+    stub: Method
+    target: {benchmark: mrtydi, setting: zero_shot_nq, metric: mrr@100}
+    sources:
+      ccp: {text: "CCP, Table 98", table: ccp/98, row: all/first}
+    columns:
+    - {key: te, header: TE, target: {language: te}}
+    - {key: sw, header: SW, target: {language: sw}}
+    - {key: bn, header: BN, target: {language: bn}}
+    - {key: ar, header: AR, target: {language: ar}}
+    - {key: th, header: TH, target: {language: th}}
+    groups:
+    - key: all
+      rows:
+      - key: copy
+        label: First
+        target: {model: first}
+        borrowed: {ar: ccp, bn: ccp, sw: ccp, te: ccp}
+        printed: [50.4, 30.3, 20.2, 40.1, 60.1]
+      - {key: own, label: Own, target: {model: own}, printed: [50.3, 30.2, 20.1, 40.0, 60.0]}
+"""
 
 
-def test_all_deviations_of_the_papers_are_explained(msm):
-    tables = list(msm.values())
-    found = check.deviations(tables)
-    assert check.unexplained(tables, found) == []
-    assert {d.kind for d in found} == {"average", "same target", "bold"}
+@pytest.fixture(scope="module")
+def papers(root):
+    """All tables of all papers."""
+    return load_specs(root / "paper_tables")
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a small spec at its place, with replacements, and reads it."""
+
+    def spec(text, **replace):
+        text = textwrap.dedent(text)
+        for old, new in replace.items():
+            assert old in text
+            text = text.replace(old, new)
+        paper, number = (text.split(f"{key}: ")[1].split("\n")[0] for key in ("paper", "number"))
+        path = tmp_path / paper / f"table_{number}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return load_spec(path)
+
+    return spec
+
+
+def _said(tables):
+    return [(d.table, d.address, d.kind, d.says) for d in check.deviations(tables)]
+
+
+# --- the papers' tables -----------------------------------------------------------------------------------------------
+def test_all_deviations_of_the_papers_are_explained(papers):
+    found = check.deviations(papers)
+    assert check.unexplained(papers, found) == []
+    assert {d.kind for d in found} == {"average", "same target", "bold", "copied row"}
     gmt = [d for d in found if d.address == "all/gmt_path/r2k/avg"]
     assert [d.says for d in gmt] == ["prints 58.2, the mean of its 7 cells is 55.714"]
+
+
+def test_each_paper_passes_alone(root):
+    for paper in ("msm", "kept", "ccp", "clir_lm", "dense_clt"):
+        tables = load_specs(root / "paper_tables" / paper)
+        assert check.unexplained(tables, check.deviations(tables)) == []
+
+
+def test_cells_of_all_papers(papers):
+    cells = Counter()
+    for table in papers:
+        cells[table.paper] += check.counts(table).total()
+    assert cells == {"msm": 1106, "kept": 809, "ccp": 444, "clir_lm": 346, "dense_clt": 120}
+    assert cells.total() == 2825
+
+
+def test_labse_printed_as_infoxlm_is_seen(papers):
+    """The 24 numbers of CCP's row LaBSE stand in three tables, twice under the name InfoXLM large."""
+    found = {(d.table, d.address): d.says for d in check.copied_rows(papers)}
+    assert found == {
+        ("msm/14", "all/infoxlm_large/*/*"): "the same numbers: 24 of ccp/3 all/labse (labse), "
+        "24 of kept/2 all/labse (labse)",
+        ("kept/2", "all/infoxlm_large/*/*"): "the same numbers: 24 of ccp/3 all/labse (labse), "
+        "24 of kept/2 all/labse (labse)",
+        ("kept/2", "all/labse/*/*"): "the same numbers: 24 of kept/2 all/infoxlm_large (infoxlm_large), "
+        "24 of msm/14 all/infoxlm_large (infoxlm_large)",
+        ("ccp/3", "all/labse/*/*"): "the same numbers: 24 of kept/2 all/infoxlm_large (infoxlm_large), "
+        "24 of msm/14 all/infoxlm_large (infoxlm_large)",
+    }
+
+
+def test_borrowed_rows_print_what_their_origin_prints(papers):
+    compared = list(check.borrowed_cells(papers))
+    assert all(origin is not None for _, origin in compared)
+    rows = Counter(cell.table.id for cell, _ in compared)
+    # three rows of 24 in MSM's; seven in KEPT's table 2 and three in 3; six of 8 in 4 and 5; three of 12 in 6
+    assert rows == {"msm/14": 72, "kept/2": 168, "kept/3": 72, "kept/4": 48, "kept/5": 48, "kept/6": 36}
+    assert list(check.borrowed_differently(papers)) == []
+
+
+def test_the_columns_that_two_papers_exchanged_are_compared_as_meant(papers):
+    pairs = {(c.table.id, c.address): (c, origin) for c, origin in check.borrowed_cells(papers)}
+    cell, origin = pairs["kept/4", "r2k/msm_base/value/te"]
+    assert (cell.meant.key, origin.meant.key, cell.printed.value, origin.printed.value) == ("ar", "ar", 34.0, 34.0)
 
 
 def test_every_printed_average_was_recomputed(msm):
@@ -24,6 +146,7 @@ def test_every_printed_average_was_recomputed(msm):
     assert [d.says for d in found] == ["prints 30.6, the mean of its 9 cells is 30.467"]
 
 
+# --- small tables -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("replace", "said"),
     [
@@ -43,13 +166,122 @@ def test_an_unknown_deviation_and_a_stale_one_fail(bench, capsys, replace, said)
 
 
 def test_the_command_lists_counts_and_reasons(root, capsys):
-    assert cli.main(["tables", "check", "--specs", str(root / "paper_tables/msm")]) == 0
+    assert cli.main(["tables", "check", "--specs", str(root / "paper_tables")]) == 0
     out = capsys.readouterr().out
     assert "msm/2: 192 cells: 188 numbers, 4 dashes" in out
-    assert "1106 cells of 16 tables" in out
+    assert "kept/2: 286 cells: 284 numbers, 2 words" in out
+    assert "ccp/5: 24 cells: 20 numbers, 4 words" in out
+    assert "all: 2825 cells of 41 tables" in out
+    assert "borrowed: 444 cells of 28 rows compared" in out
     assert "NOT EXPLAINED" not in out
 
 
 def test_a_mean_that_rounds_to_the_print_is_no_deviation(bench):
     table = bench.spec(**{"[50.0, 30.0, 40.0]": "[50.0, 30.1, 40.1]"})  # mean 40.05, printed 40.1
     assert check.deviations([table]) == []
+
+
+def test_a_borrowed_row_is_compared_with_its_origin(write):
+    origin, copy = write(ORIGIN), write(BORROWING)
+    assert _said([origin, copy]) == []
+    assert [c.address for c, _ in check.borrowed_cells([origin, copy])] == [
+        f"all/copy/value/{column}" for column in ("te", "sw", "bn", "ar")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "address", "says"),
+    [
+        ("[50.4, 30.3", "[50.4, 30.2", "sw", "prints 30.2, ccp/98 all/first/value/sw prints 0.303"),
+        ("[50.4, 30.3", "[50.4, null", "sw", "prints a dash, ccp/98 all/first/value/sw prints 0.303"),
+        ("[50.4, 30.3", "[fail, 30.3", "te", "prints fail, ccp/98 all/first/value/te prints 0.504"),
+        ("te: ccp}", "te: ccp, th: ccp}", "th", "the row it was taken from has no such cell"),
+    ],
+)
+def test_a_cell_borrowed_differently_is_found_and_can_be_listed(write, old, new, address, says):
+    origin, copy = write(ORIGIN), write(BORROWING, **{old: new})
+    assert _said([origin, copy]) == [("kept/97", f"all/copy/value/{address}", "borrowed differently", says)]
+    assert check.unexplained([origin, copy], check.deviations([origin, copy])) != []
+    known = f"\ndeviations:\n- {{at: all/copy/value/{address}, kind: borrowed differently, why: x, tables: [ccp/98]}}"
+    copy = write(BORROWING, **{old: new, "caption: Numbers from elsewhere.": f"caption: Numbers.{known}"})
+    assert check.unexplained([origin, copy], check.deviations([origin, copy])) == []
+    assert check.unexplained([copy], check.deviations([copy])) == [], "alone it cannot be seen, and is not stale"
+
+
+def test_digits_that_only_one_table_has_are_no_difference(write):
+    copy = write(
+        BORROWING,
+        **{"stub: Method": "stub: Method\nreport: {decimals: 0}", "[50.4, 30.3, 20.2, 40.1": "[50, 30, 20, 40"},
+    )
+    assert _said([write(ORIGIN), copy]) == []
+
+
+def test_a_listed_difference_that_is_gone_is_an_error(write):
+    known = "\ndeviations:\n- {at: all/copy/value/sw, kind: borrowed differently, why: x, tables: [ccp/98]}"
+    tables = [write(ORIGIN), write(BORROWING, **{"caption: Numbers from elsewhere.": f"caption: Numbers.{known}"})]
+    assert ["does not occur" in line for line in check.unexplained(tables, check.deviations(tables))] == [True]
+
+
+def test_a_source_that_names_no_row_is_an_error(write):
+    tables = [write(ORIGIN), write(BORROWING, **{"row: all/first": "row: all/fist"})]
+    with pytest.raises(SteleError, match="ccp/98 has no row 'all/fist'; did you mean 'all/first'"):
+        check.deviations(tables)
+    with pytest.raises(SteleError, match="`table` and `row` go together"):
+        write(BORROWING, **{", row: all/first": ""})
+
+
+def test_a_row_under_another_model_is_a_copy_in_one_table_and_in_two(write):
+    borrowed = "    borrowed: {ar: ccp, bn: ccp, sw: ccp, te: ccp}\n"
+    renamed = write(BORROWING, **{borrowed: "", "target: {model: first}": "target: {model: other}"})
+    assert _said([write(ORIGIN), renamed]) == [
+        ("ccp/98", "all/first/*/*", "copied row", "the same numbers: 4 of kept/97 all/copy (other)"),
+        ("kept/97", "all/copy/*/*", "copied row", "the same numbers: 4 of ccp/98 all/first (first)"),
+    ]
+    twice = write(ORIGIN, **{"[0.411, 0.212, 0.313, 0.514]": "[0.401, 0.202, 0.303, 0.504]"})
+    assert _said([twice]) == [
+        ("ccp/98", "all/first/*/*", "copied row", "the same numbers: 4 of ccp/98 all/second (second)"),
+        ("ccp/98", "all/second/*/*", "copied row", "the same numbers: 4 of ccp/98 all/first (first)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "replace",
+    [
+        {"[0.411, 0.212, 0.313, 0.514]": "[0.401, 0.202, 0.303, 0.505]"},  # one of four differs
+        {"[0.411, 0.212, 0.313, 0.514]": "[0.401, 0.202, 0.303, null]"},  # three are too few
+        {"model: second": "model: first", "[0.411, 0.212, 0.313, 0.514]": "[0.401, 0.202, 0.303, 0.504]"},  # one model
+        {
+            "[0.411, 0.212, 0.313, 0.514]": "[fail, fail, fail, fail]",
+            "[0.401, 0.202, 0.303, 0.504]": "[fail, fail, fail, fail]",
+        },
+    ],
+)
+def test_what_is_no_copied_row(write, replace):
+    assert [kind for _, _, kind, _ in _said([write(ORIGIN, **replace)])] == []
+
+
+def test_a_copy_is_seen_where_each_cell_has_a_model_of_its_own(write):
+    """As in an ablation over rows and columns, where all cells are the same language's."""
+    one_language = {f"language: {code}": "language: fr" for code in ("ar", "bn", "sw", "te")}
+    cells = [", ".join(f"{c}: {{model: {row}_{c}}}" for c in ("ar", "bn", "sw", "te")) for row in ("a", "b")]
+    table = write(
+        ORIGIN,
+        **one_language,
+        **{"target: {model: first}": f"targets: {{{cells[0]}}}", "target: {model: second}": f"targets: {{{cells[1]}}}"},
+        **{"[0.411, 0.212, 0.313, 0.514]": "[0.401, 0.202, 0.303, 0.504]"},
+    )
+    assert {d.address for d in check.deviations([table])} == {"all/first/*/*", "all/second/*/*"}
+    assert [c.ask.model for c in check.printed_cells(table)][:2] == ["a_ar", "a_bn"]
+
+
+def test_printed_differences_are_recomputed(write):
+    spec = {"stub: Method": "stub: Method\ndifferences_from: all/first"}
+    right = write(ORIGIN, **spec, **{"[0.411, ": "[{value: 0.411, difference: 0.010}, "})
+    assert _said([right]) == []
+    wrong = write(ORIGIN, **spec, **{"[0.411, ": "[{value: 0.411, difference: -0.010}, "})
+    says = "prints -0.01, the numbers differ by 0.010"
+    assert _said([wrong]) == [("ccp/98", "all/second/value/ar", "difference", says)]
+    with pytest.raises(SteleError, match="`differences_from` does not say from which row"):
+        write(ORIGIN, **{"[0.411, ": "[{value: 0.411, difference: 0.010}, "})
+    with pytest.raises(SteleError, match="`differences_from`: no row 'all/third'"):
+        write(ORIGIN, **{"stub: Method": "stub: Method\ndifferences_from: all/third"})

@@ -1,6 +1,6 @@
 """Best and second-best: on our unrounded numbers, ties all marked, only among what can be compared."""
 
-from stele.tables.cells import Results, table_cells
+from stele.tables.cell import Results, table_cells
 from stele.tables.context import Context
 from stele.tables.ranking import rank
 

@@ -1,25 +1,16 @@
-"""Rendered tables: what a reader sees in Markdown, LaTeX and CSV, escaped, the same bytes every time."""
+"""Rendered tables: what a reader sees in Markdown and CSV, escaped; the command, the same bytes every time."""
 
 import csv
 import io
 import json
 import re
-import shutil
-import subprocess
 
-import pytest
+from rendering import NASTY
+from rendering import render as _render
 
 from stele import cli
-from stele.tables import latex, markdown, render
-from stele.tables.cells import Results, table_cells
-from stele.tables.context import Context
-
-NASTY = 'a|b_c*d`e<f>g&h#i%j$k~l^m\\n{o}[p] é ß Ж ท ع ąǆ α ± "q" don\'t'
-
-
-def _render(to, bench, table, **context):
-    context, results = Context(**context), Results(bench.results_dir)
-    return to(table, table_cells(table, context, results), context, results)
+from stele.tables import markdown, render
+from stele.tables.cells import COLUMNS, to_csv
 
 
 def _pipe_rows(page):
@@ -111,9 +102,19 @@ def test_footnotes_are_numbered_where_they_belong(bench, msm):
     assert "2. The paper sets 44.7 in bold although four layers reach 44.9. (I08)" in page
 
 
+def test_markdown_code_spans_hold_backticks():
+    assert markdown.code("a`b") == "``a`b``" and markdown.code("`") == "`` ` ``"
+
+
+def test_a_difference_that_the_paper_prints_stands_behind_its_number(bench):
+    spec = bench.spec(**{"printed: [40.0, 20.0, 30.0]": "printed: [{value: 40.0, difference: -10.0}, 20.0, 30.0]",
+                         "groups:": "differences_from: all/second\ngroups:"})  # fmt: skip
+    assert "40.0<sup>(−10.0)</sup>" in _render(render.to_markdown, bench, spec)
+
+
 # --- CSV --------------------------------------------------------------------------------------------------------------
 def _csv(bench, table, **context):
-    return list(csv.DictReader(io.StringIO(_render(render.to_csv, bench, table, **context))))
+    return list(csv.DictReader(io.StringIO(_render(to_csv, bench, table, **context))))
 
 
 def test_csv_has_one_line_a_cell(bench, msm):
@@ -121,7 +122,7 @@ def test_csv_has_one_line_a_cell(bench, msm):
         "msm", {"te": 0.5}, benchmark="xor_retrieve", setting="zero_shot_nq", metric="r@2kt", labels=["limited"]
     )
     lines = _csv(bench, msm[3])
-    assert len(lines) == 80 and tuple(lines[0]) == render.CSV_COLUMNS
+    assert len(lines) == 80 and tuple(lines[0]) == COLUMNS
     line = next(x for x in lines if x["row"] == "MSM / R@2k" and x["column"] == "AR")
     path = (bench.results_dir / "xor_retrieve/msm/zero_shot_nq.json").as_posix()
     assert line == {
@@ -137,81 +138,33 @@ def test_csv_has_one_line_a_cell(bench, msm):
     )
 
 
-# --- LaTeX ------------------------------------------------------------------------------------------------------------
-def test_specials_are_escaped():
-    assert latex.escape("100% of a_b & #1 {x} $") == r"100\% of a\_b \& \#1 \{x\} \$"
-    assert latex.escape("é α ‡") == r"\'{e} $\alpha$ $\ddagger$"
-    assert latex.escape("Ж") == r"\steleunicode{0416}{Ж}"
-
-
-def test_markdown_code_spans_hold_backticks():
-    assert markdown.code("a`b") == "``a`b``" and markdown.code("`") == "`` ` ``"
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_all_tables_compile_alone_and_together_in_every_view(bench, msm):
-    """The packages that the first line of a file names, and nothing else; nasty labels and every view."""
-    bench.result("msm", {"ar": 0.5, "sw": 0.123}, labels=["generated data"])
-    names = []
-    for number, table in msm.items():
-        added = {"extra_rows": [{"model": "own", "label": NASTY}], "scale": "my_scale%"}
-        (bench.folder / f"t{number}.tex").write_text(_render(render.to_latex, bench, table, **added), encoding="utf-8")
-        names.append(f"t{number}")
-    views = [
-        rf"\def\steleview{{{view}}}" + "".join(rf"\input{{{n}}}\clearpage" for n in names)
-        for view in ("side", "ours", "paper")
-    ]
-    document = "\\documentclass{article}\n\\usepackage{booktabs,graphicx}\n\\begin{document}\n%s\n\\end{document}\n"
-    (bench.folder / "all.tex").write_text(document % "\n".join(views), encoding="utf-8")
-    (bench.folder / "one.tex").write_text(document % r"\input{t9}", encoding="utf-8")
-    for name, pages in (("one", 1), ("all", 48)):
-        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
-        done = subprocess.run(command, cwd=bench.folder, capture_output=True, text=True, errors="replace", check=False)
-        log = (bench.folder / f"{name}.log").read_text(errors="replace")
-        assert done.returncode == 0, done.stdout[-2000:]
-        assert f"({pages} page" in log.replace("\n", ""), "every table takes one page at most"
-        assert "Overfull \\hbox" not in log and "too large for page" not in log
-
-
 # --- the command ------------------------------------------------------------------------------------------------------
-def test_the_command_writes_the_same_bytes_every_time(bench, root, capsys):
+def _command(bench, root, *more):
+    specs = [root / f"paper_tables/msm/table_{number:02d}.yaml" for number in (9, 3)]
+    return cli.main(["tables", "table", "--spec", *map(str, specs), "--results-dir", str(bench.results_dir), *more])
+
+
+def test_the_command_writes_many_tables_and_the_same_bytes_every_time(bench, root):
     bench.result("msm", {"ar": 0.5, "en": 0.25})
-    (bench.folder / "context.json").write_text(json.dumps({"scale": "miniature"}))
+    context = bench.folder / "context.json"
+    context.write_text(json.dumps({"scale": "miniature"}))
     contents = []
     for run in ("one", "two"):
-        out = bench.folder / run
-        arguments = [
-            "--spec",
-            str(root / "paper_tables/msm/table_09.yaml"),
-            "--context",
-            str(bench.folder / "context.json"),
-        ]
-        arguments += ["--results-dir", str(bench.results_dir)]
-        arguments += [
-            x for suffix in ("md", "tex", "csv") for x in (f"--output-{suffix}", str(out / f"table.{suffix}"))
-        ]
-        assert cli.main(["tables", "table", *arguments]) == 0
-        contents.append([(out / f"table.{suffix}").read_bytes() for suffix in ("md", "tex", "csv")])
+        assert _command(bench, root, "--context", str(context), "--output-dir", str(bench.folder / run)) == 0
+        contents.append({p.relative_to(bench.folder / run): p.read_bytes() for p in (bench.folder / run).rglob("*.*")})
     assert contents[0] == contents[1]
-    assert not list(bench.folder.glob("*/.*")), "nothing half-written stays"
+    names = [f"msm/table_{number}.{suffix}" for number in ("03", "09") for suffix in ("csv", "html", "md", "tex")]
+    assert sorted(path.as_posix() for path in contents[0]) == names, "and nothing half-written stays"
+
+
+def test_tables_stand_in_the_results_unless_told_otherwise(bench, root):
+    assert _command(bench, root) == 0
+    assert (bench.results_dir / "tables/msm/table_09.md").exists()
 
 
 def test_the_command_refuses_what_it_cannot_do(bench, root, capsys):
-    spec = str(root / "paper_tables/msm/table_09.yaml")
-    assert cli.main(["tables", "table", "--spec", spec]) == 1
-    assert "--output-md" in capsys.readouterr().err
     context = bench.folder / "context.json"
     context.write_text('{"scales": "x"}')
-    arguments = [
-        "tables",
-        "table",
-        "--spec",
-        spec,
-        "--output-md",
-        str(bench.folder / "x.md"),
-        "--context",
-        str(context),
-    ]
-    assert cli.main(arguments) == 1
+    assert _command(bench, root, "--context", str(context)) == 1
     assert "unknown key 'scales'; did you mean 'scale'?" in capsys.readouterr().err
-    assert not (bench.folder / "x.md").exists()
+    assert not (bench.results_dir / "tables").exists()

@@ -1,199 +1,91 @@
-"""Spec + context + results -> cells: each with its printed number, ours, its state, and why.
+"""List every cell of every table: printed, measured, difference, state, labels, and the command that builds it.
 
-Nothing here is stored: a cell's state follows from what the results folder holds at this moment, then from what the
-context knows. The order of the tests in `_find` is the order of the answers' worth to a reader.
+    stele tables cells --format csv > cells.csv
+
+Works at any moment, also half-way through a run. `column` is where the paper prints a cell, `language` what it is
+about; numbers are unrounded.
 """
 
 from __future__ import annotations
 
-import math
-import statistics
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+import argparse
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable, Sequence
 
-from stele.errors import SteleError
-from stele.results import Metric, Result, read_result
+from stele.tables import numbers
+from stele.tables.cell import Cell, Results
 from stele.tables.context import Context
-from stele.tables.spec import Column, Group, Line, Printed, Report, Row, Table, Target
-from stele.tables.targets import Ask, ask, column_meant, groups_for_extra_rows, source_of
+from stele.tables.coverage import add_results_arguments, given_cells
+from stele.tables.layout import delta_of
+from stele.tables.significance import Comparisons
+from stele.tables.spec import Table
+from stele.tables.summary import command, target
+
+COLUMNS = (
+    "paper", "table", "row", "column", "language", "printed", "measured", "difference", "state", "labels", "target",
+    "command",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Found:
-    """What was found for a cell: a state, why, and if measured the value (a fraction) and the languages in it.
-
-    `deviation` is the standard deviation over seeds, where the result averages several.
-    """
-
-    state: str
-    reason: str = ""
-    value: float | None = None
-    languages: tuple[str, ...] = ()
-    labels: tuple[str, ...] = ()
-    deviation: float | None = None
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_results_arguments(parser)
+    parser.add_argument("--format", choices=("csv", "json"), default="csv", help="(default: %(default)s)")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a table.
-
-    `column` is where the paper prints it and `meant` where it belongs; they differ only where the paper exchanged two
-    columns. Our value is always that of `meant`.
-    """
-
-    table: Table
-    group: Group
-    row: Row
-    line: Line
-    column: Column
-    meant: Column
-    printed: Printed | None
-    extra: bool
-    ask: Ask | None
-    found: Found
-
-    @property
-    def address(self) -> str:
-        return f"{self.group.key}/{self.row.key}/{self.line.key}/{self.column.key}"
-
-    @property
-    def report(self) -> Report:
-        return self.meant.report or self.line.report or self.table.report
-
-    @property
-    def direction(self) -> str:
-        return self.meant.direction or self.line.direction or self.table.direction
-
-    @property
-    def measured(self) -> bool:
-        return self.found.state == "measured"
-
-    @property
-    def complete(self) -> bool:
-        """Whether our value covers all languages that the cell stands for."""
-        return self.measured and self.ask is not None and len(self.found.languages) == len(self.ask.languages)
+def run(args: argparse.Namespace) -> None:
+    results = Results(args.results_dir)
+    listed = [cell for cell in given_cells(args) if cell.table.counted]
+    if args.format == "csv":
+        sys.stdout.write(as_csv(listed, results))
+    else:
+        json.dump([dict(zip(COLUMNS, row(cell, results), strict=True)) for cell in listed], sys.stdout, indent=1)
+        sys.stdout.write("\n")
 
 
-class Results:
-    """A folder of results, each file read once, damaged ones told apart from missing ones."""
-
-    def __init__(self, folder: Path | str):
-        self.folder = Path(folder)
-        self.read = cache(self._read)
-
-    def path(self, benchmark: str, model: str, setting: str) -> Path:
-        return self.folder / benchmark / model / f"{setting}.json"
-
-    def _read(self, benchmark: str, model: str, setting: str) -> Result | SteleError | None:
-        """The result, the error that reading it gave, or None when there is no such file."""
-        path = self.path(benchmark, model, setting)
-        try:
-            result = read_result(path)
-        except FileNotFoundError:
-            return None
-        except (SteleError, OSError) as error:
-            return error if isinstance(error, SteleError) else SteleError(f"{path}: {error.strerror}")
-        holds = (result.benchmark, result.model, result.setting)
-        if holds != (benchmark, model, setting):
-            return SteleError(f"{path}: holds {'/'.join(holds)}; remove it and run again")
-        return result
+def to_csv(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
+    """The cells of one table as CSV, a format like the others."""
+    return as_csv(cells, results)
 
 
-def table_cells(table: Table, context: Context, results: Results) -> list[Cell]:
-    """All cells of a table, in printed order, rows added by the configuration at the end of their groups."""
+def as_csv(cells: Iterable[Cell], results: Results) -> str:
+    """A header and one line a cell."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(row(cell, results) for cell in cells)
+    return out.getvalue()
+
+
+def row(cell: Cell, results: Results) -> list[str]:
+    """One cell, in the order of `COLUMNS`."""
+    labels = list(cell.found.labels)
+    language = ""
+    if cell.ask:
+        language = "average" if cell.ask.average else cell.ask.languages[0]
+    if cell.measured and not cell.complete:
+        labels.append(f"average of {len(cell.found.languages)} of {len(cell.ask.languages)} languages")
+    delta, path = delta_of(cell), target(cell, results)
     return [
-        _cell(table, context, results, group, row, line, index, extra)
-        for group, row, extra in _rows(table, context)
-        for line in table.lines
-        for index in range(len(table.columns))
+        cell.table.paper,
+        str(cell.table.number),
+        " / ".join(filter(None, (cell.group.label, cell.row.label, cell.line.label))),
+        " ".join(filter(None, (cell.column.group, cell.column.header))),
+        language,
+        _printed(cell),
+        numbers.plain(numbers.scaled(cell.found.value, cell.report)) if cell.found.value is not None else "",
+        numbers.plain(delta) if delta is not None else "",
+        cell.found.state,
+        "; ".join(labels),
+        path,
+        command([path]) if path else "",
     ]
 
 
-def _rows(table: Table, context: Context) -> Iterator[tuple[Group, Row, bool]]:
-    added = groups_for_extra_rows(table)
-    for group in table.groups:
-        for row in group.rows:
-            yield group, row, False
-        there = {row.target.model for other, row in table.rows() if other.target == group.target}
-        for own in context.rows_added(table.id) if group in added else ():
-            if own.model not in there:
-                # a key that no spec can have, so that an address never means two rows
-                key, label = f"+{own.model}", own.label or own.model
-                yield group, Row.model_construct(key=key, label=label, target=Target(model=own.model)), True
-
-
-def _cell(
-    table: Table, context: Context, results: Results, group: Group, row: Row, line: Line, index: int, extra: bool
-) -> Cell:
-    column = table.columns[index]
-    meant = column_meant(table, row, column)
-    value = (row.cells(line.key) or [None] * len(table.columns))[index]
-    printed = None if extra else value if isinstance(value, Printed) else Printed(value=value)
-    asked = ask(table, group, row, line, meant)
-    found = _derive(table, context, results, group, row, column, printed, asked)
-    return Cell(table, group, row, line, column, meant, printed, extra, asked, found)
-
-
-def _derive(
-    table: Table,
-    context: Context,
-    results: Results,
-    group: Group,
-    row: Row,
-    column: Column,
-    printed: Printed | None,
-    asked: Ask | None,
-) -> Found:
-    """The state of one cell."""
-    if table.kind == "stated":
-        return Found("stated")
-    source = source_of(row, column)
-    if source and (context.recompute == "own" or asked is None):
-        text = table.sources[source].text
-        if printed is None or printed.value is None:
-            return Found("unavailable", f"{text} gives no number")
-        return Found("borrowed", text)
-    reason = row.unavailable.get(column.key) or group.unavailable.get(column.key)
-    if asked is None:
-        return Found("unavailable", reason or "the paper leaves it blank and no setting of ours belongs there")
-    found = _find(context, results, asked)
-    if found.state == "not run" and reason:
-        return Found("unavailable", reason)
-    return found
-
-
-def _find(context: Context, results: Results, asked: Ask) -> Found:
-    """What the results folder holds for a cell, else what the context knows."""
-    result = results.read(*asked.result)
-    if isinstance(result, SteleError):
-        return Found("unreadable", str(result))
-    in_scale = context.languages_in_scale.get(asked.benchmark)
-    left_out = in_scale is not None and not set(asked.languages) & set(in_scale)
-    outside = Found("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
-    if result is None:
-        known = context.known(*asked.result)
-        state = "not run" if known.state == "planned" else known.state
-        return outside if left_out and state in ("not run", "failed") else Found(state, known.reason)
-    metric = result.metrics.get(asked.metric)
-    if metric is None:
-        return Found("not run", f"{results.path(*asked.result)} holds no {asked.metric}")
-    present = tuple(code for code in asked.languages if code in metric.languages)
-    if present:
-        labels = tuple(sorted(set(result.labels)))
-        value, deviation = _mean(metric, present), _deviation(metric, present)
-        return Found("measured", value=value, languages=present, labels=labels, deviation=deviation)
-    missing = f"{results.path(*asked.result)} holds no {', '.join(asked.languages)}"
-    return outside if left_out else Found("not run", missing)
-
-
-def _mean(metric: Metric, languages: tuple[str, ...]) -> float:
-    """The plain mean of some languages' values, unrounded; exact for one language."""
-    return math.fsum(metric.languages[code] for code in languages) / len(languages)
-
-
-def _deviation(metric: Metric, languages: tuple[str, ...]) -> float | None:
-    """The sample standard deviation over seeds of that mean, None for one seed."""
-    by_seed = list(zip(*(metric.values.languages.get(code, []) for code in languages), strict=False))
-    return statistics.stdev(math.fsum(seed) / len(seed) for seed in by_seed) if len(by_seed) > 1 else None
+def _printed(cell: Cell) -> str:
+    value = cell.printed.value if cell.printed else None
+    if cell.printed and value is None:
+        return "-"
+    return value or "" if not isinstance(value, float) else numbers.printed(value, cell.report)

@@ -1,7 +1,9 @@
-"""Check the papers' tables against themselves: averages, numbers printed twice, bold marks; every cell is counted.
+"""Check the papers' tables against themselves and each other; every cell is counted.
 
-Each deviation must be listed with its reason in the table's spec (`deviations`); one that is not, or one listed that
-does not occur, is an error.
+Averages are recomputed; numbers printed twice, bold marks and printed differences are compared; rows that one of our
+papers borrowed from another are compared with the row they were taken from, and rows with the same numbers under
+different models are found. Each deviation must be listed with its reason in the table's spec (`deviations`); one that
+is not, or one listed that does not occur, is an error.
 """
 
 from __future__ import annotations
@@ -10,17 +12,19 @@ import argparse
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
-from stele.errors import SteleError
-from stele.tables.cells import Cell, Results, table_cells
+from stele.errors import SteleError, nearest
+from stele.tables.cell import Cell, Results, table_cells
 from stele.tables.context import Context
 from stele.tables.spec import Table, load_specs
-from stele.tables.targets import source_of
+from stele.tables.targets import asked_for, source_of
 
 log = logging.getLogger(__name__)
 EPSILON = 1e-9
+COPIED = 4  # so many equal numbers make a row a copy of another
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def bold_marks(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
     """Printed bold on a number that is not the best of the rows it is compared with."""
     columns = defaultdict(list)
     for cell in cells:
-        if _number(cell) is not None:
+        if _number(cell) is not None and cell.direction != "none":
             group = cell.group.key if table.compare == "group" else ""
             columns[group, cell.line.key, cell.column.key].append(cell)
     for rivals in columns.values():
@@ -111,27 +115,154 @@ def bold_marks(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
                 yield Found(table.id, cell.address, "bold", says)
 
 
+def differences(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
+    """Printed differences that are not those of the printed numbers."""
+    base = {(c.line.key, c.column.key): c for c in cells if table.differences_from == f"{c.group.key}/{c.row.key}"}
+    for cell in (cell for cell in cells if cell.printed.difference is not None):
+        decimals, other = cell.report.decimals, base[cell.line.key, cell.column.key]
+        follows = (_number(cell) or 0) - (_number(other) or 0)
+        if abs(cell.printed.difference - follows) > 0.5 * 10**-decimals + EPSILON:
+            says = f"prints {cell.printed.difference:g}, the numbers differ by {follows:.{decimals}f}"
+            yield Found(table.id, cell.address, "difference", says)
+
+
+def _about(cell: Cell) -> tuple[str | None, str | None, tuple[str, ...]]:
+    """What a cell is a number of, whatever the model: benchmark, metric, languages."""
+    target = asked_for(cell.table, cell.group, cell.row, cell.line, cell.meant)
+    languages = (target.language,) if target.language else tuple(sorted(target.average or ()))
+    return target.benchmark, target.metric, languages
+
+
+def _fraction(cell: Cell) -> float:
+    """A printed number in the units of our values, so that .365 and 36.5 % are the same."""
+    return round(_number(cell) / cell.report.scale, 9)
+
+
+def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[Cell, Cell | None]]:
+    """The cells that a paper took from a row of another of our papers, each with the cell there, None without one.
+
+    Only what two of the given tables say can be compared.
+    """
+    rows = defaultdict(dict)
+    for table in tables:
+        for cell in printed_cells(table):
+            rows[table.id, f"{cell.group.key}/{cell.row.key}"][_about(cell)] = cell
+    known = {table for table, _ in rows}
+    for table in tables:
+        for cell in printed_cells(table):
+            source = table.sources.get(source_of(cell.row, cell.column) or "")
+            if source is None or source.table not in known:
+                continue
+            if (source.table, source.row) not in rows:
+                close = nearest(str(source.row), {row for other, row in rows if other == source.table})
+                hint = f"; did you mean {close!r}?" if close else ""
+                raise SteleError(f"{table.file}.yaml: `sources`: {source.table} has no row {source.row!r}{hint}")
+            yield cell, rows[source.table, source.row].get(_about(cell))
+
+
+def borrowed_differently(tables: Sequence[Table]) -> Iterator[Found]:
+    """Borrowed cells that do not print what the row they were taken from prints, to the digits that both have."""
+    for cell, origin in borrowed_cells(tables):
+        if origin is None:
+            says = "the row it was taken from has no such cell"
+        elif _same_print(cell, origin):
+            continue
+        else:
+            says = f"prints {_print(cell)}, {origin.table.id} {origin.address} prints {_print(origin)}"
+        yield Found(cell.table.id, cell.address, "borrowed differently", says)
+
+
+def _same_print(cell: Cell, other: Cell) -> bool:
+    if _number(cell) is None or _number(other) is None:
+        return cell.printed.value == other.printed.value
+    unit = max(10**-c.report.decimals / c.report.scale for c in (cell, other))
+    return abs(_fraction(cell) - _fraction(other)) <= 0.5 * unit + EPSILON
+
+
+def _print(cell: Cell) -> str:
+    value = cell.printed.value
+    return "a dash" if value is None else value if isinstance(value, str) else f"{value:g}"
+
+
+@dataclass(frozen=True)
+class _RowNumbers:
+    """The numbers that one row prints of one benchmark: by place in its table, and by what they are numbers of."""
+
+    table: str
+    row: str
+    models: set[str] = field(default_factory=set)
+    by_place: dict[tuple[str, str], float] = field(default_factory=dict)
+    by_meaning: dict[tuple, float] = field(default_factory=dict)
+
+    def repeats(self, other: _RowNumbers) -> int:
+        """How many numbers both rows have, if all of them are equal, else 0."""
+        same_table = self.table == other.table
+        own, theirs = (self.by_place, other.by_place) if same_table else (self.by_meaning, other.by_meaning)
+        both = own.keys() & theirs.keys()
+        return len(both) if all(own[place] == theirs[place] for place in both) else 0
+
+
+def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNumbers]]:
+    """The rows that print numbers of each benchmark."""
+    rows: dict[tuple, _RowNumbers] = {}
+    for table in tables:
+        for cell in printed_cells(table) if table.kind == "result" else ():
+            if _number(cell) is None:
+                continue
+            about, row = _about(cell), f"{cell.group.key}/{cell.row.key}"
+            numbers = rows.setdefault((about[0], table.id, row), _RowNumbers(table.id, row))
+            model = asked_for(cell.table, cell.group, cell.row, cell.line, cell.meant).model
+            numbers.models.add(model or cell.row.label)
+            numbers.by_place[cell.line.key, cell.column.key] = numbers.by_meaning[about] = _fraction(cell)
+    found = defaultdict(list)
+    for (benchmark, _, _), numbers in rows.items():
+        found[benchmark].append(numbers)
+    return found
+
+
+def copied_rows(tables: Sequence[Table]) -> Iterator[Found]:
+    """Rows with the same numbers under different models, at each of them, the others named.
+
+    Two rows are compared in what both have of a benchmark: at least `COPIED` numbers, all equal.
+    """
+    copies = defaultdict(list)
+    for rows in _rows_by_benchmark(tables).values():
+        for one, other in combinations(rows, 2):
+            if not one.models & other.models and (count := one.repeats(other)) >= COPIED:
+                for own, theirs in ((one, other), (other, one)):
+                    models = ", ".join(sorted(theirs.models))
+                    copies[own.table, own.row].append(f"{count} of {theirs.table} {theirs.row} ({models})")
+    for (table, row), others in copies.items():
+        yield Found(table, f"{row}/*/*", "copied row", f"the same numbers: {', '.join(others)}")
+
+
 def deviations(tables: Sequence[Table]) -> list[Found]:
     """All deviations of some tables, by table and address."""
-    found = [*printed_twice(tables)]
+    found = [*printed_twice(tables), *borrowed_differently(tables), *copied_rows(tables)]
     for table in tables:
         cells = printed_cells(table)
-        found += [*averages(table, cells), *bold_marks(table, cells)]
+        found += [*averages(table, cells), *bold_marks(table, cells), *differences(table, cells)]
     return sorted(found, key=lambda d: (d.table, d.address, d.kind))
 
 
 def unexplained(tables: Sequence[Table], found: Iterable[Found]) -> list[str]:
-    """What is wrong: deviations that no spec lists, and listed ones that do not occur."""
-    listed = {(table.id, d.at, d.kind) for table in tables for d in table.deviations}
+    """What is wrong: deviations that no spec lists, and listed ones that do not occur.
+
+    Nothing is said of one that can be seen only beside a table that is not among these.
+    """
+    here = {table.id for table in tables}
+    listed = {(table.id, d.at, d.kind): set(d.tables) for table in tables for d in table.deviations}
     occurring = {(d.table, d.address, d.kind): d for d in found}
     unknown = [f"{d.table} {d.address}: {d.kind}: {d.says}" for key, d in occurring.items() if key not in listed]
-    gone = sorted(listed - occurring.keys())
+    gone = sorted(key for key in listed.keys() - occurring.keys() if listed[key] <= here)
     stale = [f"{table} {at}: {kind}: listed in `deviations` and does not occur" for table, at, kind in gone]
     return unknown + stale
 
 
 def counts(table: Table) -> Counter[str]:
-    """How many cells of a table hold a number, words, or a dash."""
+    """How many cells of a table hold a number, words, or a dash; none of a list that explains words."""
+    if not table.counted:
+        return Counter()
     kinds = {float: "numbers", str: "words", type(None): "dashes"}
     return Counter(kinds[type(cell.printed.value)] for cell in printed_cells(table))
 
@@ -147,11 +278,14 @@ def run(args: argparse.Namespace) -> None:
     for table in tables:
         of_table = counts(table)
         kinds = ", ".join(f"{of_table[kind]} {kind}" for kind in ("numbers", "words", "dashes") if of_table[kind])
-        print(f"{table.id}: {of_table.total()} cells: {kinds}")
+        print(f"{table.id}: {of_table.total()} cells: {kinds}" if table.counted else f"{table.id}: not counted")
         for deviation in (d for d in found if d.table == table.id):
             known = reasons.get((deviation.table, deviation.address, deviation.kind))
             why = f"{known.why}{f' ({known.issue})' if known.issue else ''}" if known else "NOT EXPLAINED"
             print(f"  {deviation.address}: {deviation.kind}: {deviation.says}: {why}")
     print(f"all: {sum(counts(table).total() for table in tables)} cells of {len(tables)} tables")
+    compared = [cell for cell, origin in borrowed_cells(tables) if origin]
+    rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
+    print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
     if problems := unexplained(tables, found):
         raise SteleError("\n".join(["the tables deviate from themselves:", *problems]))

@@ -35,10 +35,17 @@ class Context(Strict):
     recompute: Literal["own", "all"] = "own"
     rows: dict[str, RowState] = Field({}, description="`{model}/{setting}/{benchmark}` -> what is known of it")
     failed: dict[str, str] = Field({}, description="`{model}/{setting}/{benchmark}` -> the log of the failed job")
+    outdated: list[str] = Field([], description="the same names: results that this run had to build anew and did not")
     extra_rows: list[ExtraRow] = Field([])
+    seeds: dict[str, str] = Field({}, description="model -> the seeds whose files a figure draws; absent: the first")
+
+    def is_current(self, benchmark: str, model: str, setting: str) -> bool:
+        """Whether the file of a result, where there is one, is not left over from an earlier run."""
+        key = f"{model}/{setting}/{benchmark}"
+        return key not in self.failed and key not in self.outdated
 
     def known(self, benchmark: str, model: str, setting: str) -> RowState:
-        """What is known of a result that has no file."""
+        """What is known of a result that has no current file."""
         key = f"{model}/{setting}/{benchmark}"
         if key in self.failed:
             return RowState(state="failed", reason=f"log: {self.failed[key]}")

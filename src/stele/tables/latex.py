@@ -1,8 +1,8 @@
 r"""A grid as a LaTeX tabular with booktabs. All text is escaped; nothing but booktabs and graphicx is needed.
 
 A raised mark takes no part in the alignment: every number of a column is followed by a box as wide as the column's
-widest mark. Letters that pdfLaTeX has no font for are left to `\steleunicode`: XeLaTeX and LuaLaTeX print them,
-pdfLaTeX their code.
+widest mark. Letters that pdfLaTeX has no font for are left to `\steleletters`, a run of one script at a time: XeLaTeX
+and LuaLaTeX print them, pdfLaTeX their codes.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import re
 import unicodedata
 from itertools import groupby
 
+from stele.tables import fitting
 from stele.tables.layout import Box, Grid, GridLine
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': "''", "`": r"\`{}",
+    "|": r"\textbar{}", '"': r"{\ttfamily\char34}", "`": r"\textasciigrave{}",
     "—": "---", "–": "--", "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "…": r"\ldots{}", "·": r"$\cdot$",
     "†": r"$\dagger$", "‡": r"$\ddagger$", "§": r"$\mathsection$", "→": r"$\rightarrow$",
     "←": r"$\leftarrow$", "↔": r"$\leftrightarrow$", "⇄": r"$\rightleftharpoons$", "≤": r"$\leq$", "≥": r"$\geq$",
@@ -33,10 +34,12 @@ _ACCENTS = {
 
 def escape(text: str) -> str:
     """Plain text as LaTeX that prints exactly that text."""
-    return "".join(map(_letter, re.sub(r"\s+", " ", str(text))))
+    composed = unicodedata.normalize("NFC", re.sub(r"\s+", " ", str(text)))
+    return "".join(_run(script, "".join(run)) for script, run in _runs(composed))
 
 
-def _letter(char: str) -> str:
+def letter(char: str) -> str | None:
+    """One character as LaTeX that every engine prints, None when that takes a font for its script."""
     if char in _SPECIAL:
         return _SPECIAL[char]
     if _GREEK.match(char):
@@ -48,7 +51,41 @@ def _letter(char: str) -> str:
     base, *accents = unicodedata.normalize("NFD", char)
     if len(accents) == 1 and base.isascii() and accents[0] in _ACCENTS:
         return rf"\{_ACCENTS[accents[0]]}{{{base}}}"
-    return rf"\steleunicode{{{ord(char):04X}}}{{{char}}}"
+    return None
+
+
+def _script(char: str) -> str:
+    """The script that a character belongs to, "" for what needs no font of its own."""
+    if letter(char) is not None:
+        return ""
+    return unicodedata.name(char, "unknown").split()[0].lower()
+
+
+def _runs(text: str) -> list[tuple[str, list[str]]]:
+    """(script, characters) one after the other; a space or a mark between two letters of a script goes with them."""
+    runs: list[tuple[str, list[str]]] = []
+    for place, char in enumerate(text):
+        script = _script(char)
+        before = runs[-1][0] if runs else ""
+        if before and script == "combining":
+            script = before
+        if before and char == " " and place + 1 < len(text) and _script(text[place + 1]) == before:
+            script = before
+        if runs and script == before:
+            runs[-1][1].append(char)
+        else:
+            runs.append((script, [char]))
+    return runs
+
+
+def _run(script: str, run: str) -> str:
+    if not script:
+        printed = "".join(letter(char) or "" for char in run)
+        return re.sub("-(?=-)", "-{}", printed) if "--" in run else printed  # two hyphens are no dash
+    codes = " ".join(f"U+{ord(char):04X}" for char in run if char != " ")
+    letters = rf"\steleletters{{{script}}}{{{codes}}}{{{run}}}"
+    leftwards = any(unicodedata.bidirectional(char) in ("R", "AL") for char in run)
+    return rf"\steleleftwards{{{letters}}}" if leftwards else letters
 
 
 def path(text: str) -> str:
@@ -68,7 +105,7 @@ def box(value: Box, widest: str) -> str:
         text = rf"\underline{{{text}}}"
     if value.number and widest:
         return rf"{text}\stelemark{{{escape(value.raised)}}}{{{escape(widest)}}}" if text else ""
-    return rf"{text}\textsuperscript{{{escape(value.raised)}}}" if value.raised else text
+    return rf"{text}\steleraised{{{escape(value.raised)}}}" if value.raised else text
 
 
 def table(grid: Grid) -> str:
@@ -84,7 +121,9 @@ def table(grid: Grid) -> str:
         if section.heading:
             out.append(rf"\multicolumn{{{len(setting)}}}{{@{{}}l@{{}}}}{{\textit{{{escape(section.heading)}}}}} \\")
             out.append(r"\addlinespace")
-        out += [text for line in section.lines for text in _line(line, widest, space=line is not section.lines[0])]
+        for first, row in enumerate(section.rows()):
+            for place, line in enumerate(row):
+                out += _line(line, widest, space=first > 0, below=len(row) - place - 1)
     return "\n".join([*out, r"\bottomrule", r"\end{tabular}"])
 
 
@@ -103,7 +142,16 @@ def _headers(grid: Grid, widest: list[str]) -> list[str]:
     return [" & ".join(above) + r" \\", "".join(rules), header] if rules else [header]
 
 
-def _line(line: GridLine, widest: list[str], space: bool) -> list[str]:
-    stubs = [box(value, "") for value in line.stubs]
+def _line(line: GridLine, widest: list[str], space: bool, below: int) -> list[str]:
+    """One line of a row; `below` counts the row's further lines, into which a broken label hangs down."""
+    stubs = [_stub(value, below) for value in line.stubs]
     boxes = [box(value, mark) for value, mark in zip(line.boxes, widest, strict=True)]
     return [*([r"\addlinespace[2pt]"] if space and line.starts_row else []), " & ".join([*stubs, *boxes]) + r" \\"]
+
+
+def _stub(value: Box, below: int) -> str:
+    """A label; a long one is broken into lines, which take room of their own only where the row has too few."""
+    lines = fitting.stub_lines(value)
+    if lines == 1:
+        return box(value, "")
+    return rf"\stelelabel{'*' if lines > below + 1 else ''}{{{fitting.STUB:.0f}pt}}{{{box(value, '')}}}"

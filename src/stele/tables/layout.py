@@ -7,14 +7,15 @@ column they belong to; the paper view alone shows them where the paper prints th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
 from typing import Literal, TypeVar
 
 from stele.tables import numbers
-from stele.tables.cells import Cell
+from stele.tables.cell import Cell
 from stele.tables.ranking import Rank, rank
+from stele.tables.significance import BETTER, Comparisons
 from stele.tables.spec import Column, Table, matches
 from stele.tables.states import STATES
 
@@ -26,13 +27,18 @@ BORROWED_ONLY = {"borrowed", "unavailable"}
 
 @dataclass(frozen=True)
 class Box:
-    """What one place of the grid shows. `text` is plain; formats escape it. `raised` follows it, above the line."""
+    """What one place of the grid shows. `text` is plain; formats escape it. `raised` follows it, above the line.
+
+    `address` is that of the cell where a reader who wants to know more of it would look: side by side it stands on the
+    first line of each cell only.
+    """
 
     text: str = ""
     raised: str = ""
     number: bool = True
     bold: bool = False
     underlined: bool = False
+    address: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,11 @@ class Section:
     heading: str
     lines: list[GridLine]
 
+    def rows(self) -> list[list[GridLine]]:
+        """The lines of each row."""
+        starts = [i for i, line in enumerate(self.lines) if line.starts_row]
+        return [self.lines[a:b] for a, b in zip(starts, [*starts[1:], len(self.lines)], strict=True)]
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -67,14 +78,22 @@ class Grid:
         return all(line.boxes[index].number for section in self.sections for line in section.lines)
 
 
-def build(table: Table, cells: Sequence[Cell], view: View) -> Grid:
+@dataclass(frozen=True)
+class Marks:
+    """What is said of our numbers: best and second-best by address, and what was tested."""
+
+    ranks: dict[str, Rank]
+    tests: Comparisons
+
+
+def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -> Grid:
     """The grid of one view."""
-    ranks = rank(cells)
+    marks = Marks(rank(cells), tests)
     noted = _notes(table)
     sections = []
     for _, of_group in groupby(cells, key=lambda cell: cell.group.key):
         of_group = list(of_group)
-        lines = [line for row in _rows(of_group) for line in _row_lines(table, row, view, ranks, noted)]
+        lines = [line for row in _rows(of_group) for line in _row_lines(table, row, view, marks, noted)]
         if lines:
             sections.append(Section(of_group[0].group.label, lines))
     headers = [Box(c.header, raised=_raised(noted[f"*/*/*/{c.key}"]), number=False) for c in table.columns]
@@ -91,9 +110,7 @@ def _rows(cells: Iterable[Cell]) -> list[list[Cell]]:
     return [list(row) for _, row in groupby(cells, key=lambda cell: cell.row.key)]
 
 
-def _row_lines(
-    table: Table, row: list[Cell], view: View, ranks: dict[str, Rank], noted: dict[str, list[int]]
-) -> list[GridLine]:
+def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: dict[str, list[int]]) -> list[GridLine]:
     """The lines that one row of the table takes in a view; none in the paper view for a row no paper has."""
     added = row[0].extra
     if view == "paper" and added:
@@ -105,7 +122,7 @@ def _row_lines(
         cells = list(cells)
         for position, whose in enumerate(shown):
             label = Box() if lines else Box(row[0].row.label, raised=raised, number=False)
-            boxes = _boxes(table, cells, view, whose, ranks, noted)
+            boxes = _boxes(table, cells, view, whose, marks, noted, addressed=position == 0)
             if whose == "diff." and not any(box.text for box in boxes):
                 continue
             name = Box(cells[0].line.label if position == 0 else "", number=False)
@@ -127,41 +144,61 @@ def _whose(row: list[Cell], view: View) -> list[str]:
 
 
 def _boxes(
-    table: Table, cells: list[Cell], view: View, whose: str, ranks: dict[str, Rank], noted: dict[str, list[int]]
+    table: Table,
+    cells: list[Cell],
+    view: View,
+    whose: str,
+    marks: Marks,
+    noted: dict[str, list[int]],
+    addressed: bool,
 ) -> list[Box]:
     """One line's boxes, in the order of the columns."""
     place = (lambda cell: cell.column.key) if view == "paper" else (lambda cell: cell.meant.key)
     at = {place(cell): cell for cell in cells}
     draw: dict[str, Callable[[Cell], Box]] = {
-        "ours": lambda cell: _ours(cell, ranks.get(cell.address)),
+        "ours": lambda cell: _ours(cell, marks),
         "paper": lambda cell: _paper(cell, noted),
         "diff.": _difference,
     }
-    return [draw[whose](at[column.key]) for column in table.columns]
+    asked = [at[column.key] for column in table.columns]
+    boxes = map(draw[whose], asked)
+    if not addressed:
+        return list(boxes)
+    return [replace(box, address=cell.address) if box.text else box for box, cell in zip(boxes, asked, strict=True)]
 
 
-def _ours(cell: Cell, ranked: Rank | None) -> Box:
-    """Our number, with the languages an incomplete average covers and the deviation over seeds; else a dash."""
+def _ours(cell: Cell, marks: Marks) -> Box:
+    """Our number, marked, with the languages an incomplete average covers and the deviation over seeds; else a dash."""
     if not cell.measured:
         return Box("—", raised=STATES[cell.found.state].letter)
     assert cell.found.value is not None and cell.ask is not None
     raised = [] if cell.complete else [f"{len(cell.found.languages)}/{len(cell.ask.languages)}"]
     if cell.found.deviation is not None:
         raised.append(f"±{numbers.ours(cell.found.deviation, cell.report)}")
+    tested, ranked = marks.tests.cells.get(cell.address), marks.ranks.get(cell.address)
+    if tested and tested.better:
+        raised.insert(0, BETTER)
     text = numbers.ours(cell.found.value, cell.report)
     return Box(text, raised=" ".join(raised), bold=ranked == "best", underlined=ranked == "second")
 
 
 def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
-    """The printed number with its printed marks and our footnotes."""
+    """The printed number with its printed marks and difference and our footnotes."""
     if cell.printed is None:
         return Box()
-    value, raised = cell.printed.value, _raised(noted[cell.address], cell.printed.marks)
+    value, raised = cell.printed.value, _raised(noted[cell.address], cell.printed.marks + printed_difference(cell))
     if value is None:
         return Box("-", raised=raised)
     if isinstance(value, str):
         return Box(value, raised=raised, number=False, bold=cell.printed.bold)
     return Box(numbers.printed(value, cell.report), raised=raised, bold=cell.printed.bold)
+
+
+def printed_difference(cell: Cell) -> str:
+    """The difference from another row that a paper prints behind its number, in brackets; "" where it prints none."""
+    if cell.printed is None or cell.printed.difference is None:
+        return ""
+    return f"({numbers.signed(Decimal(repr(cell.printed.difference)), cell.report)})".replace("-", "−")
 
 
 def _difference(cell: Cell) -> Box:

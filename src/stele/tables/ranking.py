@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Literal
 
-from stele.tables.cells import Cell
+from stele.tables.cell import Cell
 
 Rank = Literal["best", "second"]
 
@@ -18,15 +18,20 @@ def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
     compared only where they cover the same languages: the set that most rows have. One row alone is not marked, and of
     two rows only the better one.
     """
+    ranks: dict[str, Rank] = {}
+    for comparable in rivals(cells):
+        ranks |= _rank(comparable)
+    return ranks
+
+
+def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The measured cells of one table in sets that can be compared, in printed order."""
     comparable = defaultdict(list)
     for cell in cells:
-        if cell.measured:
+        if cell.measured and cell.direction != "none":
             group = cell.group.key if cell.table.compare == "group" else ""
             comparable[group, cell.line.key, cell.meant.key].append(cell)
-    ranks: dict[str, Rank] = {}
-    for rivals in comparable.values():
-        ranks |= _rank(_same_languages(rivals))
-    return ranks
+    return [_same_languages(own) for own in comparable.values()]
 
 
 def _same_languages(cells: list[Cell]) -> list[Cell]:

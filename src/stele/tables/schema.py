@@ -1,4 +1,4 @@
-"""Write the JSON schema of table specs, generated from their model (paper_tables/schema.json)."""
+"""Write the JSON schemas of the specs of tables and figures, generated from their models."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.outputs import atomic_write_json
+from stele.tables.figure_spec import figure_schema
 from stele.tables.spec import Table
 
 
@@ -16,8 +17,12 @@ def schema() -> dict[str, Any]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", type=Path, default=Path("paper_tables/schema.json"))
+    parser.add_argument("--output", type=Path, default=Path("paper_tables/schema.json"), help="of tables")
+    parser.add_argument(
+        "--output-figures", type=Path, default=Path("paper_tables/figure.schema.json"), help="of figures"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     atomic_write_json(args.output, schema())
+    atomic_write_json(args.output_figures, figure_schema())

@@ -1,8 +1,9 @@
 """A paper's table as data: the model of `paper_tables/{paper}/table_NN.yaml`. Unknown keys and addresses are refused.
 
 A table is groups of rows over columns; a row prints one or more lines (one metric each). What a cell asks of our chain
-is its *target*, merged from table, group, row, line and column, the later one winning. A cell's address is
-`group/row/line/column`, each by key; footnotes and known deviations name addresses, `*` and `?` allowed.
+is its *target*, merged from table, group, row, line and column, and what the row says of that cell alone, the later
+one winning. A cell's address is `group/row/line/column`, each by key; footnotes and known deviations name addresses,
+`*` and `?` allowed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from stele.errors import SteleError, nearest
 
 PAPERS = {"msm": "MSM", "kept": "KEPT", "ccp": "CCP", "clir_lm": "CLIR LM", "dense_clt": "Dense CLT"}
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.]*$")]
-Direction = Literal["higher", "lower"]
+Direction = Literal["higher", "lower", "none"]  # none: counts and the like, where no number is better
 
 
 class Strict(BaseModel):
@@ -54,6 +55,7 @@ class Printed(Strict):
     value: float | str | None
     bold: bool = False
     marks: str = Field("", description="symbols printed beside the number, explained in the table's `marks`")
+    difference: float | None = Field(None, description="printed behind it in brackets: from the row `differences_from`")
 
 
 PrintedCell = float | str | Printed | None
@@ -63,8 +65,25 @@ class Source(Strict):
     """Where borrowed numbers come from; `table` and `row` name the place when that paper is one of ours."""
 
     text: str
-    table: str | None = Field(None, pattern=r"^[a-z_]+/\d+$")
-    row: str | None = None
+    table: str | None = Field(None, pattern=r"^[a-z_]+/\d+$", description="as in msm/14")
+    row: str | None = Field(None, description="its group and key there, as in all/mbert")
+
+
+class Significance(Strict):
+    """Which differences between our rows are tested, and how: as the paper states it, else these defaults."""
+
+    test: Literal["fisher", "t_test"] = Field("fisher", description="file of stele.significance; paired, two-sided")
+    level: float = Field(0.05, gt=0, lt=1, description="a corrected p-value below it is marked")
+    correction: Literal["holm", "bonferroni", "none"] = Field("holm", description="over all tests of the table")
+    against: str | dict[str, str] | None = Field(
+        None,
+        description="model that the other rows are tested against, or benchmark -> model; none: the best row against"
+        " the second-best",
+    )
+
+    def baseline(self, benchmark: str) -> str | None:
+        """The model that the other rows of a benchmark are tested against."""
+        return self.against.get(benchmark) if isinstance(self.against, dict) else self.against
 
 
 class Column(Strict):
@@ -90,6 +109,7 @@ class Row(Strict):
     key: Key
     label: str
     target: Target = Target()
+    targets: dict[str, Target] = Field({}, description="column -> what differs in that cell alone; wins over all")
     printed: list[PrintedCell] | dict[str, list[PrintedCell]] | None = Field(
         None, description="one entry a column: number, words, or null for a dash; by line when the table has several"
     )
@@ -121,10 +141,20 @@ class Footnote(Strict):
 class Deviation(Strict):
     """A printed number that its neighbours contradict, with the reason; the check refuses any that is not listed."""
 
-    at: str
-    kind: Literal["average", "same target", "bold"]
+    at: str = Field(description="address of the cell; for a copied row group/row/*/*")
+    kind: Literal["average", "same target", "bold", "difference", "borrowed differently", "copied row"]
     why: str
     issue: str | None = None
+    tables: list[Annotated[str, Field(pattern=r"^[a-z_]+/\d+$")]] = Field(
+        [], description="the other tables it takes to see it, as in ccp/3"
+    )
+
+
+class Seeds(Strict):
+    """Seeds whose mean a table shows, in place of those of the configuration."""
+
+    pretraining: list[int] = []
+    finetuning: list[int] = []
 
 
 class Table(Strict):
@@ -133,6 +163,7 @@ class Table(Strict):
     paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]
     number: int = Field(ge=1)
     kind: Literal["result", "stated"] = Field("result", description="stated: words and facts that no run measures")
+    counted: bool = Field(True, description="false: a list that explains words, whose entries are not counted as cells")
     caption: str = Field(description="in our words")
     stub: str = Field(description="header of the row labels")
     lines_header: str = Field("", description="header of the line labels")
@@ -140,9 +171,11 @@ class Table(Strict):
     direction: Direction = "higher"
     compare: Literal["group", "table"] = Field("group", description="within what best and second-best are chosen")
     variants: bool = Field(False, description="rows are variants of one model; others join only by naming the table")
-    test: Literal["fisher", "t_test"] = Field("fisher", description="of significance; fisher where the paper has none")
+    significance: Significance = Significance()
     target: Target = Target()
+    seeds: Seeds = Field(Seeds(), description="seeds of its own, where the paper states them")
     marks: dict[str, str] = Field({}, description="printed mark -> what the paper says it means")
+    differences_from: str | None = Field(None, description="group/row that the printed differences are from")
     sources: dict[str, Source] = {}
     relabel: dict[str, str] = Field(
         {}, description="column -> column: what is printed under the first belongs to the second"
@@ -210,13 +243,17 @@ def _problems(table: Table) -> Iterator[str]:
             cells = row.cells(line) or []
             if len(cells) != len(columns):
                 yield f"{where}, line {line}: {len(cells)} printed cells for {len(columns)} columns"
-            for mark in {m for cell in cells if isinstance(cell, Printed) for m in cell.marks} - table.marks.keys():
-                yield f"{where}: mark {mark!r} is not explained in `marks`"
+            for cell in (cell for cell in cells if isinstance(cell, Printed)):
+                for mark in set() if cell.marks in table.marks else set(cell.marks) - table.marks.keys():
+                    yield f"{where}: mark {mark!r} is not explained in `marks`"
+                if cell.difference is not None and table.differences_from is None:
+                    yield f"{where}: a printed difference, and `differences_from` does not say from which row"
         borrowed = row.borrowed if isinstance(row.borrowed, dict) else {}
         sources = borrowed.values() if borrowed else [row.borrowed] if row.borrowed else []
         for source in set(sources) - table.sources.keys():
             yield f"{where}: source {source!r} is not in `sources`"
-        named = {*borrowed, *row.unavailable, *group.unavailable, *(row.relabel or {}), *(row.relabel or {}).values()}
+        named = {*borrowed, *row.targets, *row.unavailable, *group.unavailable}
+        named |= {*(row.relabel or {}), *(row.relabel or {}).values()}
         for key in sorted(named - set(columns)):
             yield f"{where}: {key!r} is not a column"
     for group in table.groups:
@@ -224,6 +261,11 @@ def _problems(table: Table) -> Iterator[str]:
     for relabel in [table.relabel, *(row.relabel or {} for _, row in table.rows())]:
         if relabel.keys() != set(relabel.values()) or not relabel.keys() <= set(columns):
             yield f"`relabel` must exchange columns of the table; found {relabel}"
+    for key, source in table.sources.items():
+        if (source.table is None) != (source.row is None):
+            yield f"source {key!r}: `table` and `row` go together"
+    if table.differences_from not in {None, *(f"{group.key}/{row.key}" for group, row in table.rows())}:
+        yield f"`differences_from`: no row {table.differences_from!r}"
     addresses = table.addresses()
     for pattern in [p for note in table.footnotes for p in note.at] + [d.at for d in table.deviations]:
         if not any(matches(address, [pattern]) for address in addresses):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from stele.tables.cells import Cell, Results
+from stele.tables.cell import Cell, Results
 from stele.tables.context import Context
+from stele.tables.significance import BETTER, Comparisons
 from stele.tables.spec import PAPERS, Footnote, Table
 from stele.tables.states import STATES
 
@@ -51,7 +53,7 @@ class Summary:
     rows: list[RowTargets]
 
 
-def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Results) -> Summary:
+def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> Summary:
     """The summary of one rendered table."""
     return Summary(
         title=f"{PAPERS[table.paper]}, Table {table.number}",
@@ -59,10 +61,10 @@ def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Re
         labels=_labels(cells, context),
         count=len(cells),
         states=_states(cells),
-        legend=_legend(cells),
+        legend=_legend(cells, tests),
         marks=table.marks,
         footnotes=table.footnotes,
-        command=f"snakemake {(results.folder / 'tables' / table.file).as_posix()}.md",
+        command=command([f"{(results.folder / 'tables' / table.file).as_posix()}.md"]),
         rows=_row_targets(cells, results),
     )
 
@@ -97,7 +99,7 @@ def _states(cells: Sequence[Cell]) -> list[StateNote]:
     return notes
 
 
-def _legend(cells: Sequence[Cell]) -> list[str]:
+def _legend(cells: Sequence[Cell], tests: Comparisons) -> list[str]:
     """How to read our numbers; only what occurs."""
     if not any(cell.measured for cell in cells):
         return []
@@ -110,6 +112,11 @@ def _legend(cells: Sequence[Cell]) -> list[str]:
         texts.append("k/n: our average covers k of the paper's n languages, so no difference is shown.")
     if any(cell.found.deviation is not None for cell in cells):
         texts.append("±: standard deviation over seeds.")
+    if tests.method:
+        texts.append(f"{BETTER}: {tests.method}.")
+    if tests.untested:
+        more = f"; and {len(tests.untested) - 2} more" if len(tests.untested) > 2 else ""
+        texts.append(f"Not tested for significance: {'; '.join(tests.untested[:2])}{more}.")
     if any(cell.extra for cell in cells):
         texts.append("+: a row that the paper does not have.")
     if any(cell.measured and not cell.extra for cell in cells):
@@ -127,11 +134,14 @@ def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
         paths = sorted(results.path(*result).as_posix() for result in asked)
         if paths:
             heading = row[0].group.label
-            found.append(
-                RowTargets("" if heading == headings[-1] else heading, row[0].row.label, f"snakemake {' '.join(paths)}")
-            )
+            found.append(RowTargets("" if heading == headings[-1] else heading, row[0].row.label, command(paths)))
             headings.append(heading)
     return found
+
+
+def command(paths: Sequence[str]) -> str:
+    """The command that builds some files."""
+    return shlex.join(["snakemake", *paths])
 
 
 def target(cell: Cell, results: Results) -> str:

@@ -1,44 +1,52 @@
-"""Render one table: ours, the paper's, the difference and the state of every cell, as Markdown, LaTeX and CSV.
+"""Render tables: ours, the paper's, the difference and the state of every cell, as Markdown, LaTeX, CSV and HTML.
 
-It works at any moment, also before or half-way through a run: what has no result yet shows its state.
+    python -m stele tables table --spec paper_tables/msm/table_0*.yaml
+
+It works at any moment, also before or half-way through a run: what has no result yet shows its state. Many tables take
+one start of Python. Each is written to {output-dir}/{paper}/table_NN.md, .tex, .csv and .html.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import os
 from collections import Counter
 from pathlib import Path
 
-from stele.errors import SteleError
 from stele.outputs import atomic_file
-from stele.tables import render
-from stele.tables.cells import Results, table_cells
+from stele.tables import pages, render
+from stele.tables.cell import Results, table_cells
+from stele.tables.cells import to_csv
 from stele.tables.context import load_context
+from stele.tables.significance import compare_rows
 from stele.tables.spec import load_spec
 
 log = logging.getLogger(__name__)
-FORMATS = {"md": render.to_markdown, "tex": render.to_latex, "csv": render.to_csv}
+FORMATS = {"md": render.to_markdown, "tex": render.to_latex, "csv": to_csv}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spec", type=Path, required=True, help="paper_tables/{paper}/table_NN.yaml")
+    parser.add_argument("--spec", type=Path, nargs="+", required=True, help="paper_tables/{paper}/table_NN.yaml")
     parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, added rows")
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: results")
-    for suffix in FORMATS:
-        parser.add_argument(f"--output-{suffix}", type=Path, help=f"where to write the table as .{suffix}")
+    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
+    parser.add_argument("--output-dir", type=Path, help="default: tables/ in the folder of results")
 
 
 def run(args: argparse.Namespace) -> None:
-    outputs = {suffix: path for suffix in FORMATS if (path := getattr(args, f"output_{suffix}"))}
-    if not outputs:
-        raise SteleError("give at least one of --output-md, --output-tex, --output-csv")
-    table, context, results = load_spec(args.spec), load_context(args.context), Results(args.results_dir)
-    cells = table_cells(table, context, results)
-    for suffix, path in outputs.items():
-        with atomic_file(path) as handle:
-            handle.write(FORMATS[suffix](table, cells, context, results))
-    states = Counter(cell.found.state for cell in cells)
-    log.info("%s: %d cells: %s", table.file, len(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
-    for problem in sorted({cell.found.reason for cell in cells if cell.found.state == "unreadable"}):
-        log.warning("%s", problem)
+    tables = [load_spec(path) for path in args.spec]  # a wrong one writes nothing
+    context, results = load_context(args.context), Results(args.results_dir)
+    for table in tables:
+        target = (args.output_dir or args.results_dir / "tables") / table.file
+        cells = table_cells(table, context, results)
+        filled = (table, cells, context, results, compare_rows(cells, results))
+        root = Path(os.path.relpath(args.results_dir, target.parent)).as_posix()
+        texts = {suffix: write(*filled) for suffix, write in FORMATS.items()}
+        texts["html"] = pages.table_page(pages.draw(*filled, root=root), index="../all_tables.html")
+        for suffix, text in texts.items():
+            with atomic_file(f"{target}.{suffix}") as handle:
+                handle.write(text)
+        states = Counter(cell.found.state for cell in cells)
+        log.info("%s: %d cells: %s", table.file, len(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
+        for problem in sorted({cell.found.reason for cell in cells if cell.found.state == "unreadable"}):
+            log.warning("%s", problem)

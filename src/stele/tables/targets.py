@@ -51,7 +51,13 @@ def resolve(target: Target) -> Ask | None:
 
 def ask(table: Table, group: Group, row: Row, line: Line, column: Column) -> Ask | None:
     """What one cell asks for."""
-    return resolve(merge([table.target, group.target, row.target, line.target, column.target]))
+    return resolve(asked_for(table, group, row, line, column))
+
+
+def asked_for(table: Table, group: Group, row: Row, line: Line, column: Column) -> Target:
+    """The target of one cell, merged from all levels; parts may be missing."""
+    of_cell = row.targets.get(column.key, Target())
+    return merge([table.target, group.target, row.target, line.target, column.target, of_cell])
 
 
 def column_meant(table: Table, row: Row, column: Column) -> Column:

@@ -3,7 +3,7 @@
 import pytest
 
 from stele.tables import numbers
-from stele.tables.cells import Results, table_cells
+from stele.tables.cell import Results, table_cells
 from stele.tables.context import Context
 from stele.tables.layout import delta_of
 from stele.tables.spec import Report, Target

@@ -1,0 +1,70 @@
+"""Set all tables as one PDF: all_tables.tex with XeLaTeX and BibTeX, by latexmk. Same tables, same bytes.
+
+On Debian: apt-get install texlive-xetex latexmk fonts-freefont-otf (FreeSerif and FreeSans have Cyrillic, Thai, Arabic
+and Devanagari; other fonts are used where installed, for instance fonts-noto-core and fonts-noto-cjk).
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from stele.errors import SteleError
+from stele.outputs import atomic_file
+
+log = logging.getLogger(__name__)
+TOOLS = ("latexmk", "xelatex", "bibtex")
+LATEXMK = ("latexmk", "-norc", "-xelatex", "-interaction=nonstopmode", "-halt-on-error")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tex", type=Path, default=Path("results/tables/all_tables.tex"), help="default: %(default)s")
+    parser.add_argument("--output", type=Path, help="default: the same name with .pdf")
+
+
+def run(args: argparse.Namespace) -> None:
+    if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
+        packages = "texlive-xetex latexmk fonts-freefont-otf"
+        raise SteleError(f"the PDF takes {', '.join(missing)}; on Debian: apt-get install {packages}")
+    if not args.tex.exists():
+        raise SteleError(f"{args.tex}: no such file; render it first: python -m stele tables all_tables")
+    output = args.output or args.tex.with_suffix(".pdf")
+    with tempfile.TemporaryDirectory() as scratch, atomic_file(output, "wb") as handle:
+        handle.write(compile_tex(args.tex, Path(scratch)))
+
+
+def compile_tex(tex: Path, scratch: Path) -> bytes:
+    """The PDF of a document that inputs files beside it; everything that LaTeX writes goes to `scratch`."""
+    shutil.copy(tex, scratch)
+    beside = f"{tex.parent.resolve()}{os.pathsep}"  # and then where LaTeX looks anyway
+    # a PDF is dated and numbered by the time, unless it is given, and by the paths of its files: those are all relative
+    fixed = {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1", "TEXINPUTS": beside, "BIBINPUTS": beside}
+    done = subprocess.run(
+        [*LATEXMK, tex.name],
+        cwd=scratch,
+        env={**os.environ, **fixed},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    pdf, written = scratch / f"{tex.stem}.pdf", scratch / f"{tex.stem}.log"
+    if done.returncode or not pdf.exists():
+        lines = written.read_text(errors="replace").splitlines() if written.exists() else done.stdout.splitlines()
+        first = next((place for place, line in enumerate(lines) if line.startswith("!")), max(0, len(lines) - 5))
+        raise SteleError(f"{tex}: LaTeX stopped:\n" + "\n".join(lines[first : first + 5]))
+    for line in problems(written.read_text(errors="replace")):
+        log.warning("%s", line)
+    log.info("%s: %d kB", tex, pdf.stat().st_size // 1000)
+    return pdf.read_bytes()
+
+
+def problems(written: str) -> list[str]:
+    """What a log of LaTeX complains of: boxes that stick out, letters that no font has, references without a target."""
+    begins = ("Overfull", "Missing character", "LaTeX Warning")
+    return [line for line in written.splitlines() if line.startswith(begins)]

@@ -1,0 +1,128 @@
+"""Draw every cell of every table as a square, coloured by its state: what is there and what is not, at one look.
+
+python -m stele tables cell_map --output cells.svg cells.pdf
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stele.errors import SteleError
+from stele.outputs import atomic_file
+from stele.tables.cell import Cell
+from stele.tables.coverage import add_results_arguments, given_cells
+from stele.tables.spec import PAPERS
+from stele.tables.states import STATES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, told apart by the colour-blind and in grey; what is missing is pale
+COLOURS = {
+    "measured": "#0072B2",
+    "borrowed": "#56B4E9",
+    "stated": "#999999",
+    "not run": "#F0E442",
+    "not in scale": "#DDDDDD",
+    "not built": "#FFFFFF",
+    "failed": "#D55E00",
+    "unavailable": "#E8C9DA",
+    "unreadable": "#000000",
+}
+FORMATS = ("svg", "pdf", "png")
+SQUARE = 0.055  # inches
+WIDTH = 7.0  # inches: a page of text
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_results_arguments(parser)
+    add_output_argument(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    outputs = checked(args.output)
+    figure = draw(given_cells(args))
+    for path in outputs:
+        save(figure, path)
+
+
+def add_output_argument(parser: argparse.ArgumentParser) -> None:
+    names = " or ".join(f".{name}" for name in FORMATS)
+    parser.add_argument("--output", type=Path, nargs="+", required=True, metavar="FILE", help=names)
+
+
+def checked(outputs: Sequence[Path]) -> Sequence[Path]:
+    """The files to write; a name that is of no format of ours is an error."""
+    for path in outputs:
+        if path.suffix[1:] not in FORMATS:
+            raise SteleError(f"--output {path}: want a name that ends in .{', .'.join(FORMATS)}")
+    return outputs
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Writes a figure; the same figure is the same bytes (no date in it, ids that do not depend on the process)."""
+    import matplotlib
+
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # else it tells of every glyph
+    matplotlib.rcParams.update({"svg.hashsalt": "stele", "svg.fonttype": "none", "pdf.fonttype": 42})
+    no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    with atomic_file(path, "wb") as handle:
+        figure.savefig(handle, format=path.suffix[1:], metadata=no_date[path.suffix[1:]], bbox_inches="tight", dpi=200)
+
+
+def draw(cells: Sequence[Cell]) -> Figure:
+    """The map: a row of blocks a paper, a block a table, in the block a square a cell, lines and columns as printed."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    places, height = _places([cell for cell in cells if cell.table.counted and not cell.extra])
+    figure = Figure(figsize=(WIDTH, height * SQUARE + 0.6))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, WIDTH / SQUARE), ylim=(height + 0.6 / SQUARE, 0), aspect="equal")
+    axes.set_axis_off()
+    for text, x, y, size in places["texts"]:
+        axes.text(x, y, text, fontsize=size, va="bottom", ha="left")
+    for state in STATES:
+        squares = [(x, y) for own, x, y in places["squares"] if own == state]
+        if squares:
+            axes.add_collection(_squares(squares, COLOURS[state]))
+    there = [state for state in STATES if any(own == state for own, _, _ in places["squares"])]
+    count = {state: sum(own == state for own, _, _ in places["squares"]) for state in there}
+    patches = [
+        Patch(facecolor=COLOURS[s], edgecolor="#888888", linewidth=0.4, label=f"{s} ({count[s]})") for s in there
+    ]
+    axes.legend(handles=patches, loc="lower left", ncols=4, fontsize=7, frameon=False, handlelength=1, borderaxespad=0)
+    return figure
+
+
+def _squares(corners: list[tuple[float, float]], colour: str):
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    patches = [Rectangle(corner, 0.86, 0.86) for corner in corners]
+    return PatchCollection(patches, facecolor=colour, edgecolor="#888888", linewidth=0.25)
+
+
+def _places(cells: Sequence[Cell]) -> tuple[dict[str, list], float]:
+    """Texts (text, x, y, size) and squares (state, x, y) in units of a square, and the height of it all."""
+    texts, squares, y = [], [], 0.0
+    for paper, own in groupby(cells, key=lambda cell: cell.table.paper):
+        y += 3
+        texts.append((PAPERS[paper], 0, y, 9))
+        x, deepest, y = 0.0, 0.0, y + 3
+        for table, of_table in groupby(own, key=lambda cell: cell.table.id):
+            of_table = list(of_table)
+            columns = len(of_table[0].table.columns)
+            width, depth = max(columns, 5), -(-len(of_table) // columns)
+            if x + width > WIDTH / SQUARE:
+                x, y, deepest = 0.0, y + deepest + 4, 0.0
+            texts.append((table.partition("/")[2], x, y - 0.4, 6))
+            squares += [(c.found.state, x + i % columns, y + i // columns) for i, c in enumerate(of_table)]
+            x, deepest = x + width + 1.5, max(deepest, depth)
+        y += deepest + 1
+    return {"texts": texts, "squares": squares}, y

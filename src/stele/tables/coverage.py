@@ -1,0 +1,74 @@
+"""How much of each paper is there: cells by state, per paper and in all. Works at any moment, also half-way.
+
+python -m stele tables coverage
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from stele.tables.cell import Cell, Results, table_cells
+from stele.tables.context import load_context
+from stele.tables.spec import PAPERS, load_specs
+from stele.tables.states import STATES
+
+
+def add_results_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say of which tables, and from which folder of results."""
+    parser.add_argument(
+        "--specs", type=Path, nargs="+", default=[Path("paper_tables")], help="folders (default: paper_tables)"
+    )
+    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
+    parser.add_argument("--context", type=Path, help="default: tables/context.json of the results, where it is there")
+
+
+def all_cells(specs: Path, results_dir: Path, context: Path | None = None) -> Iterator[Cell]:
+    """Every cell of every table, in printed order, as the results stand now."""
+    written = results_dir / "tables/context.json"
+    known, results = load_context(context or (written if written.is_file() else None)), Results(results_dir)
+    order = list(PAPERS)
+    for table in sorted(load_specs(specs), key=lambda table: (order.index(table.paper), table.number)):
+        yield from table_cells(table, known, results)
+
+
+def given_cells(args: argparse.Namespace) -> list[Cell]:
+    """The cells that the arguments name, papers in their usual order."""
+    cells = [cell for folder in args.specs for cell in all_cells(folder, args.results_dir, args.context)]
+    return sorted(cells, key=lambda cell: [*PAPERS].index(cell.table.paper))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_results_arguments(parser)
+    parser.add_argument("--format", choices=("text", "csv"), default="text", help="(default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> None:
+    rows = coverage(given_cells(args))
+    if args.format == "csv":
+        csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
+        return
+    widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        first, *others = (str(cell).rjust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join([first.strip().ljust(widths[0]), *others]))
+
+
+def coverage(cells: list[Cell]) -> list[list[str | int]]:
+    """A header, a row a paper, and a row for all: tables, cells, and the cells in each state that occurs.
+
+    Rows that no paper prints, and words that are no cells (a list of acronyms), are left out.
+    """
+    counted = [cell for cell in cells if cell.table.counted and not cell.extra]
+    states = [state for state in STATES if any(cell.found.state == state for cell in counted)]
+    rows: list[list[str | int]] = [["paper", "tables", "cells", *states]]
+    papers = [paper for paper in PAPERS if any(cell.table.paper == paper for cell in cells)]
+    for name in [*papers, "all"]:
+        tables = {cell.table.id for cell in cells if name in (cell.table.paper, "all")}
+        count = Counter(cell.found.state for cell in counted if name in (cell.table.paper, "all"))
+        rows.append([name, len(tables), count.total(), *(count[state] for state in states)])
+    return rows

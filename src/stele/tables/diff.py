@@ -1,0 +1,107 @@
+"""Compare two folders of results cell by cell: two commits, two clusters, a colleague's bundle.
+
+    python -m stele tables diff results ../colleague/results
+
+Lists the cells whose values differ, and those that only one of the folders has. Where both have values per query, the
+difference is tested by the table's own test. The exit code says whether anything differs (0: nothing does).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from stele.errors import SteleError
+from stele.significance import paired, scores
+from stele.significance.comparison import load_test
+from stele.significance.fisher import PERMUTATIONS
+from stele.tables.cell import Cell, Results
+from stele.tables.coverage import all_cells
+from stele.tables.significance import SEED
+
+COLUMNS = ("table", "cell", "value in A", "value in B", "B - A", "p", "state in A", "state in B")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One cell in both folders; p is None where it could not be tested."""
+
+    one: Cell
+    other: Cell
+    p: float | None
+
+    def row(self) -> list[str]:
+        values = [own.found.value for own in (self.one, self.other)]
+        shown = ["" if value is None else repr(value) for value in values]
+        change = "" if None in values else f"{values[1] - values[0]:+.6f}"
+        p = "" if self.p is None else f"{self.p:.6f}"
+        states = [own.found.state for own in (self.one, self.other)]
+        return [self.one.table.id, self.one.address, *shown, change, p, *states]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folders", nargs=2, type=Path, metavar="RESULTS", help="A and B")
+    parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="folder (default: %(default)s)")
+    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="every cell that differs, with full values")
+
+
+def run(args: argparse.Namespace) -> None:
+    for folder in args.folders:
+        if not folder.is_dir():
+            raise SteleError(f"{folder}: no such folder of results")
+    pairs = list(zip(*(all_cells(args.specs, folder) for folder in args.folders), strict=True))
+    found = list(differences(pairs, *args.folders))
+    rows = [difference.row() for difference in found]
+    for row in rows:
+        print("  ".join(cell for cell in row if cell))
+    if args.csv:
+        from stele.outputs import atomic_file
+
+        with atomic_file(args.csv, newline="", encoding="utf-8") as handle:
+            csv.writer(handle, lineterminator="\n").writerows([COLUMNS, *rows])
+    both = sum(one.measured and other.measured for one, other in pairs)
+    print(f"{len(pairs)} cells, {both} measured in both, {len(found)} differ")
+    if found:
+        sys.exit(1)
+
+
+def differences(pairs: Sequence[tuple[Cell, Cell]], first: Path, second: Path) -> Iterator[Difference]:
+    """The cells that are measured in one folder only, or in both with other values."""
+    read = cache(_scores)
+    for one, other in pairs:
+        if one.measured and other.measured:
+            if one.found.value != other.found.value or one.found.languages != other.found.languages:
+                yield Difference(one, other, _p(one, other, read, first, second))
+        elif one.measured or other.measured:
+            yield Difference(one, other, None)
+
+
+def _scores(folder: Path, result: tuple[str, str, str]) -> scores.Scores | None:
+    """The values per query of a result, None where they are not beside it."""
+    try:
+        return paired.stack(scores.read(Results(folder).path(*result)))
+    except SteleError:
+        return None
+
+
+def _p(one: Cell, other: Cell, read, first: Path, second: Path) -> float | None:
+    """p of B against A by the table's test, over the languages that both cover; None where their queries differ."""
+    values = read(first, one.ask.result), read(second, other.ask.result)
+    metric, languages = one.ask.metric, set(one.found.languages) & set(other.found.languages)
+    if None in values or any(metric not in own.values for own in values) or not languages:
+        return None
+    try:
+        pairs = paired.pair(values[1], values[0], metric)
+    except SteleError:
+        return None
+    kept = np.isin(pairs.languages, sorted(languages))
+    pairs = paired.Pairs(pairs.system[:, kept], pairs.baseline[:, kept], pairs.languages[kept])
+    strata = paired.strata(pairs.of(pairs.differences()), "macro")
+    return load_test(one.table.significance.test).p_value(strata, PERMUTATIONS, SEED)

@@ -1,0 +1,40 @@
+"""Draw one figure of a paper from whatever results exist; what has none yet shows its state.
+
+python -m stele tables figure --spec paper_tables/ccp/figure_01.yaml --output figure_01.svg figure_01.pdf
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections import Counter
+from pathlib import Path
+
+from stele.tables.cell import Results
+from stele.tables.cell_map import add_output_argument, checked, save
+from stele.tables.context import load_context
+from stele.tables.figure_data import parts
+from stele.tables.figure_draw import draw
+from stele.tables.figure_spec import load_figure
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--spec", type=Path, required=True, help="paper_tables/{paper}/figure_NN.yaml")
+    parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, seeds")
+    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
+    add_output_argument(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    outputs = checked(args.output)
+    figure, context, results = load_figure(args.spec), load_context(args.context), Results(args.results_dir)
+    found = parts(figure, context, results)
+    picture = draw(figure, found)
+    for path in outputs:
+        save(picture, path)
+    states = Counter(one.state for part in found for one in part.found)
+    log.info("%s: %s", figure.file, ", ".join(f"{count} {state}" for state, count in states.items()))
+    for problem in sorted({one.reason for part in found for one in part.found if one.state == "unreadable"}):
+        log.warning("%s", problem)

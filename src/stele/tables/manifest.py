@@ -1,0 +1,54 @@
+"""Write the manifest of a folder of results: every file with its digest, and what each result was made from.
+
+`stele tables verify` checks a folder against its manifest, wherever the folder has been copied to.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from stele import records
+from stele.outputs import atomic_write_json, sha256
+from stele.results import result_files
+
+NAME = "manifest.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="default: manifest.json in the folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    write(args.results_dir, args.output)
+
+
+def write(folder: Path, output: Path | None = None) -> None:
+    """Writes the manifest of a folder, into the folder unless another place is given."""
+    atomic_write_json(output or folder / NAME, manifest(folder))
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """{"files": path -> sha256 and bytes, "results": path -> its record but for values and ancestry, "ancestry"}.
+
+    Ancestors are shared by many results and stand once, by their digest.
+    """
+    results, ancestry = {}, {}
+    for path in result_files(folder):
+        record = records.read_record(path)
+        ancestry |= record.pop(records.ANCESTRY, {})
+        facts = {key: value for key, value in record.items() if key not in ("metrics", "intervals", "counts")}
+        results[path.relative_to(folder).as_posix()] = facts
+    return {"files": files(folder), "results": results, "ancestry": ancestry}
+
+
+def files(folder: Path) -> dict[str, dict[str, Any]]:
+    """Path below the folder -> sha256 and bytes, of every file but the manifest itself and hidden ones."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name != NAME and not any(part.startswith(".") for part in Path(name).parts):
+            found[name] = {"sha256": sha256(path), "bytes": path.stat().st_size}
+    return found

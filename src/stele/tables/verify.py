@@ -1,0 +1,94 @@
+"""Check a folder of results: against its manifest, and each result against what its own record says.
+
+    python -m stele tables verify
+    python -m stele tables verify --results-dir ../colleague/results
+
+Names every file that was changed, added or removed since the manifest was written, and every result whose values,
+values per query or run files are not those that it was made with. The exit code is 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from stele import records
+from stele.errors import SteleError
+from stele.outputs import digest, sha256
+from stele.results import result_files
+from stele.runs.trec import runs_of
+from stele.tables.manifest import NAME, files
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> None:
+    folder = args.results_dir
+    if not folder.is_dir():
+        raise SteleError(f"{folder}: no such folder of results")
+    found = sorted({*against_manifest(folder), *against_records(folder)})
+    if found:
+        raise SteleError("\n".join([f"{folder}: {len(found)} findings:", *found]))
+    print(f"{folder}: every file is as its manifest says, every result as its record says")
+
+
+def against_manifest(folder: Path) -> Iterator[str]:
+    """Files that are not as the manifest has them."""
+    if not (folder / NAME).is_file():
+        yield f"{folder / NAME}: no manifest; `snakemake all_tables` (or `stele tables manifest`) writes it"
+        return
+    written, there = records.read_record(folder / NAME).get("files", {}), files(folder)
+    for name in sorted(written.keys() | there.keys()):
+        if name not in there:
+            yield f"{folder / name}: removed"
+        elif name not in written:
+            yield f"{folder / name}: added"
+        elif written[name]["sha256"] != there[name]["sha256"]:
+            yield f"{folder / name}: changed"
+
+
+def against_records(folder: Path) -> Iterator[str]:
+    """Results whose parts are not those that they were made from."""
+    for each_seed in (False, True):
+        for path in result_files(folder, each_seed):
+            try:
+                yield from _result(path)
+            except SteleError as error:
+                yield str(error)
+
+
+def _result(path: Path) -> Iterator[str]:
+    record = records.read_record(path)
+    if record.get("content") != digest(record.get("metrics")):
+        yield f"{path}: its values are not those that were scored"
+    queries = record.get("queries")
+    if queries:
+        beside = path.with_suffix("") / queries["file"]
+        if not beside.is_file() or sha256(beside) != queries["sha256"]:
+            yield f"{beside}: not the values per query that belong to {path.name}"
+    for name, source in _sources(path, record).items():
+        if source.name == "retrieval.json" and source.is_file():
+            yield from _runs(source)
+        if source.is_file() and records.content_digest(source) != record["inputs"].get(name, ""):
+            yield f"{path}: not made from the {source.name} that stands there now"
+
+
+def _runs(retrieval: Path) -> Iterator[str]:
+    record, runs = records.read_record(retrieval), {}
+    for name, path in runs_of(record, retrieval.parent).items():
+        if path.is_file():
+            runs[name] = sha256(path)
+    if record.get("content") != digest(runs):
+        yield f"{retrieval.parent / 'runs'}: not the run files that {retrieval.name} was written for"
+
+
+def _sources(path: Path, record: dict) -> dict[str, Path]:
+    """The inputs of a result that stand beside it: its retrieval, or its seeds."""
+    if isinstance(record.get("seeds"), list):
+        folder = path.parent / record["setting"]
+        names = [f"pt{own['pretraining']}-ft{own['finetuning']}.json" for own in record["seeds"]]
+        return {f"seeds {i}": folder / name for i, name in enumerate(names)}
+    return {"retrieval": path.with_suffix("") / "retrieval.json"}

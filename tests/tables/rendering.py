@@ -1,0 +1,51 @@
+"""Tables rendered in tests: one at a time, a folder of all, and labels with letters that formats stumble over."""
+
+import json
+import random
+
+from stele.tables.cell import Results, table_cells
+from stele.tables.context import Context
+from stele.tables.significance import compare_rows
+from stele.tables.spec import load_specs
+from stele.tables.targets import asks
+
+NASTY = 'a|b_c*d`e <f>g &h#i%j $k~l^m \\n{o}[p] é ß Ж Медь ทดสอบ نص عربي ąǆ α ± "q" don\'t </td><script>x</script>'
+
+
+def render(to, bench, table, **context):
+    """What one of the renderers writes of a table."""
+    return to(*filled(bench, table, **context))
+
+
+def filled(bench, table, **context):
+    """What the renderers take: table, cells, context, results, tests."""
+    context, results = Context(**context), Results(bench.results_dir)
+    cells = table_cells(table, context, results)
+    return table, cells, context, results, compare_rows(cells, results)
+
+
+def measure_everything(results_dir, papers):
+    """A result for all that the tables of a folder of specs ask for, with three seeds: the widest tables there are."""
+    numbers, found = random.Random(0), {}
+    for table in load_specs(papers):
+        for asked in asks(table, recompute="all"):
+            languages = found.setdefault(asked.result, {}).setdefault(asked.metric, {})
+            for code in asked.languages:
+                languages.setdefault(code, [numbers.random() for _ in range(3)])
+    for (benchmark, model, setting), metrics in found.items():
+        path = results_dir / benchmark / model / f"{setting}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = {
+            name: {"languages": {c: sum(v) / 3 for c, v in values.items()}, "values": {"languages": values}}
+            for name, values in metrics.items()
+        }
+        labels = ["generated data", "stand-in checkpoint"]
+        result = {"benchmark": benchmark, "model": model, "setting": setting, "labels": labels, "metrics": content}
+        path.write_text(json.dumps(result), encoding="utf-8")
+
+
+def nasty_context(path, tables):
+    """A context file that adds a row with a nasty label to some tables."""
+    row = {"model": "own", "label": NASTY, "tables": tables}
+    path.write_text(json.dumps({"scale": "my_scale%", "recompute": "all", "extra_rows": [row]}), encoding="utf-8")
+    return path

@@ -1,0 +1,142 @@
+"""The specs of the figures: the papers' four hold what the tables print; a wrong one is refused with the place."""
+
+import json
+import re
+
+import pytest
+from figure_files import CURVES, DISTRIBUTION, PROJECTION, spec, write_spec
+
+from stele import catalogue, cli
+from stele.catalogue.metrics import metric_parts
+from stele.errors import SteleError
+from stele.tables.cell import Results, table_cells
+from stele.tables.context import Context
+from stele.tables.figure_spec import figure_schema, load_figure
+from stele.tables.spec import load_specs
+from stele.tables.targets import resolve
+
+FIGURES = {"ccp/1": "projection", "clir_lm/1": "distribution", "clir_lm/4": "curves", "clir_lm/5": "curves"}
+
+
+@pytest.fixture(scope="module")
+def figures(root):
+    loaded = [load_figure(path) for path in (root / "paper_tables").glob("*/figure_*.yaml")]
+    return {figure.id: figure for figure in loaded}
+
+
+def test_the_data_plots_of_the_papers_are_there(figures):
+    assert {key: figure.kind for key, figure in figures.items()} == FIGURES
+
+
+def test_the_schema_is_the_model_s(root):
+    written = json.loads((root / "paper_tables/figure.schema.json").read_text(encoding="utf-8"))
+    assert written == figure_schema(), "run `python -m stele tables schema`"
+    for path in (root / "paper_tables").glob("*/figure_*.yaml"):
+        assert path.read_text(encoding="utf-8").startswith("# yaml-language-server: $schema=../figure.schema.json\n")
+
+
+def printed_by_tables(root, paper):
+    """What the paper's tables print for each target, as in a result."""
+    cells = [c for t in load_specs(root / "paper_tables" / paper) for c in table_cells(t, Context(), Results("none"))]
+    with_number = [c for c in cells if c.ask and c.printed and isinstance(c.printed.value, float)]
+    return {c.ask: c.printed.value / c.report.scale for c in with_number}
+
+
+def test_a_curve_has_the_printed_value_wherever_a_table_prints_one_and_nowhere_else(root, figures):
+    tables = printed_by_tables(root, "clir_lm")
+    seen = 0
+    for figure in (figures["clir_lm/4"], figures["clir_lm/5"]):
+        for panel in figure.panels:
+            for series in figure.series:
+                asked = {point.at: resolve(figure.target_of(panel, series, point)) for point in series.points}
+                expected = {at: tables[one] for at, one in asked.items() if one in tables}
+                assert panel.printed.get(series.key, {}) == pytest.approx(expected), (panel.key, series.key)
+                seen += len(expected)
+    assert seen == 4 * (1 + 1 + 3) + 2 * 5
+
+
+def test_series_that_share_a_model_share_their_points(figures):
+    """QLM of figure 4 is the baseline of figure 5, and every curve starts from mBERT."""
+    four, five = figures["clir_lm/4"], figures["clir_lm/5"]
+    qlm, baseline = four.series[0], five.series[1]
+    assert (qlm.label, baseline.label) == ("QLM", "query, p = 0.30")
+    assert qlm.points == baseline.points
+    for series in [*four.series, *five.series]:
+        assert [point.at for point in series.points] == [0, 5, 10, 15, 20]
+        assert series.points[0].target.model == "mbert_uncased"
+
+
+def test_targets_bear_names_that_paths_and_the_catalogue_take(root, figures):
+    constraint = re.search(r'model="(.+)"', (root / "Snakefile").read_text()).group(1)
+    for figure in figures.values():
+        for asked in figure.asks():
+            assert re.fullmatch(constraint, asked.model), asked.model
+            if figure.kind == "curves":
+                entry = catalogue.get("benchmarks", asked.benchmark)
+                assert asked.metric in entry["metrics"] and set(asked.languages) <= set(entry["languages"])
+                assert metric_parts(asked.metric)
+
+
+def test_printed_ranges_hold_the_printed_values(figures):
+    for figure in figures.values():
+        for panel in figure.panels:
+            axis = figure.axis(panel)
+            assert axis.ticks == sorted(axis.ticks)
+            if figure.kind == "curves":
+                values = [value for series in panel.printed.values() for value in series.values()]
+                assert all(axis.range[0] <= value <= axis.range[1] for value in values)
+                assert (axis.ticks[0], axis.ticks[-1]) == axis.range
+
+
+@pytest.mark.parametrize("text", [CURVES, DISTRIBUTION, PROJECTION])
+def test_the_specs_of_these_tests_are_right(tmp_path, text):
+    assert spec(tmp_path, text).file.endswith("/figure_98")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "said"),
+    [
+        (CURVES, "caption:", "capton:", r"unknown key 'capton'; did you mean 'caption'\?"),
+        (
+            CURVES,
+            "{at: 5, target",
+            "{at: 5, traget",
+            r"unknown key 'series.0.points.1.traget'; did you mean 'target'\?",
+        ),
+        (CURVES, "kind: curves", "kind: curve", "kind: Input should be 'curves'"),
+        (CURVES, "at: 5", "at: 15", r"series 'one': points must go from left to right, found \[0.0, 15.0, 10.0\]"),
+        (CURVES, "key: two", "key: one", "series 'one' is given twice"),
+        (CURVES, "metric: ap_judged", "language: de-en", "want benchmark, model, setting, metric and language; found"),
+        (CURVES, "10: 0.5}", "7: 0.5}", "panel 'en_de': `printed` has a value of 'one' at 7, where it has no point"),
+        (CURVES, "printed: {one:", "printed: {uno:", "`printed` has 'uno', which is not a series with values"),
+        (CURVES, "  y: {label", "  x: {label", "unknown key 'panels.0.x'"),
+        (CURVES, "number: 98", "number: 97", "belongs at clir_lm/figure_97.yaml"),
+        (CURVES, "number: 98", "number: 98\nhighlighted: 3", "`highlighted` belongs to the kind projection"),
+        (DISTRIBUTION, "reference: 300\n", "", "the kind distribution needs `reference`"),
+        (DISTRIBUTION, "{300: 0.494}", "{512: 0.494}", "has a value of 'en' at 512, where it has no point"),
+        (
+            DISTRIBUTION,
+            "label: French,",
+            "label: French, points: [{at: 0, target: {}}],",
+            "`points` belong to the kind",
+        ),
+        (PROJECTION, "highlighted: 2\n", "", "the kind projection needs `highlighted`"),
+        (PROJECTION, "- {key: ar, label: Arabic}\n", "", "two series, its languages; found 1"),
+        (PROJECTION, "y: {label: second}\n", "", "panel 'a': no vertical axis"),
+        (PROJECTION, "paper: ccp", "paper: ccp\npaper: ccp", "key 'paper' is given twice"),
+    ],
+)
+def test_a_wrong_spec_is_refused(tmp_path, text, old, new, said):
+    with pytest.raises(SteleError, match=said) as error:
+        spec(tmp_path, text, **{old: new})
+    assert "figure_98.yaml" in str(error.value), "the error names the file"
+
+
+def test_the_command_names_a_wrong_spec_and_a_wrong_output(tmp_path, capsys):
+    path = write_spec(tmp_path, CURVES, **{"caption:": "capton:"})
+    line = ["tables", "figure", "--results-dir", str(tmp_path), "--spec", str(path), "--output"]
+    assert cli.main([*line, str(tmp_path / "a.svg")]) == 1
+    assert "unknown key 'capton'" in capsys.readouterr().err
+    assert cli.main([*line, str(tmp_path / "a.bmp")]) == 1
+    assert "want a name that ends in .svg, .pdf, .png" in capsys.readouterr().err
+    assert not list(tmp_path.glob("a.*"))

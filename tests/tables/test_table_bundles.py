@@ -1,0 +1,192 @@
+"""Coverage, manifest, verification and comparison of folders of results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+
+import pytest
+
+from stele import cli, records
+from stele.outputs import digest, sha256
+from stele.runs.trec import write_run
+from stele.tables.cells import COLUMNS
+from stele.tables.coverage import all_cells, coverage
+from stele.tables.diff import differences
+from stele.tables.manifest import manifest
+
+
+def build(folder, values: dict[str, float], model: str = "first"):
+    """A result over one seed with all that stands beside it, by the real writers of records and runs."""
+    import pyarrow
+    import pyarrow.parquet
+
+    own = folder / "mrtydi" / model / "zero_shot_marco"
+    (own / "pt0-ft0/runs").mkdir(parents=True)
+    rows = [(code, f"{code}{i}", value + i / 100) for code, value in values.items() for i in range(-12, 13)]
+    columns = dict(
+        zip(("search", "language", "query", "mrr@100"), zip(*((r[0], *r) for r in rows), strict=True), strict=True)
+    )
+    queries = own / "pt0-ft0/queries.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({name: list(column) for name, column in columns.items()}), queries)
+    for code in values:
+        write_run(own / f"pt0-ft0/runs/{code}.trec.gz", [("q", [("d", 1.0)])], "t")
+    searches = {code: {"language": code, "pool": code} for code in values}
+    runs = {code: sha256(own / f"pt0-ft0/runs/{code}.trec.gz") for code in values}
+    given = {"clock": records.start(), "benchmark": "mrtydi", "model": model, "setting": "zero_shot_marco"}
+    records.write_record(
+        own / "pt0-ft0/retrieval.json", job="retrieve", inputs={}, content=digest(runs), searches=searches, **given
+    )
+    metrics = {
+        "mrr@100": {"languages": values, "average": sum(values.values()) / len(values), "n": dict.fromkeys(values, 25)}
+    }
+    for path, inputs, seeds in (
+        (own / "pt0-ft0.json", {"retrieval": own / "pt0-ft0/retrieval.json"}, {"pretraining": 0, "finetuning": 0}),
+        (own.with_suffix(".json"), {"seeds 0": own / "pt0-ft0.json"}, [{"pretraining": 0, "finetuning": 0}]),
+    ):
+        beside = {"queries": {"file": queries.name, "sha256": sha256(queries)}} if isinstance(seeds, dict) else {}
+        records.write_record(
+            path, job="score", inputs=inputs, metrics=metrics, seeds=seeds, averaged="macro", content=digest(metrics),
+            **beside, **given,
+        )  # fmt: skip
+    return own
+
+
+@pytest.fixture
+def results(tmp_path):
+    folder = tmp_path / "results"
+    build(folder, {"ar": 0.5, "sw": 0.25})
+    assert cli.main(["tables", "manifest", "--results-dir", str(folder)]) == 0
+    return folder
+
+
+def findings(folder, capsys) -> str:
+    code = cli.main(["tables", "verify", "--results-dir", str(folder)])
+    captured = capsys.readouterr()
+    assert code == (1 if captured.err else 0)
+    return captured.err
+
+
+# --- verify -----------------------------------------------------------------------------------------------------------
+def test_an_untouched_folder_is_right_wherever_it_stands(results, tmp_path, capsys):
+    assert not findings(results, capsys)
+    shutil.copytree(results, tmp_path / "elsewhere")
+    assert not findings(tmp_path / "elsewhere", capsys)
+
+
+def edit(path, old: bytes, new: bytes) -> None:
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new))
+
+
+def test_whatever_was_changed_by_hand_is_named(results, capsys):
+    own = results / "mrtydi/first/zero_shot_marco"
+    edit(own.with_suffix(".json"), b"0.25", b"0.95")
+    said = findings(results, capsys)
+    assert "zero_shot_marco.json: changed" in said and "zero_shot_marco.json: its values are not those" in said
+
+
+def test_a_change_is_seen_without_the_manifest_too(results, capsys):
+    own = results / "mrtydi/first/zero_shot_marco"
+    shutil.copy(own / "pt0-ft0/queries.parquet", own / "kept")
+    (own / "pt0-ft0/queries.parquet").write_bytes(b"other")
+    write_run(own / "pt0-ft0/runs/sw.trec.gz", [("q", [("better", 1.0)])], "t")
+    (own / "kept").unlink()
+    (results / "manifest.json").unlink()
+    said = findings(results, capsys)
+    assert "no manifest" in said
+    assert "queries.parquet: not the values per query that belong to pt0-ft0.json" in said
+    assert "runs: not the run files that retrieval.json was written for" in said
+
+
+def test_files_that_came_or_went_are_named(results, capsys):
+    (results / "tables").mkdir()
+    (results / "tables/new.md").write_text("x")
+    (results / "mrtydi/first/zero_shot_marco/pt0-ft0/runs/sw.trec.gz").unlink()
+    said = findings(results, capsys)
+    assert "tables/new.md: added" in said and "sw.trec.gz: removed" in said
+
+
+def test_a_seed_made_anew_without_its_average_is_named(results, capsys):
+    own = results / "mrtydi/first/zero_shot_marco"
+    record = json.loads((own / "pt0-ft0.json").read_text())
+    record["metrics"]["mrr@100"]["languages"]["sw"] = 0.3
+    (own / "pt0-ft0.json").write_text(json.dumps(record | {"content": digest(record["metrics"])}))
+    assert "zero_shot_marco.json: not made from the pt0-ft0.json that stands there now" in findings(results, capsys)
+
+
+def test_the_manifest_holds_what_each_result_was_made_from(results):
+    found = manifest(results)
+    (facts,) = found["results"].values()
+    assert "metrics" not in facts and facts["model"] == "first"
+    assert {own["job"] for own in found["ancestry"].values()} == {"score", "retrieve"}
+    assert set(facts["inputs"].values()) <= found["ancestry"].keys()
+
+
+# --- coverage ---------------------------------------------------------------------------------------------------------
+def test_coverage_counts_every_cell_once(bench, results):
+    bench.spec()
+    rows = coverage(list(all_cells(bench.folder / "msm", bench.results_dir)))
+    assert rows == [["paper", "tables", "cells", "measured", "not run"], ["msm", 1, 6, 3, 3], ["all", 1, 6, 3, 3]]
+
+
+def test_coverage_works_before_there_is_anything(root, tmp_path, capsys):
+    assert (
+        cli.main(["tables", "coverage", "--specs", str(root / "paper_tables/msm"), "--results-dir", str(tmp_path)]) == 0
+    )
+    header, msm, everything = capsys.readouterr().out.splitlines()
+    assert header.split()[:3] == ["paper", "tables", "cells"]
+    assert msm.split()[1:] == everything.split()[1:] and msm.split()[1] == "16"
+
+
+# --- diff -------------------------------------------------------------------------------------------------------------
+def compare(bench, one, other, capsys) -> tuple[int, list[str]]:
+    try:
+        code = cli.main(["tables", "diff", str(one), str(other), "--specs", str(bench.folder / "msm")])
+    except SystemExit as ended:
+        code = ended.code
+    return code, capsys.readouterr().out.splitlines()
+
+
+def test_two_folders_are_compared_cell_by_cell_with_a_test(bench, results, tmp_path, capsys):
+    bench.spec()
+    build(tmp_path / "other", {"ar": 0.5, "sw": 0.45})
+    build(tmp_path / "other", {"ar": 0.1, "sw": 0.1}, model="second")
+    assert compare(bench, results, results, capsys) == (0, ["6 cells, 3 measured in both, 0 differ"])
+    code, lines = compare(bench, results, tmp_path / "other", capsys)
+    assert code == 1 and lines[-1] == "6 cells, 3 measured in both, 5 differ"
+    sw = next(line for line in lines if "all/first/value/sw" in line).split("  ")
+    assert sw[2:5] == ["0.25", "0.45", "+0.200000"]
+    assert float(sw[5]) < 0.001  # every query is .2 better
+    assert any("all/second/value/ar" in line and "not run" in line for line in lines)
+
+
+def test_the_test_needs_values_per_query_on_both_sides(bench, results, tmp_path):
+    bench.spec()
+    own = build(tmp_path / "other", {"ar": 0.5, "sw": 0.45})
+    (own / "pt0-ft0/queries.parquet").unlink()
+    folders = results, tmp_path / "other"
+    pairs = list(zip(*(all_cells(bench.folder / "msm", folder) for folder in folders), strict=True))
+    assert [d.p for d in differences(pairs, *folders)] == [None, None]
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, capsys):
+    bench.spec()
+    line = ["tables", "cells", "--specs", str(bench.folder / "msm"), "--results-dir", str(results)]
+    assert cli.main(line) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == 6 and rows[0].keys() == set(COLUMNS)
+    assert (rows[0]["language"], rows[0]["printed"], rows[0]["measured"], rows[0]["state"]) == (
+        "ar",
+        "40.0",
+        "50",
+        "measured",
+    )
+    assert rows[3]["state"] == "not run" and rows[3]["measured"] == ""
+    assert rows[3]["command"] == f"snakemake {results}/mrtydi/second/zero_shot_marco.json"
+    assert cli.main([*line, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == rows

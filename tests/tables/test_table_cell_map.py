@@ -1,0 +1,39 @@
+"""The map of all cells: a square a cell, in the colour of its state, the same bytes each time."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from matplotlib.collections import PatchCollection
+from matplotlib.colors import to_hex
+
+from stele import cli
+from stele.tables.cell_map import COLOURS, draw
+from stele.tables.states import STATES
+
+
+def test_there_is_a_square_for_every_cell_in_the_colour_of_its_state(bench):
+    bench.result("first", {"ar": 0.5})
+    cells = list(bench.cells(bench.spec()).values())
+    figure = draw(cells)
+    drawn = {to_hex(c.get_facecolor()[0]): len(c.get_paths()) for c in figure.axes[0].collections
+             if isinstance(c, PatchCollection)}  # fmt: skip
+    expected = Counter(COLOURS[cell.found.state].lower() for cell in cells)
+    assert drawn == dict(expected) and len(expected) > 1
+    assert next(text.get_text() for text in figure.axes[0].get_legend().get_texts()) == "measured (2)"
+
+
+def test_every_state_has_a_colour_of_its_own():
+    assert COLOURS.keys() == STATES.keys()
+    assert len(set(COLOURS.values())) == len(COLOURS)
+
+
+def test_the_files_are_the_same_bytes_each_time(root, tmp_path):
+    for name in ("a", "b"):
+        files = [str(tmp_path / f"{name}.{suffix}") for suffix in ("svg", "pdf")]
+        line = ["--specs", str(root / "paper_tables/msm"), "--results-dir", str(tmp_path), "--output", *files]
+        assert cli.main(["tables", "cell_map", *line]) == 0
+    for suffix in ("svg", "pdf"):
+        assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+    assert b"MSM" in (tmp_path / "a.svg").read_bytes()  # text stays text
+    assert cli.main(["tables", "cell_map", "--output", str(tmp_path / "a.bmp")]) == 1

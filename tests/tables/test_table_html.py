@@ -1,0 +1,191 @@
+"""Tables as HTML: what a reader sees and unfolds, escaped, the same bytes every time (in a browser: tests of pages)."""
+
+import json
+import re
+
+import pytest
+from lxml import html as parser
+from rendering import NASTY, filled
+
+from stele.tables import html, pages
+from stele.tables.unfold import HIDDEN, shown
+
+
+def _draw(bench, table, **context):
+    return pages.draw(*filled(bench, table, **context), root="../..")
+
+
+def _page(bench, table, **context):
+    return parser.fromstring(pages.table_page(_draw(bench, table, **context), index="../all_tables.html"))
+
+
+def _rows(page, view="side"):
+    rows = page.xpath(f"//div[contains(@class, '{view}')]//tr[td]")
+    return [[" ".join(cell.text_content().split()) for cell in row] for row in rows]
+
+
+def _unfolded(page, row, column):
+    """The facts of the cell in a place of the side-by-side view, name -> text."""
+    button = page.xpath("//div[contains(@class, 'side')]//tr[td]")[row].xpath("./td")[column].find(".//button")
+    box = page.get_element_by_id(button.get("popovertarget"))
+    names, values = box.xpath("./dl/dt"), box.xpath("./dl/dd")
+    return box, {name.text_content(): value.text_content() for name, value in zip(names, values, strict=True)}
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+def test_ours_the_papers_and_the_difference_side_by_side(bench):
+    bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data", "stand-in checkpoint"])
+    page = _page(bench, bench.spec(), scale="miniature")
+    assert _rows(page)[:4] == [
+        ["First", "ours", "50.0", "10.0", "30.0"],
+        ["paper", "40.0", "20.0", "30.0"],
+        ["diff.", "+10.0", "−10.0", "0.0"],
+        ["Second", "ours", "—n", "—n", "—n"],
+    ]
+    labels = page.xpath("//p[@class='labels']")[0].text_content()
+    assert labels == "Labels: generated data; stand-in checkpoint; not the paper's numbers: miniature."
+    assert page.xpath("//th[@rowspan='3']")[0].text_content() == "First", "a label spans the lines of its row"
+
+
+def test_each_view_is_there_once_and_the_side_by_side_one_stands_in(bench, msm):
+    classes = [
+        view.get("class").split() for view in _page(bench, bench.spec()).xpath("//div[@class[starts-with(., 'view')]]")
+    ]
+    assert classes == [["view", "side", "ours"], ["view", "printed"]], "nothing of ours yet"
+    assert [view.classes for view in _draw(bench, msm[13]).views] == ["side ours printed"], "a stated table"
+    bench.result("first", {"ar": 0.5, "sw": 0.1})
+    assert [view.classes for view in _draw(bench, bench.spec()).views] == ["side", "ours", "printed"]
+
+
+def test_best_and_second_best_and_room_for_marks(bench, msm):
+    for model, value in {"msm": 0.1, "msm_neg_256": 0.3, "msm_neg_1024": 0.2}.items():
+        bench.result(model, dict.fromkeys(msm[6].columns[0].target.average[:5], value), setting="zero_shot_nq")
+    page = _page(bench, msm[6])
+    cell = page.xpath("//div[contains(@class, 'side')]//td[.//b]")[0]
+    assert cell.find(".//b").text == "30.0" and cell.find("./sup").get("class") == "w4", "5/11 takes four letters"
+    assert page.xpath("//u")[0].text == "20.0"
+    column = page.xpath("//div[contains(@class, 'side')]//tr/td[1]")
+    assert all(cell.find("./sup").get("class") == "w4" for cell in column), "in every cell, so that decimals line up"
+
+
+# --- what unfolds -----------------------------------------------------------------------------------------------------
+def test_a_cell_unfolds_to_what_it_is_and_its_command(bench):
+    path = bench.result("first", {"ar": 0.5}, labels=["generated data"])
+    box, facts = _unfolded(_page(bench, bench.spec()), 0, 0)
+    assert facts == {
+        "state": "measured: our number, from the results folder", "ours": "50.0 (unrounded 0.5)", "paper": "40.0",
+        "difference": "+10.0", "benchmark": "mrtydi", "model": "first", "setting": "zero_shot_marco",
+        "metric": "mrr@100", "language": "ar", "labels": "generated data",
+    }  # fmt: skip
+    assert box.find("./h3").text == "First · AR"
+    assert box.find(".//code").text == f"snakemake {path.as_posix()}"
+    assert box.find(".//a").get("href") == "../../mrtydi/first/zero_shot_marco.json"
+    average = _unfolded(_page(bench, bench.spec()), 0, 2)[1]
+    assert average["average of"] == "ar, sw" and average["not in this average"] == "sw"
+
+
+def test_every_cell_unfolds_once_in_every_table(bench, msm):
+    for number, table in msm.items():
+        drawn = _draw(bench, table)
+        page = parser.fromstring(pages.table_page(drawn, "index.html"))
+        buttons = page.xpath("//div[contains(@class, 'side')]//td//button/@popovertarget")
+        assert sorted(buttons) == sorted(cell.id for cell in drawn.cells), f"table {number}"
+        boxes = page.xpath("//div[@popover]/@id")
+        assert len(set(boxes)) == len(boxes) and {*page.xpath("//@popovertarget")} == {*boxes}
+
+
+def test_a_cell_of_an_exchanged_column_says_where_its_number_is_printed(bench, msm):
+    facts = _unfolded(_page(bench, msm[3]), 0, 0)[1]
+    assert facts["language"] == "ar" and facts["paper"].endswith("(printed under TE)")
+
+
+def test_a_result_unfolds_to_its_records_and_their_ancestors_without_circumstances(bench):
+    path = bench.result("first", {"ar": 0.5})
+    circumstances = dict.fromkeys(HIDDEN, "circumstance")
+    ancestry = {"aa11": {"job": "finetune", "inputs": {"encoder": "bb22"}, **circumstances}, "bb22": {"job": "base"}}
+    record = json.loads(path.read_text()) | {"inputs": {"retrieval": "aa11"}, "commit": "c0ffee", "ancestry": ancestry}
+    path.write_text(json.dumps(record | circumstances))
+    seed = path.with_suffix("") / "pt0-ft0.json"
+    seed.parent.mkdir()
+    seed.write_text(json.dumps({"command": "python -m stele x", "encoding": {"pooling": "mean", "host": "box"}}))
+    page = _page(bench, bench.spec())
+    box, _ = _unfolded(page, 0, 0)
+    made = page.get_element_by_id(box.find("./p/button").get("popovertarget"))
+    text = " ".join(made.text_content().split())
+    assert "c0ffee" in text and "pt0-ft0.json" in text and "mean" in text
+    assert "circumstance" not in parser.tostring(page).decode() and "box" not in text
+    assert "python -m stele x" in [code.text for code in made.iter("code")], "a record's command can be copied too"
+    steps = []
+    while links := made.xpath(".//dl//button[@popovertarget]"):
+        made = page.get_element_by_id(links[0].get("popovertarget"))
+        steps.append(made.find("./h3").text)
+    assert steps == ["aa11", "bb22"], "the way back from a result to what it began with"
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"metrics": 1}', '{"ancestry": 1, "metrics": {}}', "\xff"])
+def test_a_damaged_result_leaves_its_cells_unreadable_and_the_rest_as_it_is(bench, content):
+    bench.result("second", {"ar": 0.5})
+    bench.result("first", {"ar": 0.5}).write_bytes(content.encode("latin-1"))
+    page = _page(bench, bench.spec())
+    assert _unfolded(page, 0, 0)[1]["state"] == "unreadable: its result file is damaged"
+    assert next(row for row in _rows(page) if row[0] == "Second")[:3] == ["Second", "ours", "50.0"]
+
+
+def test_records_are_cut_to_a_length_for_reading():
+    assert shown({"a": None, "b": [], "c": True, "wall_seconds": 3, "d": {"device": "x", "e": 0}}) == {
+        "c": "yes",
+        "d": {"e": 0},
+    }
+    assert shown(list(range(100)))[-1] == "… (100 in all)" and len(shown("x" * 1000)) < 300
+
+
+# --- escaping ---------------------------------------------------------------------------------------------------------
+def test_specials_stay_text(bench):
+    added = [{"model": "own", "label": NASTY}]
+    text = pages.table_page(_draw(bench, bench.spec(), extra_rows=added, scale="<i>&"), "index.html")
+    page = parser.fromstring(text)
+    label = page.xpath("//th[@class='stub'][contains(., 'a|b')]")[0]
+    assert label.text_content() == f"{NASTY}+" and [child.tag for child in label] == ["sup"]
+    assert len(page.xpath("//script")) == 1 and "<script>x" not in text and "<i>" not in text
+    assert html.escape("\"'<>&") == "&quot;&#x27;&lt;&gt;&amp;" and html.escape("a\x00b\ud800") == "a\ufffdb\ufffd"
+
+
+def test_what_a_result_and_its_record_hold_stays_text(bench):
+    path = bench.result("first", {"ar": 0.5}, labels=["<b>label"])
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"<img src=x>": {"command": '"><script>1</script>'}}))
+    text = pages.table_page(_draw(bench, bench.spec()), "index.html")
+    assert "&lt;b&gt;label" in text and "<b>label" not in text
+    assert "<img" not in text and len(re.findall("<script", text)) == 1
+
+
+def test_a_page_allows_itself_its_own_style_and_script_only(bench):
+    page = _page(bench, bench.spec())
+    policy = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
+    assert not page.xpath("//*[@style]") and not page.xpath("//@src") and not page.xpath("//@onclick")
+    assert {*page.xpath("//link/@href")} == {"data:,"}
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["paper", "index"])
+def test_links_lead_to_what_is_written(bench, msm, kind):
+    drawn = [pages.draw(*filled(bench, table), root="..") for table in msm.values()]
+    text = (
+        pages.paper_page("msm", drawn, "all_tables.html")
+        if kind == "paper"
+        else pages.index_page(drawn, ["md", "csv"], ["cell_map.svg"])
+    )
+    page = parser.fromstring(text)
+    links = {link for link in page.xpath("//a/@href") if not link.startswith(("https:", "#", "../"))}
+    written = {f"msm/table_{number:02d}.{suffix}" for number in msm for suffix in ("md", "csv")}
+    anchors = {f"msm.html#t{number:02d}" for number in msm}
+    together = {"all_tables.md", "all_tables.tex", "all_tables.bib", "msm.html", "cell_map.svg"}
+    assert links == ({"all_tables.html"} if kind == "paper" else written | anchors | together)
+    if kind == "paper":
+        assert {f"t{number:02d}" for number in msm} <= {*page.xpath("//section/@id")}
+
+
+def test_same_cells_same_bytes(bench, msm):
+    bench.result("msm", {"ar": 0.5, "en": 0.25})
+    texts = [pages.paper_page("msm", [_draw(bench, table) for table in msm.values()], "i.html") for _ in range(2)]
+    assert texts[0] == texts[1]

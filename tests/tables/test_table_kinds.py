@@ -1,0 +1,60 @@
+"""What a spec says of tables that are no plain comparison: counts, lists of words, a baseline for each benchmark."""
+
+from stele.tables.cell import Results, table_cells
+from stele.tables.check import bold_marks, counts, printed_cells
+from stele.tables.context import Context
+from stele.tables.ranking import rank
+from stele.tables.significance import _comparisons
+
+TWO_BENCHMARKS = """
+    paper: msm
+    number: 99
+    caption: Two collections.
+    stub: Method
+    target: {setting: zero_shot_marco, metric: mrr@100}
+    significance: {against: {mrtydi: first, xor_retrieve: second}}
+    columns:
+    - {key: one, header: One, target: {benchmark: mrtydi, language: ar}}
+    - {key: two, header: Two, target: {benchmark: xor_retrieve, language: ar}}
+    groups:
+    - key: all
+      rows:
+      - {key: first, label: First, target: {model: first}, printed: [40.0, 20.0]}
+      - {key: second, label: Second, target: {model: second}, printed: [50.0, 30.0]}
+      - {key: third, label: Third, target: {model: third}, printed: [60.0, 40.0]}
+"""
+
+
+def _measured(bench, table):
+    for benchmark in ("mrtydi", "xor_retrieve"):
+        for number, model in enumerate(("first", "second", "third")):
+            bench.result(model, {"ar": 0.1 + number / 10, "sw": 0.2}, benchmark=benchmark)
+    return table_cells(table, Context(), Results(bench.results_dir))
+
+
+def test_each_benchmark_has_its_own_baseline(bench):
+    table = bench.spec(TWO_BENCHMARKS)
+    pairs = _comparisons(_measured(bench, table), table.significance)
+    assert sorted(f"{one.address} - {other.row.key}" for one, other in pairs) == [
+        "all/first/value/two - second",
+        "all/second/value/one - first",
+        "all/third/value/one - first",
+        "all/third/value/two - second",
+    ]
+
+
+def test_counts_have_no_best(bench):
+    table = bench.spec(TWO_BENCHMARKS)
+    assert rank(_measured(bench, table))
+    plain = bench.spec(TWO_BENCHMARKS, **{"stub: Method": "stub: Method\ndirection: none"})
+    assert rank(_measured(bench, plain)) == {}
+    bold = TWO_BENCHMARKS.replace("[50.0,", "[{value: 50.0, bold: true},")
+    ranked = bench.spec(bold)
+    assert [d.says for d in bold_marks(ranked, printed_cells(ranked))] == ["50 is bold, Third has 60"]
+    unranked = bench.spec(bold, **{"stub: Method": "stub: Method\ndirection: none"})
+    assert list(bold_marks(unranked, printed_cells(unranked))) == []
+
+
+def test_a_list_of_words_is_not_counted(bench):
+    assert counts(bench.spec()).total() == 6
+    assert counts(bench.spec(**{"stub: Method": "stub: Method\nkind: stated\ncounted: false"})).total() == 0

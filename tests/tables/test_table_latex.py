@@ -1,0 +1,165 @@
+"""Tables as LaTeX: what is escaped, how a table is fitted to the page; compiled, alone and all together."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from rendering import NASTY, measure_everything, nasty_context, render
+
+from stele import cli
+from stele.tables import all_tables_pdf, bibliography, fitting, latex
+from stele.tables.layout import Box, Grid, GridLine, Section
+from stele.tables.render import to_latex
+from stele.tables.spec import Column
+
+missing = [tool for tool in (*all_tables_pdf.TOOLS, "pdftotext", "pdfinfo", "fc-list") if not shutil.which(tool)]
+if not missing and not subprocess.run(["fc-list", "FreeSerif"], capture_output=True, check=False).stdout:
+    missing.append("FreeSerif")
+needs_tex = pytest.mark.skipif(bool(missing), reason=f"needs TeX and poppler: no {', '.join(missing)}")
+
+
+# --- letters ----------------------------------------------------------------------------------------------------------
+def test_specials_are_escaped():
+    assert latex.escape("100% of a_b & #1 {x} $") == r"100\% of a\_b \& \#1 \{x\} \$"
+    assert latex.escape("é α ‡") == r"\'{e} $\alpha$ $\ddagger$"
+    assert latex.escape("--spec") == r"-{}-spec", "two hyphens are no dash"
+
+
+def test_other_scripts_are_left_to_a_font_one_run_at_a_time():
+    assert latex.escape("Ж") == r"\steleletters{cyrillic}{U+0416}{Ж}"
+    assert latex.escape("a Да нет b") == r"a \steleletters{cyrillic}{U+0414 U+0430 U+043D U+0435 U+0442}{Да нет} b"
+    arabic = latex.escape("نص عربي")
+    assert arabic.startswith(r"\steleleftwards{\steleletters{arabic}{") and "{نص عربي}" in arabic, (
+        "words keep their order"
+    )
+
+
+# --- fitting ----------------------------------------------------------------------------------------------------------
+def _grid(rows: int, columns: int, lines: int = 3, label: str = "a row") -> Grid:
+    boxes = [Box("100.0")] * columns
+    row = [GridLine([Box(label if i == 0 else "", number=False)], boxes, i == 0) for i in range(lines)]
+    heads = [Column(key=f"c{i}", header="AR") for i in range(columns)]
+    return Grid("side", ["Model"], heads, [Box("AR", number=False)] * columns, [Section("", row * rows)])
+
+
+def test_a_wide_table_is_turned_and_a_long_one_goes_on_between_rows():
+    assert not fitting.fit(_grid(5, 8)).turned
+    assert fitting.fit(_grid(5, 30)).turned
+    long = fitting.fit(_grid(40, 8))
+    assert len(long.parts) == 2 and not long.turned
+    assert [sum(len(section.lines) for section in part.sections) for part in long.parts] == [60, 60], "evenly"
+    assert all(part.sections[0].lines[0].starts_row for part in long.parts)
+
+
+def test_no_letter_falls_below_six_points():
+    for columns in range(1, 80, 6):
+        setting = fitting.fit(_grid(5, columns))
+        across = fitting.PAGE[1] if setting.turned else fitting.PAGE[0]
+        assert all(fitting.SIZE * min(1.0, across / fitting.width(part)) >= 6 for part in setting.parts)
+        assert sum(len(part.columns) for part in setting.parts) == columns, "each column once"
+
+
+def test_a_long_label_is_broken_into_lines():
+    assert fitting.stub_lines(Box("KEPT")) == 1 and fitting.stub_lines(Box("a label " * 12)) > 2
+    assert fitting.width(_grid(1, 8, label="a label " * 20)) < fitting.width(_grid(1, 8)) + fitting.STUB
+    assert r"\stelelabel*{" in latex.table(_grid(1, 8, lines=1, label="a label " * 12)), "room of its own"
+    assert r"\stelelabel{" in latex.table(_grid(1, 8, lines=6, label="a label " * 12)), "hangs down"
+
+
+# --- bibliography -----------------------------------------------------------------------------------------------------
+def test_every_benchmark_and_paper_has_an_entry():
+    from stele import catalogue
+
+    known = bibliography.load()
+    assert {*known["papers"].values(), *known["benchmarks"].values()} == known["entries"].keys()
+    assert {*catalogue.load("benchmarks")} <= known["benchmarks"].keys()
+
+
+def test_bibtex_keeps_capitals_and_accents():
+    text = bibliography.bibtex()
+    assert "title = {{LAReQA: Language-Agnostic" in text and r"O{\u{g}}uz, Barlas" in text
+    assert "author = {{Forum for Information Retrieval Evaluation}}" in text and "editor = {Harman, Donna K.}" in text
+
+
+# --- compiled ---------------------------------------------------------------------------------------------------------
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_tables_compile_alone_in_every_view(bench, msm):
+    """With the packages that the first line of a file names and nothing else, in pdfLaTeX; nasty labels included."""
+    bench.result("msm", {"ar": 0.5, "sw": 0.123}, labels=["generated data"])
+    names = []
+    for number, table in msm.items():
+        added = {"extra_rows": [{"model": "own", "label": NASTY}], "scale": "my_scale%"}
+        (bench.folder / f"t{number}.tex").write_text(render(to_latex, bench, table, **added), encoding="utf-8")
+        names.append(f"t{number}")
+    views = [
+        rf"\def\steleview{{{view}}}" + "".join(rf"\input{{{n}}}\clearpage" for n in names)
+        for view in ("side", "ours", "paper")
+    ]
+    document = "\\documentclass{article}\n\\usepackage{booktabs,graphicx}\n\\begin{document}\n%s\n\\end{document}\n"
+    (bench.folder / "all.tex").write_text(document % "\n".join(views), encoding="utf-8")
+    (bench.folder / "one.tex").write_text(document % r"\input{t9}", encoding="utf-8")
+    for name in ("one", "all"):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
+        done = subprocess.run(command, cwd=bench.folder, capture_output=True, text=True, errors="replace", check=False)
+        log = (bench.folder / f"{name}.log").read_text(errors="replace")
+        assert done.returncode == 0, done.stdout[-2000:]
+        assert "Overfull \\hbox" not in log and "too large for page" not in log
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, root):
+    """All tables of all papers, every cell measured by three seeds, as one PDF; its text, and the log's complaints."""
+    folder = tmp_path_factory.mktemp("whole")
+    measure_everything(folder / "results", root / "paper_tables")
+    context = nasty_context(folder / "context.json", ["msm/2", "msm/9"])
+    specs = sorted(map(str, (root / "paper_tables").glob("*/table_*.yaml")))
+    for command in ("table", "all_tables"):
+        given = ["--spec", *specs, "--context", str(context), "--results-dir", str(folder / "results")]
+        assert cli.main(["tables", command, *given]) == 0
+    return folder / "results/tables/all_tables.tex"
+
+
+def _smallest(pdf) -> float:
+    """The size in points of the smallest letters of tables: a line of words has the height of its letters."""
+    boxes = subprocess.run(["pdftotext", "-bbox", str(pdf), "-"], capture_output=True, text=True, check=True).stdout
+    place = r'xMin="([\d.]+)" yMin="([\d.]+)" xMax="([\d.]+)" yMax="([\d.]+)">(?:ours|diff\.)<'
+    return min(min(float(x1) - float(x0), float(y1) - float(y0)) for x0, y0, x1, y1 in re.findall(place, boxes))
+
+
+@needs_tex
+@pytest.mark.slow
+def test_all_tables_are_one_document_without_anything_sticking_out(whole, root, caplog, tmp_path):
+    caplog.set_level("WARNING")
+    assert cli.main(["tables", "all_tables_pdf", "--tex", str(whole)]) == 0
+    widths = [float(width) for width in re.findall(r"Overfull .hbox \(([\d.]+)pt", caplog.text)]
+    assert not [width for width in widths if width > 3], caplog.text
+    assert "too large" not in caplog.text and "Missing character" not in caplog.text
+    assert "undefined" not in caplog.text, "references and citations have targets"
+    pdf = whole.with_suffix(".pdf")
+    said = subprocess.run(["pdfinfo", str(pdf)], capture_output=True, text=True, check=True).stdout
+    tables = len(list((root / "paper_tables").glob("*/table_*.yaml")))
+    assert tables / 2 <= int(re.search(r"Pages:\s+(\d+)", said)[1]) <= 2 * tables
+    text = subprocess.run(["pdftotext", str(pdf), "-"], capture_output=True, text=True, check=True).stdout
+    assert all(letters in text for letters in ("Медь", "ทดสอบ", "عربي", "µ = 0.5", "my_scale%", "generated data"))
+    assert "Modeling Sequential Sentence Relation" in text and "Roy, Noah Constant" in text
+    assert _smallest(pdf) >= 6
+    assert not list(whole.parent.glob("all_tables.a*")), "LaTeX's own files are not left"
+    assert cli.main(["tables", "all_tables_pdf", "--tex", str(whole), "--output", str(tmp_path / "again.pdf")]) == 0
+    assert (tmp_path / "again.pdf").read_bytes() == pdf.read_bytes(), "same tables, same bytes"
+
+
+@needs_tex
+@pytest.mark.slow
+def test_what_latex_stops_at_is_named_and_no_pdf_is_left(tmp_path, capsys):
+    (tmp_path / "all_tables.tex").write_text("\\documentclass{article}\\begin{document}\\nonsense\\end{document}")
+    assert cli.main(["tables", "all_tables_pdf", "--tex", str(tmp_path / "all_tables.tex")]) == 1
+    assert "Undefined control sequence" in capsys.readouterr().err
+    assert not (tmp_path / "all_tables.pdf").exists()
+
+
+def test_without_tex_the_error_says_what_to_install(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert cli.main(["tables", "all_tables_pdf", "--tex", "all_tables.tex"]) == 1
+    assert "latexmk" in (said := capsys.readouterr().err) and "apt-get install" in said

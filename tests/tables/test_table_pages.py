@@ -1,0 +1,142 @@
+"""The HTML pages in a browser: they open without complaint or request, fit a phone, unfold and copy."""
+
+import json
+
+import pytest
+from chromium import Chromium, executable
+from rendering import nasty_context
+
+from stele import cli
+from stele.tables.spec import PAPERS
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]
+PHONE, DESK = (360, 740), (1280, 900)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, root):
+    """All pages over a few results with records, a row with a nasty label among them; page -> address."""
+    folder = tmp_path_factory.mktemp("pages")
+    for benchmark, setting, metric in (
+        ("mrtydi", "zero_shot_marco", "mrr@100"),
+        ("xor_retrieve", "zero_shot_nq", "r@2kt"),
+    ):
+        path = folder / f"results/{benchmark}/msm/{setting}.json"
+        path.parent.mkdir(parents=True)
+        metrics = {metric: {"languages": {"ar": 0.5, "ja": 0.25}}}
+        result = {"benchmark": benchmark, "model": "msm", "setting": setting, "metrics": metrics, "inputs": {"a": "b2"}}
+        ancestry = {"b2": {"job": "finetune", "recipe": {"steps": 60}}}
+        path.write_text(json.dumps(result | {"labels": ["generated data"], "ancestry": ancestry}))
+    context = nasty_context(folder / "context.json", ["msm/2", "kept/2"])
+    specs = sorted(map(str, (root / "paper_tables").glob("*/table_*.yaml")))
+    for command, chosen in (("all_tables", specs), ("table", [spec for spec in specs if "msm/table_0" in spec])):
+        given = ["--spec", *chosen, "--context", str(context), "--results-dir", str(folder / "results")]
+        assert cli.main(["tables", command, *given]) == 0
+    tables = folder / "results/tables"
+    return {path.relative_to(tables).as_posix(): path.as_uri() for path in tables.rglob("*.html")}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    chromium = Chromium(tmp_path_factory.mktemp("chromium"))
+    yield chromium
+    chromium.close()
+
+
+def _open_popover(browser):
+    """The heading of the box that is open on top, None when none is."""
+    return browser.evaluate("[...document.querySelectorAll(':popover-open h3')].map(e => e.textContent).pop() ?? null")
+
+
+def test_every_page_opens_without_complaint_or_request_and_fits(browser, pages):
+    assert {"all_tables.html", "msm/table_05.html", *(f"{paper}.html" for paper in PAPERS)} <= pages.keys()
+    for name, address in pages.items():
+        for size in (PHONE, DESK):
+            browser.size(*size)
+            browser.open(address)
+            widths = browser.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            assert widths[0] <= size[0] == widths[1], f"{name} scrolls sideways at {size[0]} pixels"
+    assert browser.problems == []
+    assert {*browser.requests} == {*pages.values()}, "nothing but the pages themselves"
+
+
+def test_wide_tables_scroll_in_their_box_and_labels_stay(browser, pages):
+    browser.size(*PHONE)
+    browser.open(pages["msm.html"])
+    table = "document.querySelector('#t02 .scroll')"
+    assert browser.evaluate(f"{table}.scrollWidth > {table}.clientWidth")
+    browser.evaluate(f"{table}.scrollLeft = 200")
+    left = browser.evaluate(
+        f"{table}.querySelector('th.stub').getBoundingClientRect().x - {table}.getBoundingClientRect().x"
+    )
+    assert 0 <= left < 3
+
+
+def test_a_click_unfolds_a_cell_and_leads_on_to_what_it_was_made_from(browser, pages):
+    browser.size(*DESK)
+    browser.open(pages["msm.html"])
+    numbers = "[...document.querySelectorAll('#t02 .side td button')]"
+    measured = browser.evaluate(f"{numbers}.find(e => e.textContent == '50.0').getAttribute('popovertarget')")
+    assert _open_popover(browser) is None
+    browser.click(f"#t02 .side button[popovertarget='{measured}']")
+    assert _open_popover(browser).endswith("MSM · MRR@100 · AR")
+    assert "measured" in browser.evaluate(f"document.getElementById('{measured}').innerText")
+    browser.click(f"#{measured} button.record")
+    assert _open_popover(browser) == "mrtydi / msm / zero_shot_marco"
+    browser.click(":popover-open dl button.record")
+    assert _open_popover(browser) == "b2"
+    for expected in ("mrtydi / msm / zero_shot_marco", "MSM · MRR@100 · AR", None):
+        browser.press("Escape", 27)
+        assert (_open_popover(browser) or "").endswith(expected or "")
+    assert _open_popover(browser) is None and browser.problems == []
+
+
+def test_a_key_unfolds_a_cell_too(browser, pages):
+    browser.open(pages["msm/table_05.html"])
+    for key, code in (("Enter", 13), (" ", 32)):
+        browser.evaluate("document.querySelector('.side td button').focus()")
+        browser.press(key, code)
+        assert _open_popover(browser)
+        browser.press("Escape", 27)
+        assert _open_popover(browser) is None
+        assert browser.evaluate("document.activeElement == document.querySelector('.side td button')"), "and goes back"
+
+
+def test_the_copy_button_puts_the_command_on_the_clipboard(browser, pages):
+    browser.open(pages["msm.html"])
+    browser("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    browser.click("#t02 .side td button")
+    command = browser.evaluate("document.querySelector(':popover-open code').textContent")
+    assert command.startswith("snakemake ")
+    browser.click(":popover-open button.copy")
+    assert (
+        browser.evaluate("new Promise(done => setTimeout(() => done(navigator.clipboard.readText()), 100))") == command
+    )
+    assert browser.evaluate("document.querySelector(':popover-open button.copy').textContent") == "copied"
+
+
+def test_the_three_views_are_chosen_without_a_script(browser, pages):
+    browser.open(pages["msm.html"])
+    shown = "[...s.querySelectorAll('.view')].filter(e => e.offsetParent)"
+    for choice, view in (("#ours", "ours"), ("#paper", "printed"), ("#side", "side")):
+        browser.click(choice)
+        assert browser.evaluate(f"(s => {shown}[0].classList[1])(document.querySelector('#t02'))") == view
+        each = f"[...document.querySelectorAll('section')].every(s => {shown}.length == 1)"
+        assert browser.evaluate(each), "each table is shown once"
+
+
+def test_nasty_labels_are_shown_as_they_are(browser, pages):
+    browser.open(pages["kept.html"])
+    labels = browser.evaluate("[...document.querySelectorAll('#t02 .side th.stub')].map(e => e.textContent).pop()")
+    assert labels.startswith("a|b_c*d`e <f>g") and "ทดสอบ نص عربي" in labels and "<script>x</script>" in labels
+
+
+def test_a_dark_screen_and_paper_have_their_own_colours(browser, pages):
+    browser.open(pages["msm/table_05.html"])
+    background = "getComputedStyle(document.body).backgroundColor"
+    browser("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    dark = browser.evaluate(background)
+    browser("Emulation.setEmulatedMedia", media="print")
+    assert dark != browser.evaluate(background) == "rgb(255, 255, 255)"
+    assert browser.evaluate("getComputedStyle(document.querySelector('.views')).display") == "none"
+    browser("Emulation.setEmulatedMedia", media="", features=[])

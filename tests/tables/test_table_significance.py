@@ -1,0 +1,112 @@
+"""Marks of significance: on our numbers, by the stated test, on the values per query that stand beside the results."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from scipy import stats
+
+from stele.tables import render
+from stele.tables.cell import Results, table_cells
+from stele.tables.context import Context
+from stele.tables.significance import compare_rows
+
+LANGUAGES = ("ar", "sw")
+
+
+def put(bench, model: str, values: dict[str, np.ndarray]) -> None:
+    """A result of one seed with its values per query; results over seeds name the seeds that they average."""
+    path = bench.result(model, {code: float(own.mean()) for code, own in values.items()})
+    content = json.loads(path.read_text()) | {"averaged": "macro"}
+    path.write_text(json.dumps(content | {"seeds": [{"pretraining": 0, "finetuning": 0}]}))
+    folder = path.with_suffix("")
+    (folder / "pt0-ft0").mkdir(parents=True, exist_ok=True)
+    (folder / "pt0-ft0.json").write_text(json.dumps(content | {"seeds": {"pretraining": 0, "finetuning": 0}}))
+    rows = [(code, f"{code}{i}", float(v)) for code, own in values.items() for i, v in enumerate(own)]
+    columns = {
+        "search": [row[0] for row in rows],
+        "language": [row[0] for row in rows],
+        "query": [row[1] for row in rows],
+        "mrr@100": [row[2] for row in rows],
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), folder / "pt0-ft0/queries.parquet")
+
+
+@pytest.fixture
+def two(bench):
+    """The second model is better by much in ar and by a hair in sw."""
+    rng = np.random.default_rng(0)
+    first = {code: rng.random(60) / 2 for code in LANGUAGES}
+    put(bench, "first", first)
+    put(bench, "second", {"ar": first["ar"] + 0.3, "sw": first["sw"] + rng.normal(0.001, 0.2, 60)})
+    return bench
+
+
+def compared(bench, table):
+    cells, results = table_cells(table, Context(), Results(bench.results_dir)), Results(bench.results_dir)
+    found = compare_rows(cells, results)
+    return {address.partition("/")[2]: own for address, own in found.cells.items()}, found
+
+
+def test_the_best_row_is_tested_against_the_second_best(two):
+    cells, found = compared(two, two.spec())
+    # whichever is the better one of a column carries the test
+    assert {address.split("/")[2] for address in cells} == {"ar", "sw", "avg"}
+    assert cells["second/value/ar"].better and cells["second/value/avg"].better
+    assert cells["second/value/ar"].p == pytest.approx(1 / 100_001)
+    (sw,) = (own for address, own in cells.items() if address.endswith("/sw"))
+    assert not sw.better and sw.p > 0.05
+    # Holm: the smallest of three p-values times 3
+    assert cells["second/value/ar"].corrected == pytest.approx(3 / 100_001)
+    assert "second-best row" in found.method and "Holm correction over 3 tests" in found.method
+
+
+def test_the_t_test_against_a_named_row_is_scipys(two):
+    table = two.spec(**{"stub: Method": "stub: Method\nsignificance: {test: t_test, against: first, correction: none}"})
+    cells, found = compared(two, table)
+    read = {m: pyarrow.parquet.read_table(two.results_dir / f"mrtydi/{m}/zero_shot_marco/pt0-ft0/queries.parquet")
+            for m in ("first", "second")}  # fmt: skip
+    values = {m: np.array(t["mrr@100"]) for m, t in read.items()}
+    kept = np.array(read["first"]["language"]) == "sw"
+    expected = stats.ttest_rel(values["second"][kept], values["first"][kept]).pvalue
+    assert cells["second/value/sw"].p == cells["second/value/sw"].corrected == pytest.approx(expected)
+    assert set(cells) == {"second/value/ar", "second/value/sw", "second/value/avg"}
+    assert "the row of first" in found.method and "t-test" in found.method
+
+
+def test_a_row_that_is_worse_is_never_marked_as_better(two):
+    table = two.spec(**{"stub: Method": "stub: Method\nsignificance: {against: second}"})
+    cells, _ = compared(two, table)
+    assert cells["first/value/ar"].corrected < 0.05
+    assert not cells["first/value/ar"].better
+    lower = two.spec(**{"stub: Method": "stub: Method\ndirection: lower\nsignificance: {against: second}"})
+    assert compared(two, lower)[0]["first/value/ar"].better  # where lower is better
+
+
+def test_marks_and_legend_are_rendered_the_same_each_time(two):
+    table, context, results = two.spec(), Context(), Results(two.results_dir)
+    cells = table_cells(table, context, results)
+    pages = [render.to_markdown(table, cells, context, results, compare_rows(cells, results)) for _ in range(2)]
+    assert pages[0] == pages[1]
+    ours = next(line for line in pages[0].splitlines() if line.startswith("| Second") and "ours" in line)
+    assert ours.count("<sup>†</sup>") == 2
+    assert "†: better than the second-best row of its column (p &lt; 0.05" in pages[0]
+
+
+def test_results_without_values_per_query_are_not_tested_and_it_says_so(two):
+    for path in two.results_dir.glob("mrtydi/first/*/*/queries.parquet"):
+        path.unlink()
+    cells, found = compared(two, two.spec())
+    assert not cells and not found.method
+    assert len(found.untested) == 1 and "scores per query" in found.untested[0]
+
+
+def test_equal_rows_are_no_difference(bench):
+    same = {code: np.linspace(0, 1, 30) for code in LANGUAGES}
+    put(bench, "first", same)
+    put(bench, "second", same)
+    assert not compared(bench, bench.spec())[0]
