@@ -7,7 +7,7 @@ count Unicode characters within their sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -55,7 +55,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One page or web text; `title` and `entity` are "" where there is none."""
+    """One page or web text; `title` is "" where there is none, and so is `entity`, which no corpus fills yet."""
 
     language: str
     doc_id: str
@@ -198,11 +198,3 @@ def read_sentences(record: Path | str) -> Iterator[tuple[str, list[str]]]:
     """(doc_id, sentences) of every document in order; reads nothing else, which is several times faster."""
     for batch in _batches(record, ["doc_id", "sentences"]):
         yield from zip(batch.column("doc_id").to_pylist(), batch.column("sentences").to_pylist(), strict=True)
-
-
-def copy_documents(documents: Iterable[Document], folder: Path | str) -> dict[str, int]:
-    """Writes documents into a folder; returns their counts."""
-    with DocumentWriter(folder) as writer:
-        for document in documents:
-            writer.add(document)
-    return writer.counts

@@ -11,7 +11,6 @@ from stele.documents import (
     DocumentWriter,
     Link,
     Section,
-    copy_documents,
     document_shards,
     read_documents,
     read_sentences,
@@ -26,9 +25,16 @@ def made(number, sentences=("One two.", "Three.", "四五。")):
     )  # fmt: skip
 
 
+def written(documents, folder):
+    with DocumentWriter(folder) as writer:
+        for document in documents:
+            writer.add(document)
+    return writer.counts
+
+
 def test_documents_come_back_equal_and_in_order(tmp_path):
     documents = [made(i) for i in range(2500)]
-    counts = copy_documents(documents, tmp_path)
+    counts = written(documents, tmp_path)
     assert list(read_documents(tmp_path)) == documents
     assert list(read_sentences(tmp_path / "record.json")) == [(d.doc_id, d.sentences) for d in documents]
     assert counts == {
@@ -48,7 +54,7 @@ def test_shards_are_bounded(tmp_path):
 
 
 def test_no_documents_are_a_readable_shard(tmp_path):
-    assert copy_documents([], tmp_path)["shards"] == 1
+    assert written([], tmp_path)["shards"] == 1
     assert list(read_documents(tmp_path)) == []
 
 
@@ -75,7 +81,7 @@ def test_broken_positions_are_refused(tmp_path, change):
 
 
 def test_damaged_shards_are_named(tmp_path):
-    copy_documents([made(1)], tmp_path)
+    written([made(1)], tmp_path)
     shard = tmp_path / "shard-00000.parquet"
     shard.write_bytes(shard.read_bytes()[:-30])
     with pytest.raises(SteleError, match=r"shard-00000\.parquet: damaged"):

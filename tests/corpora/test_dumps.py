@@ -96,6 +96,12 @@ def damaged(filled, how):
     if how == "entities":
         bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
         return filled.write(data=bomb + data.replace(b"Text 1 ", b"&b;"))
+    if how == "entities after a comment":
+        bomb = b'<!-- <mediawiki> --><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]><!-- x -->'
+        return filled.write(data=bomb + data.replace(b"Text 1 ", b"&a;"))
+    if how == "entities in another encoding":  # as UTF-8 all of it is a comment, as UTF-7 the comment ends
+        bomb = b'<?xml version="1.0" encoding="utf-7"?><!-- +AC0ALQA+-<!DOCTYPE x [<!ENTITY a "aaaa">]><!+AC0ALQ- x -->'
+        return filled.write(data=bomb + data)
     if how == "entities far down":
         return filled.write(data=data.replace(b"Text 1 ", b"&undeclared;"))
     if how == "no siteinfo":
@@ -118,6 +124,8 @@ def damaged(filled, how):
         ("no end", "damaged or truncated XML after page 'Code'"),
         ("flipped tag", "damaged or truncated XML"),
         ("entities", "declares a document type"),
+        ("entities after a comment", "declares a document type"),
+        ("entities in another encoding", "declares a document type"),
         ("entities far down", "damaged or truncated XML after page 'Page 0'"),
         ("no siteinfo", "a page before the <siteinfo>"),
         ("other XML", "not a MediaWiki export"),
@@ -157,6 +165,12 @@ def test_an_index_that_does_not_match(filled, lines, message):
     with pytest.raises(SteleError, match=message):
         for shard in (1, 2):
             items(filled.folder, shard, 2)
+
+
+def test_an_index_of_another_dump_is_not_taken(filled):
+    filled.multistream()
+    (index := find_dump(filled.folder).index).rename(index.with_name(index.name.replace("xwiki-1", "xwiki-2")))
+    assert find_dump(filled.folder).index is None
 
 
 def test_what_cannot_be_cut_and_what_is_missing(filled, tmp_path):

@@ -53,6 +53,15 @@ def test_same_seed_same_bytes(mined, method):
     assert (one != other) == (method in ("crop", "ict"))  # the others draw nothing
 
 
+@methods
+def test_shards_do_not_matter(mined, method):
+    documents = random_documents(31)
+    one, three = (mined(documents, method=method, **RECIPES[method], shards=n) for n in (1, 3))
+    assert three.examples == one.examples and three.record["content"] == one.record["content"]
+    assert three.record["documents"] == 31 and len(three.record["inputs"]) == 4
+    assert len(mined(documents, method=method, **RECIPES[method], shards=3, limit=13).examples) < len(one.examples)
+
+
 def test_language_is_part_of_the_seed(mined):
     documents = random_documents(10)
     one, other = (mined(documents, method="crop", language=language).examples for language in ("xx", "yy"))
@@ -80,7 +89,7 @@ def test_record(mined):
     made = mined([("a", text_of([3, 4, 5])), ("b", text_of([3]))], method="msm")
     record = made.record
     assert (record["documents"], record["examples"], record["segments"], record["tokens"]) == (2, 1, 3, 12)
-    assert record["dropped"] == {"short_documents": 1} and set(record["inputs"]) == {"documents", "tokenizer"}
+    assert record["dropped"] == {"short_documents": 1} and set(record["inputs"]) == {"documents:1", "tokenizer"}
     assert record["recipe"]["sentences"] == 32 and record["seed"] == 3 and len(record["tokenizer_probe"]) == 16
 
 

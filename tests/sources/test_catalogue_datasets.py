@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatch
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,7 +15,17 @@ from stele.sources.counts import KINDS
 
 NAMES = sorted(catalogue.load("datasets"))
 NEEDED_BY_MSM = {
-    *("cc100", "mrtydi", "mrtydi_corpus", "xor_tydi", "xor_dpr_train", "enwiki_20190201_w100", "mewsli_x", "lareqa"),
+    *(
+        "cc100",
+        "mrtydi",
+        "mrtydi_train",
+        "mrtydi_corpus",
+        "xor_tydi",
+        "xor_dpr_train",
+        "enwiki_20190201_w100",
+        "mewsli_x",
+        "lareqa",
+    ),
     *("squad", "nq_dpr", "nq_test", "psgs_w100", "msmarco_passage", "tatoeba", "nltk_punkt", "wikipedia"),
 }
 LENGTHS = {"sha256": 64, "sha1": 40, "md5": 32}
@@ -33,7 +44,8 @@ def test_every_part_of_every_dataset_resolves(name):
         if entry["wall"] == "none":
             assert paths and all(urlsplit(file["url"]).scheme == "https" for file in source["files"])
         for file in source["files"]:
-            filled = [file["path"], file.get("url", ""), *file.get("alternatives", ()), *file.get("like", ())]
+            filled = [file["path"], file.get("url", ""), *file.get("alternatives", ())]
+            filled += [*file.get("like", ()), *file.get("variants", ())]
             assert not any(set("{}") & set(text) for text in filled)
             for algorithm, length in LENGTHS.items():
                 if algorithm in file:
@@ -71,19 +83,25 @@ def test_pinned_counts_are_those_that_the_datasets_publish():
     assert sum(mewsli["test"][0]["expect"].values()) == 14_624 and mewsli["candidates"][0]["expect"] == 1_003_893
 
 
+def addresses(*part):
+    return [file["url"] for file in datasets.resolve(*part)["files"]]
+
+
 def test_a_choice_of_languages_fetches_these_and_nothing_else():
     assert datasets.parts(datasets.dataset("mrtydi"), ["sw", "th", "de"]) == ["sw", "th"]
     assert datasets.parts(datasets.dataset("squad"), ["sw"]) == ["all"]
-    urls = datasets.urls(datasets.resolve("mrtydi_corpus", "sw"))
+    urls = addresses("mrtydi_corpus", "sw")
     hub = "https://huggingface.co/datasets/castorini/mr-tydi-corpus/resolve/main"
     assert urls == [f"{hub}/mrtydi-v1.1-swahili/corpus.jsonl.gz"]
-    urls = datasets.urls(datasets.resolve("tatoeba", "all", ["sw", "th"]))
+    urls = addresses("tatoeba", "all", ["sw", "th"])
     assert [url.rpartition("/")[2] for url in urls] == [
         *("tatoeba.swh-eng.swh", "tatoeba.tha-eng.tha", "tatoeba.swh-eng.eng", "tatoeba.tha-eng.eng"),
     ]
-    wiki = datasets.urls(datasets.resolve("wikipedia", "sw"))
-    assert wiki[0] == "https://dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-sha1sums.txt"
-    assert wiki[1].endswith("/swwiki/20220801/swwiki-20220801-pages-articles-multistream.xml.bz2")
+    dump = datasets.resolve("wikipedia", "sw")["files"][0]
+    assert dump["checksums"]["url"] == "https://dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-sha1sums.txt"
+    assert dump["url"].endswith("/swwiki/20220801/swwiki-20220801-pages-articles-multistream.xml.bz2")
+    assert [url.rpartition("/")[2] for url in addresses("mrtydi_train", "sw")] == ["train.jsonl.gz"]
+    assert not any("train" in url for url in addresses("mrtydi", "sw")), "only fine-tuning asks for these"
 
 
 def test_a_pool_that_is_one_stays_whole_on_real_data_only():
@@ -92,12 +110,34 @@ def test_a_pool_that_is_one_stays_whole_on_real_data_only():
     assert generated["languages"] == ["en", "th"] and len(generated["files"]) == 2
 
 
+def test_what_datasets_say_of_one_another():
+    entries = catalogue.load("datasets")
+    assert {entry["release"] for entry in entries.values() if "release" in entry} <= set(entries)
+    assert datasets.resolve("mrtydi_train", "sw")["release"] == "mrtydi"
+    assert all(entry["tool"] is True for entry in entries.values() if "tool" in entry)
+    assert datasets.chosen_by_language(entries["tatoeba"]) and datasets.chosen_by_language(entries["mewsli_x"])
+    assert not datasets.chosen_by_language(entries["lareqa"]), "its languages share one pool"
+    assert not datasets.chosen_by_language(entries["xor_tydi"]), "all languages are in one file"
+
+
 def test_pins_are_of_the_right_language():
     files = {f["path"]: f for f in datasets.resolve("tatoeba", "all", ["sw"])["files"]}
     entry = datasets.dataset("tatoeba")
     assert files["tatoeba.swh-eng.swh"]["sha256"] == entry["files"][0]["sha256"]["swh"]
-    assert datasets.resolve("mrtydi", "ar")["files"][0]["bytes"] == 110_893_845
-    assert "sha256" not in datasets.resolve("mrtydi", "th")["files"][0]
+    assert datasets.resolve("mrtydi_train", "ar")["files"][0]["bytes"] == 110_893_845
+    assert "sha256" not in datasets.resolve("mrtydi_train", "th")["files"][0]
+
+
+def test_a_language_that_is_not_listed_is_an_entry_away(monkeypatch):
+    with pytest.raises(SteleError, match=r"part of dataset 'wikipedia' \(want a language with `wikipedia` in .* 'ltg'"):
+        datasets.resolve("wikipedia", "ltg")
+    load = catalogue.load
+    more = {"ltg": {"name": "Latgalian", "wikipedia": "ltg"}}
+    monkeypatch.setattr(catalogue, "load", lambda name: load(name) | more if name == "languages" else load(name))
+    articles, index = datasets.resolve("wikipedia", "ltg")["files"]
+    assert articles["path"] == "ltgwiki-20220801-pages-articles-multistream.xml.bz2"
+    assert fnmatch("ltgwiki-pages-articles.xml", articles["variants"][0])
+    assert not fnmatch("ltgwiki-pages-articles.xml", index["variants"][0])
 
 
 def test_resolving_twice_changes_nothing():

@@ -129,10 +129,9 @@ def test_a_local_stand_in_keeps_its_label(run, local):
     assert run("--path", str(local)) == 0 and run.record["labels"] == [GENERATED, STAND_IN]
 
 
-def test_addresses_of_a_checkpoint():
-    urls = hub.checkpoint_urls({"checkpoint": "a/b", "files": ["config.json"]})
-    assert urls == ["https://huggingface.co/a/b/resolve/main/config.json"]
-    assert hub.checkpoint_urls({"released": {}}) == []
-    assert len(hub.checkpoint_urls({"checkpoint": "bert-base-uncased"})) > 5
+def test_what_is_a_repository_of_the_hub():
+    assert hub.repository({"checkpoint": "a/b"}) == ("a/b", "main")
+    assert hub.repository({"checkpoint": "bert-base-uncased", "revision": "x"}) == ("bert-base-uncased", "x")
+    assert hub.repository({"released": {}}) is None
     with pytest.raises(SteleError, match="no id of the Hugging Face hub"):
-        hub.checkpoint_urls({"checkpoint": "/no/such/folder"})
+        hub.repository({"checkpoint": "/no/such/folder"})

@@ -245,6 +245,19 @@ def test_files_that_were_done_before_the_kill_are_not_fetched_again(run, site):
     assert len(site.of("/a")) == 1 and len(site.of("/b")) == 2
 
 
+def test_a_file_that_the_hub_vouched_for_stays_so_when_the_run_is_resumed(run, site):
+    site.files |= {"/a": b"a\n", "/b": b"b\n"}
+    site.headers["/a"] = {"X-Linked-ETag": f'"{sha(site.files["/a"])}"'}
+    entry = source(counts={}, files=[{"path": name, "url": f"{site.address}/{name}"} for name in "ab"])
+    site.faults["/b"] = [{"status": 403}] * 2
+    assert run(entry) == 1
+    (finished,) = run.state.glob("*-a")
+    finished.write_bytes(b"x\n")  # what it said is checked again, too
+    assert run(entry) == 1 and len(site.of("/a")) == 2
+    assert run(entry) == 0 and len(site.of("/a")) == 2 and run.have() == ["a", "b", "record.json"]
+    assert {path: facts["verified"] for path, facts in run.record["files"].items()} == {"a": "hub", "b": "nothing"}
+
+
 def test_a_catalogue_entry_can_be_given_as_it_is(run, mirror):
     entry = {
         "title": "A set",

@@ -85,9 +85,51 @@ def test_other_names_are_found_by_pattern_and_keep_what_their_suffix_says(run):
     (folder / "w-part1.xml.bz2").write_bytes(b"1")
     assert run(source(file=file, counts={}), "--user-data", str(folder)) == 0
     assert run.have() == ["record.json", "w-1.xml.bz2"]
+    assert run.record["files"]["w-1.xml.bz2"]["name"] == "w-part1.xml.bz2"
     (folder / "w-part2.xml.bz2").write_bytes(b"2")
     assert run(source(file=file, counts={}), "--user-data", str(folder)) == 0
     assert run.have() == ["record.json", "w-part1.xml.bz2", "w-part2.xml.bz2"]
+
+
+DUMP = "swwiki-20230101-pages-articles"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"{DUMP}-multistream-index.txt.bz2", f"{DUMP}-multistream.xml.bz2"],
+        [f"{DUMP}-multistream-index1.txt-p1p9.bz2", f"{DUMP}-multistream1.xml-p1p9.bz2"],
+        [f"{DUMP}.xml"],
+    ],
+)
+def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version(run, names):
+    from stele.catalogue import datasets
+    from stele.corpora.dumps import find_dump
+
+    (folder := run.folder / "own" / "deep").mkdir(parents=True)
+    for name in names:
+        (folder / name).write_bytes(b"x")
+    entry = datasets.resolve("wikipedia", "sw")
+    assert run(entry, "--user-data", str(folder.parent), part="sw") == 0
+    assert run.have() == sorted([*names, "record.json"])
+    assert run.record["version"] is None
+    assert {facts["name"] for facts in run.record["files"].values()} == {f"deep/{name}" for name in names}
+    dump = find_dump(run.output.parent)
+    assert dump.articles.name == names[-1] and (dump.index and dump.index.name) == (names[0] if names[1:] else None)
+
+
+def test_a_users_copy_has_the_catalogues_version_when_a_digest_says_so(run, own):
+    assert run(source(), "--user-data", str(own)) == 0 and run.record["version"] is None
+    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(own)) == 0 and run.record["version"] == "v1"
+
+
+@pytest.mark.parametrize("target", ["nowhere", "corpus.txt"])
+def test_links_that_lead_nowhere_are_named(run, target, capsys):
+    (folder := run.folder / "own").mkdir()
+    (folder / "corpus.txt").symlink_to(target)  # to a file that is gone, or to itself
+    for entry in (source(), source(files=[], counts={})):
+        assert run(entry, "--user-data", str(folder)) == 1
+        assert f"{folder}/corpus.txt: cannot be read (a link that leads nowhere" in capsys.readouterr().err
 
 
 def test_a_wall_without_user_data_says_how_to_get_it(run, capsys):
@@ -154,4 +196,24 @@ def test_a_truncated_archive_or_file_is_named(run, archive, capsys):
     )
     assert run(entry, "--mirrors", str(run.folder / "mirror"), "--offline") == 1
     said = capsys.readouterr().err
-    assert "c.gz: damaged" in said and not run.output.exists()
+    assert "set all: c.gz: damaged" in said and not run.output.exists()
+
+
+@pytest.mark.parametrize("together", [{}, {"release": "other"}])
+def test_what_a_folder_lacks_is_named_with_the_way_out(run, own, together, capsys):
+    entry = source(file={"path": "none.txt", "url": f"{HOST}/none.txt"}) | together
+    assert run(entry, "--user-data", str(own)) == 1
+    said = capsys.readouterr().err
+    way = "name their own folder in config.yaml: user_data: {set: FOLDER}" if together else "take user_data.set out of"
+    assert "lacks none.txt" in said and way in said
+
+
+@pytest.mark.parametrize("data", [TEXT[:-1] + b"x\ny", b"\xff"])
+def test_wrong_counts_and_damage_name_the_users_own_file(run, own, data, capsys):
+    path = own / "deep" / "er" / "corpus.txt"
+    path.write_bytes(data)
+    kind = "lines" if data[0] != 255 else "squad_questions"
+    entry = source(counts={"lines": [{"count": kind, "files": ["corpus.txt"], "expect": 1000}]})
+    assert run(entry, "--user-data", str(own)) == 1
+    said = capsys.readouterr().err
+    assert f"set all: {path}" in said and str(run.output.parent.parent) not in said

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import tarfile
 import zipfile
 
@@ -89,6 +91,21 @@ def test_a_zip_that_lies_about_sizes_is_stopped(tmp_path):
     with pytest.raises(SteleError):
         unpack(tmp_path / "a", tmp_path / "out", {"max_bytes": 1000})
     assert written(tmp_path) == ["a"]
+
+
+def test_what_the_disk_refuses_is_no_damage(tmp_path, monkeypatch):
+    archive = zipped(tmp_path / "a", {"x/y": b"text"})
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "x").write_text("a file where a folder is wanted")
+    with pytest.raises(SteleError, match=r"a: cannot be unpacked \(x: File exists\)"):
+        unpack(archive, tmp_path / "out")
+
+    def full(*args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("stele.sources.unpack.shutil.copyfileobj", full)
+    with pytest.raises(SteleError, match=r"a: cannot be unpacked \(No space left on device\)"):
+        unpack(archive, tmp_path / "other")
 
 
 def test_names_given_twice_missing_members_and_damage_are_errors(tmp_path):

@@ -61,7 +61,7 @@ def test_nltk_loads_the_punkt_model_and_splits_sentences_with_it(punkt, monkeypa
     monkeypatch.setattr(nltk.data, "path", [str(punkt.parents[2])])
     tokens = word_tokenize("Dr. Kunta was born in 1901. It lies on the river.")
     assert tokens[:2] == ["Dr.", "Kunta"]  # learnt as an abbreviation
-    assert tokens[-6:] == [".", "It", "lies", "on", "the", "river", "."][-6:]
+    assert tokens[2:] == ["was", "born", "in", "1901", ".", "It", "lies", "on", "the", "river", "."]
 
 
 def test_punkt_files_have_the_released_models_form(punkt, generated):

@@ -32,6 +32,12 @@ def pages(generated, language):
     return found
 
 
+def article_texts(generated, language):
+    """Title -> wikitext of the pages of the article namespace that only their template and no redirect sets apart."""
+    found = pages(generated, language)
+    return {t: text for ns, t, redirect, text in found if ns == 0 and redirect is None and "{{Disambig}}" not in text}
+
+
 def file_prefix(generated, language):
     root = dump(generated, language)
     return next(n.text for n in root.iter(f"{NS}namespace") if n.get("key") == "6")
@@ -94,8 +100,7 @@ def test_blocks_have_a_hundred_pages_and_the_header_is_a_stream_of_its_own():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_running_text_is_the_articles_sentences(generated, language):
     between = "" if language == "ja" else " "
-    texts = {title: text for ns, title, redirect, text in pages(generated, language) if ns == 0 and redirect is None}
-    name = file_prefix(generated, language)
+    texts, name = article_texts(generated, language), file_prefix(generated, language)
     articles = generated.world.articles(language)
     assert {a.title for a in articles} == set(texts)
     for article in articles:
@@ -107,8 +112,7 @@ def test_the_running_text_is_the_articles_sentences(generated, language):
 def test_links_lead_to_the_entities_that_the_sentences_link(generated, language):
     found = pages(generated, language)
     redirects = {title: r.get("title") for _, title, r, _ in found if r is not None}
-    texts = {title: text for ns, title, redirect, text in found if ns == 0 and redirect is None}
-    name = file_prefix(generated, language)
+    texts, name = article_texts(generated, language), file_prefix(generated, language)
     titles = {a.entity: a.title for a in generated.world.articles(language)}
     linked = 0
     for article in generated.world.articles(language):
@@ -143,6 +147,15 @@ def test_redirects_lead_to_pages_and_titles_are_unique_and_capitalised(generated
         assert leads_to in titles and leads_to != title
         assert re.match(r"#\S+ \[\[" + re.escape(leads_to), text)
     assert {10, 14, 4, 828} <= {ns for ns, _, _, _ in found}
+
+
+def test_a_disambiguation_page_leads_to_the_articles_that_share_a_name(generated):
+    found = pages(generated, "en")
+    marked = [(title, text) for ns, title, r, text in found if ns == 0 and r is None and "{{Disambig}}" in text]
+    assert "__DISAMBIG__" in next(text for _, title, _, text in found if title == "Template:Disambig")
+    ((name, text),) = marked
+    shared = [a.title for a in generated.world.articles("en") if a.title.startswith(f"{name} ")]
+    assert re.findall(r"\[\[(.*?)\]\]", text) == shared and len(shared) > 1
 
 
 def test_page_ids_increase_and_each_sha1_is_that_of_the_text(generated):

@@ -21,6 +21,8 @@ from stele.errors import SteleError
 _REDIRECT_TARGET = re.compile(r"\s*#[^\[\n]*\[\[([^\[\]|#\n]+)")
 _REDIRECT_WORD = re.compile(r"\s*#\s*redirect\b", re.I)
 _END = b"</mediawiki>\n"
+# what may stand before the root: a declaration, comments, white space; a document type (and its entities) may not
+_PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
 
 
 class DumpFiles(NamedTuple):
@@ -56,8 +58,11 @@ def find_dump(folder: Path) -> DumpFiles:
             else "no such folder"
         )
         raise SteleError(f"{folder}: want one *-pages-articles*.xml or .xml.bz2, found {len(chosen)} (files: {there})")
-    indexes = [path for path in files if "-index" in path.name] if multistream else []
-    return DumpFiles(chosen[0], indexes[0] if indexes else None)
+    stem = chosen[0].name.partition(".")[0]
+    indexes = [
+        path for path in files if path.name.partition(".")[0].replace("-index", "") == stem and path != chosen[0]
+    ]
+    return DumpFiles(chosen[0], indexes[0] if multistream and indexes else None)
 
 
 def block_offsets(index: Path) -> list[int]:
@@ -155,6 +160,8 @@ def _parse(blocks: Iterator[bytes], path: Path) -> Iterator[Site | Page]:
     try:
         for _, element in events:
             if element.tag.endswith("siteinfo"):
+                if element.getroottree().docinfo.internalDTD is not None:  # in an encoding that hid it
+                    raise _doctype(path)
                 site = _site(element)
                 yield site
             else:
@@ -174,16 +181,22 @@ def _parse(blocks: Iterator[bytes], path: Path) -> Iterator[Site | Page]:
 
 
 def _refuse_doctype(head: bytes, path: Path) -> None:
-    """No dump has a document type; one that has could declare entities that explode."""
+    """No dump has a document type; one that has could declare entities that explode, in attributes at once."""
     encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-16-be" if head[:1] == b"\0" else "utf-8"
     if head[1:2] == b"\0":
         encoding = "utf-16-le"
     text = head[: 1 << 20].decode(encoding, errors="replace")
-    prolog = text.partition("<mediawiki")[0]
-    if "<!DOCTYPE" in prolog or "<!ENTITY" in prolog:
-        raise SteleError(f"{path}: declares a document type or entities, which no MediaWiki export does; refused")
-    if "<mediawiki" not in text:
+    root = text[_PROLOG.match(text).end() :]
+    if root.startswith("<!DOCTYPE"):
+        raise _doctype(path)
+    if not root.startswith("<mediawiki"):
         raise SteleError(f"{path}: does not begin with <mediawiki ...>: not a MediaWiki export")
+
+
+def _doctype(path: Path) -> SteleError:
+    return SteleError(
+        f"{path}: declares a document type, which no MediaWiki export does (it may hide entities); refused"
+    )
 
 
 def _site(element: etree._Element) -> Site:

@@ -10,7 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import ModuleType
 
@@ -31,7 +31,9 @@ DROPPED = "dropped_"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", required=True, metavar="JSON", help='`method` and its keys, e.g. {"method": "msm"}')
     parser.add_argument("--language", required=True, help="the language of the documents")
-    parser.add_argument("--documents", required=True, type=Path, metavar="RECORD", help="record.json of the documents")
+    parser.add_argument(
+        "--documents", required=True, nargs="+", type=Path, metavar="RECORD", help="records of the documents, in order"
+    )
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
     parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
@@ -44,15 +46,15 @@ def run(args: argparse.Namespace) -> None:
     for name, least in (("seed", 0), ("limit", 1)):
         if (found := getattr(args, name)) is not None and found < least:
             raise SteleError(f"--{name}: found {found}, want a number of at least {least}")
-    written = records.read_record(args.documents).get("documents")
-    total = written if args.limit is None or written is None else min(written, args.limit)
+    written = sum(records.read_record(path).get("documents", 0) for path in args.documents)
+    total = written if args.limit is None else min(written, args.limit)
     from stele.encoders.probe import tokenizer_probe
-    from stele.encoders.trunk import load_tokenizer
+    from stele.encoders.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(args.tokenizer.parent)
     probe = outputs.digest(tokenizer_probe(tokenizer))
     counts: Counter[str] = Counter()
-    documents = islice(read_sentences(args.documents), args.limit)
+    documents = islice(chain.from_iterable(map(read_sentences, args.documents)), args.limit)
     shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
     with outputs.atomic_directory(args.output.parent) as folder:
         found = mine(shown, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
@@ -61,7 +63,10 @@ def run(args: argparse.Namespace) -> None:
         records.write_record(
             folder / args.output.name,
             job="pairs mine",
-            inputs={"documents": args.documents, "tokenizer": args.tokenizer},
+            inputs={
+                **{f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
+                "tokenizer": args.tokenizer,
+            },
             clock=clock,
             seed=args.seed,
             labels=[records.LIMITED] if args.limit is not None else [],

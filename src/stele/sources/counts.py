@@ -18,8 +18,6 @@ from stele.registry import Registry
 
 KINDS: Registry = Registry("way to count")
 OPEN = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-
-
 LARGE = 256 << 20  # bytes from which on counting shows its progress
 
 
@@ -33,7 +31,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                     yield handle
             else:
                 yield raw
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, OSError, ValueError) as error:
+    except (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # damage has no number of the system
+            raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
         raise SteleError(f"{path}: damaged ({error}); fetch it again") from None
 
 
@@ -95,7 +95,7 @@ def parallel_lines(path: Path, other: Path) -> int:
     """Lines of two files that translate each other; a different number is an error."""
     here, there = lines(path), lines(other)
     if here != there:
-        raise SteleError(f"{path} has {here:,} lines and {other.name} {there:,}; they should pair up")
+        raise SteleError(f"{path} has {here:,} lines and {other} {there:,}; they should pair up")
     return here
 
 

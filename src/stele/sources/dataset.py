@@ -65,7 +65,13 @@ def run(args: argparse.Namespace) -> None:
         if len(origins) > 1:
             raise SteleError(f"{args.dataset}: generated and real files are mixed in {args.user_data}; keep one kind")
         origin = origins.pop() if origins else "real"
-        counts = _count(source, folder, have.manifest if origin == "generated" else None)
+        try:
+            counts = _count(source, folder, have.manifest if origin == "generated" else None)
+        except SteleError as error:
+            raise SteleError(
+                f"{args.dataset} {args.part}: {_renamed(str(error), folder, files, args.user_data)}"
+            ) from None
+        matched = origin == "generated" or any(facts["verified"] == "catalogue" for facts in files.values())
         write_record(
             folder / args.output.name,
             job="sources dataset",
@@ -77,7 +83,9 @@ def run(args: argparse.Namespace) -> None:
             came_from=came,
             files=files,
             counts=counts,
-            **{key: source[key] for key in ("dataset", "part", "languages", "title", "version", "licence")},
+            # a copy of the user's own may be of any version, unless a digest says which
+            version=source["version"] if matched or not args.user_data else None,
+            **{key: source[key] for key in ("dataset", "part", "languages", "title", "licence")},
         )
     shutil.rmtree(args.state, ignore_errors=True)
     size = sum(facts["bytes"] for facts in files.values())
@@ -157,10 +165,10 @@ def _count(source: Mapping[str, Any], folder: Path, manifest: Manifest | None) -
             else:
                 expected, by = manifest.count(source["dataset"], what, of), "the manifest"
             if expected is not None and found != expected:
-                name = " and ".join(path.relative_to(folder).as_posix() for path in paths)
+                name = " and ".join(map(str, paths))
                 raise SteleError(
-                    f"{source['dataset']} {source['part']}: {name} holds {_show(found)} {what}, {by} says "
-                    f"{_show(expected)}; it is cut or of another version than {source['version']}"
+                    f"{name} holds {_show(found)} {what}, {by} says {_show(expected)}; it is cut or of another version "
+                    f"than {source['version']}"
                 )
             if of is None or source["part"] != "all":
                 counts[what] = found
@@ -175,7 +183,15 @@ def _first(source: Mapping[str, Any], folder: Path, either: list[str]) -> list[P
     for path in either:
         if (folder / path).exists():
             return [folder / path]
-    raise SteleError(f"{source['dataset']} {source['part']}: lacks {' and '.join(either)}; one of them is needed")
+    raise SteleError(f"lacks {' and '.join(either)}; one of them is needed")
+
+
+def _renamed(text: str, folder: Path, files: Facts, own: Path | None) -> str:
+    """A message about files of `folder`, which is gone when the user reads it: the user's own go by their places."""
+    for path, facts in sorted(files.items(), reverse=True):  # a longer name before one that it begins with
+        place = own / facts["name"] if own else Path(path)
+        text = text.replace(str(folder / path), f"{place} ({path})" if own and "archive" in facts else str(place))
+    return text
 
 
 def _show(number: Any) -> str:

@@ -1,16 +1,14 @@
 """One file from one address: resumed by range, retried with back-off, checked, moved into place.
 
-What is under way lies beside the target as `{target}.part`, with `{target}.part.json` saying which version of the file
-it is a piece of. A later process goes on from there, by a range request that is bound to that version (If-Range).
+A later process goes on with what an earlier one left (under_way.py), by a range request that is bound to that version
+(If-Range).
 """
 
 from __future__ import annotations
 
 import contextlib
 import email.utils
-import json
 import logging
-import os
 import random
 import re
 import time
@@ -20,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
-from stele.outputs import atomic_write_json
 from stele.progress import bar
+from stele.sources.under_way import discard, finish, note_version, size, version_of
 from stele.sources.verify import Mismatch, check, is_checkable
 
 log = logging.getLogger(__name__)
@@ -92,13 +90,13 @@ def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | 
         try:
             found = check(part, {**published, **{k: v for k, v in expected.items() if v is not None}}, name=url)
         except Mismatch as mismatch:
-            _discard(part)
+            discard(part)
             if wrong is not None:
                 raise Failed(f"{mismatch} (twice)") from None
             wrong = mismatch
             log.info("%s; fetching it once more from the start", mismatch)
             continue
-        _move(part, target)
+        finish(part, target, published)
         return {"sha256": found, "bytes": target.stat().st_size, "published": published}
 
 
@@ -106,15 +104,15 @@ def _complete(url: str, part: Path, expected: Mapping[str, Any], policy: Policy)
     """Repeats requests until all bytes are there; returns what the server published about them."""
     import requests
 
-    pauses, attempt, reached = policy.pauses(url), 0, _size(part)
+    pauses, attempt, reached = policy.pauses(url), 0, size(part)
     with requests.Session() as session:
         session.headers.update({"User-Agent": AGENT, "Accept-Encoding": "identity"})
         while True:
             try:
                 return _request(session, url, part, expected, policy)
             except _Again as again:
-                gained = _size(part) - reached
-                reached = max(reached, _size(part))
+                gained = size(part) - reached
+                reached = max(reached, size(part))
                 if gained >= PROGRESS:
                     pauses, attempt = policy.pauses(url), 0
                 attempt += 1
@@ -131,8 +129,8 @@ def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], po
     """One request, for what is missing of `part`. Returns when the file is complete."""
     import requests
 
-    version = _version(part, url)
-    have = _size(part)
+    version = version_of(part, url)
+    have = size(part)
     headers = {}
     if have and version is not None and (version["validator"] or is_checkable(expected)):
         headers["Range"] = f"bytes={have}-"
@@ -149,18 +147,18 @@ def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], po
         try:
             start, total = _span(response, url, have, version)
         except _Stale as stale:
-            _discard(part)
+            discard(part)
             raise _Again(f"{stale}; from the start") from None
         if start is None:  # the range begins at the end: nothing is missing
             return published
         if total is not None and expected.get("bytes") is not None and total != expected["bytes"]:
             raise _Again(f"expected {expected['bytes']:,} bytes, the server has {total:,}")
         if start == 0:
-            _discard(part)
+            discard(part)
             if _is_page(response, url) and not is_checkable(expected):
                 raise Failed(f"{url}: a page of HTML came instead of the file (a portal or a sign-in?)")
         validator = _validator(response) or (version["validator"] if version and start else None)
-        atomic_write_json(_note(part), {"url": url, "validator": validator, "total": total})
+        note_version(part, url, validator, total)
         _copy(response, url, part, start, total)
     return published
 
@@ -212,10 +210,10 @@ def _copy(response: Any, url: str, part: Path, start: int, total: int | None) ->
                 raise SteleError(f"{part}: cannot be written ({error.strerror})") from None
             if shown is not None:
                 shown.update(len(block))
-    if total is not None and _size(part) < total:
-        raise _Again(f"the connection ended after {_size(part):,} of {total:,} bytes")
-    if total is not None and _size(part) > total:
-        _discard(part)
+    if total is not None and size(part) < total:
+        raise _Again(f"the connection ended after {size(part):,} of {total:,} bytes")
+    if total is not None and size(part) > total:
+        discard(part)
         raise _Again("more bytes came than the server announced; from the start")
 
 
@@ -253,32 +251,3 @@ def _retry_after(value: str | None) -> float | None:
 
 def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {str(error).partition('Caused by')[2].strip('() ') or error}"[:300]
-
-
-def _note(part: Path) -> Path:
-    return part.with_name(part.name + ".json")
-
-
-def _version(part: Path, url: str) -> dict[str, Any] | None:
-    """What is known of the version that `part` is a piece of; None where it is unknown or of another address."""
-    try:
-        note = json.loads(_note(part).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return note if isinstance(note, dict) and note.get("url") == url else None
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
-
-
-def _discard(part: Path) -> None:
-    part.unlink(missing_ok=True)
-    _note(part).unlink(missing_ok=True)
-
-
-def _move(part: Path, target: Path) -> None:
-    with open(part, "rb") as handle:
-        os.fsync(handle.fileno())
-    os.replace(part, target)
-    _note(part).unlink(missing_ok=True)

@@ -22,6 +22,8 @@ Facts = dict[str, Any]
 def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manifest | None) -> tuple[Facts, set[str]]:
     """Links the files of a resolved part into `into` and returns their facts by path, and where they stem from.
 
+    Among the facts is the user's `name` of a file, below `folder`.
+
     Origins are "real" and "generated"; archives are unpacked into `into`, or taken as they are where the user has
     unpacked them already. A missing or wrong file is an error that names it.
     """
@@ -35,7 +37,8 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
     missing: list[str] = []
 
     def take(name: str, path: str, file: Mapping[str, Any]) -> None:
-        facts[path], origin = _checked(source, folder, name, file, manifest)
+        known, origin = _checked(source, folder, name, file, manifest)
+        facts[path] = {**known, "name": name}
         origins.add(origin)
         _link(folder / name, into / path)
 
@@ -48,10 +51,11 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
             archive, origin = _checked(source, folder, found[0], file, manifest)
             origins.add(origin)
             for path in unpack(folder / found[0], into, rules):
-                facts[path] = {**_plain(into / path), "verified": archive["verified"], "archive": archive["sha256"]}
+                about = {"name": found[0], "verified": archive["verified"], "archive": archive["sha256"]}
+                facts[path] = {**_plain(into / path), **about}
         elif found:
             for name in found:
-                take(name, _place(name, file["path"], alone=len(found) == 1), file)
+                take(name, _place(name, file, alone=len(found) == 1), file)
         elif rules is not None and (base := find_unpacked(names, rules.get("members", ()))) is not None:
             for path in _below(names, base, rules.get("keep")):
                 take(f"{base}/{path}" if base else path, path, {"path": path})
@@ -67,10 +71,13 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
     return facts, origins
 
 
-def _place(name: str, path: str, alone: bool) -> str:
-    """Where a user's file goes: the catalogue's path, but several, or one compressed otherwise, keep their names."""
-    own = Path(name).name
-    return path if alone and Path(own).suffix == Path(path).suffix else own
+def _place(name: str, file: Mapping[str, Any], alone: bool) -> str:
+    """Where a user's file goes: to the catalogue's path, but several, one compressed otherwise, or one of another
+    date or kind keep their names.
+    """
+    own, path = Path(name).name, file["path"]
+    other = any(fnmatch(own, pattern) for pattern in file.get("variants", ()))
+    return path if alone and not other and Path(own).suffix == Path(path).suffix else own
 
 
 def _below(names: Sequence[str], base: str, keep: Sequence[str] | None) -> list[str]:
@@ -121,7 +128,10 @@ def _link(target: Path, link: Path) -> None:
 def _missing(source: Mapping[str, Any], where: str, missing: Sequence[str], names: Sequence[str]) -> str:
     few = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
     have = ", ".join(names[:5]) + ("..." if len(names) > 5 else "") if names else "nothing"
+    way = f"take user_data.{source['dataset']} out of config.yaml"
+    if "release" in source:  # it may be the folder of the dataset that is published together with this one
+        way = f"name their own folder in config.yaml: user_data: {{{source['dataset']}: FOLDER}}"
     return (
         f"{where}: lacks {few} of {source['title']} ({source['version']}), part {source['part']}; the folder holds "
-        f"{have}. Put the files there or take user_data.{source['dataset']} out of config.yaml"
+        f"{have}. Put the files there or {way}"
     )

@@ -23,7 +23,6 @@ class Manifest:
         if not isinstance(record.get("files"), dict):
             raise SteleError(f"{self.path}: not a manifest (no 'files' in it); delete it and run its job again")
         self.files: Mapping[str, Mapping[str, Any]] = record["files"]
-        self.labels: list[str] = list(record.get("labels", ()))
         self._counts: Mapping[str, Mapping[str, Any]] = record.get("counts", {})
         self._licensed: Mapping[str, Mapping[str, Mapping[str, Any]]] = record.get("licensed", {})
 

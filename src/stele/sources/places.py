@@ -20,6 +20,7 @@ from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
 from stele.sources.fetch import Absent, Failed, Policy, fetch
 from stele.sources.manifest import Manifest
+from stele.sources.under_way import finished
 from stele.sources.verify import ALGORITHMS, Mismatch, check, read_checksums
 
 log = logging.getLogger(__name__)
@@ -113,12 +114,7 @@ class Places:
         if place == "folder":
             found = _copy(Path(address), target, expected)
             return Got(target, url, found, target.stat().st_size, verified, origin)
-        if target.is_file():  # an earlier run of this job had it
-            try:
-                return Got(target, url, check(target, expected), target.stat().st_size, verified, origin)
-            except Mismatch:
-                target.unlink()
-        found = fetch(address, target, expected, self.policy)
+        found = finished(target, expected) or fetch(address, target, expected, self.policy)
         if verified == "nothing" and "sha256" in found["published"]:
             verified = "hub"
         return Got(target, url, found["sha256"], found["bytes"], verified, origin)

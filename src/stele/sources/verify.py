@@ -44,8 +44,13 @@ def check(path: Path | str, expected: Mapping[str, Any], name: str | None = None
         Mismatch: says which of them differs, what was expected and what was found.
     """
     path, name = Path(path), name or str(path)
-    size = path.stat().st_size
-    if size < 1024 and path.read_bytes().startswith(_LFS):
+    try:
+        size = path.stat().st_size
+        pointer = size < 1024 and path.read_bytes().startswith(_LFS)
+    except OSError as error:
+        link = "a link that leads nowhere: " if path.is_symlink() else ""
+        raise SteleError(f"{name}: cannot be read ({link}{error.strerror}); mend it or take it away") from None
+    if pointer:
         raise Mismatch(f"{name}: a Git LFS pointer and not the file itself; fetch it with `git lfs pull`")
     if expected.get("bytes") is not None and size != expected["bytes"]:
         raise Mismatch(f"{name}: expected {expected['bytes']:,} bytes, found {size:,}")

@@ -13,7 +13,7 @@ from stele.world.facts import Facts, entities
 from stele.world.grammar import Grammar
 from stele.world.lexicon import Lexicon
 from stele.world.model import Article, Entity, Mention, Question
-from stele.world.questions import SPLITS, askable, mentions, questions
+from stele.world.questions import HELD_OUT, SPLITS, askable, mentions, questions
 from stele.world.sizes import WorldSizes
 from stele.world.sounds import ENGLISH, language
 
@@ -72,10 +72,6 @@ class World:
         for number in range(self.sizes.web_documents):
             yield [[s.text for s in paragraph] for paragraph in teller.document("web", number)]
 
-    def descriptions(self, language: str) -> dict[str, str]:
-        """First sentence of each article, by entity id."""
-        return {a.entity: a.sentences()[0].text for a in self.articles(language)}
-
     def questions(self, purpose: str, language: str, split: str) -> list[Question]:
         """Questions of a purpose (nq, marco, squad, mrtydi, xor, lareqa) in a language, for train, dev or test.
 
@@ -100,15 +96,12 @@ class World:
         return questions(purpose, split, count, self.grammars[language], gold, asked, collection, self.seed)
 
     def mentions(self, language: str, split: str) -> list[Mention]:
-        """Mentions to be linked: train in Wikipedia articles, dev and test in news that no other text repeats."""
-        if split not in SPLITS:
-            raise unknown("split", split, SPLITS)
+        """Mentions to be linked by dev or test, in news that no other text repeats."""
+        if split not in HELD_OUT:
+            raise unknown("split", split, HELD_OUT)
         count = getattr(self.sizes.mentions, split)
         teller = self._teller(language)
-        if split == "train":
-            paragraphs = (p for article in self.articles(language) for p in article.paragraphs())
-        else:
-            paragraphs = (p for number in range(20 * count) for p in teller.document(f"news {split}", number))
+        paragraphs = (p for number in range(20 * count) for p in teller.document(f"news {split}", number))
         return mentions(language, split, count, self.entities, paragraphs)
 
     def parallel(self, language: str, purpose: str) -> list[tuple[str, str]]:

@@ -7,7 +7,6 @@ manifest of its own beside its files: `{mirror}/huggingface.co/{owner}/{name}/ma
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,23 +39,3 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
         raise SteleError(f"{path}: not a manifest (no 'files' in it); {again}")
     return manifest
-
-
-def lookup(mirror: Path | str, url: str) -> dict[str, Any] | None:
-    """What the manifests of `mirror` say of `url`: {"sha256", "bytes"}, or None when neither names it."""
-    for manifest in _manifests(Path(mirror), url):
-        if (entry := read_manifest(manifest)["files"].get(url)) is not None:
-            return {"sha256": entry["sha256"], "bytes": entry["bytes"]}
-    return None
-
-
-def _manifests(mirror: Path, url: str) -> Iterator[Path]:
-    """The mirror's manifest, then the nearest one above the file on the generated hub."""
-    if (mirror / NAME).is_file():
-        yield mirror / NAME
-    folder, hub = path_of(mirror, url).parent, mirror / HUB
-    while hub in folder.parents:
-        if (folder / NAME).is_file():
-            yield folder / NAME
-            return
-        folder = folder.parent

@@ -9,9 +9,10 @@ from stele.world.grammar import Grammar
 from stele.world.model import Article, Entity, Fact, Gold, Mention, Question, Sentence
 
 SPLITS = ("train", "dev", "test")
-# what a purpose's questions end with; None: the language's own question mark
+HELD_OUT = ("dev", "test")  # pools whose entities no fine-tuning text may name
 # training may ask for a fact again in other words when it wants more questions than there are facts
 WORDINGS = 3
+# what the questions of a purpose end with; where none is given, with the language's own question mark
 MARKS = {"nq": "", "marco": ""}
 
 
@@ -28,7 +29,7 @@ def askable(
         if entity.pool != split:
             continue
         for fact in facts[id_][1:]:  # the definition is never asked
-            held_out = fact.kind == "entity" and entities[fact.value].pool in ("dev", "test")
+            held_out = fact.kind == "entity" and entities[fact.value].pool in HELD_OUT
             if not (split == "train" and held_out):
                 found.append(fact)
     return iter(stream(seed, "questions", *key, split).shuffled(found))
@@ -93,12 +94,16 @@ def mentions(
     entities: Mapping[str, Entity],
     paragraphs: Iterator[tuple[Sentence, ...]],
 ) -> list[Mention]:
-    """Up to `count` mentions of entities of the split's pool in running text, one a sentence."""
+    """Up to `count` mentions of entities of the split's pool in running text, one a sentence.
+
+    Training passes over sentences that name an entity of dev or test beside its own.
+    """
     result: list[Mention] = []
     for paragraph in paragraphs:
         for i, sentence in enumerate(paragraph):
-            wanted = [m for m in sentence.mentions if entities[m.entity].pool == split]
-            if wanted:
+            pools = {m.entity: entities[m.entity].pool for m in sentence.mentions}
+            wanted = [m for m in sentence.mentions if pools[m.entity] == split]
+            if wanted and not (split == "train" and any(pool in HELD_OUT for pool in pools.values())):
                 if len(result) == count:
                     return result
                 found = wanted[-1]

@@ -35,7 +35,6 @@ class Language:
         if "world" not in entry:
             raise SteleError(f"languages.yaml: {code} ({entry['name']}) cannot be generated: it has no `world:` facts")
         self.code = code
-        self.family: str = entry["family"]
         self.facts: Mapping[str, Any] = entry["world"]
         self.spaced: bool = entry.get("spaces", True)
         self.writing = Writing(entry["script"], self.facts.get("spelling"), code)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import shutil
 from pathlib import Path
 from typing import Any
 
 from stele import records
 from stele.errors import SteleError
+from stele.state_folder import add_state_arguments, drop, own_folder
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--languages", required=True, nargs="+", metavar="L")
     parser.add_argument("--base", nargs="*", default=[], type=Path, metavar="RECORD", help="those it continues from")
     parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
+    add_state_arguments(parser)
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD")
 
 
@@ -44,11 +44,15 @@ def run(args: argparse.Namespace) -> None:
     from stele.world.standins import _publish
     from stele.world.standins._recipe import Given, parse
 
-    module, recipe = parse(read_json(args.recipe))
+    values = read_json(args.recipe)
+    module, recipe = parse(values)
     bases = [base_folder(args.mirror, path) for path in args.base]
     if len(bases) != module.BASES:
         raise SteleError(f"--base: {args.checkpoint} continues from {module.BASES} stand-ins, found {len(bases)}")
     read_manifest(args.mirror / NAME)
+    inputs = {"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}}
+    made_by = {**values, "languages": args.languages}
+    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
     torch.set_num_threads(recipe.threads)
     seed = derive(args.seed, "stand-in", args.checkpoint)
     optimisation = Optimisation(
@@ -64,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
 
     def train(module: Any, loss_at: Any) -> dict[str, Any]:
         label = f"stand-in {args.checkpoint}"
-        options = {"optimisation": optimisation, "state": args.state, "seed": seed, "label": label}
+        options = {"optimisation": optimisation, "state": state, "seed": seed, "label": label}
         return loop.train(module=module, loss_at=loss_at, **options)
 
     made = module.make(recipe, Given(args.mirror, args.languages, bases, seed, train))
@@ -75,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     records.write_record(
         args.output,
         job="world standin",
-        inputs={"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}},
+        inputs=inputs,
         clock=clock,
         seed=args.seed,
         labels=[records.GENERATED, records.STAND_IN],
@@ -90,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
         losses=made.outcome["losses"],
         files=manifest["files"],
     )
-    shutil.rmtree(args.state, ignore_errors=True)
+    drop(state)
     log.info("%s: %s", args.checkpoint, made.outcome["losses"])
 
 

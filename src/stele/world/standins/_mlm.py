@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from stele.training.masking import Vocabulary, mask_tokens, vocabulary
-from stele.training.objectives.mlm import Heads
+from stele.training.objectives.mlm import masked_loss
 from stele.training.sampling import generator
 from stele.training.tasks import to_device
 from stele.world.standins._corpus import Corpus, corpus, read_sentences
@@ -24,10 +24,10 @@ class MaskedModel(nn.Module):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.model, self.head = model, Heads(None, None)
+        self.model = model
 
     def forward(self, batch: Mapping[str, Any]) -> Tensor:
-        return self.head(self.model, batch)
+        return masked_loss(self.model, batch)
 
 
 def masked_batch(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stele.encoders.trunk import first_line, load_tokenizer, quiet
+from stele.encoders.tokenizer import first_line, load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.world.standins._recipe import Architecture
 
@@ -53,22 +53,7 @@ def build(config: PreTrainedConfig, seed: int) -> PreTrainedModel:
 
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = AutoModelForMaskedLM.from_config(config, dtype=torch.float32, attn_implementation="sdpa")
-        _wave_positions(model.base_model.embeddings.position_embeddings.weight)
-        return model
-
-
-def _wave_positions(weight: Any, scale: float = 0.15, longest: float = 200.0) -> None:
-    """Learnt positions start as sinusoids (Vaswani et al., section 3.5), of wavelengths short texts can tell apart.
-
-    In a few thousand steps at these sizes neighbourhood is otherwise not learnt from nothing.
-    """
-    import torch
-
-    count, width = weight.shape
-    angles = torch.arange(count)[:, None] * torch.exp(-math.log(longest) * torch.arange(0, width, 2) / width)
-    with torch.no_grad():
-        weight.copy_(scale * torch.cat([torch.sin(angles), torch.cos(angles)], dim=1))
+        return AutoModelForMaskedLM.from_config(config, dtype=torch.float32, attn_implementation="sdpa")
 
 
 def load(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue.hub import address
-from stele.encoders.trunk import quiet
+from stele.encoders.tokenizer import quiet
 from stele.outputs import atomic_directory, atomic_write_json, files_digest, sha256
 from stele.records import GENERATED, STAND_IN
 from stele.world.manifest import HUB, NAME

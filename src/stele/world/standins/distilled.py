@@ -16,7 +16,7 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
-from stele.encoders.trunk import load_tokenizer, quiet
+from stele.encoders.tokenizer import load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.training.masking import vocabulary
 from stele.training.sampling import generator

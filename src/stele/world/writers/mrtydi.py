@@ -60,7 +60,7 @@ def write(site: Site, library: Library) -> None:
             )
             judged = [(r["query_id"], p["docid"]) for r in rows for p in r["positive_passages"]]
             site.put(f"{folder}/ir-format-data/qrels.{split}.txt", _lines(f"{q}\tQ0\t{d}\t1" for q, d in judged))
-            site.count("mrtydi", language, **{split: len(rows)})
+            site.count("mrtydi_train" if split == "train" else "mrtydi", language, **{split: len(rows)})
             if split == "test":
                 site.count("mrtydi", language, judgments=len(judged))
             combined += rows if split == "train" else []

@@ -1,7 +1,7 @@
 """Wikipedia dumps of the world, and the Wikidata table that says which page is about which item.
 
-Every wiki has articles, redirects (with the localised magic word) and pages of other namespaces, in the order of their
-page ids. Formats: see dump.py and wikitext.py.
+Every wiki has articles, redirects (with the localised magic word), a disambiguation page where two titles ask for one,
+and pages of other namespaces, in the order of their page ids. Formats: see dump.py and wikitext.py.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from stele.world.writers.wikitext import MAINTENANCE, Titles, article_text
 DATE = "20220801"
 FOLDER = "https://dumps.wikimedia.org/{wiki}/" + DATE
 REDIRECTS = 0.35  # share of the articles that a redirect leads to
+DISAMBIGUATION = "Disambig"  # the template of disambiguation pages; most wikis know it by this name, too
 
 
 def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[str, tuple[str, ...]]:
@@ -34,9 +35,27 @@ def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[
     return found
 
 
-def _other_pages(language: str, local: Names, first: int) -> list[Page]:
-    """Pages outside the article namespace, and one of running text that is no article: a disambiguation page."""
+def _disambiguation(library: Library, titles: dict[str, str], taken: set[str]) -> list[tuple[int, str, str]]:
+    """(namespace, title, text) of a page about the first English name that two entities share and no page is called.
+
+    Only its template tells it from an article, as in real dumps.
+    """
+    sharing: dict[str, list[str]] = {}
+    for entity in titles:
+        first, blank, _ = library.world.entities[entity].names["en"].partition(" ")
+        if blank and first not in taken:
+            sharing.setdefault(first, []).append(entity)
+    for name, entities in sharing.items():
+        if len(entities) > 1:
+            rows = "".join(f"* [[{titles[entity]}]]\n" for entity in entities)
+            return [(0, name, f"'''{name}''':\n{rows}\n{{{{{DISAMBIGUATION}}}}}\n")]
+    return []
+
+
+def _other_pages(local: Names, first: int, disambiguation: list[tuple[int, str, str]]) -> list[Page]:
+    """Pages that are no articles: a disambiguation page, and those outside the article namespace."""
     texts = [
+        *disambiguation,
         (1, f"{local.talk}:Main Page", "== Question ==\nIs this [[right]]? --~~~~\n"),
         (4, "Wikipedia:Lead", "A page about '''pages'''. See [[Help:Contents]].\n"),
         (8, "MediaWiki:Sidebar", "* navigation\n** mainpage|mainpage-description\n"),
@@ -45,6 +64,7 @@ def _other_pages(language: str, local: Names, first: int) -> list[Page]:
             f"{local.template}:Infobox item",
             '<includeonly>{| class="infobox"\n! {{{name|}}}\n|}</includeonly><noinclude>{{documentation}}</noinclude>',
         ),
+        (10, f"{local.template}:{DISAMBIGUATION}", "<includeonly>__DISAMBIG__</includeonly>"),
         (10, f"{local.template}:Reflist", '<div class="reflist">{{#tag:references}}</div>'),
         (14, f"{local.category}:{MAINTENANCE}", f"Pages to look after.\n[[{local.category}:Hidden]]\n"),
     ]
@@ -79,7 +99,9 @@ def pages_of(library: Library, language: str) -> list[Page]:
             word = draws.pick((local.redirect, "#REDIRECT", "#redirect"))
             text = f"{word} [[{target}]]" + draws.pick(("", "\n\n{{R from other name}}"))
             pages.append(Page(number + 1, 0, name, text, redirect=article.title))
-    return pages + _other_pages(language, local, max(numbers.values(), default=1) + PAGE_STEP)
+    taken = {page.title for page in pages}
+    first = max(numbers.values(), default=1) + PAGE_STEP
+    return pages + _other_pages(local, first, _disambiguation(library, titles, taken))
 
 
 def write(site: Site, library: Library) -> None:

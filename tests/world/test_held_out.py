@@ -1,0 +1,85 @@
+"""No fine-tuning text names an entity that dev or test ask about: read from the files of every training set."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+
+HUB = "https://huggingface.co/datasets"
+RAW = "https://raw.githubusercontent.com"
+XOR = "https://nlp.cs.washington.edu/xorqa/XORQA_site/data"
+MRTYDI = {"ar": "arabic", "en": "english", "ja": "japanese", "ru": "russian", "sw": "swahili", "th": "thai"}
+
+Texts = Iterator[tuple[str, str]]  # (language, a query or an answer)
+
+
+def lines(data: bytes) -> list[dict]:
+    return [json.loads(line) for line in data.decode().splitlines()]
+
+
+def mewsli_x(generated) -> Texts:
+    """The query is the sentence around the mention, its answer the entity's title."""
+    path = generated.path("https://storage.googleapis.com/gresearch/mewsli/mewsli-x_20220518_6.zip")
+    with zipfile.ZipFile(path) as archive:
+        pairs = lines(archive.read("wikipedia_pairs-train.jsonl"))
+    for pair in pairs:
+        context, span = (pair["contextual_mention"][k] for k in ("context", "mention"))
+        start = span["mention_span"]["start"]
+        (sentence,) = (s for s in context["sentence_spans"] if s["start"] <= start < s["end"])
+        yield "en", context["text"][sentence["start"] : sentence["end"]]
+        yield "en", pair["entity"]["title"]
+
+
+def nq(generated) -> Texts:
+    for example in json.loads(
+        generated.open("https://dl.fbaipublicfiles.com/dpr/data/retriever/biencoder-nq-train.json.gz")
+    ):
+        yield from (("en", text) for text in (example["question"], *example["answers"]))
+
+
+def marco(generated) -> Texts:
+    rows = lines(generated.open(f"{HUB}/Tevatron/msmarco-passage/resolve/main/train.jsonl.gz"))
+    yield from (("en", row["query"]) for row in rows)
+
+
+def squad(generated) -> Texts:
+    data = json.loads(generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/train-v1.1.json"))["data"]
+    for asked in (q for article in data for paragraph in article["paragraphs"] for q in paragraph["qas"]):
+        yield from (("en", text) for text in (asked["question"], *(a["text"] for a in asked["answers"])))
+
+
+def mrtydi(generated) -> Texts:
+    for language, name in MRTYDI.items():
+        rows = lines(generated.open(f"{HUB}/castorini/mr-tydi/resolve/main/mrtydi-v1.1-{name}/train.jsonl.gz"))
+        yield from ((language, row["query"]) for row in rows)
+
+
+def xor(generated) -> Texts:
+    for row in lines(generated.open(f"{XOR}/xor_train_retrieve_eng_span.jsonl")):
+        yield row["lang"].strip(), row["question"]
+        yield from (("en", answer) for answer in row["answers"])
+
+
+def xor_dpr(generated) -> Texts:
+    for example in json.loads((generated.user_data / "xor_dpr_train" / "dpr_train_data.json").read_text()):
+        yield example["lang"], example["question"]
+        yield from (("en", answer) for answer in example["answers"])
+
+
+def named(world, language: str, text: str) -> set[str]:
+    """The pools of the entities that a text names; of two names at one place the longer one is meant."""
+    pools = {entity.names[language]: entity.pool for entity in world.entities.values()}
+    edge = r"\b" if language == "en" else ""  # other languages write affixes, or no spaces, around a name
+    names = "|".join(map(re.escape, sorted(pools, key=len, reverse=True)))
+    return {pools[name] for name in re.findall(f"{edge}(?:{names}){edge}", text)}
+
+
+@pytest.mark.parametrize("training_set", [mewsli_x, nq, marco, squad, mrtydi, xor, xor_dpr], ids=lambda f: f.__name__)
+def test_training_texts_name_no_entity_of_dev_or_test(generated, training_set):
+    found = [(text, named(generated.world, language, text)) for language, text in training_set(generated)]
+    assert sum("train" in pools for _, pools in found) >= 20
+    assert [text for text, pools in found if pools & {"dev", "test"}] == []
