@@ -108,9 +108,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
 
+    import faiss
     import torch
 
     torch.set_num_threads(args.threads)
+    faiss.omp_set_num_threads(args.threads)
     queries = np.random.default_rng(1).standard_normal((args.queries, args.dimension), dtype=np.float32)
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         folder = Path(name)

@@ -2,22 +2,19 @@
 
 import numpy as np
 
-BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
-LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 
-
-def random_towers(family: str, words: int, sizes: dict, recipe):
-    """The module that a recipe trains, without a checkpoint."""
+def random_towers(checkpoint: str, recipe):
+    """The module that a recipe trains, at the size of a public checkpoint, without its weights."""
     import torch
-    from transformers import AutoConfig, AutoModel
+    from real_sizes import config
+    from transformers import AutoModel
 
     from stele.finetuning.model import DualEncoder
 
-    rates = {"hidden_dropout_prob": recipe.dropout, "attention_probs_dropout_prob": recipe.dropout}
-    config = AutoConfig.for_model(family, vocab_size=words, max_position_embeddings=514, **sizes, **rates)
     torch.manual_seed(0)
     names = ["shared"] if recipe.towers == "shared" else ["query", "passage"]
-    return DualEncoder({name: AutoModel.from_config(config) for name in names}, recipe.spec(), 1, recipe.scale)
+    towers = {name: AutoModel.from_config(config(checkpoint, recipe.dropout)) for name in names}
+    return DualEncoder(towers, recipe.spec(), 1, recipe.scale)
 
 
 def random_examples(count: int, words: int, query_length: int, passage_length: int):

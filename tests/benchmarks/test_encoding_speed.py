@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from stele import catalogue
 from stele.finetuning.batches import training_group
 from stele.finetuning.contrastive import group_loss
 from stele.finetuning.finetune import losses
@@ -22,7 +23,8 @@ from stele.training.loop import train
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
 
-from random_towers import BASE, LARGE, random_examples, random_towers
+import real_sizes
+from random_towers import random_examples, random_towers
 
 
 def test_the_benchmark_runs(tmp_path):
@@ -31,7 +33,8 @@ def test_the_benchmark_runs(tmp_path):
 
     from stele.encoders.save import save_encoder
     from stele.encoders.spec import EncodingSpec
-    from stele.encoders.trunk import load_tokenizer, load_trunk
+    from stele.encoders.tokenizer import load_tokenizer
+    from stele.encoders.trunk import load_trunk
 
     source = make_folder(tmp_path / "plain", "bert")
     spec = EncodingSpec(pooling="mean", normalize=True, query_length=60, passage_length=60)
@@ -42,24 +45,25 @@ def test_the_benchmark_runs(tmp_path):
     assert all(found[name] > 0 for name in ("ratio", "cpu_ratio", "share_of_matrix_product"))
 
 
-REAL = {
-    "mewsli of mBERT": ("bert", 119_547, BASE, {"style": "xtreme", "accumulation": 2}),
-    "nq of XLM-R": ("xlm-roberta", 250_002, BASE, {"style": "dpr", "pooling": "mean"}),
-    "nq of XLM-R large": ("xlm-roberta", 250_002, LARGE, {"style": "dpr", "pooling": "cls"}),
-}
+# What a step takes in is cut, what it computes with is not.
+CUT = {"batch": 2, "epochs": None, "steps": 2, "warmup_steps": 1, "query_length": 8, "passage_length": 16, "threads": 2}
+CUT |= {"save_every_seconds": 3600}  # no state of many GB on disk
+REAL = [
+    *((name, "xlmr") for name in catalogue.load("recipes")["finetuning"]),
+    ("mewsli", "mbert"),
+    ("nq_ccp", "xlmr_large"),
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(REAL))
-def test_two_steps_at_the_real_architecture_size(tmp_path, name, capsys):
-    """Random weights, batch cut; run where STELE_ALL_RECIPES is set (4 to 20 GB of memory)."""
-    if not os.environ.get("STELE_ALL_RECIPES"):
-        pytest.skip("set STELE_ALL_RECIPES to run all of them")
-    family, words, sizes, own = REAL[name]
-    cut = {"training_set": "none", "batch": 2, "steps": 2, "query_length": 8, "passage_length": 16, "threads": 2}
-    cut["save_every_seconds"] = 3600  # no state of many GB on disk
-    recipe = parse_recipe({**cut, **own})
-    module, data = random_towers(family, words, sizes, recipe), random_examples(8, words, 8, 16)
+@pytest.mark.parametrize(("name", "checkpoint"), REAL)
+def test_two_steps_at_the_real_architecture_size(tmp_path, name, checkpoint, capsys):
+    """Random weights, batch cut; run where STELE_ALL_RECIPES is set."""
+    if not os.environ.get(real_sizes.ALL):
+        pytest.skip(real_sizes.REASON)
+    recipe = parse_recipe({**real_sizes.jobs().training_recipe(name), **CUT}, name)
+    words = real_sizes.ARCHITECTURES[checkpoint][1]["vocab_size"]
+    module, data = random_towers(checkpoint, recipe), random_examples(2 * 2 * recipe.accumulation, words, 8, 16)
     here = Place(torch.device("cpu"))
     outcome = train(
         module=module,
@@ -71,7 +75,7 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, name, capsys):
         on=here,
     )
     with capsys.disabled():
-        print(f"\n{name}: {outcome['seconds'] / 2:.1f} s a step, losses {outcome['losses']}")
+        print(f"\n{name} of {checkpoint}: {outcome['seconds'] / 2:.1f} s a step, losses {outcome['losses']}")
     assert outcome["steps"] == 2
     assert all(np.isfinite(value) for value in outcome["losses"].values())
 
@@ -83,8 +87,8 @@ GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an acceler
 @GPU
 def test_speed_and_memory_of_a_released_size_group(capsys):
     """One DPR step at XLM-R base size: 128 queries of 16 tokens and 256 passages of 160, about what NQ has."""
-    recipe = parse_recipe({"style": "dpr", "training_set": "none", "pooling": "mean", "steps": 1})
-    module = random_towers("xlm-roberta", 250_002, BASE, recipe).cuda().train()
+    recipe = parse_recipe(real_sizes.jobs().training_recipe("nq"))
+    module = random_towers("xlmr", recipe).cuda().train()
     data = random_examples(256, 250_002, 16, 160)
     optimiser = recipe.optimisation(1).optimiser(module)
     number = 0
@@ -119,8 +123,8 @@ def test_speed_and_memory_of_a_released_size_group(capsys):
 @pytest.mark.slow
 @GPU
 def test_the_loss_in_bfloat16_is_the_cpu_s(capsys):
-    recipe = parse_recipe({"style": "dpr", "training_set": "none", "pooling": "mean", "steps": 1, "dropout": 0.0})
-    module = random_towers("xlm-roberta", 250_002, BASE, recipe).eval()
+    recipe = parse_recipe({**real_sizes.jobs().training_recipe("nq"), "dropout": 0.0})
+    module = random_towers("xlmr", recipe).eval()
     data = random_examples(16, 250_002, 16, 64)
     group, found = training_group(data, 16, 1, 0, 0, 0), {}
     with torch.no_grad():

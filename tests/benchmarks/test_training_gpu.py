@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+import real_sizes
 import torch
 
 from stele.training import flops, tasks
@@ -19,31 +20,34 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator"),
 ]
-BASE = dict(vocab_size=250_002, hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072)
-RECIPES = {
-    "msm": (dict(objective="msm", documents=16, sentences=32, sentence_length=64), 16, [62] * 32),
-    "mlm": (dict(objective="mlm", mlm_sequences=128, mlm_length=256), 128, [254]),
-}
+LENGTHS = {"msm": (16, [62] * 32), "mlm": (128, [254])}  # documents and sentences as long as a group can have
+
+
+def paper_recipe(objective, **changes):
+    """MSM's, without MLM beside it, or MLM's own."""
+    own = {"mlm_share": 0.0} if objective == "msm" else {"steps": 1, "equal_compute_to": None}
+    values = real_sizes.jobs().objective_recipe({"mlm": "mlm_equal_compute"}.get(objective, objective))
+    return parse_recipe({**values, **own, **changes})
 
 
 def new_module(recipe):
-    from transformers import AutoConfig, AutoModelForMaskedLM
+    from transformers import AutoModelForMaskedLM
 
     torch.manual_seed(0)
-    rates = dict(hidden_dropout_prob=recipe.dropout, attention_probs_dropout_prob=recipe.dropout)
-    config = AutoConfig.for_model("xlm-roberta", max_position_embeddings=514, **BASE, **rates)
+    config = real_sizes.config("xlmr", recipe.dropout)
     model = AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
     heads = {name: o.Heads(recipe, config) for name, o in tasks.objectives(recipe).items()}
     return tasks.Pretraining(model, heads).train()
 
 
 def new_batch(recipe, examples, lengths, device):
-    words = Vocabulary(BASE["vocab_size"], 0, 2, 1, 250_001, (0, 1, 2, 3, 250_001))
+    words = Vocabulary(250_002, 0, 2, 1, 250_001, (0, 1, 2, 3, 250_001))
     tokens = np.random.default_rng(0).integers(5, 250_000, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
     chosen = tasks.objectives(recipe)[recipe.objective]
     made = chosen.batch(flat, words, recipe, "en", generator(0))
-    made.pop("duplicates", None)
+    for name in tasks.COUNTED:
+        made.pop(name, None)
     return tasks.to_device(made, torch.device(device))
 
 
@@ -60,12 +64,10 @@ def product_peak(size=8192, times=30):
     return times * 2 * size**3 / (time.perf_counter() - begin)
 
 
-@pytest.mark.parametrize("objective", list(RECIPES))
+@pytest.mark.parametrize("objective", list(LENGTHS))
 def test_speed_and_memory_of_a_released_size_group(objective, capsys):
-    values, examples, lengths = RECIPES[objective]
-    recipe = parse_recipe(
-        {**values, "steps": 1, "precision": "bfloat16", **({"mlm_share": 0.0} if objective == "msm" else {})}
-    )
+    examples, lengths = LENGTHS[objective]
+    recipe = paper_recipe(objective)
     module = new_module(recipe).cuda()
     optimiser = recipe.optimisation().optimiser(module)
     batch = new_batch(recipe, examples, lengths, "cuda")
@@ -86,7 +88,8 @@ def test_speed_and_memory_of_a_released_size_group(objective, capsys):
         step()
     torch.cuda.synchronize()
     seconds = (time.perf_counter() - begin) / 10
-    speed = flops.per_step(recipe.model_copy(update={"groups": 1}), flops.Shape.of(module.model.config)) / seconds
+    own = tasks.objectives(recipe)[objective]
+    speed = own.flops(batch, recipe, flops.Shape.of(module.model.config)) / seconds
     with capsys.disabled():
         print(
             f"\n{objective}: {seconds * 1e3:.0f} ms a group, {len(lengths) * examples / seconds:.0f} sequences/s, "
@@ -96,14 +99,11 @@ def test_speed_and_memory_of_a_released_size_group(objective, capsys):
     assert speed > 0
 
 
-@pytest.mark.parametrize("objective", list(RECIPES))
+@pytest.mark.parametrize("objective", list(LENGTHS))
 def test_the_loss_in_bfloat16_is_the_cpu_s(objective, capsys):
-    values, _, lengths = RECIPES[objective]
     cut = {"msm": dict(documents=4, sentences=8), "mlm": dict(mlm_sequences=4)}[objective]
-    recipe = parse_recipe(
-        {**values, **cut, "steps": 1, "dropout": 0.0, **({"mlm_share": 0.0} if objective == "msm" else {})}
-    )
-    lengths = lengths[: cut.get("sentences", 1)]
+    recipe = paper_recipe(objective, dropout=0.0, **cut)
+    lengths = LENGTHS[objective][1][: cut.get("sentences", 1)]
     module = new_module(recipe)
     losses = {"cpu": module(objective, new_batch(recipe, 4, lengths, "cpu")).item()}
     module.cuda()

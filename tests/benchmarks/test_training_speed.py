@@ -8,8 +8,10 @@ import time
 
 import numpy as np
 import pytest
+import real_sizes
 import torch
 
+from stele import catalogue
 from stele.training import flops, tasks
 from stele.training.device import Place
 from stele.training.loop import train
@@ -23,20 +25,24 @@ TINY = dict(vocab_size=3000, hidden_size=64, num_hidden_layers=2, num_attention_
 TINY_RECIPE = dict(
     steps=30, groups=1, mlm_sequences=16, mlm_length=64, warmup_steps=5, learning_rate=1e-3, save_every_seconds=3600
 )
+TINY_RECIPE |= dict(sampling_alpha=0.3, mask_probability=0.15, dropout=0.1)
+TINY_RECIPE |= dict(betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)
 OWN = {
-    "msm": dict(documents=8, sentences=8, sentence_length=16),
-    "crop": dict(pairs=32, sentence_length=16),
+    "msm": dict(
+        documents=8, sentences=8, sentence_length=16, layers=2, mu=0.5, temperature=0.1, projector="asymmetric"
+    ),
+    "crop": dict(pairs=32, sentence_length=16, temperature=0.1, projector="asymmetric"),
     "ict": dict(pairs=16, query_length=16, block_length=62, width=32),
     "mlm": dict(),
 }
 SEGMENTS = {"msm": [14] * 8, "crop": [14] * 2, "ict": [14, 60], "mlm": [62]}
 
 
-def new_model(family="xlm-roberta", **sizes):
+def new_model(**sizes):
     from transformers import AutoConfig, AutoModelForMaskedLM
 
     torch.manual_seed(0)
-    config = AutoConfig.for_model(family, max_position_embeddings=514, **sizes)
+    config = AutoConfig.for_model("xlm-roberta", max_position_embeddings=514, **sizes)
     return AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
 
 
@@ -55,19 +61,19 @@ def new_task(folder, recipe, chosen, model, segments):
 
 
 def train_on(folder, recipe, model, segments):
-    """Seconds a step of a whole training run, batches and optimiser included; the loss at the end."""
+    """Seconds a step of a whole training run, batches and optimiser included; the losses at the end; the counts."""
     chosen = tasks.objectives(recipe)
     made = {name: new_task(folder, recipe, o, model, segments[name]) for name, o in chosen.items()}
     module = tasks.Pretraining(model, {name: o.Heads(recipe, model.config) for name, o in chosen.items()})
     outcome = train(
         module=module,
-        loss_at=tasks.losses(made, module, recipe, CPU),
+        loss_at=tasks.losses(made, module, recipe, CPU, flops.Shape.of(model.config)),
         optimisation=recipe.optimisation(),
         state=folder / "state",
         seed=0,
         on=CPU,
     )
-    return outcome["seconds"] / recipe.steps, outcome["losses"]
+    return outcome["seconds"] / recipe.steps, outcome["losses"], outcome["counts"]
 
 
 @pytest.mark.slow
@@ -76,8 +82,8 @@ def test_share_of_the_matrix_product_s_speed(tmp_path, objective, capsys):
     """A step of the miniature, against a product of the shape of its feed-forward layers in the same run."""
     model = new_model(**TINY)
     recipe = parse_recipe({"objective": objective, **TINY_RECIPE, **OWN[objective], "mlm_share": 0.0})
-    seconds, _ = train_on(tmp_path, recipe, model, SEGMENTS)
-    speed = flops.per_step(recipe, flops.Shape.of(model.config)) / seconds
+    seconds, _, counts = train_on(tmp_path, recipe, model, SEGMENTS)
+    speed = counts["flops"] / recipe.steps / seconds
     states, weights = torch.randn(1024, 64), torch.randn(64, 256)
     begin = time.perf_counter()
     for _ in range(300):
@@ -124,35 +130,48 @@ def test_first_token_and_diagonal_are_worth_it(tmp_path, capsys):
     assert seconds["ours"] < seconds["plain"]
 
 
-BASE = dict(vocab_size=250_002, hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072)
-LARGE = {**BASE, "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
-CUT = dict(steps=2, warmup_steps=1, groups=2, mlm_sequences=2, mlm_length=16, mlm_share=0.5)
-REAL = {
-    "msm": ("xlm-roberta", BASE, dict(objective="msm", documents=2, sentences=3, sentence_length=8)),
-    "crop": ("xlm-roberta", BASE, dict(objective="crop", pairs=3, sentence_length=8)),
-    "ict": ("xlm-roberta", BASE, dict(objective="ict", pairs=3, query_length=8, block_length=16, mlm_share=0.0)),
-    "mlm": ("xlm-roberta", BASE, dict(objective="mlm")),
-    "msm_en": (
-        "ernie",
-        {**BASE, "vocab_size": 30_522},
-        dict(objective="msm", documents=2, sentences=3, sentence_length=8),
-    ),
-    "msm_large": ("xlm-roberta", LARGE, dict(objective="msm", documents=2, sentences=3, sentence_length=8)),
+# What a step takes in is cut, what it computes with is not: architecture, layers, heads, optimiser, precision.
+CUT = dict(steps=2, warmup_steps=1, groups=2, languages=["en"], threads=2, save_every_seconds=3600)
+CUT_OWN = {
+    "msm": dict(documents=2, sentences=3, sentence_length=8),
+    "crop": dict(pairs=3, sentence_length=8),
+    "ict": dict(pairs=3, query_length=8, block_length=16),
+    "mlm": dict(equal_compute_to=None),
 }
+SHORT = {"msm": [6] * 3, "crop": [6] * 2, "ict": [6, 14], "mlm": [14]}
+TRAINED = sorted(key for key, model in catalogue.load("models").items() if "recipe" in model)
+
+
+def real_model(checkpoint, dropout):
+    from transformers import AutoModelForMaskedLM
+
+    torch.manual_seed(0)
+    return AutoModelForMaskedLM.from_config(real_sizes.config(checkpoint, dropout), attn_implementation="sdpa")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", list(REAL))
+@pytest.mark.parametrize("model", TRAINED)
 def test_two_steps_at_the_real_architecture_size(tmp_path, model, capsys):
-    """Random weights, batch cut; MSM base always, the others where STELE_ALL_RECIPES is set (up to 12 GB of memory)."""
-    if model != "msm" and not os.environ.get("STELE_ALL_RECIPES"):
-        pytest.skip("set STELE_ALL_RECIPES to run all of them")
-    family, sizes, recipe = REAL[model]
-    segments = {"msm": [6] * 3, "crop": [6] * 2, "ict": [6, 14], "mlm": [14]}
-    seconds, losses = train_on(tmp_path, parse_recipe({**CUT, **recipe}), new_model(family, **sizes), segments)
+    """Random weights, batch cut; MSM base always, the others where STELE_ALL_RECIPES is set."""
+    if model != "msm" and not os.environ.get(real_sizes.ALL):
+        pytest.skip(real_sizes.REASON)
+    plan = real_sizes.jobs()
+    values = plan.objective_recipe(model)
+    cut = {**CUT, **CUT_OWN[values["objective"]]}
+    if values.get("mlm_share") or values["objective"] == "mlm":
+        cut |= dict(mlm_sequences=2, mlm_length=16)
+    if values.get("mlm_share"):
+        cut |= dict(mlm_share=0.5)  # one group of each kind in every step
+    if values.get("encode_chunk"):
+        cut |= dict(encode_chunk=1)
+    recipe = parse_recipe({**values, **cut}, model)
+    checkpoint = plan.root(model)
+    made = real_model(checkpoint, recipe.dropout)
+    seconds, losses, _ = train_on(tmp_path, recipe, made, SHORT)
     with capsys.disabled():
-        print(f"\n{model}: {seconds:.1f} s a step, losses {losses}")
-    expected = {"mlm": np.log(sizes["vocab_size"])}  # an untrained model predicts all words alike
+        print(f"\n{model} of {checkpoint}: {seconds:.1f} s a step, losses {losses}")
+    expected = {"mlm": np.log(made.config.vocab_size)}  # an untrained model predicts all words alike
+    assert set(losses) - {"gradient_norm"} == {recipe.objective} | ({"mlm"} if recipe.mlm_share else set())
     for name, value in losses.items():
         assert np.isfinite(value)
         if name in expected:

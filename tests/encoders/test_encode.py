@@ -5,8 +5,8 @@ import pytest
 
 from stele.encoders import encode as encoding
 from stele.encoders.load import load_encoder
+from stele.encoders.tokenizer import load_tokenizer
 from stele.encoders.tokens import collate, length_buckets, tokenize
-from stele.encoders.trunk import load_tokenizer
 from stele.errors import SteleError
 
 

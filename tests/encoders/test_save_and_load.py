@@ -11,7 +11,8 @@ from tiny_models import WIDTH, make_folder
 from stele.encoders.load import load_encoder
 from stele.encoders.save import save_encoder
 from stele.encoders.spec import EncodingSpec
-from stele.encoders.trunk import load_tokenizer, load_trunk
+from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.trunk import load_trunk
 from stele.errors import SteleError
 
 TEXTS = [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tiny_models import WIDTH, make_folder
 
-from stele.encoders.load import encoding_of, load_encoder
+from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 
 TEXTS = ["who wrote the first novel", "the city", "Кто написал роман о городе"]
@@ -63,7 +63,8 @@ def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):
 
 
 def test_a_plain_folder_states_nothing(tmp_path):
-    assert encoding_of(make_folder(tmp_path / "plain", "bert")) is None
+    with pytest.raises(SteleError, match="does not say how texts become vectors"):
+        load_encoder(make_folder(tmp_path / "plain", "bert"))
 
 
 def change(folder, name, **values):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tiny_runs import RECIPE, example
+from tiny_runs import RECIPE, XTREME, example
 
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
@@ -86,9 +86,7 @@ def test_one_candidate_is_refused():
 
 # --- with real towers -------------------------------------------------------------------------------------------------
 def data_and_model(base, style="dpr", number=12):
-    recipe = {**RECIPE, "style": style, "dropout": 0.0}
-    recipe = {**recipe, "pooling": "pooler"} if style == "xtreme" else recipe
-    recipe = parse_recipe(recipe)
+    recipe = parse_recipe({**(XTREME if style == "xtreme" else RECIPE), "dropout": 0.0})
     module, tokenizer, _ = load_model(base, recipe, 0)
     items = [example(i) for i in range(number)]
     source = [

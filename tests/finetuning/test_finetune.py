@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_runs import RECIPE, example, finetune, write_set
+from tiny_models import make_folder
+from tiny_runs import RECIPE, XTREME, example, finetune, write_set
 
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
@@ -101,7 +102,7 @@ def test_a_later_stage_takes_up_the_towers(trained, base, data, tmp_path):
 
 
 def test_xtreme_style(base, data, tmp_path):
-    recipe = {**RECIPE, "style": "xtreme", "pooling": "pooler", "batch": 4, "accumulation": 2, "steps": 30}
+    recipe = {**XTREME, "batch": 4, "accumulation": 2, "steps": 30}
     recipe |= {"dev_set": "jsonl", "selection": "dev_nll", "evaluate_every": 10}
     record = finetune(base, data, tmp_path, recipe)
     assert record["global_batch"] == 8
@@ -153,20 +154,55 @@ def test_a_group_of_copies_is_refused(base, tmp_path):
         finetune(base, write_set(tmp_path / "d", items), tmp_path, RECIPE)
 
 
-def test_state_of_another_run_is_refused(base, data, tmp_path, monkeypatch):
-    """The state stays when a run breaks off; a command with other data must not go on from it."""
+def test_dev_questions_without_a_second_candidate_are_left_out_and_counted(base, tmp_path):
+    """The real dev set of SQuAD ends so: the last group of 8 is two questions about one sentence, without negatives."""
+    dev = [{**example(i), "negatives": []} for i in range(8)]
+    dev += [{**example(i), "positives": example(7)["positives"], "negatives": []} for i in (8, 9)]
+    train = [{**example(i), "negatives": []} for i in range(40)]
+    recipe = {**XTREME, "batch": 4, "steps": 4, "dev_set": "jsonl", "selection": "dev_nll", "evaluate_every": 2}
+    record = finetune(base, write_set(tmp_path / "d", train, dev), tmp_path, {**recipe, "dev_batch": 8})
+    assert record["dev_examples"]["examples"] == 10
+    assert record["dev_examples"]["without_second_candidate"] == 2
+    assert [row["step"] for row in record["dev_curve"]] == [2, 4]
+
+
+def stopped(base, data, tmp_path, monkeypatch, recipe, **more):
+    """A run that breaks off after its third step, its state saved."""
     from stele.training import loop
 
-    def stop(**_):
-        raise SteleError("stopped")
+    original = loop.train
 
-    with monkeypatch.context() as patch, pytest.raises(SteleError, match="stopped"):
-        patch.setattr(loop, "train", stop)
-        finetune(base, data, tmp_path, {**RECIPE, "steps": 2}, limit=10)
-    assert (tmp_path / "state" / "training").is_dir()
-    with pytest.raises(SteleError, match="examples of another run"):
-        finetune(base, data, tmp_path, {**RECIPE, "steps": 2})
-    assert finetune(base, data, tmp_path, {**RECIPE, "steps": 2}, limit=10)["examples"]["examples"] == 10
+    def train(**options):
+        die = {3: lambda: os.kill(os.getpid(), signal.SIGTERM)}
+        return original(**{**options, "at_step": die})
+
+    with monkeypatch.context() as patch, pytest.raises(SteleError, match="after step 3 of"):
+        patch.setattr(loop, "train", train)
+        finetune(base, data, tmp_path, recipe, **more)
+    assert [path.name for path in (tmp_path / "state").rglob("*.pt")] == ["training.pt"]
+
+
+@pytest.mark.parametrize("changed", ["nothing", "recipe", "encoder", "data", "limit", "seed", "code"])
+def test_broken_off_and_run_again_as_another_run_it_starts_anew(base, data, tmp_path, monkeypatch, caplog, changed):
+    """The bytes are those of a clean run of the second command; the same command goes on instead."""
+    recipe = {**RECIPE, "steps": 6}
+    stopped(base, data, tmp_path, monkeypatch, recipe)
+    more = {"limit": {"limit": 10}, "seed": {"seed": 3}, "code": {"code": "another"}}.get(changed, {})
+    if changed == "recipe":
+        recipe |= {"temperature": 0.5, "hard_negatives": 2}
+    if changed == "encoder":
+        base = make_folder(tmp_path / "other", "xlm-roberta", seed=1)
+        (base / "record.json").write_text(json.dumps({"content": "other"}))
+    if changed == "data":
+        data = write_set(tmp_path / "set", [example(i) for i in range(60, 90)])
+        data.write_text(json.dumps({"content": "y"}))
+    caplog.set_level("INFO")
+    caplog.clear()
+    found = finetune(base, data, tmp_path, recipe, **more)
+    assert ("going on after step 3" in caplog.text) == (changed == "nothing")
+    assert not (tmp_path / "state").exists()
+    clean = finetune(base, data, tmp_path / "clean", recipe, **more)
+    assert found["content"] == clean["content"] and found["examples"] == clean["examples"]
 
 
 def test_mixed_precision(base, data, tmp_path):
@@ -223,7 +259,7 @@ def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path
     log = tmp_path / "log"
     with log.open("w") as handle:
         process = subprocess.Popen(command, env=environment, stderr=handle)
-        while not (state / "best" / "best.json").exists() and process.poll() is None:
+        while not list(state.glob("*/best/best.json")) and process.poll() is None:
             time.sleep(0.01)
         time.sleep(0.3)
         process.send_signal(signal.SIGKILL)

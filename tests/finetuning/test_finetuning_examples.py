@@ -6,7 +6,7 @@ from tiny_runs import example
 
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.encoders.spec import EncodingSpec
-from stele.encoders.trunk import load_tokenizer
+from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
 from stele.finetuning.examples import load_examples, read_examples, save_examples
 

@@ -83,3 +83,17 @@ def test_dev_groups_are_in_order_with_the_first_negative(number, sizes):
     groups = dev_groups(data, 3, 1)
     assert [len(group.queries) for group in groups] == sizes  # a single query has nobody to share with
     assert groups[0].passages.tolist() == [0, 100, 1, 101, 2, 102]
+
+
+def test_dev_queries_without_a_second_candidate_are_left_out():
+    """Of a group of copies nobody stays; of a mixed one those that have another candidate, and all its passages."""
+    assert dev_groups(examples([[0], [0], [0]], [[], [], []]), 4, 1) == []
+    #             queries 0 and 1 know both passages there are, query 2 knows its own only
+    group, *more = dev_groups(examples([[5, 6], [5, 6], [6]], [[], [], []]), 4, 1)
+    assert not more
+    assert group.queries.tolist() == [2] and group.passages.tolist() == [5, 5, 6]
+    assert group.positives.tolist() == [2] and group.starts.tolist() == [0, 3]
+    assert group.mask.tolist() == [[False, False, False]]
+    whole = make_group(examples([[0], [1]], [[], []]), np.arange(2), [np.array([], np.int64)] * 2)
+    kept = dev_groups(examples([[0], [1]], [[], []]), 2, 1)[0]
+    assert all(np.array_equal(a, b) for a, b in zip(whole, kept, strict=True))

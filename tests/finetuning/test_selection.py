@@ -33,8 +33,8 @@ def test_average_rank_by_hand():
     vectors = Known([[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 2.0], [3.0, 2.0], [9.0, 0.0], [2.0, 5.0], [0.0, 9.0]])
     # query 0: scores 0: 1, 1: 0, 2: 3, 4: 2 -> two above its positive; query 1: 0: 0, 1: 2, 2: 2 (a tie counts), 4: 5
     assert average_rank(vectors, data, 1) == (2 + 2) / 2
-    # with all hard negatives passage 5 (score 9 for query 1) is in the pool, too
-    assert average_rank(vectors, data, 30) == (2 + 3) / 2
+    # with all negatives passage 5 (score 9 for query 1) is in the pool, too
+    assert average_rank(vectors, data, 60) == (2 + 3) / 2
     # another known positive in the pool does not count against the question
     data = examples([[0, 3], [1], [3]], [[2], [4], []])
     vectors.given["query"] = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])

@@ -52,13 +52,27 @@ def finetune(encoder: Path, data: Path | str, output: Path, recipe: dict, seed: 
 
 
 RECIPE = {
-    "style": "dpr",
     "training_set": "jsonl",
+    "towers": "separate",
     "pooling": "mean",
+    "strip_question_mark": True,
     "batch": 8,
+    "hard_negatives": 1,
     "steps": 12,
     "query_length": 24,
     "passage_length": 32,
     "learning_rate": 1e-3,
     "warmup_steps": 2,
+    "clip_norm": 2.0,
+    "dropout": 0.1,
+}
+XTREME = {
+    **RECIPE,
+    "towers": "shared",
+    "pooling": "pooler",
+    "normalize": True,
+    "scale": 100.0,
+    "strip_question_mark": False,
+    "hard_negatives": 0,
+    "clip_norm": 1.0,
 }

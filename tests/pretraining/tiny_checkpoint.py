@@ -23,7 +23,7 @@ def tokenizer(words=80):
     return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", mask_token="<mask>", **special)
 
 
-def checkpoint(folder, *, head=True, pooler=True):
+def checkpoint(folder, *, head=True, pooler=True, seed=7):
     """A plain transformers folder with its record; returns the record's path."""
     from safetensors.torch import load_file, save_file
     from transformers import XLMRobertaConfig, XLMRobertaForMaskedLM, XLMRobertaModel
@@ -37,7 +37,7 @@ def checkpoint(folder, *, head=True, pooler=True):
         max_position_embeddings=40,
         type_vocab_size=1,
     )
-    torch.manual_seed(7)
+    torch.manual_seed(seed)
     body = XLMRobertaModel(config, add_pooling_layer=pooler)
     model = XLMRobertaForMaskedLM(config) if head else body
     model.save_pretrained(folder)

@@ -15,7 +15,7 @@ import pytest
 
 from stele.errors import SteleError
 from stele.retrieval import pool, retrieve
-from stele.runs import read_run
+from stele.runs.trec import read_run
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
 WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
@@ -97,9 +97,9 @@ def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
     for topic in map(json.loads, topics):
         scores = vectors @ loaded.encode([topic["query"]], "query")[0].astype(np.float64)
         best = np.sort(scores)[::-1][:20]
-        assert [score for _, score in run[topic["query_id"]]] == pytest.approx(best.tolist(), rel=1e-4)
+        assert [score for _, score in run.hits(topic["query_id"])] == pytest.approx(best.tolist(), rel=1e-4)
         by_id = {p["docid"]: score for p, score in zip(passages, scores, strict=True)}
-        assert [by_id[name] for name, _ in run[topic["query_id"]]] == pytest.approx(best.tolist(), rel=1e-4)
+        assert [by_id[name] for name, _ in run.hits(topic["query_id"])] == pytest.approx(best.tolist(), rel=1e-4)
 
 
 def killed(args: argparse.Namespace, patch) -> None:
@@ -177,7 +177,32 @@ def test_state_of_other_data_is_not_taken(tmp_path, encoder, data):
     record(tmp_path / "sw/c", content="another release", labels=[])
     put(tmp_path / "sw/c/corpus.jsonl.gz", [{"docid": "only", "title": "", "text": "river"}])
     retrieve.run(args)
-    assert {name for hits in read_run(tmp_path / "out/runs/sw.trec.gz").values() for name, _ in hits} == {"only"}
+    assert set(read_run(tmp_path / "out/runs/sw.trec.gz").names.to_pylist()) == {"only"}
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch, keep):
+    """Neither the state of a killed job nor a kept index outlives a change of the code."""
+    from stele.encoders.encode import Encoder
+
+    more = ["--keep-index", str(tmp_path / "index")] if keep else []
+    args = arguments(tmp_path, encoder, data, "out", "--code", "old", *more)
+    retrieve.run(args) if keep else killed(args, kill_at(retrieve, "write_run", 2))
+    original, encoded = Encoder.encode_stream, []
+
+    def shifted(self, items, kind):
+        for ids, vectors in original(self, items, kind):
+            encoded.extend(ids)
+            yield ids, vectors + 1
+
+    monkeypatch.setattr(Encoder, "encode_stream", shifted)
+    for code, passages in (("old", 0), ("new", 200)):
+        if keep or code == "new":
+            args.code = code
+            retrieve.run(args)
+        assert len(encoded) == passages, code
+    retrieve.run(arguments(tmp_path, encoder, data, "clean"))
+    assert files(tmp_path / "out") == files(tmp_path / "clean")
 
 
 def test_limit_searches_few_queries_among_their_own_passages(tmp_path, encoder, data, monkeypatch):
@@ -187,7 +212,7 @@ def test_limit_searches_few_queries_among_their_own_passages(tmp_path, encoder, 
     assert "limited" in found["labels"]
     assert found["searches"]["th"]["queries"] == 2
     run = read_run(tmp_path / "out/runs/th.trec.gz")
-    names = {name for hits in run.values() for name, _ in hits}
+    names = set(run.names.to_pylist())
     assert {"0#0", "7#0"} <= names  # what is judged relevant to the two queries
     assert len(names) == 10  # and 4 others for each
 
@@ -228,8 +253,8 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path):
     ("changed", "said"),
     [
         (["--benchmark", "mrtidy"], "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
-        (["--data", "mrtydi"], "want DATASET:PART=record.json"),
-        (["--data", "mrtydi:sw=/nowhere/record.json"], "no such record: /nowhere/record.json"),
+        (["--data", "mrtydi"], "want DATASET:PART=PATH"),
+        (["--data", "mrtydi:sw=/nowhere/record.json"], "no such record, folder or file: /nowhere/record.json"),
         (["--encoding", "{"], "--encoding: not JSON"),
         (["--depth", "0"], "must be at least 1"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faiss
 import numpy as np
 import pytest
 
@@ -81,7 +82,6 @@ def test_fewer_passages_than_asked_for():
 
 
 def test_agrees_with_faiss_where_there_are_no_ties():
-    faiss = pytest.importorskip("faiss")
     rng = np.random.default_rng(3)
     vectors, queries = (rng.standard_normal((n, 64)).astype(np.float32) for n in (5000, 20))
     index = faiss.IndexFlatIP(64)
@@ -93,18 +93,56 @@ def test_agrees_with_faiss_where_there_are_no_ties():
 
 
 def test_memory_is_bounded_by_the_block(monkeypatch):
-    """Only blocks are ever copied: a memory map is read part by part, and no product is wider than a block."""
-    seen = []
-    original = TopK._candidates
+    """Only blocks are ever copied: a memory map is read part by part, and no scores are held for more than a block."""
+    asked, held = [], []
+    nearest, groups = TopK._nearest, search._groups
 
-    def spy(self, rows, block, margin):
-        seen.append((len(self.queries[rows]), len(block)))
-        return original(self, rows, block, margin)
+    def spy(self, block, number):
+        asked.append((len(block), number))
+        return nearest(self, block, number)
 
-    monkeypatch.setattr(TopK, "_candidates", spy)
+    monkeypatch.setattr(TopK, "_nearest", spy)
+    monkeypatch.setattr(search, "_groups", lambda found: (held.append(found.shape), groups(found))[1])
     monkeypatch.setattr(search, "QUERY_ROWS", 8)
     rng = np.random.default_rng(4)
     vectors, queries = (rng.standard_normal((n, 8)).astype(np.float32) for n in (1000, 20))
-    run(queries, vectors, np.array([str(i) for i in range(1000)], dtype="S3"), 5, block_rows=64)
-    assert max(q for q, _ in seen) <= 8
-    assert max(p for _, p in seen) <= 64
+    vectors[500:] = vectors[0]  # more copies than faiss is asked for: whole blocks are looked at
+    ids = np.array([f"{i:03d}" for i in range(1000)], dtype="S3")
+    assert run(queries, vectors, ids, 5, block_rows=64) == reference(queries, vectors, ids, 5)
+    assert max(rows for rows, _ in asked) <= 64
+    assert max(number for _, number in asked) <= 5 + search.EXTRA
+    assert held and max(rows for rows, _ in held) <= 8 and max(columns for _, columns in held) <= 64
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_does_not_depend_on_how_many_candidates_faiss_is_asked_for(crowd, monkeypatch, extra):
+    whole = run(*crowd, 20)
+    monkeypatch.setattr(search, "EXTRA", extra)
+    assert run(*crowd, 20, block_rows=400) == whole
+
+
+def test_a_gpu_is_used_where_faiss_has_one(crowd, monkeypatch):
+    """faiss for CPUs has neither: stand-ins of its GPU functions, which have the same arguments and the same result."""
+    calls = []
+
+    def knn_gpu(resources, queries, block, number, metric):
+        calls.append(resources)
+        return faiss.knn(queries, block, number, metric=metric)
+
+    monkeypatch.setattr(faiss, "StandardGpuResources", lambda: "resources", raising=False)
+    monkeypatch.setattr(faiss, "get_num_gpus", lambda: 1, raising=False)
+    monkeypatch.setattr(faiss, "knn_gpu", knn_gpu, raising=False)
+    expected = run(*crowd, 20)
+    assert not calls, "device cpu keeps off it"
+    assert run(*crowd, 20, device="cuda", block_rows=999) == expected
+    assert calls == ["resources"] * 4
+    calls.clear()
+    assert run(*crowd, 2_999, device="cuda") == run(*crowd, 2_999), "more than a GPU gives: on the CPU"
+    assert not calls
+
+
+@pytest.mark.skipif(not hasattr(faiss, "StandardGpuResources"), reason="needs faiss-gpu and a GPU")
+def test_a_gpu_finds_the_same(crowd):
+    if not faiss.get_num_gpus():
+        pytest.skip("needs a GPU")
+    assert run(*crowd, 20, device="cuda") == run(*crowd, 20)

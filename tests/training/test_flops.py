@@ -10,16 +10,21 @@ from stele.training import flops, tasks
 from stele.training.masking import Vocabulary
 from stele.training.recipe import OBJECTIVES, parse_recipe
 from stele.training.sampling import generator
-from stele.training.store import Flat
+from stele.training.store import Flat, Store, write_store
 
-SIZES = dict(steps=10, groups=2, mlm_sequences=6, mlm_length=16, mask_probability=0.15, warmup_steps=1)
+SIZES = dict(steps=10, groups=2, mlm_sequences=6, mlm_length=16, mask_probability=0.15, warmup_steps=1, dropout=0.1)
+SIZES |= dict(sampling_alpha=0.3, learning_rate=1e-3, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)
 OWN = {
-    "msm": dict(documents=4, sentences=5, sentence_length=12),
-    "crop": dict(pairs=10, sentence_length=12),
+    "msm": dict(
+        documents=4, sentences=5, sentence_length=12, layers=2, mu=0.5, temperature=0.1, projector="asymmetric"
+    ),
+    "crop": dict(pairs=10, sentence_length=12, temperature=0.1, projector="asymmetric"),
     "ict": dict(pairs=8, query_length=8, block_length=20, width=16),
     "mlm": dict(),
 }
 SHAPES = {"msm": (4, [10] * 5), "crop": (10, [10] * 2), "ict": (8, [6, 18]), "mlm": (6, [14])}
+SHORT = {"msm": (4, [6, 3, 7, 5]), "crop": (10, [4, 9]), "ict": (8, [2, 11]), "mlm": (6, [9])}
+WORDS = Vocabulary(300, 0, 2, 1, 4, (0, 1, 2, 3, 4))
 
 
 def small_model():
@@ -36,43 +41,84 @@ def small_model():
     return XLMRobertaForMaskedLM(config)
 
 
+@pytest.mark.parametrize("shapes", [SHAPES, SHORT], ids=["full", "shorter than the recipe allows"])
 @pytest.mark.parametrize("objective", list(OWN))
-def test_equals_what_pytorch_counts(objective):
+def test_equals_what_pytorch_counts(objective, shapes):
     recipe = parse_recipe({"objective": objective, **SIZES, **OWN[objective]})
     model, chosen = small_model(), load_named(OBJECTIVES, objective, "objective")
     heads = chosen.Heads(recipe, model.config)
-    examples, lengths = SHAPES[objective]
+    examples, lengths = shapes[objective]
     tokens = np.random.default_rng(0).integers(5, 300, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
-    words = Vocabulary(300, 0, 2, 1, 4, (0, 1, 2, 3, 4))
-    made = tasks.to_device(chosen.batch(flat, words, recipe, "en", generator(1)), torch.device("cpu"))
+    made = chosen.batch(flat, WORDS, recipe, "en", generator(1))
+    expected = chosen.flops(made, recipe, flops.Shape.of(model.config))
     with FlopCounterMode(display=False) as counter:
-        heads(model, made).backward()
-    expected = chosen.flops(recipe, flops.Shape.of(model.config))
+        heads(model, tasks.to_device(made, torch.device("cpu"))).backward()
     assert counter.get_total_flops() == pytest.approx(expected, rel=0.06)
 
 
-def test_equal_compute_settles_steps_and_warm_up():
+def test_recomputed_chunks_cost_one_pass_more():
+    assert [flops.passes(n, chunk) for n, chunk in ((8, None), (8, 8), (9, 8))] == [3, 3, 4]
+
+
+@pytest.fixture
+def stores(tmp_path):
+    """MSM's documents, much shorter than the recipe allows, and stretches for MLM, hardly so."""
+    rng, found = np.random.default_rng(0), {}
+    for method in ("msm", "mlm"):
+        (tmp_path / method).mkdir()
+
+        def example(method=method):
+            lengths = rng.integers(1, 6, rng.integers(2, 5)) if method == "msm" else rng.integers(13, 15, 1)
+            return [rng.integers(5, 300, n) for n in lengths]
+
+        write_store(tmp_path / method, [example() for _ in range(60)])
+        found[method] = {"en": Store(tmp_path / method)}
+    return found
+
+
+def test_equal_compute_by_the_lengths_of_the_batches(stores):
+    """The operations of the groups that both runs train on, added up, are the same to half a step."""
     shape = flops.Shape.of(small_model().config)
-    msm = {"objective": "msm", **SIZES, **OWN["msm"], "steps": 100, "warmup_steps": 10}
-    own = {"objective": "mlm", **{k: v for k, v in SIZES.items() if k != "steps"}, "groups": 3}
-    settled, arithmetic = flops.with_steps(parse_recipe({**own, "equal_compute_to": msm}), shape)
-    spent = flops.per_step(parse_recipe(msm), shape) * 100
-    assert settled.steps * flops.per_step(settled, shape) == pytest.approx(spent, rel=0.5 / settled.steps)
+    msm = {"objective": "msm", **SIZES, **OWN["msm"], "steps": 20, "warmup_steps": 2, "groups": 3, "mlm_share": 0.25}
+    own = {"objective": "mlm", **SIZES, "steps": None, "warmup_steps": 0, "equal_compute_to": msm}
+
+    def tasks_of(recipe):
+        return tasks.new_tasks(recipe, stores, WORDS, 0)
+
+    def spent(recipe):
+        made, total = tasks_of(recipe), 0.0
+        for j in range(recipe.steps * recipe.groups):
+            second, n = tasks.kind_of(j, recipe.mlm_share) if len(made) > 1 else (False, j)
+            task = made["mlm" if second else recipe.objective]
+            total += task.objective.flops(task.batch(n), recipe, shape)
+        return total
+
+    settled, wanted = flops.with_steps(parse_recipe(own), tasks_of, shape)
     assert settled.warmup_steps == round(settled.steps / 10)
-    assert arithmetic["flops_to_equal"] == spent and arithmetic["flops"] == pytest.approx(spent, rel=0.02)
+    assert wanted == pytest.approx(spent(parse_recipe(msm)), rel=0.02)
+    assert spent(settled) == pytest.approx(wanted, rel=0.02 + 0.5 / settled.steps)
+    documents, full = tasks_of(parse_recipe(msm))["msm"], {"ids": np.zeros((20, 12)), "counts": (5,) * 4}
+    as_if_full = documents.objective.flops(full, parse_recipe(msm), shape)
+    assert documents.objective.flops(documents.batch(0), parse_recipe(msm), shape) < 0.6 * as_if_full
+
+
+def test_a_recipe_with_steps_comes_back_as_it_is(stores):
+    recipe = parse_recipe({"objective": "mlm", **SIZES})
+    assert flops.with_steps(recipe, lambda _: pytest.fail("no need"), None) == (recipe, None)
 
 
 def test_the_papers_sizes_by_hand():
-    """XLM-R base: a contrastive group is 32,768 tokens; twelve layers of 2 x 7.08 million operations a token, and the
-    attention of 64 tokens on top. The released halves: an MLM batch has as many tokens and the vocabulary besides."""
+    """XLM-R base: a full contrastive group is 32,768 tokens; twelve layers of 2 x 7.08 million operations a token, and
+    the attention of 64 tokens on top. An MLM batch has as many tokens and the vocabulary besides."""
     shape = flops.Shape(layers=12, width=768, inner=3072, vocabulary=250_002)
     layer = 8 * 768**2 + 4 * 768 * 3072 + 4 * 64 * 768
     whole = 12 * layer * 32_768
     first_only = flops.encode(512, 64, shape, first_only=True)
     assert flops.encode(512, 64, shape, first_only=False) == whole
     assert 0.92 < first_only / whole < 0.95
-    recipe = parse_recipe({"objective": "msm", "steps": 200_000})
-    mlm = load_named(OBJECTIVES, "mlm", "objective").flops(recipe, shape)
-    head = 3 * 0.15 * 32_768 * 2 * 768 * (768 + 250_002)
+    recipe = parse_recipe({"objective": "mlm", **SIZES})
+    batch = {"ids": np.zeros((128, 256)), "places": np.zeros(4_915)}
+    mlm = load_named(OBJECTIVES, "mlm", "objective").flops(batch, recipe, shape)
+    head = 3 * 4_915 * 2 * 768 * (768 + 250_002)
     assert mlm == pytest.approx(3 * (whole + 12 * 4 * (256 - 64) * 768 * 32_768) + head)

@@ -198,14 +198,6 @@ def test_a_kill_while_saving_leaves_the_state_before(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == [state.FILE]
 
 
-def test_the_state_of_another_run_is_refused(tmp_path):
-    with pytest.raises(SteleError):
-        fit(tmp_path, at_step={3: lambda: os.kill(os.getpid(), signal.SIGTERM)})
-    for changes in ({"seed": 6}, {"optimisation": settings(learning_rate=0.1)}):
-        with pytest.raises(SteleError, match="state of another run"):
-            fit(tmp_path, **changes)
-
-
 def test_a_damaged_state_is_named(tmp_path):
     (tmp_path / "training.pt").write_bytes(b"PK\x03\x04 not a state")
     with pytest.raises(SteleError, match=r"training\.pt: damaged training state"):

@@ -31,7 +31,7 @@ def test_empty_segments_are_refused():
 def test_masking_proportions_and_targets():
     rng = np.random.default_rng(0)
     ids, _ = pad(rng.integers(4, 999, 200_000), np.full(1000, 200), WORDS, 256)
-    hidden, chosen, targets = mask_tokens(ids, WORDS, rng)
+    hidden, chosen, targets = mask_tokens(ids, WORDS, rng, 0.15)
     assert len(chosen) / 200_000 == pytest.approx(0.15, abs=0.005)
     assert (targets == ids.ravel()[chosen]).all()
     untouched = np.ones(ids.size, bool)
@@ -47,7 +47,7 @@ def test_masking_proportions_and_targets():
 def test_something_is_always_predicted():
     ids, _ = pad(np.array([7]), np.array([1]), WORDS, 8)
     for seed in range(20):
-        assert mask_tokens(ids, WORDS, np.random.default_rng(seed))[1].tolist() == [1]
+        assert mask_tokens(ids, WORDS, np.random.default_rng(seed), 0.15)[1].tolist() == [1]
 
 
 def test_equal_rows_and_only_they_share_a_fingerprint():

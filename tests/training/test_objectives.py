@@ -3,73 +3,15 @@
 import numpy as np
 import pytest
 import torch
+from tiny_objectives import OWN, WORDS, model, recipe
 
 from stele.errors import SteleError
 from stele.registry import load_named
 from stele.training import tasks
-from stele.training.device import Place
 from stele.training.hierarchical import hierarchical_loss
-from stele.training.masking import Vocabulary
-from stele.training.recipe import OBJECTIVES, parse_recipe
+from stele.training.recipe import OBJECTIVES
 from stele.training.sampling import generator
 from stele.training.store import Store, write_store
-
-WORDS = Vocabulary(size=90, cls=0, sep=2, pad=1, mask=4, special=(0, 1, 2, 3, 4))
-SMALL = dict(
-    steps=4, groups=5, mlm_share=0.4, mlm_sequences=3, mlm_length=12, warmup_steps=1, learning_rate=1e-3, dropout=0.0
-)
-OWN = {
-    "msm": dict(documents=3, sentences=4, sentence_length=8),
-    "crop": dict(pairs=4, sentence_length=8),
-    "ict": dict(pairs=4, query_length=6, block_length=12, width=8),
-    "mlm": {},
-}
-SHAPES = {"msm": (4, 6), "crop": (2, 6), "ict": (2, 10), "mlm": (1, 10)}
-
-
-def recipe(objective, **changes):
-    return parse_recipe({"objective": objective, **SMALL, **OWN[objective], **changes})
-
-
-def model(family="xlm-roberta"):
-    from transformers import AutoConfig, AutoModelForMaskedLM
-
-    config = AutoConfig.for_model(
-        family,
-        vocab_size=90,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=24,
-        max_position_embeddings=40,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        pad_token_id=1,
-    )
-    torch.manual_seed(2)
-    made = AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
-    for parameter in made.parameters():
-        torch.nn.init.normal_(parameter, std=0.2)
-    return made
-
-
-@pytest.fixture
-def stores(tmp_path):
-    rng = np.random.default_rng(0)
-
-    def store(method, language):
-        folder = tmp_path / method / language
-        folder.mkdir(parents=True)
-        segments, longest = SHAPES[method]
-
-        def example():
-            count = rng.integers(2, segments + 1) if method == "msm" else segments
-            return [rng.integers(5, 90, rng.integers(2, longest + 1)) for _ in range(count)]
-
-        write_store(folder, [example() for _ in range(20)])
-        return Store(folder)
-
-    return {method: {language: store(method, language) for language in ("en", "sw")} for method in SHAPES}
 
 
 def made_task(objective, stores, **changes):
@@ -135,7 +77,7 @@ def test_english_uses_its_own_parts_where_they_are_separate(stores, changes, enc
     [({}, 511), ({"documents": 8}, 255), ({"documents": 128}, 4095), ({"intra_negatives": False}, 480)],
 )
 def test_negatives_of_the_paper_s_sizes(changes, negatives):
-    settled = parse_recipe({"objective": "msm", "steps": 200_000, **changes})
+    settled = recipe("msm", **{"documents": 16, "sentences": 32, **changes})
     assert load_named(OBJECTIVES, "msm", "objective").negatives(settled) == negatives
 
 
@@ -172,6 +114,22 @@ def test_mlm_equals_the_model_s_own_loss_on_labels(stores, family):
     expected = encoder(input_ids=made["ids"], attention_mask=mask, labels=labels).loss
     found = task.objective.Heads(settled, encoder.config)(encoder, made)
     assert found.item() == pytest.approx(expected.item(), abs=1e-4)
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 4])
+def test_mlm_in_chunks_is_the_same_loss_with_the_same_gradients(stores, chunk):
+    task, settled = made_task("mlm", stores, mlm_sequences=7)
+    encoder = model()
+    made = on_cpu(task.batch(1))
+    found = []
+    for each in (None, chunk):
+        encoder.zero_grad()
+        heads = task.objective.Heads(settled.model_copy(update={"encode_chunk": each}), encoder.config)
+        loss = heads(encoder, made)
+        loss.backward()
+        found.append((loss.item(), encoder.get_input_embeddings().weight.grad.clone()))
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-5)
+    assert torch.allclose(found[0][1], found[1][1], atol=1e-5)
 
 
 def test_mlm_hides_the_share_that_the_recipe_says(stores):
@@ -222,10 +180,10 @@ def test_ict_by_its_definition(stores):
     language, indices = task.sampler.group(0)
     pairs = [stores["ict"][language][i] for i in np.sort(indices)]
     sides = []
-    for side, head, longest in ((0, heads.query, 6), (1, heads.block, 12)):
+    for side, longest in ((0, 6), (1, 12)):
         rows = [torch.tensor([0, *pair[side].tolist()[: longest - 2], 2])[None] for pair in pairs]
         states = [encoder.roberta(input_ids=row).last_hidden_state[0, 0] for row in rows]
-        sides.append(head(torch.stack(states)))
+        sides.append(heads.projection(torch.stack(states)))
     expected = torch.nn.functional.cross_entropy(sides[0] @ sides[1].T, torch.arange(4))
     assert heads(encoder, on_cpu(raw)).item() == pytest.approx(expected.item(), abs=1e-4)
     assert sides[0].shape == (4, 8)
@@ -244,41 +202,3 @@ def test_batches_are_functions_of_seed_and_number(stores, objective):
     first, again = (made_task(objective, stores)[0].batch(2) for _ in range(2))
     for name, value in first.items():
         assert (value == again[name]).all() if isinstance(value, np.ndarray) else value == again[name]
-
-
-# --- groups of a step -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("world", [1, 2, 5])
-def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
-    """Law of the contrastive group: what shares negatives is the recipe's, on any number of devices."""
-    settled = recipe("msm")
-    chosen = tasks.objectives(settled)
-    made = {name: tasks.Task(name, o, settled, stores[o.STORE], WORDS, 3) for name, o in chosen.items()}
-    seen = []
-
-    class Recorder(torch.nn.Module):
-        def forward(self, task, batch):
-            seen.append((task, batch["ids"].shape[0], int(batch["ids"].sum())))
-            return torch.zeros(())
-
-    for step in range(4):
-        for rank in range(world):
-            place = Place(torch.device("cpu"), rank, world)
-            for named in tasks.losses(made, Recorder(), settled, place)(step):
-                (weight,) = {value[1] for value in named.values() if isinstance(value, tuple)}
-                assert weight == 1 / 5
-    assert sorted(task for task, _, _ in seen) == ["mlm"] * 8 + ["msm"] * 12
-    alone = []
-    for step in range(4):
-        for i in range(5):
-            second, n = tasks.kind_of(step * 5 + i, 0.4)
-            batch = made["mlm" if second else "msm"].batch(n)
-            alone.append(("mlm" if second else "msm", len(batch["ids"]), int(batch["ids"].sum())))
-    assert sorted(seen) == sorted(alone)
-
-
-def test_mlm_alone_fills_all_groups(stores):
-    settled = recipe("mlm")
-    assert list(tasks.objectives(settled)) == ["mlm"]
-    assert list(tasks.objectives(recipe("msm", mlm_share=0.0))) == ["msm"]
-    ict = parse_recipe({"objective": "ict", "steps": 3})
-    assert list(tasks.objectives(ict)) == ["ict"], "the original has no MLM beside it"

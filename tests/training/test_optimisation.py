@@ -45,6 +45,22 @@ def test_fused_adamw_equals_the_plain_one():
     assert own.defaults["fused"]
 
 
+@pytest.mark.parametrize("decay_all", [True, False])
+def test_what_decays(decay_all):
+    """Without gradients a weight shrinks by learning rate times decay; biases and normalisation weights when asked."""
+    module = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.LayerNorm(2))
+    torch.nn.init.ones_(module[0].bias)
+    before = {name: p.detach().clone() for name, p in module.named_parameters()}
+    settings = Optimisation(steps=1, learning_rate=0.1, weight_decay=0.5, decay_all=decay_all)
+    optimiser = settings.optimiser(module)
+    for parameter in module.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimiser.step()
+    for name, p in module.named_parameters():
+        shrunk = 0.95 if decay_all or name == "0.weight" else 1.0
+        assert torch.allclose(p, shrunk * before[name]), name
+
+
 def test_frozen_parameters_are_left_alone():
     module = torch.nn.Linear(2, 2)
     module.bias.requires_grad_(False)

@@ -1,25 +1,42 @@
-"""Recipes: the papers' values as defaults, and errors that say what to write."""
+"""Recipes: every value is said, and errors say what to write. The papers' values: tests/pretraining."""
 
 import pytest
 
 from stele.errors import SteleError
 from stele.training.recipe import parse_recipe
 
-
-def test_msm_s_defaults_are_the_paper_s():
-    recipe = parse_recipe({"objective": "msm", "steps": 200_000})
-    assert (recipe.learning_rate, recipe.warmup_steps, recipe.betas, recipe.eps) == (4e-5, 10_000, (0.9, 0.98), 1e-6)
-    assert (recipe.weight_decay, recipe.clip_norm, recipe.dropout, recipe.schedule) == (0.01, None, 0.1, "linear")
-    assert (recipe.documents, recipe.sentences, recipe.sentence_length, recipe.groups) == (16, 32, 64, 16)
-    assert (recipe.mu, recipe.temperature, recipe.layers, recipe.projector) == (0.5, 0.1, 2, "asymmetric")
-    assert (recipe.mlm_sequences, recipe.mlm_length) == (128, 256)
-    assert recipe.mlm_share / (1 - recipe.mlm_share) == pytest.approx(0.4)
-    assert recipe.documents * recipe.sentences * recipe.sentence_length == recipe.mlm_sequences * recipe.mlm_length
+MLM = dict(objective="mlm", groups=2, mlm_sequences=4, mlm_length=16, mask_probability=0.15, sampling_alpha=0.3)
+MLM |= dict(dropout=0.1, learning_rate=1e-3, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)
+MSM = MLM | dict(
+    objective="msm", documents=2, sentences=3, sentence_length=8, layers=1, mu=0.5, temperature=0.1, projector="none"
+)
 
 
 def test_optimisation_takes_the_recipe_s_values():
-    found = parse_recipe({"objective": "mlm", "steps": 7, "clip_norm": 2.0, "threads": 2}).optimisation()
-    assert (found.steps, found.clip_norm, found.threads, found.betas) == (7, 2.0, 2, (0.9, 0.98))
+    given = {"steps": 7, "clip_norm": 2.0, "threads": 2, "decay_all": False}
+    found = parse_recipe({**MLM, **given}).optimisation()
+    assert found.model_dump(include={*given, "betas", "eps", "weight_decay"}) == {
+        **given,
+        "betas": (0.9, 0.98),
+        "eps": 1e-6,
+        "weight_decay": 0.01,
+    }
+
+
+@pytest.mark.parametrize("key", sorted({*MSM} - {"objective", "mlm_sequences", "mlm_length", "mask_probability"}))
+def test_no_value_of_a_paper_is_taken_in_silence(key):
+    """A recipe that does not say one of these is refused, whatever another paper's recipe says."""
+    with pytest.raises(SteleError, match=f"{key}: Field required"):
+        parse_recipe({name: value for name, value in MSM.items() if name != key} | {"steps": 3})
+
+
+def test_the_recipe_to_equal():
+    assert parse_recipe({**MLM, "steps": 3}).to_equal() is None
+    other = parse_recipe({**MLM, "equal_compute_to": {**MSM, "steps": 9}}).to_equal()
+    assert (other.objective, other.steps) == ("msm", 9)
+    nested = {**MLM, "equal_compute_to": {**MLM, "equal_compute_to": {**MSM, "steps": 9}}}
+    with pytest.raises(SteleError, match="want a recipe that says its `steps`"):
+        parse_recipe(nested).to_equal()
 
 
 @pytest.mark.parametrize(
@@ -28,11 +45,12 @@ def test_optimisation_takes_the_recipe_s_values():
         ({"steps": 3}, "give `objective`"),
         ({"objective": "mms", "steps": 3}, "unknown objective 'mms'; did you mean"),
         ({"objective": "msm", "steps": 3, "document": 4}, "unknown key 'document'; did you mean 'documents'"),
-        ({"objective": "msm", "steps": 3, "mu": -1}, r"mu: .*\(found -1\)"),
-        ({"objective": "msm", "steps": 3, "projector": "both"}, "projector: .*asymmetric"),
-        ({"objective": "msm"}, "either `steps` or `equal_compute_to`"),
-        ({"objective": "mlm", "steps": 3, "equal_compute_to": {}}, "either `steps` or `equal_compute_to`"),
-        ({"objective": "msm", "steps": 3, "snapshots": [2, 4]}, "step 4 is past the last one, 3"),
+        ({**MSM, "steps": 3, "mu": -1}, r"mu: .*\(found -1\)"),
+        ({**MSM, "steps": 3, "projector": "both"}, "projector: .*asymmetric"),
+        (MSM, "either `steps` or `equal_compute_to`"),
+        ({**MLM, "steps": 3, "equal_compute_to": {}}, "either `steps` or `equal_compute_to`"),
+        ({**MSM, "steps": 3, "snapshots": [2, 4]}, "step 4 is past the last one, 3"),
+        ({**MSM, "steps": 3, "mlm_share": 0.4, "mlm_length": None}, "MLM batches need mlm_sequences, mlm_length and"),
         ({"objective": "crop", "steps": 3, "layers": 2}, "unknown key 'layers'"),
     ],
 )

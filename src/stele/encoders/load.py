@@ -9,20 +9,14 @@ from typing import TYPE_CHECKING, Any
 from stele.encoders.probe import check_probe
 from stele.encoders.sentence_transformers_folder import MODULES_FILE, read_heads, read_modules
 from stele.encoders.spec import EncodingSpec, check_keys, make_spec, read_spec
-from stele.encoders.trunk import load_tokenizer, load_trunk, positions
+from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.trunk import load_trunk, positions
 from stele.errors import SteleError
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
 
 Wanted = Mapping[str, Any] | EncodingSpec | None
-
-
-def encoding_of(folder: Path) -> EncodingSpec | None:
-    """The spec that a folder states: its encoding.json, else what its sentence-transformers modules say, else None."""
-    folder = Path(folder)
-    spec = read_spec(folder)
-    return read_modules(folder) if spec is None and (folder / MODULES_FILE).exists() else spec
 
 
 def resolve_spec(folder: Path, wanted: Wanted) -> EncodingSpec:

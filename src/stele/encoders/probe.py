@@ -44,7 +44,7 @@ def write_probe(folder: Path, tokenizer) -> None:
     atomic_write_json(Path(folder) / PROBE_FILE, tokenizer_probe(tokenizer))
 
 
-def check_probe(folder: Path, tokenizer, where: Path | None = None) -> None:
+def check_probe(folder: Path, tokenizer) -> None:
     """Compares a tokenizer with the probe saved in `folder`; a difference is an error, a missing probe is not."""
     path = Path(folder) / PROBE_FILE
     if not path.exists():
@@ -59,7 +59,7 @@ def check_probe(folder: Path, tokenizer, where: Path | None = None) -> None:
     row = next((i for i, pair in enumerate(zip(saved, found, strict=False)) if pair[0] != pair[1]), 0)
     text = PROBE_TEXTS[row] if row < len(PROBE_TEXTS) else "a pair of texts"
     raise SteleError(
-        f"{where or folder}: its tokenizer no longer gives the ids it gave in training: {text!r} was {saved[row]}, "
+        f"{folder}: its tokenizer no longer gives the ids it gave in training: {text!r} was {saved[row]}, "
         f"is {found[row]}; use the tokenizer files and the versions of transformers and tokenizers that the folder's "
         f"record.json names"
     )

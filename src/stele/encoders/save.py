@@ -9,7 +9,7 @@ from pathlib import Path
 from stele.encoders.probe import write_probe
 from stele.encoders.sentence_transformers_folder import write_modules
 from stele.encoders.spec import EncodingSpec, write_spec
-from stele.encoders.trunk import quiet
+from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stele.encoders.spec import EncodingSpec, make_spec
-from stele.encoders.trunk import load_tokenizer, read_json
+from stele.encoders.tokenizer import load_tokenizer, read_json
 from stele.errors import SteleError
 from stele.outputs import atomic_write_json
 

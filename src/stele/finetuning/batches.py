@@ -17,7 +17,8 @@ class Group(NamedTuple):
     queries    int64 [b], rows of Examples.queries
     passages   int64 [m], rows of Examples.passages
     positives  int64 [b], the column of each query's positive
-    starts     int64 [b + 1], a query's own candidates are the columns starts[i]:starts[i + 1]
+    starts     int64 [b + 1], a query's own candidates are the columns starts[i]:starts[i + 1]; in a dev group those of
+               queries that were left out stay with a neighbour
     mask       bool [b, m], True where a passage is no candidate of a query: another copy of its positive, or another
                of its known positives
     """
@@ -64,9 +65,21 @@ def training_group(data: Examples, batch: int, wanted: int, seed: int, epoch: in
 
 
 def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:
-    """The dev set in order, with each query's first hard negatives; a last group of one query is left out."""
+    """The dev set in order, with each query's first hard negatives; a last group of one query is left out.
+
+    So are queries without a second candidate, which happens where all queries of a group have one positive.
+    """
     chosen = np.array_split(np.arange(len(data)), range(batch, len(data), batch))
-    return [make_group(data, rows, [data.negatives_of(i)[:wanted] for i in rows]) for rows in chosen if len(rows) > 1]
+    whole = (make_group(data, rows, [data.negatives_of(i)[:wanted] for i in rows]) for rows in chosen if len(rows) > 1)
+    return [group for group in map(contested, whole) if len(group.queries)]
+
+
+def contested(group: Group) -> Group:
+    """A group without the queries that have nothing but their positive; all its passages stay."""
+    kept = (~group.mask).sum(axis=1) > 1
+    starts = np.append(group.starts[:-1][kept], group.starts[-1])
+    starts[0] = 0
+    return Group(group.queries[kept], group.passages, group.positives[kept], starts, group.mask[kept])
 
 
 def make_group(data: Examples, chosen: np.ndarray, negatives: list[np.ndarray]) -> Group:

@@ -153,11 +153,11 @@ class _Ragged:
 
 # --- kept in the state folder: read once, for all processes and for a run that goes on ------------------------------
 ARRAYS = ("positives", "positive_offsets", "negatives", "negative_offsets")
-FACTS = "facts.json"
+COUNTS = "counts.json"
 
 
-def save_examples(folder: Path, examples: Examples, source: str = "") -> None:
-    """Writes the arrays of a training set into a folder, all or nothing; `source` names what they were made from."""
+def save_examples(folder: Path, examples: Examples) -> None:
+    """Writes the arrays of a training set into a folder, all or nothing."""
     with atomic_directory(folder) as made:
         for name in ARRAYS:
             np.save(made / f"{name}.npy", getattr(examples, name))
@@ -165,11 +165,7 @@ def save_examples(folder: Path, examples: Examples, source: str = "") -> None:
             for part, values in getattr(examples, name)._asdict().items():
                 if values is not None:
                     np.save(made / f"{name}-{part}.npy", values)
-        atomic_write_json(made / FACTS, {"counts": examples.counts, "source": source})
-
-
-def _facts(folder: Path) -> dict:
-    return json.loads((folder / FACTS).read_text(encoding="utf-8"))
+        atomic_write_json(made / COUNTS, examples.counts)
 
 
 def load_examples(folder: Path) -> Examples:
@@ -180,20 +176,13 @@ def load_examples(folder: Path) -> Examples:
         return Tokens(**{k: np.load(p, mmap_mode="r") if p.exists() else None for k, p in found.items()})
 
     arrays = {name: np.load(folder / f"{name}.npy") for name in ARRAYS}
-    return Examples(tokens("queries"), tokens("passages"), counts=_facts(folder)["counts"], **arrays)
+    counts = json.loads((folder / COUNTS).read_text(encoding="utf-8"))
+    return Examples(tokens("queries"), tokens("passages"), counts=counts, **arrays)
 
 
-def examples_in(folder: Path, source: str, read: Callable[[], Examples], where: Place) -> Examples:
-    """The training set kept in `folder`; the first process reads it when it is not there yet, the others wait.
-
-    `source` is a digest of all that it depends on; one made from something else is refused.
-    """
+def examples_in(folder: Path, read: Callable[[], Examples], where: Place) -> Examples:
+    """The training set kept in `folder`; the first process reads it when it is not there yet, the others wait."""
     if where.first and not folder.exists():
-        save_examples(folder, read(), source)
+        save_examples(folder, read())
     where.wait()
-    if _facts(folder)["source"] != source:
-        raise SteleError(
-            f"{folder}: examples of another run (its data, recipe or limit differ from this command's); give another "
-            f"--state folder, or delete {folder.parent} to start anew"
-        )
     return load_examples(folder)

@@ -17,8 +17,9 @@ from typing import Any
 from stele import records
 from stele.data_argument import add_data_argument, data_folders, data_records
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, digest, files_digest
+from stele.outputs import atomic_directory, files_digest
 from stele.registry import load_named
+from stele.state_folder import add_state_arguments, drop, own_folder
 
 log = logging.getLogger(__name__)
 
@@ -28,21 +29,20 @@ CURVE = (".csv", ".png", ".pdf")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="what the model is called")
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="style, training set, sizes and optimisation")
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="training set, towers, sizes and optimisation")
     parser.add_argument(
         "--encoder", required=True, type=Path, metavar="RECORD", help="the base encoder, or an earlier fine-tuning"
     )
     add_data_argument(parser, "--training")
     add_data_argument(parser, "--dev", required=False)
     parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
+    add_state_arguments(parser)
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
     parser.add_argument("--limit", type=int, help="only so many training and dev examples")
 
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    from stele.encoders.probe import tokenizer_probe
     from stele.finetuning.examples import examples_in
     from stele.finetuning.model import load_model
     from stele.finetuning.recipe import parse_recipe
@@ -51,31 +51,31 @@ def run(args: argparse.Namespace) -> None:
     from stele.training.device import place
     from stele.training.recipe import read_json
 
-    recipe = parse_recipe(read_json(args.recipe))
+    values = read_json(args.recipe)
+    recipe = parse_recipe(values)
     if args.limit is not None and args.limit < 2:
         raise SteleError(f"--limit: want at least 2, found {args.limit}")
     training, dev = data_records(args.training, "--training"), data_records(args.dev, "--dev")
     where = place()
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
     readers = _readers(recipe, tokenizer, training, dev, args.limit)
-    inputs = {**training, **{f"dev {name}": path for name, path in dev.items()}}
-    made_of = {name: records.content_digest(path) for name, path in inputs.items()}
-    read_by = recipe.model_dump(mode="json", include={"training_set", "dev_set", "strip_question_mark", "dev_limit"})
-    source = digest([made_of, read_by, recipe.spec().model_dump(), args.limit, tokenizer_probe(tokenizer)])
-    data = examples_in(args.state / "training", source, readers["training"], where)
+    inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
+    made_by = {**values, "limit": args.limit}
+    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code, first=where.first)
+    data = examples_in(state / "training", readers["training"], where)
     steps = recipe.total_steps(len(data))
     selection = None
     if recipe.needs_dev:
-        examples = examples_in(args.state / "dev", source, readers["dev"], where)
+        examples = examples_in(state / "dev", readers["dev"], where)
         an_epoch = recipe.steps_per_epoch(len(data))
-        selection = Selection(args.state / "best", module.to(where.device), examples, recipe, an_epoch, where)
+        selection = Selection(state / "best", module.to(where.device), examples, recipe, an_epoch, where)
     outcome = loop.train(
         module=module,
         loss_at=losses(module, data, recipe, args.seed, where, selection),
         optimisation=recipe.optimisation(steps),
-        state=args.state,
+        state=state,
         seed=args.seed,
-        curve=args.state / "curve.csv",
+        curve=state / "curve.csv",
         evaluate=None if selection is None else (selection.every, selection.measure),
         label=f"finetune {args.model} on {recipe.training_set.name}",
         on=where,
@@ -85,8 +85,8 @@ def run(args: argparse.Namespace) -> None:
             selection.restore()
         facts = {"model": args.model, "processes": where.world, **start}
         facts |= describe(recipe, module, data, steps, outcome, selection)
-        _publish(args, module, tokenizer, {"encoder": args.encoder, **inputs}, clock, facts)
-        shutil.rmtree(args.state, ignore_errors=True)
+        _publish(args, module, tokenizer, state / "curve.csv", inputs, clock, facts)
+        drop(state)
     where.wait()
 
 
@@ -144,7 +144,8 @@ def describe(
     if module.scale is not None:
         facts["scale"] = round(float(module.scale.detach()), 6)
     if selection is not None:
-        facts["dev_examples"] = selection.data.counts
+        left_out = {"without_second_candidate": selection.without_second_candidate}
+        facts["dev_examples"] = {**selection.data.counts, **left_out}
         best = selection.best()
         if best is not None:
             facts["selected"] = {"step": best["step"], "by": best["figure"], "value": best["value"]}
@@ -179,6 +180,7 @@ def _publish(
     args: argparse.Namespace,
     module: Any,
     tokenizer: Any,
+    curve: Path,
     inputs: Mapping[str, Path],
     clock: records.Clock,
     facts: Mapping[str, Any],
@@ -191,7 +193,7 @@ def _publish(
         save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
         content = files_digest(folder)
         for suffix in CURVE:
-            shutil.copyfile((args.state / "curve.csv").with_suffix(suffix), folder / f"curve{suffix}")
+            shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
         records.write_record(
             folder / "record.json",
             job="finetune",

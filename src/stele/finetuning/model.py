@@ -16,8 +16,9 @@ from stele.encoders.load import tower_folders
 from stele.encoders.pooling import embed
 from stele.encoders.probe import check_probe
 from stele.encoders.spec import EncodingSpec, Kind, read_spec
+from stele.encoders.tokenizer import load_tokenizer
 from stele.encoders.tokens import Tokens, collate, length_buckets
-from stele.encoders.trunk import load_tokenizer, load_trunk, positions
+from stele.encoders.trunk import load_trunk, positions
 from stele.errors import SteleError
 from stele.finetuning.recipe import FinetuningRecipe
 

@@ -1,4 +1,4 @@
-"""What a fine-tuning recipe may say, and the defaults of the two styles."""
+"""What a fine-tuning recipe may say; the papers' recipes stand in catalogue/recipes.yaml."""
 
 from __future__ import annotations
 
@@ -13,32 +13,6 @@ from stele.errors import SteleError, unknown
 from stele.training.optimisation import Optimisation
 
 AVERAGE_RANK = re.compile(r"average_rank_from_epoch_(\d+)")
-
-# Where the styles differ from the defaults of the keys below.
-STYLES: dict[str, dict[str, Any]] = {
-    # DPR as MSM's authors ran it (shunyuzh/MSM, mDPR): two towers, dot product, one hard negative
-    "dpr": {
-        "towers": "separate",
-        "normalize": False,
-        "passage_format": "title_text_pair",
-        "hard_negatives": 1,
-        "warmup_steps": 1237,
-        "clip_norm": 2.0,
-        "strip_question_mark": True,
-    },
-    # XTREME-R (google-research/xtreme, third_party/bert.py BertForRetrieval): one tower, unit pooler vectors, a scale
-    "xtreme": {
-        "towers": "shared",
-        "pooling": "pooler",
-        "normalize": True,
-        "passage_format": "title_text_pair",
-        "hard_negatives": 0,
-        "scale": 100.0,
-        "warmup_steps": 0,
-        "clip_norm": 1.0,
-        "strip_question_mark": False,
-    },
-}
 
 
 class TrainingSet(BaseModel):
@@ -72,21 +46,20 @@ class FinetuningRecipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    style: Literal["dpr", "xtreme"]
     training_set: TrainingSet
     dev_set: TrainingSet | None = Field(None, description="for choosing a checkpoint: its split dev")
 
     towers: Literal["shared", "separate"]
     pooling: Literal["cls", "mean", "pooler"]
-    normalize: bool
-    query_length: int = Field(256, ge=3)
-    passage_length: int = Field(256, ge=3)
-    passage_format: Literal["title_text_pair", "title_text", "text"]
+    normalize: bool = False
+    query_length: int = Field(ge=3)
+    passage_length: int = Field(ge=3)
+    passage_format: Literal["title_text_pair", "title_text", "text"] = "title_text_pair"
     segments: bool = Field(False, description="token types 0 and 1 for pairs; False: all 0, as in DPR's and MSM's code")
-    strip_question_mark: bool = Field(description="training queries lose a final '?' (DPR's normalize_question)")
-    dropout: float | None = Field(0.1, ge=0, lt=1, description="None: what the checkpoint's config says")
+    strip_question_mark: bool = Field(False, description="training queries lose a final '?' (DPR's normalize_question)")
+    dropout: float | None = Field(None, ge=0, lt=1, description="None: what the checkpoint's config says")
 
-    batch: int = Field(128, ge=1, description="queries a group, over all devices")
+    batch: int = Field(ge=1, description="queries a group, over all devices")
     accumulation: int = Field(1, ge=1, description="groups an optimiser step")
     hard_negatives: int = Field(ge=0, description="a query, drawn anew every epoch from those of the training set")
     temperature: float = Field(1.0, gt=0)
@@ -97,22 +70,22 @@ class FinetuningRecipe(BaseModel):
 
     epochs: float | None = Field(None, gt=0)
     steps: int | None = Field(None, ge=1, description="optimiser steps; instead of epochs")
-    learning_rate: float = Field(2e-5, gt=0)
+    learning_rate: float = Field(gt=0)
     warmup_steps: int = Field(ge=0)
     schedule: Literal["linear", "constant", "polynomial"] = "linear"
     betas: tuple[float, float] = (0.9, 0.999)
     eps: float = 1e-8
     weight_decay: float = 0.0
-    clip_norm: float | None
+    clip_norm: float | None = None
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     threads: int = Field(1, ge=1)
     save_every_seconds: float = Field(60.0, ge=0)
 
     selection: str = Field("last", description="last, dev_nll, or average_rank_from_epoch_N (dev_nll before epoch N)")
     evaluate_every: int | None = Field(None, ge=1, description="steps between evaluations; None: once an epoch")
-    dev_batch: int = Field(512, ge=2, description="queries a group of the dev set's NLL")
-    dev_hard_negatives: int = Field(30, ge=0, description="a query, in the pool of the average rank")
-    dev_limit: int | None = Field(15_000, ge=2, description="dev questions used")
+    dev_batch: int = Field(512, ge=2, description="queries a group of the dev set's NLL; mDPR: 64 a GPU, 8 GPUs")
+    dev_negatives: int = Field(60, ge=0, description="a query, in the pool of the average rank; DPR: 30 of two kinds")
+    dev_limit: int | None = Field(15_000, ge=2, description="dev questions used; DPR: val_av_rank_max_qs")
 
     @model_validator(mode="after")
     def _consistent(self) -> FinetuningRecipe:
@@ -162,18 +135,16 @@ class FinetuningRecipe(BaseModel):
 def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> FinetuningRecipe:
     """Validates a recipe; what is wrong is said with the key and what is valid.
 
-    >>> recipe = parse_recipe({"style": "dpr", "training_set": "nq", "pooling": "mean", "epochs": 40})
-    >>> recipe.towers, recipe.batch, recipe.hard_negatives, recipe.warmup_steps, recipe.clip_norm
-    ('separate', 128, 1, 1237, 2.0)
+    >>> sizes = {"query_length": 32, "passage_length": 128, "batch": 64, "hard_negatives": 1, "epochs": 3}
+    >>> optimisation = {"learning_rate": 2e-5, "warmup_steps": 100}
+    >>> parse_recipe({"training_set": "nq", "towers": "shared", "pooling": "mean", **sizes, **optimisation}).selection
+    'last'
     """
-    style = values.get("style")
-    if style not in STYLES:
-        raise unknown("style", str(style), STYLES, where)
     extra = sorted(set(values) - set(FinetuningRecipe.model_fields))
     if extra:
         raise unknown("key", extra[0], FinetuningRecipe.model_fields, where)
     try:
-        return FinetuningRecipe(**{**STYLES[style], **values})
+        return FinetuningRecipe(**values)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

@@ -56,15 +56,13 @@ def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe)
     return total / len(groups)
 
 
-def average_rank(vectors: Vectors, data: Examples, hard_negatives: int) -> float:
+def average_rank(vectors: Vectors, data: Examples, negatives: int) -> float:
     """Mean rank, from 0, of each question's positive in one pool (DPR validate_average_rank).
 
-    The pool is the positives and the first hard negatives of all dev questions, each passage once. Other known
-    positives of a question do not count against it; equal scores do.
+    The pool is the positives and the first negatives of all dev questions, each passage once. Other known positives of
+    a question do not count against it; equal scores do.
     """
-    lists = [
-        np.concatenate([data.positives_of(i)[:1], data.negatives_of(i)[:hard_negatives]]) for i in range(len(data))
-    ]
+    lists = [np.concatenate([data.positives_of(i)[:1], data.negatives_of(i)[:negatives]]) for i in range(len(data))]
     pool = np.unique(np.concatenate(lists))
     passages, total = vectors.of("passage", pool), 0
     queries = vectors.of("query", np.arange(len(data)))
@@ -92,10 +90,14 @@ class Selection:
         self.folder, self.module, self.data, self.recipe = folder, module, data, recipe
         self.an_epoch, self.where = an_epoch, where
         self.groups = dev_groups(data, recipe.dev_batch, min(1, recipe.hard_negatives))
+        self.without_second_candidate = len(data) - sum(len(group.queries) for group in self.groups)
         self.every = recipe.evaluate_every or an_epoch
         self.step = 0  # optimiser steps done; set by the source of batches
         if not self.groups:
-            raise SteleError(f"the dev set has {len(data)} usable examples; an NLL needs at least 2")
+            raise SteleError(
+                f"the dev set has {len(data)} usable examples, none with a candidate besides its own positive; "
+                f"an NLL needs at least 2 with different positives among {recipe.dev_batch} (dev_batch)"
+            )
 
     def measure(self) -> dict[str, float]:
         """The figures after `self.step` steps; keeps the weights if they are the best so far."""
@@ -103,7 +105,7 @@ class Selection:
         from_epoch = self.recipe.rank_from_epoch
         by_rank = from_epoch is not None and (self.step - 1) // self.an_epoch >= from_epoch
         if by_rank:
-            figures = {"dev_average_rank": average_rank(vectors, self.data, self.recipe.dev_hard_negatives)}
+            figures = {"dev_average_rank": average_rank(vectors, self.data, self.recipe.dev_negatives)}
         else:
             figures = {"dev_nll": dev_nll(vectors, self.groups, self.recipe)}
         name, value = next(iter(figures.items()))

@@ -14,6 +14,7 @@ from typing import Any
 
 from stele import records
 from stele.outputs import atomic_directory, files_digest
+from stele.state_folder import add_state_arguments, drop, own_folder
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="records of the mined examples, e.g. msm:en=work/.../record.json mlm:en=...",
     )
     parser.add_argument("--seed", required=True, type=int)
-    parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
+    add_state_arguments(parser)
     parser.add_argument(
         "--output", required=True, type=Path, metavar="RECORD", help="to be written, in a folder of its own"
     )
@@ -45,27 +46,30 @@ def run(args: argparse.Namespace) -> None:
     from stele.training.masking import vocabulary
     from stele.training.recipe import parse_recipe, read_json
 
-    recipe = parse_recipe(read_json(args.recipe))
-    given = parse_pairs(args.pairs)
-    base = args.base.parent
-    where = place()
+    values = read_json(args.recipe)
+    recipe, given = parse_recipe(values), parse_pairs(args.pairs)
+    base, inputs, where = args.base.parent, {"base": args.base, **given}, place()
     model, tokenizer = load_base(base, recipe.dropout, args.seed)
-    recipe, arithmetic = flops.with_steps(recipe, flops.Shape.of(model.config))
-    words = vocabulary(tokenizer, model.config.vocab_size)
-    chosen = tasks.objectives(recipe)
-    stores = open_stores(given, {o.STORE for o in chosen.values()}, recipe.languages, tokenizer, words.size)
-    made = {name: tasks.Task(name, o, recipe, stores[o.STORE], words, args.seed) for name, o in chosen.items()}
-    module = new_module(model, {name: objective.Heads for name, objective in chosen.items()}, recipe, args.seed)
+    words, shape = vocabulary(tokenizer, model.config.vocab_size), flops.Shape.of(model.config)
+    stores = open_stores(given, tasks.stores_read(recipe), recipe.languages, tokenizer, words.size)
+
+    def tasks_of(some: Any) -> dict[str, Any]:
+        return tasks.new_tasks(some, stores, words, args.seed)
+
+    recipe, wanted = flops.with_steps(recipe, tasks_of, shape)
+    made = tasks_of(recipe)
+    module = new_module(model, {name: task.objective.Heads for name, task in made.items()}, recipe, args.seed)
     for task in made.values():
         if task.sampler.left_out:
             log.warning("%s: languages too small for one group, left out: %s", task.name, task.sampler.left_out)
-    curve, snapshots = args.state / "curve.csv", args.state / "snapshots"
+    state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=where.first)
+    curve, snapshots = state / "curve.csv", state / "snapshots"
     keep = {step: snapshot(model, base, snapshots / f"step-{step}") for step in recipe.snapshots}
     outcome = loop.train(
         module=module,
-        loss_at=tasks.losses(made, module, recipe, where),
+        loss_at=tasks.losses(made, module, recipe, where, shape),
         optimisation=recipe.optimisation(),
-        state=args.state,
+        state=state,
         seed=args.seed,
         curve=curve,
         at_step=keep if where.first else {},
@@ -73,11 +77,10 @@ def run(args: argparse.Namespace) -> None:
         on=where,
     )
     if where.first:
-        facts = {**describe(recipe, made), "arithmetic": arithmetic, "model": args.model, "label": args.model}
-        facts |= {"losses": outcome["losses"], "counts": outcome["counts"], "processes": where.world}
-        inputs = {"base": args.base, **given}
+        facts = {**describe(recipe, made, outcome["counts"], wanted), "model": args.model}
+        facts |= {"losses": outcome["losses"], "processes": where.world}
         publish(args.output, model, base, snapshots, curve, inputs, clock, args.seed, facts)
-        shutil.rmtree(args.state, ignore_errors=True)
+        drop(state)
     where.wait()
 
 
@@ -107,10 +110,14 @@ def snapshot(model: Any, base: Path, folder: Path):
     return keep
 
 
-def describe(recipe: Any, made: Mapping[str, Any]) -> dict[str, Any]:
-    """What a reader must know of a run to repeat it: sizes, negatives, lengths, languages and their probabilities."""
+def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wanted: float | None) -> dict[str, Any]:
+    """What a reader must know of a run to repeat it: sizes, negatives, lengths, languages and their probabilities.
+
+    `counts` are the loop's; `wanted` the operations that the run was to equal, where it was to.
+    """
     own = made[recipe.objective]
     mlm_groups = recipe.mlm_share * recipe.groups if len(made) > 1 else 0.0
+    spent = counts["flops"]
     return {
         "objective": recipe.objective,
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
@@ -121,7 +128,9 @@ def describe(recipe: Any, made: Mapping[str, Any]) -> dict[str, Any]:
             "mlm_groups_on_average": round(mlm_groups if recipe.objective != "mlm" else float(recipe.groups), 6),
             "examples_a_group": own.sampler.group_size,
         },
+        "contrastive_group": contrastive_group(own, recipe, counts),
         "negatives_per_query": own.objective.negatives(recipe),
+        "pooling": own.objective.POOLING,
         "precision": recipe.precision,
         "languages": {
             name: {
@@ -131,6 +140,21 @@ def describe(recipe: Any, made: Mapping[str, Any]) -> dict[str, Any]:
             for name, task in made.items()
         },
         "languages_left_out": {name: task.sampler.left_out for name, task in made.items() if task.sampler.left_out},
+        "counts": {name: number for name, number in counts.items() if name != "flops"},
+        "arithmetic": {"flops": spent, "flops_per_step": spent / recipe.steps}
+        | ({} if wanted is None else {"flops_to_equal": wanted}),
+    }
+
+
+def contrastive_group(own: Any, recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
+    """How many vectors share negatives: the recipe's bound, and the mean of the run, whose documents may be shorter."""
+    if own.objective.negatives(recipe) is None:
+        return None
+    mean = counts[f"vectors_{own.name}"] / counts[f"groups_{own.name}"]
+    return {
+        "examples": own.sampler.group_size,
+        "vectors_at_most": own.objective.vectors(recipe),
+        "vectors_on_average": round(mean, 2),
     }
 
 

@@ -80,6 +80,12 @@ def tidy(folder: Path) -> None:
     (folder / "ids.txt").unlink(missing_ok=True)
 
 
+def is_tidy(folder: Path, key: str) -> bool:
+    """Whether a folder holds the finished pool of that key, tidied."""
+    whole = (folder / "ids.npy").exists() and not (folder / "ids.txt").exists()
+    return whole and _progress(folder, key)["finished"]
+
+
 def _progress(folder: Path, key: str) -> dict[str, Any]:
     try:
         found = json.loads((folder / "progress.json").read_text(encoding="utf-8"))

@@ -24,9 +24,11 @@ from stele.errors import SteleError
 from stele.outputs import atomic_directory, atomic_write_json, digest, sha256
 from stele.progress import bar
 from stele.registry import load_named
-from stele.retrieval.pool import Layout, blocks, encode_pool, tidy, unit
+from stele.retrieval.encoding_argument import add_encoding_argument, parse_encoding
+from stele.retrieval.pool import Layout, blocks, encode_pool, is_tidy, tidy, unit
 from stele.retrieval.search import TopK
-from stele.runs import write_run
+from stele.runs.trec import write_run
+from stele.state_folder import add_state_arguments
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--benchmark", required=True)
     parser.add_argument("--languages", nargs="+", required=True)
     parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
-    parser.add_argument("--encoding", default="{}", help="EncodingSpec as JSON, for folders that do not state one")
+    add_encoding_argument(parser)
     add_data_argument(parser)
     parser.add_argument("--depth", type=int, default=100, help="passages a query")
     parser.add_argument("--threads", type=int, help="CPU threads; default: as many as torch takes")
-    parser.add_argument("--state", type=Path, required=True)
+    add_state_arguments(parser)
     parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
     parser.add_argument("--keep-index", type=Path, help="keep vectors.npy and ids.npy of each pool in this folder")
     parser.add_argument("--limit", type=int, help="only so many queries a search, and few passages besides their own")
@@ -86,9 +88,11 @@ class Job:
             if (value := getattr(args, name)) is not None and value < 1:
                 raise SteleError(f"--{name} must be at least 1, found {value}")
         if args.threads:
+            import faiss
             import torch
 
             torch.set_num_threads(args.threads)
+            faiss.omp_set_num_threads(args.threads)
         records_of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(records_of_data)
         self.inputs = {"encoder": args.encoder, **records_of_data}
@@ -97,9 +101,10 @@ class Job:
             raise SteleError(f"{args.benchmark}: nothing to search for {', '.join(args.languages)}")
         self.normalize: bool = getattr(benchmark, "NORMALIZE", False)
         (args.state / "runs").mkdir(parents=True, exist_ok=True)
-        self.encoder = load_encoder(args.encoder.parent, _encoding(args.encoding), str(default_device()))
+        self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
-        self.key = digest([args.benchmark, made_of, self.encoder.spec.model_dump(), args.limit, args.depth])
+        spec = self.encoder.spec.model_dump()
+        self.key = digest([args.benchmark, made_of, spec, args.limit, args.depth, args.code])
 
     def pools(self) -> dict[str, list[Search]]:
         grouped: dict[str, list[Search]] = {}
@@ -122,9 +127,8 @@ class Job:
         return self.args.keep_index / pool if self.args.keep_index else self.args.state / "pools" / pool
 
     def index_kept(self, pool: str) -> bool:
-        """Whether nothing is left to keep: --keep-index was not asked for, or the pool is there, tidied."""
-        folder = self.folder(pool)
-        return not self.args.keep_index or ((folder / "ids.npy").exists() and not (folder / "ids.txt").exists())
+        """Whether nothing is left to keep: --keep-index was not asked for, or this job's pool is there, tidied."""
+        return not self.args.keep_index or is_tidy(self.folder(pool), self.key)
 
     def run_pool(self, pool: str, searches: Sequence[Search]) -> None:
         """Encodes one pool, runs the searches in it, and puts the vectors away."""
@@ -193,13 +197,3 @@ class Job:
             judged = self.benchmark.judgments(self.data, search)
             found.update(name for query in self.queries(search) for name in judged.get(query.id, ()))
         return found
-
-
-def _encoding(text: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f'--encoding: not JSON ({error}); want for example \'{{"pooling": "mean"}}\'') from None
-    if not isinstance(value, dict):
-        raise SteleError(f"--encoding: want a JSON object, found {text!r}")
-    return value or None

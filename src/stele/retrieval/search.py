@@ -2,37 +2,43 @@
 
 The k best passages of a query are those with the highest score, a score being the inner product summed in float64 and
 rounded to float32; among equal scores the highest id comes first (the canonical order of runs, which is trec_eval's).
-A fast float32 matrix product finds candidates, with a margin for its rounding; only they are scored exactly. So the
-result does not depend on the block size, the order of the blocks or the number of threads.
+faiss finds candidates, by the search of its flat index and a few more than k of them, with a margin for the rounding of
+float32; only they are scored exactly. So the result does not depend on the block size, the order of the blocks, the
+number of threads or the device.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
-BLOCK_ROWS = 32_768  # passages of one matrix product
-QUERY_ROWS = 1_024  # queries of one matrix product: 1,024 x 32,768 scores are 128 MB
-PAIR_ROWS = {"cpu": 256, "cuda": 65_536}  # pairs scored exactly at a time: on a CPU what fits its cache
+BLOCK_ROWS = 32_768  # passages that faiss searches at a time
+EXTRA = 32  # candidates beyond k that it is asked for
+GPU_MOST = 2_048  # as many as it gives on a GPU
+QUERY_ROWS = 1_024  # queries whose scores are all looked at together: 1,024 x 32,768 of them are 128 MB
+PAIR_ROWS = 256  # pairs scored exactly at a time: what fits a cache
 MAX_PAIRS = 1 << 21  # candidates held at a time
+PRODUCT_FROM = 1  # numbers in the queries from which on faiss multiplies matrices; its 128,000 makes few queries slow
 
 
 class TopK:
     """The k best passages of each query so far.
 
-    queries [n, d] float32; `add` takes blocks of passages in any order and of any size.
+    queries [n, d] float32; `add` takes blocks of passages in any order and of any size. With a device other than "cpu"
+    faiss searches on a GPU where it can.
     """
 
     def __init__(self, queries: np.ndarray, k: int, device: str = "cpu", block_rows: int = BLOCK_ROWS) -> None:
-        import torch
+        import faiss
 
-        self.k, self.device, self.block_rows = k, torch.device(device), block_rows
-        self.queries = torch.from_numpy(np.array(queries, dtype=np.float32)).to(self.device)
-        self.doubles = self.queries.double()
-        self.norms = torch.linalg.vector_norm(self.queries, dim=1)
-        self.products = torch.empty(min(QUERY_ROWS, len(queries)) * block_rows, device=self.device)
+        self.k, self.block_rows = k, block_rows
+        self.queries = np.ascontiguousarray(queries, dtype=np.float32)
+        self.doubles = self.queries.astype(np.float64)
+        self.norms = _norms(self.queries)
+        faiss.cvar.distance_compute_blas_threshold = PRODUCT_FROM
+        self.gpu = gpu_resources() if str(device) != "cpu" and k + EXTRA <= GPU_MOST else None
         self.scores = [np.empty(0, np.float32)] * len(queries)  # per query, descending
         self.ids = [np.empty(0, "S1")] * len(queries)
         # the k-th best score of a query once it has k passages: what a newcomer must reach
@@ -40,46 +46,45 @@ class TopK:
 
     def add(self, vectors: np.ndarray, ids: np.ndarray) -> None:
         """Takes in a block: vectors [m, d] (float32 or float16), ids [m] (bytes)."""
-        import torch
-
         for start in range(0, len(vectors), self.block_rows):
-            part = np.array(vectors[start : start + self.block_rows], dtype=np.float32)
-            block = torch.from_numpy(part).to(self.device)
-            reach = torch.linalg.vector_norm(block, dim=1).max()
-            for first in range(0, len(self.queries), QUERY_ROWS):
-                rows = slice(first, first + QUERY_ROWS)
-                found = self._candidates(rows, block, self.norms[rows] * reach * _margin(block.shape[1]))
-                for group in _groups(found):
-                    query, passage = found[group].nonzero(as_tuple=True)
-                    query = query + (first + group.start)
-                    exact = self._exact(query, block, passage)
-                    self._merge(query.cpu().numpy(), exact, ids[start + passage.cpu().numpy()])
+            block = np.ascontiguousarray(vectors[start : start + self.block_rows], dtype=np.float32)
+            names = ids[start : start + len(block)]
+            for query, passage in self._candidates(block):
+                self._merge(query, self._exact(query, block, passage), names[passage])
 
-    def _candidates(self, rows: slice, block, margin):
-        """Which pairs (query of `rows`, passage of `block`) may belong to the k best: a mask [queries, passages]."""
-        import torch
+    def _candidates(self, block: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """(queries, passages) of the pairs that may belong to the k best, those of a query together."""
+        scores, places = self._nearest(block, min(self.k + EXTRA, len(block)))
+        floor = self.floor
+        if scores.shape[1] >= self.k:  # the k-th best of this block is a floor as good as any
+            floor = np.maximum(floor, scores[:, self.k - 1])
+        least = floor - 2 * self.norms * _norms(block).max() * _margin(block.shape[1])
+        cut = (scores.shape[1] < len(block)) & (scores[:, -1] >= least)  # there may be more than faiss was asked for
+        query, column = np.nonzero((scores >= least[:, None]) & ~cut[:, None])
+        if len(query):
+            yield query, places[query, column]
+        rows = np.flatnonzero(cut)
+        for some in np.split(rows, range(QUERY_ROWS, len(rows), QUERY_ROWS)):
+            found = self.queries[some] @ block.T >= least[some, None]
+            for group in _groups(found):
+                query, passage = np.nonzero(found[group])
+                yield some[group][query], passage
 
-        queries = self.queries[rows]
-        scores = self.products[: len(queries) * len(block)].view(len(queries), len(block))
-        with _full_precision():
-            torch.mm(queries, block.T, out=scores)
-        floor = torch.from_numpy(self.floor[rows]).to(self.device)
-        fresh = torch.isinf(floor)
-        if len(block) >= self.k and fresh.any():  # the k-th best of this block is a floor as good as any
-            kth = torch.topk(scores[fresh], self.k, dim=1, sorted=False).values.amin(1)
-            floor[fresh] = kth
-        return scores >= (floor - 2 * margin)[:, None]
+    def _nearest(self, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Scores [n, number], descending, and rows of the block."""
+        import faiss
 
-    def _exact(self, query, block, passage) -> np.ndarray:
+        if self.gpu is None:
+            return faiss.knn(self.queries, block, number, metric=faiss.METRIC_INNER_PRODUCT)
+        return faiss.knn_gpu(self.gpu, self.queries, block, number, metric=faiss.METRIC_INNER_PRODUCT)
+
+    def _exact(self, query: np.ndarray, block: np.ndarray, passage: np.ndarray) -> np.ndarray:
         """The inner products of the pairs, summed in float64, as float32."""
-        on_cpu = self.device.type == "cpu"
-        exact, step = np.empty(len(query), np.float32), PAIR_ROWS["cpu" if on_cpu else "cuda"]
-        for start in range(0, len(query), step):
-            pair = slice(start, start + step)
-            left, right = self.doubles[query[pair]], block[passage[pair]].double()
+        exact = np.empty(len(query), np.float32)
+        for start in range(0, len(query), PAIR_ROWS):
+            pair = slice(start, start + PAIR_ROWS)
             # a sum of its own for each pair: its rounding must not depend on the pairs beside it
-            sums = np.einsum("ij,ij->i", left.numpy(), right.numpy()) if on_cpu else (left * right).sum(1).cpu().numpy()
-            exact[pair] = sums
+            exact[pair] = np.einsum("ij,ij->i", self.doubles[query[pair]], block[passage[pair]].astype(np.float64))
         return exact
 
     def _merge(self, query: np.ndarray, scores: np.ndarray, ids: np.ndarray) -> None:
@@ -114,12 +119,12 @@ def _groups(found) -> Iterator[slice]:
 
     Usually that is all rows at once; only where an encoder gives many passages the same vector it is not.
     """
-    if (everything := int(found.count_nonzero())) <= MAX_PAIRS:
+    if (everything := int(np.count_nonzero(found))) <= MAX_PAIRS:
         if everything:
             yield slice(0, len(found))
         return
     first, total = 0, 0
-    for row, count in enumerate(found.count_nonzero(1).tolist()):
+    for row, count in enumerate(np.count_nonzero(found, axis=1).tolist()):
         if total and total + count > MAX_PAIRS:
             yield slice(first, row)
             first, total = row, 0
@@ -128,17 +133,17 @@ def _groups(found) -> Iterator[slice]:
         yield slice(first, len(found))
 
 
-@contextmanager
-def _full_precision() -> Iterator[None]:
-    """Products in real float32: the margin below knows nothing of TF32 or bfloat16 inside a product."""
-    import torch
+def gpu_resources() -> Any:
+    """What faiss needs to search on a GPU; None without a GPU or with a faiss that is built for CPUs."""
+    import faiss
 
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
+    if hasattr(faiss, "StandardGpuResources") and faiss.get_num_gpus() > 0:
+        return faiss.StandardGpuResources()
+    return None
+
+
+def _norms(vectors: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
 
 
 def _margin(dimension: int) -> float:

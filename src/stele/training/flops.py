@@ -1,8 +1,9 @@
 """Floating-point operations of a pretraining run: the arithmetic behind "equal compute".
 
 Multiplications and additions of the matrix products are counted (one multiply-add = 2), as this code computes them;
-softmax, normalisation and dropout are not. Lengths are the recipe's, as if no sequence were shorter. A backward pass
-costs two forward passes, recomputed activations (`encode_chunk`) one more. With width C, inner width F, V words:
+softmax, normalisation and dropout are not. Lengths are those of the batches, padding included: documents and sentences
+are shorter than a recipe allows, stretches of running text hardly. A backward pass costs two forward passes, recomputed
+activations (`encode_chunk`) one more. With width C, inner width F, V words:
 
     layer, per token                  8 C^2 (query, key, value, output) + 4 C F (feed-forward)
     attention, per asking token       4 T C (scores and weighted sum over T tokens)
@@ -11,10 +12,15 @@ costs two forward passes, recomputed activations (`encode_chunk`) one more. With
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stele.registry import load_named
-from stele.training.recipe import OBJECTIVES, PretrainingRecipe, parse_recipe
+from stele.training.recipe import PretrainingRecipe
+
+if TYPE_CHECKING:
+    from stele.training.tasks import Task
+
+SAMPLED = 200  # groups of each kind whose batches an average is taken of
 
 
 class Shape(NamedTuple):
@@ -50,26 +56,34 @@ def encode(sequences: int, length: int, shape: Shape, first_only: bool) -> float
     return (shape.layers - 1) * full + last
 
 
-def per_step(recipe: PretrainingRecipe, shape: Shape) -> float:
-    """Forward and backward passes of an average optimiser step."""
-    own = load_named(OBJECTIVES, recipe.objective, "objective")
-    if recipe.objective == "mlm":
-        return recipe.groups * own.flops(recipe, shape)
-    mlm = load_named(OBJECTIVES, "mlm", "objective").flops(recipe, shape) if recipe.mlm_share else 0.0
-    return recipe.groups * ((1 - recipe.mlm_share) * own.flops(recipe, shape) + recipe.mlm_share * mlm)
+def passes(sequences: int, chunk: int | None) -> int:
+    """A forward and a backward pass in units of the forward one; with chunks the forward one is done twice."""
+    return 3 if chunk is None or sequences <= chunk else 4
 
 
-def with_steps(recipe: PretrainingRecipe, shape: Shape) -> tuple[PretrainingRecipe, dict[str, float]]:
-    """Settles the steps of a recipe that is to cost as much as another one; returns it with the arithmetic.
+def per_step(recipe: PretrainingRecipe, tasks: Mapping[str, Task], shape: Shape) -> float:
+    """Forward and backward passes of an average optimiser step, by the batches of its first groups of each kind."""
+    number = min(SAMPLED, recipe.steps * recipe.groups)
+    means = {
+        name: sum(task.objective.flops(task.batch(n), recipe, shape) for n in range(number)) / number
+        for name, task in tasks.items()
+    }
+    second = recipe.mlm_share if len(tasks) > 1 else 0.0
+    return recipe.groups * ((1 - second) * means[recipe.objective] + second * means.get("mlm", 0.0))
 
-    Its warm-up is the same share of its steps as the other's.
+
+def with_steps(
+    recipe: PretrainingRecipe, tasks_of: Callable[[PretrainingRecipe], Mapping[str, Task]], shape: Shape
+) -> tuple[PretrainingRecipe, float | None]:
+    """Settles the steps of a recipe that is to cost as much as another one; returns it and the other's operations.
+
+    Its warm-up is the same share of its steps as the other's. Any other recipe comes back as it is, with None.
     """
-    own = per_step(recipe, shape)
-    if recipe.equal_compute_to is None:
-        return recipe, {"flops_per_step": own, "flops": own * recipe.steps}
-    other, _ = with_steps(parse_recipe(recipe.equal_compute_to, "--recipe: equal_compute_to"), shape)
-    target = per_step(other, shape) * other.steps
-    steps = max(1, round(target / own))
+    other = recipe.to_equal()
+    if other is None:
+        return recipe, None
+    wanted = per_step(other, tasks_of(other), shape) * other.steps
+    trial = recipe.model_copy(update={"steps": other.steps})  # how many steps does not change what the first ones see
+    steps = max(1, round(wanted / per_step(trial, tasks_of(trial), shape)))
     warmup = round(steps * other.warmup_steps / other.steps)
-    settled = recipe.model_copy(update={"steps": steps, "warmup_steps": warmup})
-    return settled, {"flops_per_step": own, "flops": own * steps, "flops_to_equal": target}
+    return recipe.model_copy(update={"steps": steps, "warmup_steps": warmup}), wanted

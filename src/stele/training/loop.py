@@ -22,7 +22,6 @@ import torch
 from torch import Tensor, nn
 
 from stele.errors import SteleError
-from stele.outputs import digest
 from stele.progress import bar
 from stele.training import curve as curves
 from stele.training import state as states
@@ -57,7 +56,8 @@ def train(
                    curve shows the weighted mean; the step's loss is the sum of weighted losses over micro-batches and
                    processes. An int is a count of something, added up over the run.
     state          folder for the run's state, saved every `save_every_seconds` and on SIGTERM or SIGUSR1 (which then
-                   end the run with an error); a run whose state is there goes on from it. Its caller removes it.
+                   end the run with an error); a run whose state is there goes on from it. Its caller gives each run
+                   (recipe, inputs, seed, code) a folder of its own and removes it in the end.
     curve          CSV to write; a .png and a .pdf of the same name are drawn beside it
     at_step        what to do after so many steps (snapshots); may be done again when a killed run goes on
     evaluate       (every, measure): after every so many steps and after the last, measure() -> figures for the curve
@@ -163,12 +163,6 @@ class _Run:
             at_step[self.step]()
 
     # --- the state on disk ------------------------------------------------------------------------------------------
-    def identity(self) -> str:
-        """What makes this run this run, beyond what the caller's key for the state folder holds."""
-        shapes = [[name, list(value.shape)] for name, value in self.module.state_dict().items()]
-        settings = self.settings.model_dump(mode="json", exclude={"save_every_seconds"})
-        return digest([settings, self.seed, shapes])
-
     def due(self) -> bool:
         """Whether it is time to save; at the very end the caller's output is what counts."""
         late = time.monotonic() - self.saved >= self.settings.save_every_seconds
@@ -187,7 +181,6 @@ class _Run:
         self.saved = time.monotonic()
         if self.where.first:
             values = {
-                "identity": self.identity(),
                 "step": self.step,
                 "module": self.module.state_dict(),
                 "optimiser": self.optimiser.state_dict(),
@@ -199,7 +192,7 @@ class _Run:
             states.save(self.folder, values)
 
     def resume(self) -> None:
-        found = states.load(self.folder, self.identity(), self.where.device)
+        found = states.load(self.folder, self.where.device)
         if found is None:
             return
         self.module.load_state_dict(found["module"])

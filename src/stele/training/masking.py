@@ -12,7 +12,6 @@ from stele.errors import SteleError
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-PROBABILITY = 0.15  # BERT, section 3.1; XLM-R and MSM the same
 REPLACED, RANDOM = 0.8, 0.1  # of the chosen: 80 % the mask token, 10 % another token, 10 % left as they are
 
 
@@ -75,7 +74,7 @@ def attention(lengths: np.ndarray, width: int) -> np.ndarray | None:
 
 
 def mask_tokens(
-    ids: np.ndarray, words: Vocabulary, rng: np.random.Generator, probability: float = PROBABILITY
+    ids: np.ndarray, words: Vocabulary, rng: np.random.Generator, probability: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chooses tokens to be predicted and hides them: 80 % masked, 10 % replaced, 10 % kept (BERT, section 3.1).
 

@@ -23,6 +23,7 @@ class Optimisation(BaseModel):
     betas: tuple[float, float] = (0.9, 0.999)
     eps: float = 1e-8
     weight_decay: float = 0.0
+    decay_all: bool = Field(True, description="False: no decay on biases and normalisation weights (BERT's own code)")
     clip_norm: float | None = Field(None, gt=0)
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     threads: int = Field(1, ge=1)
@@ -45,13 +46,19 @@ class Optimisation(BaseModel):
         return self.learning_rate * left ** (self.power if self.schedule == "polynomial" else 1.0)
 
     def optimiser(self, module: torch.nn.Module) -> torch.optim.Optimizer:
-        """AdamW over all trainable parameters, with the fused kernel (a quarter of the overhead) where there is one."""
+        """AdamW over all trainable parameters, with the fused kernel (a quarter of the overhead) where there is one.
+
+        Biases and the weights of normalisation layers are the parameters of one dimension.
+        """
         import torch
 
         parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
         fused = all(p.device.type in ("cpu", "cuda") and p.dtype == torch.float32 for p in parameters)
+        groups = [{"params": [p for p in parameters if self.decay_all or p.dim() > 1]}]
+        if not self.decay_all:
+            groups.append({"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0})
         return torch.optim.AdamW(
-            parameters,
+            groups,
             lr=self.learning_rate,
             betas=self.betas,
             eps=self.eps,

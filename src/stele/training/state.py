@@ -28,23 +28,17 @@ def save(folder: Path, values: Mapping[str, Any]) -> None:
         torch.save(dict(values), handle)
 
 
-def load(folder: Path, identity: str, device: Any) -> dict[str, Any] | None:
-    """The saved state, None when there is none. `identity` names the run; the state of another one is refused."""
+def load(folder: Path, device: Any) -> dict[str, Any] | None:
+    """The saved state, None when there is none."""
     import torch
 
     path = Path(folder) / FILE
     if not path.exists():
         return None
     try:
-        values = torch.load(path, map_location=device, weights_only=True)
+        return torch.load(path, map_location=device, weights_only=True)
     except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
         raise SteleError(f"{path}: damaged training state ({error}); delete {folder} to train from the start") from None
-    if values.get("identity") != identity:
-        raise SteleError(
-            f"{path}: the state of another run (its recipe, seed or model differ from this command's); give another "
-            f"--state folder, or delete {folder} to train from the start"
-        )
-    return values
 
 
 def rows_to_tensors(rows: list[dict[str, float]]) -> dict[str, Any]:

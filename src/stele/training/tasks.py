@@ -12,12 +12,14 @@ from torch import Tensor, nn
 
 from stele.registry import load_named
 from stele.training.device import Place
+from stele.training.flops import Shape
 from stele.training.masking import Vocabulary
 from stele.training.recipe import OBJECTIVES, PretrainingRecipe
 from stele.training.sampling import Sampler, generator, kind_of
 from stele.training.store import Flat, Store
 
 MLM = "mlm"
+COUNTED = ("duplicates", "vectors")  # what a batch says of itself, added up over the run
 
 
 class Objective(Protocol):
@@ -26,6 +28,8 @@ class Objective(Protocol):
     def examples(self, recipe: Any) -> int: ...
 
     def batch(self, flat: Flat, words: Vocabulary, recipe: Any, language: str, rng: Any) -> dict[str, Any]: ...
+
+    def flops(self, batch: Mapping[str, Any], recipe: Any, shape: Shape) -> float: ...
 
 
 class Task:
@@ -79,14 +83,29 @@ def objectives(recipe: PretrainingRecipe) -> dict[str, ModuleType]:
     return {name: load_named(OBJECTIVES, name, "objective") for name in names}
 
 
+def stores_read(recipe: PretrainingRecipe) -> set[str]:
+    """The mining methods whose examples a recipe reads, those of a recipe that it is to equal in compute among them."""
+    other = recipe.to_equal()
+    found = [*objectives(recipe).values(), *(objectives(other).values() if other else ())]
+    return {objective.STORE for objective in found}
+
+
+def new_tasks(
+    recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], words: Vocabulary, seed: int
+) -> dict[str, Task]:
+    """The tasks of a recipe by the names of their objectives."""
+    return {name: Task(name, o, recipe, stores[o.STORE], words, seed) for name, o in objectives(recipe).items()}
+
+
 def losses(
-    tasks: Mapping[str, Task], module: Pretraining, recipe: PretrainingRecipe, place: Place
+    tasks: Mapping[str, Task], module: Pretraining, recipe: PretrainingRecipe, place: Place, shape: Shape
 ) -> Callable[[int], Iterator[dict[str, Any]]]:
     """`loss_at` for the training loop: the groups of a step that are this process's.
 
     Each group counts as its mean loss, so the step's loss is their mean: the sum of equation 3 of MSM with the two
     terms in the ratio of their batches, as the released code has it (criterions/masked_lm_msm.py scales a contrastive
-    batch to weigh as much as an MLM batch). Group j is an MLM batch where `kind_of` says so.
+    batch to weigh as much as an MLM batch). Group j is an MLM batch where `kind_of` says so. Groups, their vectors and
+    duplicates, and the operations of all are counted.
     """
     own = next((name for name in tasks if name != MLM), MLM)
 
@@ -96,7 +115,8 @@ def losses(
             second, n = kind_of(j, recipe.mlm_share) if len(tasks) > 1 else (False, j)
             task = tasks[MLM if second else own]
             made = task.batch(n)
-            counts = {f"duplicates_{task.name}": made.pop("duplicates")} if "duplicates" in made else {}
+            counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}
+            counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, recipe, shape))}
             yield {task.name: (module(task.name, to_device(made, place.device)), 1 / recipe.groups), **counts}
 
     return loss_at

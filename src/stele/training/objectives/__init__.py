@@ -1,12 +1,14 @@
 """Pretraining objectives, one a file, chosen by name.
 
-An objective module has:
+An objective module has, beside its recipe (training/recipes, the file of the same name):
 
     STORE                        the mining method whose examples it reads
-    Recipe                       its recipe: PretrainingRecipe with keys of its own
+    POOLING                      how its vectors come from token states, None where it makes none
     examples(recipe)             examples in one group
     negatives(recipe)            negatives of a query, None where there is no contrast
-    flops(recipe, shape)         operations of one group, forward and backward
-    batch(flat, words, recipe, language, rng)    arrays of one group, a pure function of its arguments
+    vectors(recipe)              where there is one: vectors that share a group's negatives, at most
+    batch(flat, words, recipe, language, rng)    arrays of one group, a pure function of its arguments; its `vectors`
+                                 and `duplicates` are counted over the run
+    flops(batch, recipe, shape)  operations of one group, forward and backward
     Heads(recipe, config)        what pretraining adds to the model; Heads()(model, batch) -> mean loss of the group
 """

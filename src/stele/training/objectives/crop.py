@@ -1,17 +1,18 @@
 """CROP: two sentences from one window of a document are a positive pair (Wu et al. 2022; MSM section 5.3).
 
-The pair's sentences stand at most `window` blocks apart (mining decides); heads, similarity and temperature are MSM's,
-negatives are the other pairs of the group. The released code draws a neighbour for each of a group's 512 sentences.
+The pair's sentences stand at most `window` sentences apart (mining decides), negatives are the other pairs of the
+group, as in Wu et al.; heads, similarity and temperature are MSM's. The group of MSM's released code is another one
+(--enable-sent2sent): MSM's own 16 documents x 32 sentences, each asked for by a neighbour, with the 31 other sentences
+of the document among its negatives and with the dynamic bias.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -20,22 +21,11 @@ from stele.training import flops as count
 from stele.training.heads import Projector
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
 from stele.training.negatives import duplicate_mask, in_batch_loss
-from stele.training.recipe import PretrainingRecipe
+from stele.training.recipes.crop import Recipe
 from stele.training.states import first_states
 from stele.training.store import Flat
 
-STORE = "crop"
-
-
-class Recipe(PretrainingRecipe):
-    """CROP's own keys."""
-
-    objective: Literal["crop"] = "crop"
-    pairs: int = Field(512, ge=2, description="pairs of one contrastive group")
-    sentence_length: int = Field(64, ge=3)
-    temperature: float = Field(0.1, gt=0)
-    projector: Literal["none", "shared", "asymmetric"] = "asymmetric"
-    mask_duplicates: bool = Field(True, description="a sentence equal to the positive is not a negative")
+STORE, POOLING = "crop", "cls"
 
 
 def examples(recipe: Recipe) -> int:
@@ -46,15 +36,20 @@ def negatives(recipe: Recipe) -> int:
     return recipe.pairs - 1
 
 
-def flops(recipe: Recipe, shape: count.Shape) -> float:
-    encoder = count.encode(2 * recipe.pairs, recipe.sentence_length, shape, first_only=True)
-    heads = 0 if recipe.projector == "none" else 8 * shape.width**2 * recipe.pairs
-    passes = 3 if recipe.encode_chunk is None else 4
-    return passes * encoder + 3 * (heads + 2 * shape.width * recipe.pairs**2)
+def vectors(recipe: Recipe) -> int:
+    return recipe.pairs
+
+
+def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
+    sentences, length = batch["ids"].shape
+    encoder = count.encode(sentences, length, shape, first_only=True)
+    heads = 0 if recipe.projector == "none" else 4 * shape.width**2 * sentences
+    return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
 
 
 def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.random.Generator) -> dict[str, Any]:
-    """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; names int64 [n], equal for equal sentences"""
+    """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; names int64 [n], equal for equal sentences;
+    vectors (n), duplicates"""
     if (flat.counts != 2).any():
         raise SteleError("CROP: want examples of two sentences; these pairs were mined by another method")
     ids, lengths = pad(flat.tokens, flat.lengths, words, recipe.sentence_length)
@@ -63,6 +58,7 @@ def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.
         "ids": ids,
         "mask": attention(lengths, ids.shape[1]),
         "names": names.view(np.int64),
+        "vectors": len(names),
         "duplicates": len(names) - len(np.unique(names)),
     }
 

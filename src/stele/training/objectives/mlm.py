@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 from stele.errors import SteleError
 from stele.training import flops as count
@@ -17,11 +18,7 @@ from stele.training.recipe import PretrainingRecipe
 from stele.training.states import token_states
 from stele.training.store import Flat
 
-STORE = "mlm"
-
-
-class Recipe(PretrainingRecipe):
-    """MLM alone: every group is an MLM batch, so `mlm_share` is not used."""
+STORE, POOLING = "mlm", None
 
 
 def examples(recipe: PretrainingRecipe) -> int:
@@ -32,10 +29,10 @@ def negatives(recipe: PretrainingRecipe) -> None:
     return None
 
 
-def flops(recipe: PretrainingRecipe, shape: count.Shape) -> float:
-    tokens = recipe.mlm_sequences * recipe.mlm_length
-    head = recipe.mask_probability * tokens * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
-    return 3 * (count.encode(recipe.mlm_sequences, recipe.mlm_length, shape, first_only=False) + head)
+def flops(batch: Mapping[str, Any], recipe: PretrainingRecipe, shape: count.Shape) -> float:
+    head = len(batch["places"]) * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
+    whole = count.encode(*batch["ids"].shape, shape, first_only=False) + head
+    return count.passes(len(batch["ids"]), recipe.encode_chunk) * whole
 
 
 def batch(
@@ -54,10 +51,30 @@ class Heads(nn.Module):
 
     def __init__(self, recipe: PretrainingRecipe, config: Any) -> None:
         super().__init__()
+        self.recipe = recipe
 
     def forward(self, model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
-        """Mean cross-entropy over the hidden tokens; the vocabulary head sees their states only."""
-        states = token_states(model.base_model, batch["ids"], batch["mask"])
-        chosen = functional.embedding(batch["places"], states.flatten(0, 1))
-        logits = vocabulary_head(model)(chosen)
-        return functional.cross_entropy(logits.float(), batch["targets"])
+        return masked_loss(model, batch, self.recipe.encode_chunk)
+
+
+def masked_loss(model: nn.Module, batch: Mapping[str, Tensor], chunk: int | None = None) -> Tensor:
+    """Mean cross-entropy over the hidden tokens of a batch; the vocabulary head sees their states only.
+
+    With `chunk`, so many sequences at a time, computed again in the backward pass: memory is that of one chunk.
+    """
+    ids, mask, places, targets = (batch[name] for name in ("ids", "mask", "places", "targets"))
+    if chunk is None or len(ids) <= chunk:
+        return _loss(model, ids, mask, places, targets, "mean")
+    total, width = 0.0, ids.shape[1]
+    for first in range(0, len(ids), chunk):
+        rows = slice(first, first + chunk)
+        own = (places >= first * width) & (places < (first + chunk) * width)
+        part = (ids[rows], None if mask is None else mask[rows], places[own] - first * width, targets[own], "sum")
+        total = total + checkpoint(_loss, model, *part, use_reentrant=False)
+    return total / len(targets)
+
+
+def _loss(model: nn.Module, ids: Tensor, mask: Tensor | None, places: Tensor, targets: Tensor, kind: str) -> Tensor:
+    states = token_states(model.base_model, ids, mask)
+    logits = vocabulary_head(model)(functional.embedding(places, states.flatten(0, 1)))
+    return functional.cross_entropy(logits.float(), targets, reduction=kind)

@@ -9,11 +9,10 @@ its own document. After pretraining everything but the sentence encoder is dropp
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
 from stele.training import flops as count
@@ -21,33 +20,12 @@ from stele.training.document_encoder import DocumentEncoder
 from stele.training.heads import Projector
 from stele.training.hierarchical import hierarchical_loss
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.recipe import PretrainingRecipe
+from stele.training.recipes.msm import Recipe
 from stele.training.states import first_states
 from stele.training.store import Flat
 
-STORE = "msm"
+STORE, POOLING = "msm", "cls"
 ENGLISH = "en"
-
-
-class Recipe(PretrainingRecipe):
-    """MSM's own keys; defaults are the paper's (section 4.2) and, where it is silent, the released code's.
-
-    Ablations: document_encoder and heads (Table 4), intra_negatives and mu (Table 5; mu 0 is "w/o bias"), documents
-    (Table 6: negatives = documents x sentences), projector (Table 7), layers (Table 8).
-    """
-
-    objective: Literal["msm"] = "msm"
-    documents: int = Field(16, ge=2, description="documents of one contrastive group")
-    sentences: int = Field(32, ge=2, description="most sentences of a document")
-    sentence_length: int = Field(64, ge=3, description="most tokens of a sentence, special ones included")
-    layers: int = Field(2, ge=1, description="layers of the document encoder")
-    mu: float = Field(0.5, ge=0, description="weight of the dynamic bias")
-    temperature: float = Field(0.1, gt=0)
-    intra_negatives: bool = Field(True, description="other sentences of the same document are negatives")
-    projector: Literal["none", "shared", "asymmetric"] = "asymmetric"
-    document_encoder: Literal["shared", "separate_english"] = "shared"
-    heads: Literal["shared", "separate_english"] = "shared"
-    mask_duplicates: bool = Field(False, description="equal sentences are not negatives; MSM keeps them")
 
 
 def examples(recipe: Recipe) -> int:
@@ -60,20 +38,24 @@ def negatives(recipe: Recipe) -> int:
     return (recipe.documents - 1) * recipe.sentences + own - 1
 
 
-def flops(recipe: Recipe, shape: count.Shape) -> float:
+def vectors(recipe: Recipe) -> int:
+    """Vectors of a group of full documents."""
+    return recipe.documents * recipe.sentences
+
+
+def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
     """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
-    sentences = recipe.documents * recipe.sentences
-    encoder = count.encode(sentences, recipe.sentence_length, shape, first_only=True)
-    document = count.encode(sentences, recipe.sentences, shape._replace(layers=recipe.layers), first_only=True)
+    sentences, length = batch["ids"].shape
+    encoder = count.encode(sentences, length, shape, first_only=True)
+    document = count.encode(sentences, max(batch["counts"]), shape._replace(layers=recipe.layers), first_only=True)
     heads = 0 if recipe.projector == "none" else 8 * shape.width**2 * sentences
     scores = 2 * shape.width * sentences**2
-    passes = 3 if recipe.encode_chunk is None else 4
-    return passes * encoder + 3 * (document + heads + scores)
+    return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (document + heads + scores)
 
 
 def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.random.Generator) -> dict[str, Any]:
     """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
-    english bool, duplicates (how many sentences another one of the group equals),
+    english bool, vectors (m), duplicates (how many sentences another one of the group equals),
     names int64 [m] (equal for equal sentences; only where they are to be masked)"""
     ids, lengths = pad(flat.tokens, flat.lengths, words, recipe.sentence_length)
     names = fingerprints(ids)
@@ -82,6 +64,7 @@ def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.
         "mask": attention(lengths, ids.shape[1]),
         "counts": tuple(flat.counts.tolist()),
         "english": language == ENGLISH,
+        "vectors": len(ids),
         "duplicates": len(names) - len(np.unique(names)),
     }
     return {**made, "names": names.view(np.int64)} if recipe.mask_duplicates else made

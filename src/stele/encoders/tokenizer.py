@@ -1,0 +1,74 @@
+"""The tokenizer of a transformers folder, and what reading such a folder needs besides.
+
+Apart from the trunk, so that what only tokenises (mining) does not depend on how models are built.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stele.errors import SteleError
+
+
+def load_tokenizer(folder: Path):
+    """The fast tokenizer of a folder.
+
+    The DPR tokenizer classes are never used: they lower-case whatever the tokenizer's files say.
+    """
+    from transformers import AutoTokenizer, BertTokenizer
+
+    folder = Path(folder)
+    stated = str(read_json(folder / "tokenizer_config.json").get("tokenizer_class", ""))
+    dpr = stated.startswith("DPR") or read_json(folder / "config.json").get("model_type") == "dpr"
+    try:
+        with quiet():
+            tokenizer = (BertTokenizer if dpr else AutoTokenizer).from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        raise SteleError(f"{folder}: no usable tokenizer ({first_line(error)}); want tokenizer.json") from None
+    name = type(tokenizer).__name__
+    if name.startswith("DPR") or not getattr(tokenizer, "is_fast", False):
+        raise SteleError(
+            f"{folder}: found tokenizer class {name}, want a fast one (tokenizer.json); "
+            "save it once with AutoTokenizer and give that folder"
+        )
+    if tokenizer.pad_token_id is None or tokenizer.padding_side != "right":
+        raise SteleError(f"{folder}: want a tokenizer with a padding token that pads on the right, as encoders have")
+    return tokenizer
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No load reports and progress bars of transformers: what matters in them is checked here and raised."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file; {} where there is no such file."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise SteleError(f"{path}: not readable as JSON ({error}); get the folder again") from None
+    if not isinstance(value, dict):
+        raise SteleError(f"{path}: want an object, found {type(value).__name__}; get the folder again")
+    return value
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's text, for use inside another error."""
+    return str(error).strip().split("\n")[0][:300] or type(error).__name__

@@ -1,0 +1,98 @@
+"""Project the sentence pairs of one language of Tatoeba onto their first two principal components.
+
+The first 1,000 pairs in file order; English and foreign sentences together have one mean and one set of components.
+The vectors are the encoder's own, not scaled. Written: a row a sentence (line from 0, language, x, y), English first,
+and beside it the record, with the share of variance that each coordinate explains.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from stele import records
+from stele.benchmarks import tatoeba
+from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.errors import SteleError
+from stele.outputs import atomic_file, sha256
+from stele.retrieval.encoding_argument import add_encoding_argument, parse_encoding
+
+PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--language", required=True, help="the language that is paired with English")
+    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
+    add_encoding_argument(parser)
+    add_data_argument(parser)
+    parser.add_argument("--threads", type=int, help="CPU threads; default: as many as torch takes")
+    parser.add_argument("--output", type=Path, required=True, help="projection_{language}.csv; the record as .json")
+
+
+def run(args: argparse.Namespace) -> None:
+    import torch
+
+    from stele.encoders.load import load_encoder
+    from stele.training.device import default_device
+
+    clock = records.start()
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    data = data_records(args.data)
+    sides = sentences(args.language, data_folders(data))
+    encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
+    vectors = np.concatenate([encoder.encode(texts, "query") for texts in sides.values()])
+    points, explained = principal_components(vectors)
+    rows = [(line, language) for language, texts in sides.items() for line in range(len(texts))]
+    with atomic_file(args.output) as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(("line", "language", "x", "y"))
+        writer.writerows((*row, f"{x:.6g}", f"{y:.6g}") for row, (x, y) in zip(rows, points, strict=True))
+    records.write_record(
+        args.output.with_suffix(".json"),
+        job="project",
+        inputs={"encoder": args.encoder, **data},
+        clock=clock,
+        language=args.language,
+        pairs=len(rows) // 2,
+        explained=[float(f"{share:.6g}") for share in explained],
+        encoding=encoder.spec.model_dump(),
+        content=sha256(args.output),
+    )
+
+
+def sentences(language: str, data: tatoeba.Data) -> dict[str, list[str]]:
+    """English and the other language -> the first sentences of its side of the pairs, in file order."""
+    found = {}
+    for search in tatoeba.searches([language]):
+        side = search.name.partition("-")[0]
+        found[side] = [query.text for query in islice(tatoeba.queries(data, search), PAIRS)]
+    if not found:
+        raise SteleError(f"--language {language}: Tatoeba pairs English with other languages")
+    return {side: found[side] for side in ("en", language)}
+
+
+def principal_components(vectors: np.ndarray, count: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates [n, count] of vectors [n, d] on their first principal components, and the share of variance of each.
+
+    A component's sign is free; here its largest loading is positive, so that the order of the vectors does not matter.
+
+    >>> points, shares = principal_components(np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]]))
+    >>> points.round(2).tolist(), shares.round(2).tolist()
+    ([[-1.5, -0.5], [1.5, -0.5], [-1.5, 0.5], [1.5, 0.5]], [0.9, 0.1])
+    """
+    if not np.isfinite(vectors).all():
+        bad = int(np.argmin(np.isfinite(vectors).all(axis=1)))
+        raise SteleError(f"vector {bad} of {len(vectors)} is not finite; use precision: float32")
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    _, spread, axes = np.linalg.svd(centred, full_matrices=False)
+    least = spread[0] * max(vectors.shape) * np.finfo(np.float64).eps  # below it is rounding, as in matrix_rank
+    if len(spread) < count or spread[count - 1] <= least:
+        raise SteleError(f"{len(vectors)} vectors of {vectors.shape[1]} numbers do not spread over {count} directions")
+    axes = axes[:count]
+    axes *= np.sign(axes[np.arange(count), np.abs(axes).argmax(axis=1)])[:, None]
+    return centred @ axes.T, spread[:count] ** 2 / np.sum(spread**2)

@@ -1,0 +1,30 @@
+"""The recipe of MSM (Zhang et al., section 3; training/objectives/msm.py)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from stele.training.recipe import PretrainingRecipe
+
+
+class Recipe(PretrainingRecipe):
+    """MSM's own keys.
+
+    Ablations: document_encoder and heads (Table 4), intra_negatives and mu (Table 5; mu 0 is "w/o bias"), documents
+    (Table 6: negatives = documents x sentences), projector (Table 7), layers (Table 8).
+    """
+
+    objective: Literal["msm"] = "msm"
+    documents: int = Field(ge=2, description="documents of one contrastive group")
+    sentences: int = Field(ge=2, description="most sentences of a document")
+    sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
+    layers: int = Field(ge=1, description="layers of the document encoder")
+    mu: float = Field(ge=0, description="weight of the dynamic bias")
+    temperature: float = Field(gt=0)
+    intra_negatives: bool = Field(True, description="other sentences of the same document are negatives")
+    projector: Literal["none", "shared", "asymmetric"]
+    document_encoder: Literal["shared", "separate_english"] = "shared"
+    heads: Literal["shared", "separate_english"] = "shared"
+    mask_duplicates: bool = Field(False, description="equal sentences are not negatives; MSM keeps them")

@@ -1,0 +1,168 @@
+"""Projected sentence pairs: components as computed another way, laws of sign and order, the first 1,000 pairs."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stele import cli
+from stele.errors import SteleError
+from stele.outputs import sha256
+from stele.retrieval.project import PAIRS, principal_components
+
+SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
+WORDS = {
+    "eng": ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city"],
+    "ara": ["ما", "هي", "عاصمة", "أوغندا"],
+}
+
+
+# --- components -------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def vectors() -> np.ndarray:
+    rng = np.random.default_rng(3)
+    return (rng.normal(size=(200, 7)) * [5, 3, 2, 1, 1, 0.5, 0.1] + rng.normal(size=7)).astype(np.float32)
+
+
+def test_they_are_the_eigenvectors_of_the_covariance(vectors):
+    points, shares = principal_components(vectors)
+    values, axes = np.linalg.eigh(np.cov(vectors.astype(np.float64), rowvar=False))
+    expected = (vectors - vectors.mean(axis=0, dtype=np.float64)) @ axes[:, [-1, -2]]
+    expected *= np.sign((expected * points).sum(axis=0))  # the sign of an eigenvector is free
+    np.testing.assert_allclose(points, expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(shares, values[[-1, -2]] / values.sum(), rtol=1e-9)
+    np.testing.assert_allclose(points.var(axis=0, ddof=1), values[[-1, -2]], rtol=1e-9)
+    assert shares[0] > shares[1] > 0 and shares.sum() < 1
+    np.testing.assert_allclose(points.mean(axis=0), 0, atol=1e-9)
+
+
+def test_the_largest_loading_is_positive(vectors):
+    points, _ = principal_components(vectors)
+    centred = vectors - vectors.mean(axis=0, dtype=np.float64)
+    loadings = np.linalg.lstsq(centred.T @ centred, centred.T @ points, rcond=None)[0]
+    assert (loadings[np.abs(loadings).argmax(axis=0), [0, 1]] > 0).all()
+
+
+def test_the_order_of_the_vectors_does_not_matter(vectors):
+    order = np.random.default_rng(0).permutation(len(vectors))
+    points, shares = principal_components(vectors)
+    shuffled, same = principal_components(vectors[order])
+    np.testing.assert_allclose(shuffled, points[order], rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(same, shares, rtol=1e-9)
+
+
+def test_a_shift_changes_nothing_and_a_mirror_the_sides_alone(vectors):
+    points, shares = principal_components(vectors.astype(np.float64))
+    for changed, sign in ((vectors.astype(np.float64) + 10, 1), (-vectors.astype(np.float64), -1)):
+        found, same = principal_components(changed)
+        np.testing.assert_allclose(found, sign * points, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(same, shares, rtol=1e-9)
+
+
+def test_what_lies_in_a_plane_keeps_its_distances(vectors):
+    plane = vectors[:50].astype(np.float64)
+    plane[:, 2:] = 1
+    points, shares = principal_components(plane)
+    distances = [np.linalg.norm(v[:, None] - v[None], axis=-1) for v in (plane, points)]
+    np.testing.assert_allclose(*distances, atol=1e-9)
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_vectors_that_have_no_two_directions_are_refused(vectors):
+    line = np.arange(20)[:, None] * np.ones((1, 3))
+    for flat in (np.ones((5, 3)), line, vectors[:1], vectors[:, :1]):
+        with pytest.raises(SteleError, match="do not spread over 2 directions"):
+            principal_components(flat)
+    vectors[4, 2] = np.nan
+    with pytest.raises(SteleError, match="vector 4 of 200 is not finite"):
+        principal_components(vectors)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+def record(folder: Path, **facts) -> Path:
+    (folder / "record.json").write_text(json.dumps({"job": "x", "labels": [], **facts}))
+    return folder / "record.json"
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory, root) -> Path:
+    spec = importlib.util.spec_from_file_location("tiny_models", root / "tests/encoders/tiny_models.py")
+    tiny = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tiny)
+    folder = tiny.make_folder(tmp_path_factory.mktemp("encoder"))
+    return record(folder, content="tiny", labels=["stand-in checkpoint"])
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory) -> Path:
+    """More pairs than are projected."""
+    folder, rng = tmp_path_factory.mktemp("tatoeba"), np.random.default_rng(1)
+    for code, words in WORDS.items():
+        lines = [" ".join(rng.choice(words, 1 + n % 6)) for n in range(PAIRS + 30)]
+        (folder / f"tatoeba.ara-eng.{code}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return record(folder, content="pairs", labels=["generated data"])
+
+
+def project(encoder: Path, pairs: Path, output: Path, language: str = "ar") -> int:
+    line = ["--language", language, "--encoder", str(encoder), "--encoding", json.dumps(SPEC), "--threads", "1"]
+    return cli.main(["retrieval", "project", *line, "--data", f"tatoeba:all={pairs}", "--output", str(output)])
+
+
+def test_the_first_pairs_of_the_file_are_projected_together(encoder, pairs, tmp_path):
+    from stele.encoders.load import load_encoder
+
+    out = tmp_path / "projection_ar.csv"
+    assert project(encoder, pairs, out) == 0
+    with open(out, encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert list(rows[0]) == ["line", "language", "x", "y"]
+    assert [(int(row["line"]), row["language"]) for row in rows] == [
+        (line, language) for language in ("en", "ar") for line in range(PAIRS)
+    ]
+    lines = [(pairs.parent / f"tatoeba.ara-eng.{c}").read_text(encoding="utf-8").splitlines()[:PAIRS] for c in WORDS]
+    texts = [line for side in lines for line in side]
+    vectors = load_encoder(encoder.parent, SPEC).encode(texts, "query").astype(np.float64)
+    centred = vectors - vectors.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    found = np.array([(float(row["x"]), float(row["y"])) for row in rows])
+    for place, axis in enumerate((-1, -2)):
+        expected = centred @ axes[:, axis]
+        expected *= np.sign(expected @ found[:, place])
+        np.testing.assert_allclose(found[:, place], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+def test_the_record_says_what_was_projected(encoder, pairs, tmp_path):
+    out = tmp_path / "projection_ar.csv"
+    assert project(encoder, pairs, out) == 0
+    found = json.loads(out.with_suffix(".json").read_text())
+    assert found["labels"] == ["generated data", "stand-in checkpoint"]
+    assert (found["job"], found["language"], found["pairs"]) == ("project", "ar", PAIRS)
+    assert found["content"] == sha256(out) and set(found["inputs"]) == {"encoder", "tatoeba:all"}
+    assert found["encoding"]["pooling"] == "mean"
+    first, second = found["explained"]
+    assert 1 > first > second > 0
+
+
+def test_the_same_bytes_again(encoder, pairs, tmp_path):
+    for name in ("a", "b"):
+        assert project(encoder, pairs, tmp_path / f"{name}.csv") == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_what_cannot_be_projected_leaves_nothing(encoder, pairs, tmp_path, capsys):
+    out = tmp_path / "p.csv"
+    for language, said in (("en", "pairs English with other languages"), ("sw", "no file tatoeba.swh-eng.swh")):
+        assert project(encoder, pairs, out, language) == 1
+        assert said in capsys.readouterr().err
+    short = tmp_path / "short"
+    short.mkdir()
+    (short / "tatoeba.ara-eng.ara").write_text("a\nb\n")
+    (short / "tatoeba.ara-eng.eng").write_text("a\n")
+    assert project(encoder, record(short, content="short"), out) == 1
+    assert "translations line by line" in capsys.readouterr().err
+    assert not out.exists() and not out.with_suffix(".json").exists()

@@ -1,0 +1,9 @@
+"""Mined examples of four methods in two languages."""
+
+import pytest
+from tiny_objectives import new_stores
+
+
+@pytest.fixture
+def stores(tmp_path):
+    return new_stores(tmp_path)

@@ -1,0 +1,65 @@
+"""The groups of a step: what they are, whoever works on them, and what is counted of them."""
+
+import pytest
+import torch
+from tiny_objectives import SHAPE, WORDS, recipe
+
+from stele.training import tasks
+from stele.training.device import Place
+
+
+@pytest.mark.parametrize("world", [1, 2, 5])
+def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
+    """Law of the contrastive group: what shares negatives is the recipe's, on any number of devices."""
+    settled = recipe("msm")
+    chosen = tasks.objectives(settled)
+    made = {name: tasks.Task(name, o, settled, stores[o.STORE], WORDS, 3) for name, o in chosen.items()}
+    seen = []
+
+    class Recorder(torch.nn.Module):
+        def forward(self, task, batch):
+            seen.append((task, batch["ids"].shape[0], int(batch["ids"].sum())))
+            return torch.zeros(())
+
+    for step in range(4):
+        for rank in range(world):
+            place = Place(torch.device("cpu"), rank, world)
+            for named in tasks.losses(made, Recorder(), settled, place, SHAPE)(step):
+                (weight,) = {value[1] for value in named.values() if isinstance(value, tuple)}
+                assert weight == 1 / 5
+    assert sorted(task for task, _, _ in seen) == ["mlm"] * 8 + ["msm"] * 12
+    alone = []
+    for step in range(4):
+        for i in range(5):
+            second, n = tasks.kind_of(step * 5 + i, 0.4)
+            batch = made["mlm" if second else "msm"].batch(n)
+            alone.append(("mlm" if second else "msm", len(batch["ids"]), int(batch["ids"].sum())))
+    assert sorted(seen) == sorted(alone)
+
+
+def test_groups_vectors_and_operations_are_counted(stores):
+    settled = recipe("msm")
+    made, found = tasks.new_tasks(settled, stores, WORDS, 3), {}
+
+    class Nothing(torch.nn.Module):
+        def forward(self, task, batch):
+            return torch.zeros(())
+
+    for step in range(settled.steps):
+        for named in tasks.losses(made, Nothing(), settled, Place(torch.device("cpu")), SHAPE)(step):
+            for name, value in named.items():
+                if isinstance(value, int):
+                    found[name] = found.get(name, 0) + value
+    assert (found["groups_msm"], found["groups_mlm"]) == (12, 8)
+    groups = {name: [task.batch(n) for n in range(found[f"groups_{name}"])] for name, task in made.items()}
+    assert found["vectors_msm"] == sum(sum(group["counts"]) for group in groups["msm"]) < 12 * 3 * 4
+    assert "vectors_mlm" not in found
+    spent = sum(made[name].objective.flops(group, settled, SHAPE) for name in groups for group in groups[name])
+    assert found["flops"] == pytest.approx(spent, rel=1e-6)
+
+
+def test_mlm_alone_fills_all_groups(stores):
+    settled = recipe("mlm")
+    assert list(tasks.objectives(settled)) == ["mlm"]
+    assert list(tasks.objectives(recipe("msm", mlm_share=0.0))) == ["msm"]
+    assert list(tasks.objectives(recipe("ict", mlm_share=0.0))) == ["ict"]

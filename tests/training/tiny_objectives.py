@@ -1,0 +1,68 @@
+"""Small recipes of every objective, a small model, and stores to train it on."""
+
+import numpy as np
+import torch
+
+from stele.training.flops import Shape
+from stele.training.masking import Vocabulary
+from stele.training.recipe import parse_recipe
+from stele.training.store import Store, write_store
+
+WORDS = Vocabulary(size=90, cls=0, sep=2, pad=1, mask=4, special=(0, 1, 2, 3, 4))
+SMALL = dict(
+    steps=4, groups=5, mlm_share=0.4, mlm_sequences=3, mlm_length=12, warmup_steps=1, learning_rate=1e-3, dropout=0.0
+)
+SMALL |= dict(sampling_alpha=0.3, mask_probability=0.15, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)
+OWN = {
+    "msm": dict(documents=3, sentences=4, sentence_length=8, layers=2, mu=0.5, temperature=0.1, projector="asymmetric"),
+    "crop": dict(pairs=4, sentence_length=8, temperature=0.1, projector="asymmetric"),
+    "ict": dict(pairs=4, query_length=6, block_length=12, width=8),
+    "mlm": {},
+}
+SHAPE = Shape(layers=2, width=16, inner=24, vocabulary=90)
+SHAPES = {"msm": (4, 6), "crop": (2, 6), "ict": (2, 10), "mlm": (1, 10)}
+
+
+def recipe(objective, **changes):
+    return parse_recipe({"objective": objective, **SMALL, **OWN[objective], **changes})
+
+
+def model(family="xlm-roberta"):
+    from transformers import AutoConfig, AutoModelForMaskedLM
+
+    config = AutoConfig.for_model(
+        family,
+        vocab_size=90,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=24,
+        max_position_embeddings=40,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        pad_token_id=1,
+    )
+    torch.manual_seed(2)
+    made = AutoModelForMaskedLM.from_config(config, attn_implementation="sdpa")
+    for parameter in made.parameters():
+        torch.nn.init.normal_(parameter, std=0.2)
+    return made
+
+
+def new_stores(folder):
+    """method -> language -> store, for every method in en and sw."""
+    rng = np.random.default_rng(0)
+
+    def store(method, language):
+        place = folder / method / language
+        place.mkdir(parents=True)
+        segments, longest = SHAPES[method]
+
+        def example():
+            count = rng.integers(2, segments + 1) if method == "msm" else segments
+            return [rng.integers(5, 90, rng.integers(2, longest + 1)) for _ in range(count)]
+
+        write_store(place, [example() for _ in range(20)])
+        return Store(place)
+
+    return {method: {language: store(method, language) for language in ("en", "sw")} for method in SHAPES}
