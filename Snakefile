@@ -18,7 +18,6 @@ configfile: "config.yaml"
 
 
 plan = begin(config, workflow)
-LANGUAGES = ("catalogue/languages.yaml",)
 
 
 wildcard_constraints:
@@ -41,11 +40,11 @@ onstart:
 
 
 onsuccess:
-    finished(plan, failed=False)
+    finished(plan, workflow)
 
 
 onerror:
-    finished(plan, failed=True)
+    finished(plan, workflow)
 
 
 include: "workflow/rules/world.smk"
@@ -57,3 +56,4 @@ include: "workflow/rules/finetuning.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/tables.smk"
+workflow.default_target = "all_tables"  # a rule of an included file cannot be it by itself

@@ -1,5 +1,6 @@
 """Shared by all tests: the repository's folder, the real files that the caller may give, one thread."""
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -10,8 +11,13 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 ROOT = Path(__file__).resolve().parents[1]
-# the processes that tests start find the package as the tests do
-os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def pytest_configure() -> None:
+    """The package that is installed, and that processes of the tests find, is the one beside these tests."""
+    found = importlib.util.find_spec("stele")
+    if found is None or not Path(found.origin).resolve().is_relative_to(ROOT):
+        raise pytest.UsageError(f"stele is found at {found and found.origin}, not in {ROOT}: run `make setup` here")
 
 
 @pytest.fixture(scope="session")

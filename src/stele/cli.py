@@ -1,5 +1,6 @@
-"""The command line: `python -m stele STAGE COMMAND`. A command is the module `stele/{stage}/{command}.py`.
+"""The command line: `stele STAGE COMMAND`, or `python -m stele` where the package is not installed.
 
+A command is the module `stele/{stage}/{command}.py`.
 Such a module has a docstring (its first line is the help), `add_arguments(parser)` and `run(args)`.
 """
 
@@ -16,7 +17,8 @@ from pathlib import Path
 from stele.errors import SteleError, unknown
 
 STAGES = ("world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables")
-USAGE = "usage: python -m stele STAGE COMMAND [--flags]"
+USAGE = "usage: stele STAGE COMMAND [--flags]"
+WRONG_USAGE = 2
 
 
 def commands(stage: str) -> dict[str, str]:
@@ -46,17 +48,21 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         stage, rest = argv[0], argv[1:]
         if stage not in STAGES:
-            raise unknown("stage", stage, STAGES)
+            return _refuse(unknown("stage", stage, STAGES), WRONG_USAGE)
         if not rest or rest[0] in ("-h", "--help"):
             print(_listing([stage]))
             return 0
         command, rest = rest[0].replace("-", "_"), rest[1:]
         if command not in (valid := commands(stage)):
-            raise unknown(f"command of {stage}", command, valid)
+            return _refuse(unknown(f"command of {stage}", command, valid), WRONG_USAGE)
         return _run(stage, command, rest)
     except SteleError as error:
-        print(f"stele: error: {error}", file=sys.stderr)
-        return 1
+        return _refuse(error, 1)
+
+
+def _refuse(error: SteleError, code: int) -> int:
+    print(f"stele: error: {error}", file=sys.stderr)
+    return code
 
 
 def _run(stage: str, command: str, arguments: Sequence[str]) -> int:
@@ -66,7 +72,7 @@ def _run(stage: str, command: str, arguments: Sequence[str]) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s", force=True)
     module = importlib.import_module(f"stele.{stage}.{command}")
     parser = argparse.ArgumentParser(
-        prog=f"python -m stele {stage} {command}",
+        prog=f"stele {stage} {command}",
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -71,14 +71,17 @@ def _read(path: Path) -> tuple[str, frozenset[str]]:
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
-    """Module -> digest, for the given modules and everything of Stele that they import."""
+    """Module -> digest, for the given modules and everything of Stele that they import.
+
+    Stele's own __init__ is left out: it offers users what no command reads.
+    """
     seen: dict[str, str] = {}
     todo = list(modules)
     while todo:
         module = todo.pop()
         path = _path(module)
-        if path is None or module in seen:
-            continue  # an attribute of a module, not a module
+        if not module or path is None or module in seen:
+            continue  # the package itself, or an attribute of a module
         seen[module], imported = _read(path)
         todo.extend(imported)
         todo.extend(p for p in _parents(module))
@@ -86,7 +89,7 @@ def closure(modules: Iterable[str]) -> dict[str, str]:
 
 
 def _parents(module: str) -> Iterable[str]:
-    """A package's __init__ runs before its modules; Stele's own __init__ holds no logic of any command."""
+    """The packages of a module: their __init__ runs before it."""
     parts = module.split(".")
     return (".".join(parts[:n]) for n in range(1, len(parts)))
 
@@ -113,7 +116,7 @@ def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
 
     `data` are files or folders below the package ("catalogue/languages.yaml", "tables/templates").
     """
-    found = {module: value for module, value in closure([command, *chosen]).items() if module}
+    found = closure([command, *chosen])
     for name in data:
         path = ROOT / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:

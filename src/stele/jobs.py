@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import shlex
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from stele import catalogue
 from stele.catalogue import datasets
-from stele.catalogue.user_data import sampled_digest
+from stele.catalogue.metrics import metric_parts
+from stele.catalogue.user_data import listing, part_files, sampled_digest
 from stele.errors import SteleError, unknown
-from stele.fingerprint import package_modules
+from stele.figures import Figures
 from stele.outputs import digest
-from stele.plan import Plan, pretraining_seed
+from stele.plan import pretraining_seed
 
 
 def as_json(value: Any) -> str:
@@ -27,23 +27,19 @@ def assignments(records: dict[str, str]) -> list[str]:
     return [f"{name}={path}" for name, path in records.items()]
 
 
-def row_name(benchmark: str, model: str, setting: str) -> str:
-    """A result's name in a table's context."""
-    return f"{model}/{setting}/{benchmark}"
-
-
-class Jobs(Plan):
+class Jobs(Figures):
     """The plan with the answers that the rules need."""
 
     # --- world.smk --------------------------------------------------------------------------------------------------
     def standin_key(self, model: str) -> str | None:
-        """The stand-in for a model's checkpoint at a generated scale, None where the real one is used."""
+        """The stand-in for a model's checkpoint at a generated scale, None where the user's or a public one is used."""
         standins = catalogue.load("standins")
         released = self.model(model).get("released", {}).get("dataset")
-        key = released if released in standins else model
-        if not self.generated or key not in standins:
+        own = self.config.models.get(model)
+        if released in self.config.user_data or (own and own.checkpoint not in (None, "released")):
             return None
-        return None if self.config.models.get(model) and self.config.models[model].checkpoint else key
+        key = released if released in standins else model
+        return key if self.generated and key in standins else None
 
     def standin_bases(self, w) -> list[str]:
         return [self.standin(base) for base in catalogue.get("standins", w.key).get("bases", [])]
@@ -52,37 +48,63 @@ class Jobs(Plan):
         entry = catalogue.get("standins", key)
         return {**entry, **self.sizes["standins"].get(key, {}), "threads": self.sizes["threads"]}
 
+    def standin_modules(self, key: str) -> list[str]:
+        """The module that makes stand-ins of a kind."""
+        return [f"world.standins.{self.standin_recipe(key)['kind']}"]
+
+    def language_facts(self) -> str:
+        """A digest of the facts about the generated languages and those that lend them words; of no other language."""
+        table, todo, found = catalogue.load("languages"), [*(self.sizes["languages"] or ())], {}
+        while todo:
+            code = todo.pop()
+            if code in table and code not in found:
+                found[code] = table[code]
+                todo += table[code].get("world", {}).get("cognates", {})
+        return digest(found)
+
     # --- sources.smk ------------------------------------------------------------------------------------------------
-    def _mirrors(self) -> str:
-        mirrors = list(self.config.mirrors)
-        if self.generated:
-            mirrors.insert(0, self.resources("mirror"))
-        offline = self.config.offline or self.generated
-        return " ".join([*(["--mirrors", *mirrors] if mirrors else []), *(["--offline"] if offline else [])])
+    def _mirrors(self, generated: bool) -> list[str]:
+        """Where downloads are looked for: generated ones in the generated mirror, never in the network."""
+        mirrors = [*([self.resources("mirror")] if generated else []), *self.config.mirrors]
+        offline = generated or self.config.offline
+        return [*(["--mirrors", *mirrors] if mirrors else []), *(["--offline"] if offline else [])]
 
     def dataset_input(self, w) -> dict[str, str]:
-        users = w.dataset in self.config.user_data
-        return {"manifest": self.manifest} if self.generated and not users else {}
+        return {"manifest": self.manifest} if self.generated and not self.users_folder(w.dataset) else {}
 
-    def dataset_entry(self, dataset: str) -> str:
-        """A digest of what the catalogue says of a dataset; the command reads the entry itself."""
-        return digest(datasets.dataset(dataset))
+    def dataset_entry(self, dataset: str, part: str) -> str:
+        """A digest of what the catalogue says of a part: its files and counts, not the words about it.
+
+        The command reads the entry itself.
+        """
+        generated = self.generated and not self.users_folder(dataset)
+        source = datasets.resolve(dataset, part, self.part_languages(dataset, part), generated=generated)
+        return digest({key: value for key, value in source.items() if key not in datasets.WORDS})
 
     def part_languages(self, dataset: str, part: str) -> list[str]:
         return self.dataset_languages(dataset) if part == "all" else [part]
 
-    def user_content(self, dataset: str) -> str:
-        """A digest of the user's files, never of where they lie."""
-        if dataset not in self.config.user_data:
+    @cached_property
+    def _contents(self) -> dict[tuple[str, str], str]:
+        """Digests of the user's files: they are read once a run."""
+        return {}
+
+    def user_content(self, dataset: str, part: str) -> str:
+        """A digest of the user's files that a part of a dataset is taken from, never of where they lie."""
+        folder = self.users_folder(dataset)
+        if not folder:
             return ""
-        return sampled_digest(self.config.user_data[dataset])
+        if (dataset, part) not in self._contents:
+            source = datasets.resolve(dataset, part, self.part_languages(dataset, part))
+            self._contents[dataset, part] = sampled_digest(folder, part_files(listing(folder), source))
+        return self._contents[dataset, part]
 
     def dataset_locations(self, dataset: str) -> str:
-        folder = self.user_folder(dataset)
-        if folder:
-            manifest = f"--manifest {self.manifest} " if dataset not in self.config.user_data else ""
-            return f"{manifest}--user-data {folder}"
-        return (f"--manifest {self.manifest} " if self.generated else "") + self._mirrors()
+        """Where a dataset is taken from, as arguments of its command, quoted."""
+        generated = self.generated and not self.users_folder(dataset)
+        folder = self.data_folder(dataset)
+        places = ["--user-data", folder] if folder else self._mirrors(generated)
+        return shlex.join([*(["--manifest", self.manifest] if generated else []), *places])
 
     def checkpoint_input(self, w) -> dict[str, Any]:
         key = self.standin_key(w.model)
@@ -97,22 +119,18 @@ class Jobs(Plan):
         return {k: v for k, v in source.items() if k != "path"} | {"licence": self.model(model).get("licence")}
 
     def checkpoint_content(self, model: str) -> str:
+        """A digest of the user's folder of a checkpoint, never of where it lies."""
         folder = self.checkpoint_source(model).get("path")
         if not folder or self.standin_key(model):
             return ""
-        return sampled_digest(folder)
+        if ("checkpoint", folder) not in self._contents:
+            self._contents["checkpoint", folder] = sampled_digest(folder)
+        return self._contents["checkpoint", folder]
 
     def checkpoint_locations(self, model: str) -> str:
+        """Where a checkpoint is taken from, as arguments of its command, quoted."""
         folder = self.checkpoint_source(model).get("path")
-        return f"--path {folder}" if folder else self._mirrors()
-
-    def downloads(self) -> list[str]:
-        """The records of all that the chosen tables need from outside, each once."""
-        found: set[str] = set()
-        for benchmark, model, setting in self.rows():
-            if self.row_problem(benchmark, model, setting) is None:
-                found |= self.leaves(benchmark, model, setting)
-        return sorted(found)
+        return shlex.join(["--path", folder] if folder else self._mirrors(generated=bool(self.standin_key(model))))
 
     # --- pretraining.smk --------------------------------------------------------------------------------------------
     def pretrain_pairs(self, w) -> dict[str, str]:
@@ -125,10 +143,13 @@ class Jobs(Plan):
             for language in recipe["languages"]
         }
 
-    def documents(self, w) -> str:
-        """The record of a language's documents."""
-        shard = {"cc100": "", "wikipedia": "1/"}[corpus := self.corpus(w.part)]
-        return self.work(f"documents/{corpus}/{w.part}/{shard}record.json")
+    def documents(self, w) -> list[str]:
+        """The records of a language's documents, all shards of them."""
+        corpus = self.corpus(w.part)
+        folder = f"documents/{corpus}/{w.part}"
+        if corpus != "wikipedia":
+            return [self.work(f"{folder}/record.json")]
+        return [self.work(f"{folder}/{n}/record.json") for n in range(1, self.sizes["shards"].get(corpus, 1) + 1)]
 
     def pretrain_input(self, w) -> dict[str, Any]:
         if not self.is_trained(w.model):
@@ -140,7 +161,8 @@ class Jobs(Plan):
     def objective_modules(self, model: str) -> list[str]:
         recipe = self.pretraining_recipe(model)
         same_compute = recipe.get("equal_compute_to", recipe)["objective"]
-        return [f"training.objectives.{name}" for name in sorted({recipe["objective"], same_compute, "mlm"})]
+        names = sorted({recipe["objective"], same_compute, "mlm"})
+        return [f"training.{kind}.{name}" for kind in ("objectives", "recipes") for name in names]
 
     @property
     def torch_environment(self) -> str:
@@ -163,9 +185,7 @@ class Jobs(Plan):
         return {"encoder": encoder, "data": list(self.training_data(w.recipe).values())}
 
     def finetune_modules(self, recipe: str) -> list[str]:
-        resolved = self.finetuning_recipe(recipe)
-        sets = {resolved["training_set"], resolved.get("dev_set") or resolved["training_set"]}
-        return sorted({f"benchmarks.{self.training_set(name)['module']}" for name in sets})
+        return sorted({f"benchmarks.{self.training_set(name)['module']}" for name in self.training_sets(recipe)})
 
     # --- retrieval.smk ----------------------------------------------------------------------------------------------
     def retrieve_data(self, w) -> dict[str, str]:
@@ -205,7 +225,8 @@ class Jobs(Plan):
         return {"retrieval": retrieval, "data": list(self.score_data(w).values())}
 
     def scoring_modules(self, benchmark: str) -> list[str]:
-        return [*self.benchmark_modules(benchmark), *package_modules("scoring.metrics")]
+        used = {metric_parts(name)[0] for name in self.benchmark(benchmark)["metrics"]}
+        return [*self.benchmark_modules(benchmark), *sorted(f"scoring.metrics.{name}" for name in used)]
 
     @cached_property
     def aliases(self) -> dict[str, dict[str, str]]:
@@ -219,46 +240,6 @@ class Jobs(Plan):
         return names[setting]
 
     # --- tables.smk -------------------------------------------------------------------------------------------------
-    @cached_property
-    def specs(self) -> dict[str, Path]:
-        """`msm/09` -> the spec's file, for the chosen papers."""
-        found = {}
-        for paper in self.config.papers:
-            files = sorted(Path("paper_tables", paper).glob("table_*.yaml"))
-            if not files:
-                raise SteleError(f"papers: {paper}: paper_tables/{paper}/ has no table yet")
-            found |= {f"{paper}/{path.stem.removeprefix('table_')}": path for path in files}
-        return found
-
-    @cached_property
-    def _targets(self) -> dict[str, list[tuple[str, str, str]]]:
-        """The (benchmark, model, setting) of each table."""
-        from stele.tables.targets import table_rows
-
-        return {key: table_rows(path, self.config.recompute, self.extra_rows(key)) for key, path in self.specs.items()}
-
-    def extra_rows(self, table: str) -> list[str]:
-        """The models that get a row of their own in a table without standing in its spec."""
-        from stele.tables.spec import load_spec
-        from stele.tables.targets import accepts_rows
-
-        paper, _, number = table.partition("/")
-        names = {f"{paper}/{int(number)}", table}
-        found = []
-        for key, model in self.models.items():
-            asked = set(model.get("tables", []))
-            if names & asked or ("all" in asked and accepts_rows(load_spec(self.specs[table]))):
-                found.append(key)
-        return found
-
-    def rows(self) -> Iterable[tuple[str, str, str]]:
-        """All (benchmark, model, setting) that the chosen tables name."""
-        return sorted({row for rows in self._targets.values() for row in rows})
-
-    def table_results(self, table: str) -> list[str]:
-        """The results that a table waits for: its rows that can be built."""
-        return sorted(self.result(*row) for row in self._targets[table] if self.row_problem(*row) is None)
-
     def table_input(self, w) -> dict[str, Any]:
         table = f"{w.paper}/{w.number}"
         if table not in self.specs:
@@ -271,19 +252,3 @@ class Jobs(Plan):
 
     def all_tables(self) -> list[str]:
         return [self.results(f"tables/{key.partition('/')[0]}/table_{key.partition('/')[2]}.md") for key in self.specs]
-
-    def table_context(self) -> dict[str, Any]:
-        """What a table must know beside the results: scale, languages, why rows cannot be built, rows of one's own."""
-        problems = {row: self.row_problem(*row) for row in self.rows()}
-        added: dict[str, list[str]] = {}
-        for table in self.specs:
-            paper, _, number = table.partition("/")
-            for model in self.extra_rows(table):
-                added.setdefault(model, []).append(f"{paper}/{int(number)}")
-        return {
-            "scale": self.scale_folder,
-            "languages_in_scale": {b: self.languages(b) for b in catalogue.load("benchmarks")},
-            "recompute": self.config.recompute,
-            "rows": {row_name(*row): {"state": p[0], "reason": p[1]} for row, p in problems.items() if p},
-            "extra_rows": [{"model": m, "label": self.model(m)["label"], "tables": t} for m, t in added.items()],
-        }

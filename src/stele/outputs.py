@@ -12,13 +12,33 @@ from pathlib import Path
 from typing import IO, Any
 
 
+def _left(path: Path, kind: str) -> list[Path]:
+    """What killed processes left beside `path` under their temporary names of a kind (`part`, `old`)."""
+    if not Path("/proc/self").exists():
+        return []  # who lives cannot be seen
+    found = path.parent.glob(f".{path.name}.*.{kind}")
+    owners = {left: left.name.removesuffix(f".{kind}").rpartition(".")[2] for left in found}
+    return [left for left, pid in owners.items() if pid.isdigit() and not Path(f"/proc/{pid}").exists()]
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
 def _temporary(path: Path) -> Path:
     """A name for this process beside `path`; what killed processes left under such names is removed."""
-    for left in path.parent.glob(f".{path.name}.*.part"):
-        pid = left.name.removesuffix(".part").rpartition(".")[2]
-        if pid.isdigit() and not Path(f"/proc/{pid}").exists() and Path("/proc/self").exists():
-            shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
+    for left in _left(path, "part"):
+        _remove(left)
     return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def _restore(path: Path) -> None:
+    """Puts a folder back that a killed process had moved aside; one whose successor is in place is removed."""
+    for left in _left(path, "old"):
+        if path.exists():
+            _remove(left)
+        else:
+            os.rename(left, path)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -54,10 +74,12 @@ def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Itera
 def atomic_directory(path: Path | str) -> Iterator[Path]:
     """Yields an empty folder beside `path` and swaps it in when the block ends without an error.
 
-    What was at `path` before stays until then.
+    What was at `path` before stays until then. A process that is killed in the middle of the swap leaves it under
+    another name, and the next use puts it back.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    _restore(path)
     temporary, old = _temporary(path), path.with_name(f".{path.name}.{os.getpid()}.old")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
@@ -67,9 +89,11 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
             os.rename(path, old)
         os.rename(temporary, path)
         _sync_folder(path.parent)
+        shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        if old.exists() and not path.exists():
+            os.rename(old, path)  # the second rename failed
 
 
 def atomic_write_json(path: Path | str, value: Any) -> None:

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from stele import catalogue
+from stele import catalogue, recipes
 from stele.catalogue import datasets
-from stele.config import Config, load_scale, resolve_scale
+from stele.config import Config
 from stele.errors import SteleError, unknown
+from stele.scale import load_scale, resolve_scale
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Plan:
         return None
 
     def checkpoint_source(self, key: str) -> dict[str, Any]:
-        """Where a model that is not trained here comes from: {"repo", "revision"} or {"path"}."""
+        """Where a model that is not trained here comes from: {"path"}, {"checkpoint", "revision"}, {} for nowhere."""
         model = self.model(key)
         checkpoint = model.get("checkpoint")
         if checkpoint in (None, "train", "released"):
@@ -98,22 +99,6 @@ class Plan:
         if Path(checkpoint).expanduser().is_dir():
             return {"path": str(Path(checkpoint).expanduser())}
         return {"checkpoint": checkpoint, "revision": model.get("revision", "main")}
-
-    def model_problem(self, key: str) -> tuple[str, str] | None:
-        """(state, reason) when a model cannot be built, else None. State: `not built` or `unavailable`."""
-        model = self.model(key)
-        if self.is_trained(key):
-            return self.model_problem(model["base"])
-        if self.checkpoint_source(key):
-            return None
-        if "released" in model:
-            released = model["released"]
-            reason = (
-                f"the authors' weights are not on a hub: fetch {released['where']} and give its folder as "
-                f"user_data: {{{released['dataset']}: FOLDER}}"
-            )
-            return "unavailable", reason
-        return "not built", f"{key} has no recipe yet"
 
     def root(self, key: str) -> str:
         """The checkpoint that a chain of pretrainings starts from."""
@@ -133,21 +118,15 @@ class Plan:
     # --- recipes --------------------------------------------------------------------------------------------------
     @property
     def generated(self) -> bool:
+        """Whether the data come from the generated internet, but for what the user names."""
         return bool(self.sizes["generated"])
 
     def pretraining_recipe(self, key: str) -> dict[str, Any]:
-        """A model's recipe: the catalogue's, what the scale forces, the model's override, the scale's for the model."""
-        model = self.model(key)
-        name = model["recipe"]
-        recipes = catalogue.load("recipes")["pretraining"]
-        if name not in recipes:
-            raise unknown("recipe", name, recipes, f"models.{key}.recipe")
-        override = model.get("override", {})
-        recipe = {**recipes[name], **self.sizes["pretraining"].get(name, {})}
-        for wrong in override.keys() - recipes[name].keys():
-            raise unknown("recipe key", wrong, recipes[name], f"models.{key}.override")
-        recipe |= {**override, **self.sizes["models"].get(key, {}), "threads": self.sizes["threads"]}
-        recipe["languages"] = self._training_languages(recipe["languages"])
+        """A model's recipe, `mining` among its keys, with the languages that are built."""
+        recipe = recipes.pretraining(key, self.model(key), self.sizes)
+        chosen = recipes.languages(recipe["languages"])
+        in_scale = self._languages_in_scale({self.corpus(code) for code in chosen})
+        recipe["languages"] = [code for code in chosen if in_scale is None or code in in_scale]
         if "equal_compute_to" in recipe:
             recipe["equal_compute_to"] = self.objective_recipe(recipe["equal_compute_to"])
         return recipe
@@ -156,39 +135,45 @@ class Plan:
         """A model's recipe without what only the plan reads: what the pretraining command is given."""
         return {name: value for name, value in self.pretraining_recipe(key).items() if name != "mining"}
 
-    def _training_languages(self, languages: Iterable[str] | str) -> list[str]:
-        in_scale = self.sizes["languages"]
-        chosen = catalogue.load("recipes")["languages"][languages] if isinstance(languages, str) else list(languages)
-        return [code for code in chosen if in_scale is None or code in in_scale]
-
     def finetuning_recipe(self, name: str) -> dict[str, Any]:
-        recipes = catalogue.load("recipes")["finetuning"]
-        if name not in recipes:
-            raise unknown("fine-tuning recipe", name, recipes)
-        return {**recipes[name], **self.sizes["finetuning"].get(name, {}), "threads": self.sizes["threads"]}
+        return recipes.finetuning(name, self.sizes)
 
     def pairs_recipe(self, method: str) -> dict[str, Any]:
-        recipes = catalogue.load("recipes")["pairs"]
-        if method not in recipes:
-            raise unknown("mining recipe", method, recipes)
-        return {**recipes[method], **self.sizes["pairs"].get(method, {})}
+        return recipes.pairs(method, self.sizes)
 
     # --- benchmarks and data ----------------------------------------------------------------------------------------
     def benchmark(self, name: str) -> dict[str, Any]:
         return catalogue.get("benchmarks", name)
 
-    def is_users(self, datasets: Iterable[str]) -> bool:
-        """Whether the user named one of these datasets: it is then used whole, at every scale."""
-        return any(dataset in self.config.user_data for dataset in datasets)
+    def users_folder(self, dataset: str) -> str | None:
+        """The user's own folder of a dataset, or of the one that is published together with it."""
+        together = datasets.dataset(dataset).get("release")
+        return self.config.user_data.get(dataset) or self.config.user_data.get(together)
+
+    def of_the_world(self, names: Iterable[str]) -> list[str]:
+        """The datasets among these that tell of the world, real or generated: all but tools."""
+        return sorted({name for name in names if not datasets.dataset(name).get("tool")})
+
+    def is_users(self, names: Iterable[str]) -> bool:
+        """Whether the user has given all of these datasets: they are then used whole, at every scale."""
+        return all(self.users_folder(name) for name in self.of_the_world(names))
+
+    def _languages_in_scale(self, names: Iterable[str]) -> list[str] | None:
+        """The languages that a scale allows for some datasets that are used together; None: all."""
+        return None if self.is_users(names) else self.sizes["languages"]
+
+    def benchmark_data(self, name: str) -> list[str]:
+        """The datasets that a benchmark reads, to retrieve or to score."""
+        entry = self.benchmark(name)
+        return list(dict.fromkeys([*entry["data"], *entry["judgments"]]))
 
     def languages(self, benchmark: str) -> list[str]:
         """The languages of a benchmark that are built: in scale (all, when the user gave its data) and asked for."""
         entry = self.benchmark(benchmark)
-        whole = self.is_users(entry["data"])
-        in_scale = None if whole else self.sizes["languages"]
+        in_scale = self._languages_in_scale(self.benchmark_data(benchmark))
         # a benchmark's own list is what the papers' tables show; a user's own data are taken with all their languages
-        data_set = datasets.dataset(entry["judgments"][0])
-        own = datasets.languages_of(data_set) if whole and entry.get("whole") else entry["languages"]
+        whole = entry.get("whole") and self.is_users(self.benchmark_data(benchmark))
+        own = datasets.languages_of(datasets.dataset(entry["judgments"][0])) if whole else entry["languages"]
         asked = self.config.languages
         return [c for c in own if (in_scale is None or c in in_scale) and (asked is None or c in asked)]
 
@@ -197,29 +182,33 @@ class Plan:
         languages = list(languages)
         return {f"{n}:{p}": self.dataset(n, p) for n in names for p in datasets.parts(datasets.dataset(n), languages)}
 
-    def data_problem(self, names: Iterable[str]) -> str | None:
-        """Why a dataset cannot be had (a licence, a drive), None when all can."""
-        reasons = (
-            datasets.availability({"dataset": name, **datasets.dataset(name)}, self.config.user_data.get(name))
-            for name in names
-            # the generated internet has all, licensed ones in a folder of their own
-            if name in self.config.user_data or not self.generated
-        )
-        return next((reason for reason in reasons if reason), None)
-
-    def user_folder(self, dataset: str) -> str | None:
+    def data_folder(self, dataset: str) -> str | None:
         """The local folder of a dataset: the user's; for walled generated data, the generated one."""
-        if dataset in self.config.user_data:
-            return self.config.user_data[dataset]
+        if folder := self.users_folder(dataset):
+            return folder
         if self.generated and datasets.dataset(dataset)["wall"] != "none":
             return self.resources(f"user_data/{dataset}")
         return None
 
     def dataset_languages(self, dataset: str) -> list[str]:
-        """The languages whose files a dataset of one part fetches."""
-        own = datasets.languages_of(datasets.dataset(dataset))
-        in_scale = None if dataset in self.config.user_data else self.sizes["languages"]
-        return [code for code in own if in_scale is None or code in in_scale]
+        """The languages whose files a dataset of one part fetches: all of the user's own; of others those in scale.
+
+        Where each language has files of its own, only those of the languages that are read.
+        """
+        entry = datasets.dataset(dataset)
+        own = datasets.languages_of(entry)
+        if self.users_folder(dataset):
+            return own
+        in_scale = self.sizes["languages"]
+        read = self._languages_read(dataset) if datasets.chosen_by_language(entry) else None
+        return [c for c in own if (in_scale is None or c in in_scale) and (read is None or c in read)]
+
+    def _languages_read(self, dataset: str) -> set[str] | None:
+        """The languages that benchmarks and training sets read of a dataset; None where nothing reads it."""
+        benchmarks = [name for name in catalogue.load("benchmarks") if dataset in self.benchmark_data(name)]
+        sets = [name for name, entry in catalogue.load("training_sets").items() if dataset in entry["data"]]
+        read = [*map(self.languages, benchmarks), *map(self.training_languages, sets)]
+        return {code for codes in read for code in codes} if read else None
 
     # --- fine-tuning ------------------------------------------------------------------------------------------------
     def setting_recipe(self, benchmark: str, setting: str) -> str | None:
@@ -233,16 +222,21 @@ class Plan:
     def training_set(self, name: str) -> dict[str, Any]:
         return catalogue.get("training_sets", name)
 
+    def training_sets(self, recipe: str) -> list[str]:
+        """The sets that a fine-tuning reads: to train, and to choose a checkpoint."""
+        resolved = self.finetuning_recipe(recipe)
+        return sorted({resolved["training_set"], resolved.get("dev_set") or resolved["training_set"]})
+
     def training_languages(self, name: str) -> list[str]:
         """The languages of a training set's parts; everything in scale, whatever `languages:` evaluates."""
-        own = self.training_set(name).get("languages", [])
-        return [c for c in own if self.sizes["languages"] is None or c in self.sizes["languages"]]
+        entry = self.training_set(name)
+        in_scale = self._languages_in_scale(entry["data"])
+        return [c for c in entry.get("languages", []) if in_scale is None or c in in_scale]
 
     def training_data(self, recipe: str) -> dict[str, str]:
         """`dataset:part` -> record of all that a fine-tuning reads (training and selection)."""
-        resolved = self.finetuning_recipe(recipe)
         found: dict[str, str] = {}
-        for name in {resolved["training_set"], resolved.get("dev_set") or resolved["training_set"]}:
+        for name in self.training_sets(recipe):
             found |= self.data(self.training_set(name)["data"], self.training_languages(name))
         return dict(sorted(found.items()))
 
@@ -271,43 +265,12 @@ class Plan:
             return self.encoder(model, pretraining_seed(seeds))
         return self.finetuned(model, recipe, seeds)
 
-    def row_problem(self, benchmark: str, model: str, setting: str) -> tuple[str, str] | None:
-        """(state, reason) when a row of a table cannot be built: `not built`, `unavailable` or `not in scale`."""
-        if model not in self.models:
-            return "not built", f"no rule builds {model} yet"
-        settings = catalogue.load("settings")["settings"]
-        if benchmark not in settings or setting not in settings[benchmark]:
-            return "not built", f"no rule builds {benchmark}/{setting} yet"
-        problem = self.model_problem(model)
-        if problem:
-            return problem
-        needed = list(self.benchmark(benchmark)["data"])
-        for recipe in self.chain(settings[benchmark][setting]):
-            needed += self.training_set(self.finetuning_recipe(recipe)["training_set"])["data"]
-        reason = self.data_problem(needed)
-        if reason:
-            return "unavailable", reason
-        if not self.languages(benchmark):
-            return "not in scale", f"no language of {benchmark} is built"
-        return None
-
     def corpus(self, language: str) -> str:
         """The corpus of a language's pretraining text: CC-100, or the named substitute for a language it lacks."""
         return catalogue.get("languages", language).get("cc100_substitute", {"corpus": "cc100"})["corpus"]
 
-    # --- downloads ----------------------------------------------------------------------------------------------------
-    def leaves(self, benchmark: str, model: str, setting: str) -> set[str]:
-        """The records of all datasets and checkpoints that a result needs."""
-        found = {*self.data(self.benchmark(benchmark)["data"], self.languages(benchmark)).values()}
-        found |= {*self.data(self.benchmark(benchmark).get("judgments", []), self.languages(benchmark)).values()}
-        for recipe in self.chain(self.setting_recipe(benchmark, setting)):
-            found |= {*self.training_data(recipe).values()}
-        while self.is_trained(model):
-            recipe = self.pretraining_recipe(model)
-            found |= {self.dataset(self.corpus(language), language) for language in recipe["languages"]}
-            found.add(self.checkpoint(self.tokenizer(model)))
-            model = self.model(model)["base"]
-        return found | {self.checkpoint(model)}
+
+SomePlan = TypeVar("SomePlan", bound=Plan)
 
 
 def pretraining_seed(seeds: str) -> str:
@@ -320,7 +283,7 @@ def finetuning_seed(seeds: str) -> str:
     return seeds.rpartition("ft")[2]
 
 
-def make_plan(config: Config) -> Plan:
+def make_plan(config: Config, kind: type[SomePlan] = Plan) -> SomePlan:
     """The plan of a validated configuration; the scale is resolved here and nowhere else."""
     scale, why = resolve_scale(config)
     sizes = load_scale(scale)
@@ -329,4 +292,4 @@ def make_plan(config: Config) -> Plan:
         if missing:
             valid = ", ".join(sizes["languages"])
             raise SteleError(f"languages: {', '.join(missing)} not in scale {scale!r}, which has {valid}")
-    return Plan(config, scale, why, sizes)
+    return kind(config, scale, why, sizes)

@@ -39,15 +39,23 @@ CIRCUMSTANCES = (
     "finished",
     "curve_seconds",
 )
+# what an ancestor is known by: what was done, to what, how; everything else stands in its own record
+ANCESTRY = "ancestry"
+IDENTITY = (
+    "job", "dataset", "part", "version", "repository", "revision", "checkpoint", "corpus", "language", "method",
+    "model", "recipe", "seed", "steps", "encoding", "licence", "origin", "labels", "inputs", "content",
+)  # fmt: skip
 PACKAGES = (
     "torch",
     "transformers",
     "tokenizers",
     "accelerate",
     "faiss-cpu",
-    "faiss-gpu-cu12",
+    "faiss-gpu",
     "ranx",
+    "nltk",
     "numpy",
+    "scipy",
     "snakemake",
 )
 
@@ -136,7 +144,22 @@ def content_digest(path: Path | str) -> str:
     record = read_record(path)
     if "content" in record:
         return digest(record["content"])
-    return digest({key: value for key, value in record.items() if key not in CIRCUMSTANCES})
+    return digest({key: value for key, value in record.items() if key not in (*CIRCUMSTANCES, ANCESTRY)})
+
+
+def ancestry_of(inputs: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
+    """All that some records were made from, themselves included: content digest -> what it is known by.
+
+    The `inputs` of an ancestor are digests too, so that the way from a result back to every file of data can be
+    followed without the files. Files that are no records have none.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for path in inputs:
+        if Path(path).suffix == ".json":
+            record = read_record(path)
+            found |= record.get(ANCESTRY, {})
+            found[content_digest(path)] = {key: record[key] for key in IDENTITY if record.get(key) is not None}
+    return found
 
 
 def labels_of(inputs: Iterable[Path | str]) -> set[str]:
@@ -167,6 +190,7 @@ def write_record(
         "inputs": {name: content_digest(source) for name, source in inputs.items()},
         "labels": sorted(set(labels) | labels_of(inputs.values())),
         **facts,
+        ANCESTRY: ancestry_of(inputs.values()),
         "versions": _versions(),
         "python": platform.python_version(),
         "commit": _commit(),

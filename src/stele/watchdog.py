@@ -1,18 +1,22 @@
 """No orphan still writing: a job ends when the driver that started it is gone.
 
-A killed Snakemake leaves its shells running. The Snakefile therefore names its process in `STELE_DRIVER`
-(process id and start time); each command looks now and then whether that process still lives.
+A killed Snakemake leaves its shells running. The Snakefile therefore names its process in `STELE_DRIVER`; each command
+looks now and then whether that process still lives. On a cluster the driver is on another host, whose processes cannot
+be seen: there the job is the cluster's, and nothing is watched.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
+from functools import cache
 from pathlib import Path
 
 INTERVAL = 0.5  # seconds between two looks
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def process_start(pid: int) -> str | None:
@@ -26,21 +30,37 @@ def process_start(pid: int) -> str | None:
     return None if fields[0] in "ZX" else fields[19]
 
 
+@cache
+def boot() -> str:
+    """What names this host since its last start: its name and the kernel's id of that start."""
+    return f"{socket.gethostname()}/{BOOT.read_text().strip() if BOOT.exists() else ''}"
+
+
 def identity(pid: int) -> str:
-    """What names a process for good: its id and its start time."""
-    return f"{pid}:{process_start(pid)}"
+    """What names a process of this host for good: its id, its start time, the host and the host's start."""
+    return f"{pid}:{process_start(pid)}@{boot()}"
+
+
+def is_here(name: str) -> bool:
+    """Whether the process that `identity` named is one of this host since its last start, so that it can be seen."""
+    return name.partition("@")[2] == boot()
+
+
+def host(name: str) -> str:
+    """The host of the process that `identity` named."""
+    return name.partition("@")[2].partition("/")[0]
 
 
 def alive(name: str) -> bool:
-    """Whether the process that `identity` named still runs."""
-    pid, _, started = name.partition(":")
-    return pid.isdigit() and process_start(int(pid)) == started
+    """Whether the process that `identity` named still runs here."""
+    pid, _, started = name.partition("@")[0].partition(":")
+    return is_here(name) and pid.isdigit() and process_start(int(pid)) == started
 
 
 def watch_driver() -> None:
-    """Ends this process and its children once the driver named in the environment is gone."""
+    """Ends this process and its children once the driver named in the environment is gone, where that can be seen."""
     name = os.environ.get("STELE_DRIVER", "")
-    if not name or not Path("/proc/self/stat").exists():
+    if not is_here(name) or not Path("/proc/self/stat").exists():
         return
 
     def look() -> None:

@@ -5,9 +5,9 @@ The worker loads third-party packages only, never Stele's own modules, so each c
 The command line is the same with and without it: `python -m stele` asks the worker named in `STELE_WORKER` and runs the
 command itself when there is none.
 
-Protocol over a Unix socket: the client sends one JSON line (argv, cwd, environment) with its three standard file
-descriptors, then one line per signal it is sent; the worker answers with the exit code. A client that goes away
-takes its child with it.
+Protocol over a Unix socket: the client sends one JSON line (argv, cwd, environment, its Python's folder) with its three
+standard file descriptors, then one line per signal it is sent; the worker answers with the exit code, or declines a
+client of another Python. A client that goes away takes its child with it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 PRELOAD = (
@@ -45,17 +45,19 @@ PRELOAD = (
     "jinja2",
 )
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+DECLINED = b"declined\n"
+PATIENCE = 10.0  # seconds that a client may take to say what it wants
 
 
 # --- client ---------------------------------------------------------------------------------------------------------
 def hand_over(path: str, arguments: Sequence[str]) -> int | None:
-    """Lets the worker at `path` run a command; returns its exit code, or None when no worker answers."""
+    """Lets the worker at `path` run a command; returns its exit code, or None when no worker does."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.connect(path)
     except OSError:
         return None
-    request = {"argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ)}
+    request = {"argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ), "prefix": sys.prefix}
     descriptors = array.array("i", [0, 1, 2])
     message = json.dumps(request).encode() + b"\n"
     sent = connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
@@ -69,7 +71,7 @@ def hand_over(path: str, arguments: Sequence[str]) -> int | None:
             print("stele: error: the local worker went away; run the same command again", file=sys.stderr)
             return 1
         answer += part
-    return int(answer)
+    return None if answer == DECLINED else int(answer)
 
 
 # --- worker ---------------------------------------------------------------------------------------------------------
@@ -119,9 +121,12 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
         for item in ready:
             if item is server:
                 connection, _ = server.accept()
-                child = _accept(connection, server, clients, ends)
-                clients[connection] = child
-                ends[os.pidfd_open(child)] = connection
+                if found := _request(connection):
+                    child = _fork(*found, sockets=(server, connection, *clients), pidfds=ends)
+                    clients[connection] = child
+                    ends[os.pidfd_open(child)] = connection
+                else:
+                    connection.close()
             elif isinstance(item, socket.socket):
                 if item in clients:
                     _forward(item, clients[item])
@@ -131,16 +136,38 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
         _kill(child, signal.SIGKILL)
 
 
-def _accept(connection: socket.socket, server: socket.socket, clients, ends) -> int:
-    """Reads one request and forks the child that runs it; returns the child's process id."""
-    message, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_LEN(3 * array.array("i").itemsize))
+def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
+    """A client's request and file descriptors; None when it went away first, or is of another Python."""
     descriptors = array.array("i")
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
-    while not message.endswith(b"\n"):
-        message += connection.recv(1 << 16)
-    request = json.loads(message)
+    request = None
+    try:
+        connection.settimeout(PATIENCE)
+        message, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_LEN(3 * descriptors.itemsize))
+        for level, kind, data in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+        while not message.endswith(b"\n"):
+            part = connection.recv(1 << 16)
+            if not part:
+                raise EOFError
+            message += part
+        found = json.loads(message)
+        if found["prefix"] == sys.prefix:
+            request = found
+        else:
+            connection.sendall(DECLINED)
+        connection.settimeout(None)
+    except (OSError, EOFError, ValueError):
+        request = None
+    if request is None:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return None
+    return request, descriptors
+
+
+def _fork(request: Mapping, descriptors: Sequence[int], sockets: Sequence[socket.socket], pidfds: Iterable[int]) -> int:
+    """Forks the child that runs a request; returns its process id. Sockets and pidfds are the worker's alone."""
     child = os.fork()
     if child:
         for descriptor in descriptors:
@@ -152,10 +179,9 @@ def _accept(connection: socket.socket, server: socket.socket, clients, ends) -> 
         for number in FORWARDED:
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        server.close()
-        for other in (connection, *clients):
-            other.close()
-        for descriptor in ends:
+        for connection in sockets:
+            connection.close()
+        for descriptor in pidfds:
             os.close(descriptor)
         for target, descriptor in enumerate(descriptors):
             os.dup2(descriptor, target)

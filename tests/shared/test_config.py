@@ -6,6 +6,7 @@ import pytest
 
 from stele import config
 from stele.catalogue import read_yaml
+from stele.config_files import Sources
 from stele.errors import SteleError
 
 
@@ -23,18 +24,31 @@ def test_the_shipped_schema_is_in_sync(root):
 @pytest.mark.parametrize(
     ("values", "parts"),
     [
-        ({"modles": {}}, ["modles", "'models'"]),
+        ({"modles": {}}, ["config.yaml: modles", "'models'"]),
+        ({"mirors": None}, ["config.yaml: mirors", "'mirrors'"]),
         ({"papers": ["mms"]}, ["papers.0", "'mms'", "'msm'"]),
-        ({"languages": ["sq", "swa"]}, ["languages", "'swa'"]),
+        ({"papers": []}, ["papers"]),
+        ({"languages": ["sq", "swa"]}, ["languages.1", "'swa'"]),
+        ({"languages": "sw"}, ["languages", "list"]),
         ({"seeds": {"pretrain": [0]}}, ["seeds.pretrain", "'pretraining'"]),
         ({"seeds": {"pretraining": []}}, ["seeds.pretraining"]),
+        ({"seeds": {"pretraining": [-1]}}, ["seeds.pretraining.0", "-1"]),
+        ({"seeds": {"finetuning": [0, 1, 0]}}, ["seeds.finetuning", "0 is given twice"]),
         ({"models": {"msmm": {}}}, ["msmm", "'msm'", "checkpoint"]),
         ({"models": {"mine": {"base": "xlm", "recipe": "msm"}}}, ["models.mine.base", "'xlm'", "'xlmr'"]),
         ({"models": {"mine": {"base": "xlmr", "recipe": "mms"}}}, ["models.mine.recipe", "'mms'", "'msm'"]),
+        ({"models": {"mine": {"base": "mine", "recipe": "msm"}}}, ["models.mine.base", "mine starts from mine"]),
         ({"models": {"mine": {"checkpont": "x"}}}, ["models.mine.checkpont", "'checkpoint'"]),
         ({"models": {"a/b": {"checkpoint": "x"}}}, ["a/b"]),
+        ({"models": {"modèle": {"checkpoint": "x"}}}, ["modèle", "letters of English"]),
+        ({"models": {"mine": {"checkpoint": "x", "tables": ["msm/99"]}}}, ["models.mine.tables.0", "'msm/9'"]),
+        ({"models": {"mine": {"checkpoint": "x", "tables": ["msm/9", "msm2"]}}}, ["models.mine.tables.1", "'msm/2'"]),
+        ({"models": {"mine": {"checkpoint": "x", "encoding": {"poling": "mean"}}}}, ["mine.encoding", "'pooling'"]),
+        ({"models": {"mine": {"checkpoint": "x", "encoding": {"pooling": "men"}}}}, ["mine.encoding", "'men'"]),
         ({"user_data": {"laqera": "x"}}, ["user_data", "'laqera'", "'lareqa'"]),
         ({"recompute": "mine"}, ["recompute", "'own'"]),
+        ({"results_dir": "."}, ["results_dir", "'.'"]),
+        ({"results_dir": "my results"}, ["results_dir", "'my results'"]),
     ],
 )
 def test_a_wrong_name_gets_the_key_what_was_found_and_the_nearest(values, parts):
@@ -43,33 +57,34 @@ def test_a_wrong_name_gets_the_key_what_was_found_and_the_nearest(values, parts)
     assert all(part in str(error.value) for part in parts), str(error.value)
 
 
-def test_an_unknown_scale_and_a_wrong_key_of_ones_own_scale(tmp_path):
-    with pytest.raises(SteleError, match=r"'minature'.*'miniature'"):
-        config.load_scale("minature")
-    path = tmp_path / "mine.yaml"
-    path.write_text("title: mine\ngenerated: false\nthreds: 3\n")
-    with pytest.raises(SteleError, match="threds"):
-        config.load_scale(str(path))
-    path.write_text("title: mine\ngenerated: false\nthreads: 3\n")
-    assert config.load_scale(str(path))["threads"] == 3
+def test_a_circle_through_several_models_is_named():
+    models = {name: {"base": base, "recipe": "msm"} for name, base in (("a", "b"), ("b", "c"), ("c", "a"))}
+    with pytest.raises(SteleError, match="a starts from b starts from c starts from a"):
+        config.parse({"models": models})
+    with pytest.raises(SteleError, match="xlmr starts from msm starts from xlmr"):
+        config.parse({"models": {"xlmr": {"base": "msm", "recipe": "msm"}}})
 
 
-def test_which_scale_and_why(tmp_path):
-    def resolve(scale=None, stamp=None, **environment):
-        results = tmp_path / f"results-{stamp}"
-        if stamp:
-            results.mkdir(exist_ok=True)
-            (results / "scale.txt").write_text(f"{stamp}\n")
-        return config.resolve_scale(config.Config(scale=scale, results_dir=str(results)), environment)[0]
-
-    assert resolve() == "miniature"
-    assert resolve(stamp="small") == "small"
-    assert resolve(stamp="small", STELE_DEFAULT_SCALE="paper") == "paper"
-    assert resolve("miniature", stamp="small", STELE_DEFAULT_SCALE="paper") == "miniature"
+def test_an_empty_value_is_the_default():
+    empty = dict.fromkeys(config.Config.model_fields)
+    assert config.parse(empty) == config.parse({"languages": [], "models": {}}) == config.Config()
 
 
-def test_a_second_scale_is_refused_with_the_two_ways_out(tmp_path):
-    config.check_stamp(tmp_path / "results", "small")
-    config.check_stamp(tmp_path / "results", "small")
-    with pytest.raises(SteleError, match=r"results_dir=.*remove"):
-        config.check_stamp(tmp_path / "results", "paper")
+def test_a_folder_s_name_is_taken_without_its_trailing_slash():
+    assert config.parse({"results_dir": "out/"}).results_dir == "out"
+    assert config.parse({"results_dir": "./out//mine"}).results_dir == "out/mine"
+
+
+@pytest.mark.parametrize("name", ["msm/9", "msm/09", "all"])
+def test_a_table_may_be_named_in_either_way(name):
+    config.parse({"models": {"mine": {"checkpoint": "x", "tables": [name]}}})
+
+
+def test_an_error_names_the_file_that_says_it():
+    sources = [("config.yaml", {"models": {}}), ("mine.yaml", {"models": {"mine": {"base": "xlm"}}})]
+    where = Sources([*sources, ("--config", {"papers": ["mms"]})])
+    values = {"models": {"mine": {"base": "xlm", "recipe": "msm"}}, "papers": ["msm"]}
+    with pytest.raises(SteleError, match=r"^mine\.yaml: models\.mine\.base"):
+        config.parse(values, where)
+    with pytest.raises(SteleError, match=r"^--config: papers\.0"):
+        config.parse({"papers": ["mms"]}, where)

@@ -1,11 +1,13 @@
 """The lock files, the environments and what the code imports agree."""
 
 import ast
+import importlib.metadata
 import re
 import sys
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 NAMES = {"yaml": "pyyaml", "PIL": "pillow", "faiss": "faiss"}
 
@@ -45,5 +47,36 @@ def test_everything_that_the_code_imports_is_locked(root):
     assert not missing
 
 
+def test_records_name_packages_that_are_locked(root):
+    from stele.records import PACKAGES
+
+    assert set(PACKAGES) <= {*locked(root, "cpu.lock.txt"), *locked(root, "gpu.lock.txt")}
+
+
 def test_torch_is_the_agreed_one_in_both(root):
     assert locked(root, "cpu.lock.txt")["torch"] == locked(root, "gpu.lock.txt")["torch"] == "2.13.0"
+
+
+@pytest.mark.parametrize("name", ["cpu", "gpu"])
+def test_the_build_backend_is_locked(root, name):
+    text = (root / "pyproject.toml").read_text()
+    assert f'requires = ["setuptools=={locked(root, f"{name}.lock.txt")["setuptools"]}"]' in text
+
+
+@pytest.mark.parametrize("name", ["cpu", "gpu"])
+def test_a_lock_file_has_no_conflict_and_is_all_that_pip_needs_here(root, name):
+    """Each locked package that is installed here asks only for locked packages, in the locked versions."""
+    versions = {re.sub("[_.]", "-", package): version for package, version in locked(root, f"{name}.lock.txt").items()}
+    for package, version in versions.items():
+        try:
+            found = importlib.metadata.distribution(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        if found.version.partition("+")[0] != version:
+            continue
+        for text in found.requires or ():
+            needed = Requirement(text)
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                wanted = re.sub("[_.]", "-", needed.name).lower()
+                assert wanted in versions, f"{package} needs {text}"
+                assert needed.specifier.contains(versions[wanted], prereleases=True), f"{package} needs {text}"

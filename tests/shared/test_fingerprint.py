@@ -58,6 +58,15 @@ def test_a_change_counts_exactly_where_it_is_reached(package):
     assert fresh("stage.command", "objectives.one") != one
 
 
+def test_what_the_package_offers_its_users_is_reached_by_no_command(package):
+    (package / "__init__.py").write_text("def load():\n    from pack.lonely import x\n    return x\n")
+    (package / "stage/command.py").write_text("from pack import deep\n")
+    before = fresh("stage.command")
+    assert set(fingerprint.closure(["stage.command"])) == {"stage", "stage.command", "deep"}
+    (package / "lonely.py").write_text("x = 2\n")
+    assert fresh("stage.command") == before
+
+
 def test_data_counts_by_value(package):
     before = fresh("lonely", data=("data",))
     (package / "data/a.yaml").write_text("# a comment\na:   1\n")

@@ -1,5 +1,10 @@
 """Outputs appear whole or not at all."""
 
+import os
+import signal
+import subprocess
+import sys
+
 import pytest
 
 from stele.outputs import atomic_directory, atomic_file, atomic_write_json, digest, files_digest
@@ -32,6 +37,55 @@ def test_a_folder_is_replaced_whole(tmp_path):
         with atomic_directory(path) as new:
             (new / name).write_text(name)
     assert [p.name for p in path.iterdir()] == ["b"]
+
+
+SWAP = """
+import os, signal, sys
+from stele import outputs
+rename, count = os.rename, iter((1, 2, 3))
+def dying(source, target):
+    if next(count) == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(source, target)
+os.rename = dying
+with outputs.atomic_directory(sys.argv[1]) as new:
+    (new / "b").write_text("b")
+"""
+
+
+@pytest.mark.parametrize("last", [1, 2])
+def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, last):
+    path = tmp_path / "folder"
+    with atomic_directory(path) as new:
+        (new / "a").write_text("a")
+    killed = subprocess.run([sys.executable, "-c", SWAP, str(path), str(last)])
+    assert killed.returncode == -signal.SIGKILL
+    with pytest.raises(RuntimeError), atomic_directory(path):
+        raise RuntimeError  # the next use fails as well
+    assert [p.name for p in path.iterdir()] == ["a"]
+    with atomic_directory(path) as new:
+        (new / "c").write_text("c")
+    assert [p.name for p in path.iterdir()] == ["c"]
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"], "nothing is left over"
+
+
+def test_a_swap_that_fails_half_way_leaves_the_old_folder(tmp_path, monkeypatch):
+    path = tmp_path / "folder"
+    with atomic_directory(path) as new:
+        (new / "a").write_text("a")
+    rename, sources = os.rename, []
+
+    def full(source, target):
+        sources.append(source)
+        if len(sources) == 2:
+            raise OSError("no space left")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", full)
+    with pytest.raises(OSError, match="no space"), atomic_directory(path) as new:
+        (new / "b").write_text("b")
+    assert [p.name for p in path.iterdir()] == ["a"]
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
 
 
 def test_equal_values_are_equal_bytes(tmp_path):

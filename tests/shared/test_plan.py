@@ -1,19 +1,20 @@
 """Every recipe of every scale is one that its command takes; shared jobs are shared; nothing is planned for nothing."""
 
+import subprocess
+import sys
+from types import SimpleNamespace
+
 import pytest
 
-from stele import catalogue, config
-from stele.jobs import Jobs, as_json
-from stele.plan import make_plan
-
-
-def jobs(**values):
-    found = make_plan(config.parse(values))
-    return Jobs(found.config, found.scale, found.why, found.sizes)
+from stele import catalogue
+from stele.errors import SteleError
+from stele.jobs import as_json
+from stele.registry import module_names
+from stele.training.recipe import OBJECTIVES, RECIPES
 
 
 @pytest.fixture(params=["miniature", "small", "paper"])
-def plan(request):
+def plan(request, jobs):
     return jobs(scale=request.param)
 
 
@@ -70,13 +71,13 @@ def test_the_global_batch_of_the_msm_rows_is_one(plan):
     assert sizes == {256}
 
 
-def test_models_of_one_family_share_their_mined_examples():
+def test_models_of_one_family_share_their_mined_examples(jobs):
     plan = jobs(scale="paper")
     assert plan.tokenizer("msm_large") == plan.tokenizer("msm") == plan.tokenizer("crop") == "xlmr"
     assert plan.tokenizer("msm_en") == "ernie2"
 
 
-def test_one_nq_fine_tuning_serves_three_benchmarks():
+def test_one_nq_fine_tuning_serves_three_benchmarks(jobs):
     plan = jobs(scale="paper")
     encoders = {
         plan.final_encoder("mrtydi", "msm", "zero_shot_nq", "pt0-ft0"),
@@ -86,27 +87,101 @@ def test_one_nq_fine_tuning_serves_three_benchmarks():
     assert len(encoders) == 1
 
 
-def test_seeds_multiply_results_and_a_public_checkpoint_has_no_pretraining_seed():
+def test_seeds_multiply_results_and_a_public_checkpoint_has_no_pretraining_seed(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1, 2]})
     assert len(plan.seeds("msm")) == 6
     assert plan.seeds("xlmr") == ["pt0-ft0", "pt0-ft1", "pt0-ft2"]
 
 
-def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it():
+def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(jobs):
     state, reason = jobs(scale="paper").row_problem("xor_retrieve", "msm", "multilingual")
     assert state == "unavailable" and "user_data: {xor_dpr_train" in reason
     assert jobs(scale="miniature").row_problem("xor_retrieve", "msm", "multilingual") is None
 
 
-def test_what_nobody_builds_is_not_built():
+def test_what_nobody_builds_is_not_built(jobs):
     plan = jobs(scale="paper")
     assert plan.row_problem("nq", "bm25", "supervised")[0] == "not built"
     assert plan.row_problem("clef", "msm", "cv5")[0] == "not built"
 
 
-def test_the_users_data_are_taken_whole(tmp_path):
-    plan = jobs(scale="miniature", user_data={"tatoeba": str(tmp_path)})
-    assert len(plan.languages("tatoeba")) == 112
-    assert plan.languages("lareqa") == ["ar", "en", "es", "ru", "th"]
-    asked = jobs(scale="miniature", user_data={"tatoeba": str(tmp_path)}, languages=["sw"])
-    assert asked.languages("tatoeba") == ["sw"]
+@pytest.mark.parametrize(
+    ("model", "recipe"),
+    [
+        ("mine", {"recipe": "crop", "override": {"dropout": 0.0}}),
+        ("mine", {"recipe": "msm", "override": {"clip_norm": 1}}),
+    ],
+)
+def test_an_override_may_name_any_key_of_the_objective(jobs, model, recipe):
+    ((key, value),) = recipe["override"].items()
+    found = jobs(scale="paper", models={model: {"base": "xlmr", **recipe}}).objective_recipe(model)
+    assert found[key] == value
+
+
+def test_mining_is_chosen_by_an_override(jobs):
+    mining = {"msm": "msm_blocks", "mlm": "mlm"}
+    plan = jobs(scale="paper", models={"mine": {"base": "xlmr", "recipe": "msm", "override": {"mining": mining}}})
+    assert plan.pretraining_recipe("mine")["mining"] == mining and "mining" not in plan.objective_recipe("mine")
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ({"models": {"mine": {"override": {"dropuot": 0.0}}}}, ["models.mine.override", "'dropuot'", "'dropout'"]),
+        ({"models": {"mine": {"override": {"pairs": 3}}}}, ["models.mine.override", "'pairs'"]),  # of another objective
+        ({"models": {"mine": {"override": {"languages": "cc109"}}}}, ["'cc109'", "'cc108'"]),
+    ],
+)
+def test_a_wrong_override_is_named_with_the_nearest(jobs, values, parts):
+    values["models"]["mine"] |= {"base": "xlmr", "recipe": "msm"}
+    with pytest.raises(SteleError) as error:
+        jobs(scale="paper", **values).pretraining_recipe("mine")
+    assert all(part in str(error.value) for part in parts), str(error.value)
+
+
+def test_a_wrong_key_of_a_scale_is_named(jobs, tmp_path):
+    scale = tmp_path / "mine.yaml"
+    scale.write_text("title: mine\ngenerated: false\npretraining: {msm: {stepps: 3}}\n")
+    with pytest.raises(SteleError, match=r"scale: pretraining\.msm: unknown recipe key 'stepps'; did you mean 'steps'"):
+        jobs(scale=str(scale)).pretraining_recipe("msm")
+
+
+def test_planning_needs_no_torch():
+    program = (
+        "import sys; from stele import config; from stele.jobs import Jobs; from stele.plan import make_plan\n"
+        "p = make_plan(config.parse({'scale': 'paper', 'models': {'m': {'base': 'xlmr', 'recipe': 'msm', 'override': "
+        "{'clip_norm': 1.0}}}}), Jobs); p.pretraining_recipe('m')\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_every_objective_has_its_recipe_beside_it():
+    assert module_names(OBJECTIVES) == module_names(RECIPES)
+
+
+def test_a_change_of_a_recipe_s_model_reruns_its_own_objective_alone(jobs):
+    modules = jobs(scale="paper").objective_modules("msm")
+    assert "training.recipes.msm" in modules and "training.recipes.crop" not in modules
+
+
+def test_weights_that_nobody_released_are_not_waited_for(jobs):
+    state, reason = jobs(models={"crop": {"checkpoint": "released"}}).model_problem("crop")
+    assert (
+        state == "unavailable" and "no weights of crop were released" in reason and "leave `checkpoint` out" in reason
+    )
+    state, reason = jobs(scale="paper", models={"msm": {"checkpoint": "released"}}).model_problem("msm")
+    assert state == "unavailable" and "user_data: {msm_base: FOLDER}" in reason
+
+
+def test_every_shard_of_a_corpus_is_mined(jobs, tmp_path):
+    scale = tmp_path / "shards.yaml"
+    scale.write_text("title: mine\ngenerated: false\nshards: {wikipedia: 3}\n")
+    plan = jobs(scale=str(scale))
+    folder = "work/shards/documents"
+    assert plan.documents(SimpleNamespace(part="als")) == [f"{folder}/wikipedia/als/{n}/record.json" for n in (1, 2, 3)]
+    assert plan.documents(SimpleNamespace(part="sw")) == [f"{folder}/cc100/sw/record.json"]
+    for wrong in ("shards: {cc100: 3}", "shards: {wikipedia: 0}"):
+        scale.write_text(f"title: mine\ngenerated: false\n{wrong}\n")
+        with pytest.raises(SteleError, match="shards"):
+            jobs(scale=str(scale))

@@ -6,6 +6,7 @@ import pytest
 
 from stele import records
 from stele.errors import SteleError
+from stele.outputs import digest
 
 
 def write(path, **facts):
@@ -42,3 +43,25 @@ def test_a_damaged_record_is_named(tmp_path, text):
     path.write_text(text)
     with pytest.raises(SteleError, match=r"record\.json"):
         records.read_record(path)
+
+
+def test_a_record_holds_all_that_it_was_made_from(tmp_path):
+    def put(name, inputs=(), **facts):
+        path = tmp_path / name / "record.json"
+        path.parent.mkdir()
+        records.write_record(path, inputs={i.parent.name: i for i in inputs}, clock=records.start(), **facts)
+        return path
+
+    data = put("data", job="sources dataset", dataset="cc100", part="sw", content="d", files={"a": "left out"})
+    base = put("base", job="sources checkpoint", model="xlmr", content="b")
+    encoder = put("encoder", [data, base], job="pretrain", model="msm", seed=3, recipe={"steps": 2}, content="e")
+    result = put("result", [encoder, base], job="score", content="r")
+    ancestry = json.loads(result.read_text())["ancestry"]
+    assert sorted(own["job"] for own in ancestry.values()) == ["pretrain", "sources checkpoint", "sources dataset"]
+    # the way back is by digests
+    made = ancestry[records.content_digest(encoder)]
+    assert (made["model"], made["seed"], made["recipe"]) == ("msm", 3, {"steps": 2})
+    assert ancestry[made["inputs"]["data"]]["dataset"] == "cc100"
+    assert not any({"files", "wall_seconds", "host", "device"} & own.keys() for own in ancestry.values())
+    # and what a thing is does not depend on how its ancestors are described
+    assert records.content_digest(result) == digest("r")

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -106,6 +107,25 @@ def _driver(environment) -> str:
         except OSError:
             continue  # it ended while we looked
     raise AssertionError("no worker serves the socket")
+
+
+def test_clients_that_die_before_they_have_said_what_they_want_disturb_nobody(tree, environment):
+    for message in (b"", b'{"argv": ', b"not JSON\n"):
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(environment["STELE_WORKER"])
+        client.sendall(message)
+        client.close()
+    process = stele(environment, tree, "--code", "3")
+    assert process.wait(timeout=20) == 3
+
+
+@pytest.mark.parametrize(("prefix", "answer"), [(sys.prefix, "3"), ("/elsewhere", "None")])
+def test_a_client_of_another_python_runs_its_command_itself(tree, environment, prefix, answer):
+    """The worker has the packages of its own environment; another one may have others."""
+    asking = "print(hand_over(os.environ['STELE_WORKER'], ['world', 'probe', '--code', '3']))"
+    code = f"import os, sys; from stele.worker import hand_over; sys.prefix = {prefix!r}; {asking}"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tree, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == answer, done.stderr
 
 
 def test_without_a_worker_the_command_runs_by_itself(tree, environment):

@@ -14,6 +14,7 @@ PARTS = (
     "Snakefile",
     "config.yaml",
     "config.schema.json",
+    "pyproject.toml",
     "src",
     "workflow",
     "profiles",
@@ -31,7 +32,7 @@ def copy_project(root: Path, to: Path) -> Path:
         if source.is_symlink():
             (to / part).symlink_to(os.readlink(source))
         elif source.is_dir():
-            shutil.copytree(source, to / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, to / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         else:
             shutil.copy2(source, to / part)
     return to

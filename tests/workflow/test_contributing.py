@@ -16,12 +16,18 @@ SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", TEXT, flags=re.M | re
 BLOCK = re.compile(r"^```(yaml|python|sh)\n(.*?)^```$", flags=re.M | re.S)
 
 
+def merge(old, new):
+    """Keys of both, those of the second winning, however deep."""
+    both = {key: merge(old[key], new[key]) for key in old.keys() & new.keys() if isinstance(old[key], dict)}
+    return {**old, **new, **both}
+
+
 def insert(project, first, body):
     """Puts a block where its first line says: a file, and for YAML the key below which it belongs."""
     name, _, key = first.removeprefix("# ").partition(" ")
     path = project / name
     if name == "config.yaml":
-        merged = {**yaml.safe_load(path.read_text()), **yaml.safe_load(body)}
+        merged = merge(yaml.safe_load(path.read_text()), yaml.safe_load(body))
         path.write_text(yaml.safe_dump(merged, sort_keys=False, allow_unicode=True))
     elif key:
         lines = path.read_text().splitlines(keepends=True)

@@ -1,7 +1,10 @@
 """Law 1: the literal commands work from a fresh clone; the workflow is clean."""
 
+import shlex
 import subprocess
 import sys
+
+import yaml
 
 from tests.workflow.conftest import planned, snakemake
 
@@ -9,6 +12,11 @@ from tests.workflow.conftest import planned, snakemake
 def test_a_result_needs_no_flags(fresh):
     jobs = planned(fresh, "results/mrtydi/msm/zero_shot.json")
     assert jobs["pretrain"] == 1 and jobs["finetune"] == 1 and jobs["retrieve"] == 1 and jobs["alias"] == 1
+
+
+def test_without_a_target_it_means_every_table(fresh):
+    assert planned(fresh) == planned(fresh, "all_tables")
+    assert planned(fresh)["table"] == 41
 
 
 def test_one_table(fresh):
@@ -72,6 +80,43 @@ def test_an_unknown_name_is_named_with_the_nearest(fresh):
         assert all(part in run.stdout for part in parts), run.stdout
     run = snakemake(fresh, "-n", "all_tables", "--config", "scale=minature")
     assert run.returncode != 0 and "'miniature'" in run.stdout
+
+
+def test_folders_with_blanks_reach_their_commands_whole(fresh, tmp_path):
+    place = tmp_path / "it's my data & more; all"
+    place.mkdir()
+    (place / "nq-test.qa.csv").write_text("")
+    values = {
+        "mirrors": [str(place)],
+        "user_data": {"nq_test": str(place)},
+        "models": {"m": {"checkpoint": str(place)}},
+    }
+    (fresh / "blanks.yaml").write_text(yaml.safe_dump(values))
+    choice = ["--configfile", "blanks.yaml", "--config", "scale=paper"]
+    run = snakemake(fresh, "-n", "-p", *choice, "--", "results/nq/m/direct.json")
+    assert run.returncode == 0, run.stdout
+    jobs = [shlex.split(line) for line in run.stdout.splitlines() if "python -m stele sources" in line]
+    after = [words[words.index(str(place)) - 1] for words in jobs]
+    assert sorted(after) == ["--mirrors", "--path", "--user-data"]
+
+
+def test_a_hub_id_is_asked_of_the_hub_at_a_generated_scale(fresh):
+    (fresh / "hub.yaml").write_text("models:\n  m: {checkpoint: sentence-transformers/all-MiniLM-L6-v2}\n")
+    run = snakemake(fresh, "-n", "-p", "--configfile", "hub.yaml", "--", "results/lareqa/m/direct.json")
+    (line,) = (line for line in run.stdout.splitlines() if "stele sources checkpoint" in line)
+    assert "resources/miniature/mirror" not in line and "--offline" not in line
+
+
+def test_what_is_wrong_in_a_file_is_said_with_its_name(fresh):
+    twice = fresh / "twice.yaml"
+    twice.write_text("offline: true\nmodels: {}\noffline: false\n")
+    run = snakemake(fresh, "-n", "all_tables", "--configfile", "twice.yaml")
+    assert run.returncode != 0 and "twice.yaml, line 1: key 'offline' is given twice" in run.stdout
+    twice.write_text("models: {mine: {base: xlmr, recipe: msm, override: {mu: high}}}\n")
+    run = snakemake(fresh, "-n", "all_tables", "--configfile", "twice.yaml")
+    assert run.returncode != 0 and "twice.yaml: models.mine.override: mu" in run.stdout
+    run = snakemake(fresh, "-n", "all_tables", "--config", "mirors=[]")
+    assert run.returncode != 0 and "--config: mirors: unknown key; did you mean 'mirrors'?" in run.stdout
 
 
 def test_a_released_checkpoint_is_asked_for_clearly(fresh):

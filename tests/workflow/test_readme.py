@@ -2,11 +2,16 @@
 
 import re
 import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from functools import partial
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.workflow.conftest import snakemake
+from tests.workflow.conftest import copy_project, environment, snakemake
 
 TEXT = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, flags=re.M | re.S)
@@ -32,6 +37,43 @@ def test_a_command_plans(command, fresh, tmp_path):
         (fresh / "mine.yaml").write_text(body)
     run = snakemake(fresh, "-n", *(a for a in arguments if a != "-n"))
     assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.slow
+def test_after_the_installation_the_package_and_its_command_work_from_any_folder(root, tmp_path):
+    """The lines of "Without make" as they stand; the packages of the lock file are borrowed."""
+    lines = TEXT.partition("## Without make")[2].partition("```sh\n")[2].partition("```")[0].splitlines()
+    assert lines[1] == ".venv/bin/python -m pip install -r envs/cpu.lock.txt"
+    project = copy_project(root, tmp_path / "stele")
+    run = partial(subprocess.run, shell=True, capture_output=True, text=True, env=environment())
+    made = run(lines[0].replace("python3.11", sys.executable), cwd=project)
+    assert made.returncode == 0, made.stderr
+    packages = next((project / ".venv/lib").glob("python*/site-packages"))
+    for bundled in packages.glob("setuptools*"):  # the lock file's replaces it
+        shutil.rmtree(bundled)
+    (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
+    made = run(lines[2], cwd=project)
+    assert made.returncode == 0, made.stderr
+    python = f"{project}/.venv/bin/python"
+    found = run(f"{python} -c 'import stele; print(stele.__file__, stele.load_results)'", cwd=tmp_path)
+    assert found.stdout.startswith(f"{project}/src/stele/"), found.stderr
+    for command in (f"{project}/.venv/bin/stele", f"{python} -m stele"):
+        done = run(f"{command} scoring --help", cwd=tmp_path)
+        assert done.returncode == 0 and "usage: stele STAGE COMMAND" in done.stdout, done.stderr
+        assert run(f"{command} scorin", cwd=tmp_path).returncode == 2
+
+
+def test_make_does_the_same_as_without_make():
+    makefile = (ROOT / "Makefile").read_text()
+    options = "--quiet --disable-pip-version-check"
+    assert f"$(BIN)/python -m pip install {options} -r $(LOCK)\n" in makefile
+    assert f"$(BIN)/python -m pip install {options} --no-deps --no-build-isolation -e .\n" in makefile
+    assert "--no-build-isolation -e .\n" in TEXT
+
+
+def test_make_tables_is_the_miniature_whatever_else_is_chosen():
+    assert "\n\t$(BIN)/snakemake all_tables --config scale=miniature\n" in (ROOT / "Makefile").read_text()
+    assert "`make tables` says `miniature`" in TEXT
 
 
 def test_links_lead_somewhere():

@@ -43,6 +43,30 @@ def test_another_objective_reruns_nothing(built):
     assert rules(built) == set()
 
 
+def test_facts_that_no_job_of_the_chain_reads_rerun_nothing(built):
+    catalogue = built / "src/stele/catalogue"
+    with open(catalogue / "languages.yaml", "a") as handle:
+        handle.write("xx: {name: New, script: Latin, script_kind: alphabet, family: None, wikipedia: xx, cc100: xx}\n")
+    edit(catalogue / "languages.yaml", "  cc100: sw\n", "  cc100: swa\n")  # Swahili is not in this scale
+    edit(catalogue / "datasets.yaml", "title: CC-100, monolingual", "title: CC-100, one-language")
+    edit(catalogue / "datasets.yaml", "note: stands in for", "note: is read for")
+    edit(catalogue / "datasets.yaml", "licence: no claim by those", "licence: nothing claimed by those")
+    (built / "src/stele/world/standins/stacked.py").open("a").write("\nCHANGED = True\n")
+    (built / "src/stele/world/standins/brand_new.py").write_text("CHANGED = True\n")
+    assert rules(built) == set()
+
+
+def test_a_fact_about_a_language_of_the_chain_reruns_what_reads_it(built):
+    edit(built / "src/stele/catalogue/languages.yaml", "  cc100: ru\n", "  cc100: rus\n")
+    assert {"mirror", "dataset", "standin", "pretrain"} <= rules(built)
+
+
+def test_what_the_package_offers_its_users_reruns_what_reads_results_alone(built):
+    (built / "src/stele/results.py").open("a").write("\nCHANGED = True\n")
+    (built / "src/stele/__init__.py").open("a").write("\nCHANGED = True\n")
+    assert rules(built) <= {"average", "table"}
+
+
 def test_a_change_of_scoring_scores_and_renders(built):
     (built / "src/stele/scoring/score.py").open("a").write("\nCHANGED = True\n")
     assert rules(built) == {"score", "average", "table"}

@@ -1,6 +1,7 @@
 """Laws 3, 4 and 8 on the short chain: kill -9 and go on, the same bytes, damage named and nothing lost."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -90,18 +91,23 @@ def test_a_damaged_download_is_named_and_nothing_is_lost(built):
     assert run.returncode != 0
     assert mirrored.name in run.stdout and "sha256" in run.stdout
     assert not record.exists()
-    after = outputs(built)
-    assert {k: v for k, v in after.items() if "tables" not in k} == {
-        k: v for k, v in before.items() if "tables" not in k
-    }
+    assert outputs(built) == before, "no table waits for this target, so none is touched"
+
+
+BREAK = "def run(args: argparse.Namespace) -> None:\n"
+
+
+def broken(module):
+    """Makes a command fail; returns how it was."""
+    good = module.read_text()
+    assert BREAK in good
+    module.write_text(good.replace(BREAK, BREAK + "    raise SystemExit('broken on purpose')\n"))
+    return good
 
 
 def test_a_failed_row_still_renders_and_the_next_run_builds_the_table(built):
     module = built / "src/stele/scoring/score.py"
-    good = module.read_text()
-    head = "def run(args: argparse.Namespace) -> None:\n"
-    assert head in good
-    module.write_text(good.replace(head, head + "    raise SystemExit('broken on purpose')\n"))
+    good = broken(module)
     shutil.rmtree(built / "results/xor_retrieve")
     run = snakemake(built, TABLE)
     assert run.returncode != 0
@@ -113,6 +119,33 @@ def test_a_failed_row_still_renders_and_the_next_run_builds_the_table(built):
     assert "table" in planned(built, TABLE)
     assert snakemake(built, TABLE).returncode == 0
     assert "broken" not in (built / TABLE).read_text()
+
+
+def test_a_job_that_fails_far_upstream_fails_the_row_and_its_old_result_is_not_shown(built):
+    before = (built / TABLE).read_text()
+    module = built / "src/stele/pairs/mine.py"
+    good = broken(module)
+    assert snakemake(built, TABLE).returncode != 0
+    assert (built / "results/xor_retrieve/msm/zero_shot_nq.json").exists()
+    table = (built / TABLE).read_text()
+    assert "failed" in table and "mine/" in table and not re.search(r"\d measured", table)
+    module.write_text(good)
+    assert "table" in planned(built, TABLE)
+    # and where the old results are accepted, they are shown
+    assert snakemake(built, "--touch", TABLE).returncode == 0
+    assert planned(built, TABLE) == {}
+    assert (built / TABLE).read_text() == before
+
+
+def test_a_touch_does_not_make_an_unfinished_table_a_finished_one(built):
+    (built / "src/stele/scoring/score.py").open("a").write("\nCHANGED = True\n")
+    result = built / "results/xor_retrieve/msm/zero_shot_nq.json"
+    result.unlink()
+    assert snakemake(built, "--touch", TABLE).returncode == 0
+    assert {"average", "table"} <= set(planned(built, TABLE))
+    assert "not run" in (built / TABLE).read_text()
+    assert snakemake(built, TABLE).returncode == 0
+    assert result.exists() and planned(built, TABLE) == {}
 
 
 def test_a_second_scale_is_refused_when_a_run_starts_not_by_n(built):

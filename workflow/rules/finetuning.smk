@@ -21,4 +21,5 @@ rule finetune:
         "Fine-tune {wildcards.model} with {wildcards.recipe} ({wildcards.seeds})"
     shell:
         "python -m stele finetuning finetune --model {wildcards.model} --recipe {params.recipe:q} --encoder {input.encoder}"
-        " --training {params.training} --seed {params.seed} --state {params.state} --output {output.record} > {log} 2>&1"
+        " --training {params.training} --seed {params.seed} --state {params.state} --code {params.code}"
+        " --output {output.record} > {log} 2>&1"

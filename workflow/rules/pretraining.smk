@@ -20,4 +20,5 @@ rule pretrain:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
     shell:
         "python -m stele pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}"
-        " --pairs {params.pairs} --seed {wildcards.pt} --state {params.state} --output {output.record} > {log} 2>&1"
+        " --pairs {params.pairs} --seed {wildcards.pt} --state {params.state} --code {params.code}"
+        " --output {output.record} > {log} 2>&1"

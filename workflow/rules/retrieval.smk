@@ -12,9 +12,7 @@ rule retrieve:
         plan.torch_environment
     threads: plan.sizes["threads"]
     params:
-        code=lambda w: code(
-            "retrieval.retrieve", *plan.benchmark_modules(w.benchmark), data=LANGUAGES
-        ),
+        code=lambda w: code("retrieval.retrieve", *plan.benchmark_modules(w.benchmark)),
         languages=lambda w: plan.languages(w.benchmark),
         encoding=lambda w: as_json(plan.encoding(w.benchmark, w.model, w.setting)),
         depth=lambda w: plan.benchmark(w.benchmark)["depth"],
@@ -27,4 +25,36 @@ rule retrieve:
     shell:
         "python -m stele retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --depth {params.depth}"
-        " --threads {params.threads} {params.keep} --state {params.state} --output {output.record} > {log} 2>&1"
+        " --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
+        " --output {output.record} > {log} 2>&1"
+
+
+# what a figure draws of sentence pairs: their vectors in two dimensions
+rule project:
+    input:
+        unpack(plan.project_input),
+    output:
+        points=plan.results(
+            "tatoeba/{model}/{setting}/{seeds}/projection_{language}.csv"
+        ),
+        record=plan.results(
+            "tatoeba/{model}/{setting}/{seeds}/projection_{language}.json"
+        ),
+    log:
+        plan.log("project/{model}.{setting}.{seeds}.{language}"),
+    wildcard_constraints:
+        language="[A-Za-z0-9_-]+",
+    conda:
+        plan.torch_environment
+    threads: plan.sizes["threads"]
+    params:
+        code=code("retrieval.project"),
+        encoding=lambda w: as_json(plan.encoding("tatoeba", w.model, w.setting)),
+        data=lambda w: assignments(plan.project_data(w)),
+        threads=plan.sizes["threads"],
+    message:
+        "Project Tatoeba's pairs of {wildcards.language} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
+    shell:
+        "python -m stele retrieval project --language {wildcards.language} --encoder {input.encoder}"
+        " --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
+        " --output {output.points} > {log} 2>&1"

@@ -16,9 +16,9 @@ rule dataset:
         locations=lambda w: plan.dataset_locations(w.dataset),
     params:
         code=code("sources.dataset"),
-        entry=lambda w: plan.dataset_entry(w.dataset),
+        entry=lambda w: plan.dataset_entry(w.dataset, w.part),
         languages=lambda w: plan.part_languages(w.dataset, w.part),
-        content=lambda w: plan.user_content(w.dataset),
+        content=lambda w: plan.user_content(w.dataset, w.part),
         state=plan.state("dataset/{dataset}/{part}"),
     message:
         "Fetch and verify {wildcards.dataset} ({wildcards.part})"

@@ -13,14 +13,11 @@ rule mirror:
         code=code(
             "world.mirror",
             *package_modules("world.writers"),
-            data=(
-                "catalogue/languages.yaml",
-                "world/concepts.yaml",
-                "world/scripts.yaml",
-            ),
+            data=("world/concepts.yaml", "world/scripts.yaml"),
         ),
         world=lambda w: as_json(plan.sizes["world"]),
         languages=lambda w: plan.sizes["languages"],
+        facts=lambda w: plan.language_facts(),
         seed=lambda w: plan.sizes["seed"],
     message:
         "Generate the small internet: {params.languages}"
@@ -41,9 +38,10 @@ rule standin:
         "../../envs/cpu.yaml"
     threads: plan.sizes["threads"]
     params:
-        code=code("world.standin", *package_modules("world.standins")),
+        code=lambda w: code("world.standin", *plan.standin_modules(w.key)),
         recipe=lambda w: as_json(plan.standin_recipe(w.key)),
         languages=lambda w: plan.sizes["languages"],
+        facts=lambda w: plan.language_facts(),
         seed=lambda w: plan.sizes["seed"],
         state=plan.state("standin/{key}"),
     message:
@@ -51,4 +49,4 @@ rule standin:
     shell:
         "python -m stele world standin --checkpoint {wildcards.key} --recipe {params.recipe:q} --mirror $(dirname {input.manifest})"
         " --languages {params.languages} --base {input.base} --seed {params.seed} --state {params.state}"
-        " --output {output.record} > {log} 2>&1"
+        " --code {params.code} --output {output.record} > {log} 2>&1"

@@ -42,7 +42,7 @@ def load(name: str) -> dict[str, Any]:
 
 
 def get(name: str, key: str) -> dict[str, Any]:
-    """One entry of one file, e.g. `get("recipes", "nq")`; an unknown key names the nearest valid one."""
+    """One entry of one file, e.g. `get("training_sets", "nq")`; an unknown key names the nearest valid one."""
     entries = load(name)
     if key not in entries:
         raise unknown(name.removesuffix("s"), key, entries, f"catalogue/{name}.yaml")

@@ -21,6 +21,7 @@ WALLS = {
     "drive": "on a web page that gives no direct address of the files",
     "private": "not published",
 }
+WORDS = ("title", "licence", "how", "note")  # about a dataset, not of it
 CHECKS = ("sha256", "md5", "bytes")
 
 Source = dict[str, Any]
@@ -56,23 +57,29 @@ def parts(entry: Mapping[str, Any], languages: Iterable[str] | None = None) -> l
     return [language for language in have if wanted is None or language in wanted]
 
 
+def chosen_by_language(entry: Mapping[str, Any]) -> bool:
+    """Whether a dataset of one part has files of single languages that can be had without the others."""
+    return not entry.get("one_pool") and any("each" in file for file in entry["files"])
+
+
 def resolve(name: str, part: str, languages: Sequence[str] | None = None, *, generated: bool = False) -> Source:
     """What one part of a dataset is made of: paths, addresses, checksums and counts, with nothing left to fill in.
 
-    `languages` narrows a part "all" to some languages (None: all), but a dataset marked `whole` keeps all of its own
-    when its data are real, because they share one pool. With `generated`, there are the given languages and no others.
+    `languages` narrows a part "all" to some languages (None: all), but a dataset of `one_pool` keeps all of its own
+    when its data are real. With `generated`, there are the given languages and no others.
     """
     entry, table = dataset(name), catalogue.load("languages")
     have = languages_of(entry, table)
     if entry["parts"] == ALL:
         if part != ALL:
             raise SteleError(f"dataset {name!r} has one part, 'all' (found {part!r})")
-        whole = languages is None or (entry.get("whole") and not generated)
-        chosen = have if whole else [language for language in have if language in set(languages)]
+        every = languages is None or (entry.get("one_pool") and not generated)
+        chosen = have if every else [language for language in have if language in set(languages)]
     elif part in have:
         chosen = [part]
     else:
-        raise unknown(f"part of dataset {name!r}", part, have)
+        more = f" (want a language with `{entry['field']}` in catalogue/languages.yaml)" if "field" in entry else ""
+        raise unknown(f"part of dataset {name!r}{more}", part, have)
     return resolve_entry(name, entry, part, chosen, table)
 
 
@@ -90,7 +97,7 @@ def resolve_entry(
     for what, count in entry.get("counts", {}).items():
         each = _each(count, languages)
         counts[what] = [_count(name, count, _values(entry, part, language, table)) for language in each]
-    kept = ("title", "version", "licence", "wall", "how", "note")
+    kept = ("title", "version", "licence", "wall", "how", "note", "release")
     return {
         "dataset": name,
         "part": part,
@@ -99,17 +106,6 @@ def resolve_entry(
         "files": files,
         "counts": counts,
     }
-
-
-def urls(source: Mapping[str, Any]) -> list[str]:
-    """The addresses that a resolved part is fetched from, in order (first choices; lists of checksums included)."""
-    found = []
-    for file in source["files"]:
-        if "checksums" in file:
-            found.append(file["checksums"]["url"])
-        if "url" in file:
-            found.append(file["url"])
-    return list(dict.fromkeys(found))
 
 
 def mirror_path(url: str) -> str:
@@ -185,7 +181,7 @@ def _file(name: str, file: Mapping[str, Any], values: Mapping[str, str], alone: 
     for key in ("url", "unless"):
         if key in file:
             filled[key] = _fill(name, file[key], values)
-    for key in ("alternatives", "like"):
+    for key in ("alternatives", "like", "variants"):
         if key in file:
             filled[key] = [_fill(name, text, values) for text in file[key]]
     for key in CHECKS:

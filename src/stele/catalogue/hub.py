@@ -33,14 +33,3 @@ def repository(source: Mapping[str, Any]) -> tuple[str, str] | None:
     if repo and not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(repo)):
         raise SteleError(f"{repo!r} is no id of the Hugging Face hub (want OWNER/NAME), and no folder either")
     return (str(repo), str(source.get("revision") or "main")) if repo else None
-
-
-def checkpoint_urls(source: Mapping[str, Any]) -> list[str]:
-    """The addresses that a checkpoint may be fetched from: its `files`, else all that such a repository can have.
-
-    Of the latter only those that exist are fetched, and weights in one format only.
-    """
-    if (found := repository(source)) is None:
-        return []
-    files = source.get("files") or (CONFIG, *WEIGHTS, *TOKENIZER, MODULES, *SENTENCE_TRANSFORMERS)
-    return [address(*found, file) for file in files]

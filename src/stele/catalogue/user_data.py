@@ -33,19 +33,53 @@ def listing(folder: Path | str) -> list[str]:
 
 
 def find(files: Sequence[str], file: Mapping[str, Any], part: str, where: str) -> list[str]:
-    """The user's copies of one catalogue file (see `datasets.resolve`) among the paths of a folder.
+    """The user's copies of one catalogue file among the paths of a folder.
 
-    First the path that ends most like the catalogue's path or address; a name that other parts of the dataset share
-    must have at least its folder in common. Then the patterns of `like`, of which all that match are taken.
-    Several equally good ones are an error. `where` names the folder in it.
+    Several equally good ones are an error, unless the catalogue gives patterns (`like`, `variants`) for several.
+    `where` names the folder in it.
+    """
+    named = _best(files, file, part)
+    if len(named) > 1:
+        raise SteleError(
+            f"{where}: several files could be {file['path']}: {', '.join(named[:5])}; keep one of them there"
+        )
+    return named or _alike(files, file)
+
+
+def part_files(files: Sequence[str], source: Mapping[str, Any]) -> list[str]:
+    """The paths of a folder that one part of a dataset (see `datasets.resolve`) is taken from.
+
+    All, for a dataset that names no files. Of several equally good ones all are taken: to choose is the job's business.
+    """
+    if not source["files"]:
+        return list(files)
+    found: set[str] = set()
+    for file in source["files"]:
+        own = _best(files, file, source["part"]) or _alike(files, file)
+        if not own and "unpack" in file:
+            base = find_unpacked(files, file["unpack"].get("members", ()))
+            own = [] if base is None else [path for path in files if path.startswith(f"{base}/" if base else "")]
+        found.update(own)
+    return sorted(found)
+
+
+def _best(files: Sequence[str], file: Mapping[str, Any], part: str) -> list[str]:
+    """The paths that end most like a catalogue file's path or address.
+
+    A name that other parts of the dataset share must have at least its folder in common.
     """
     wanted = [file["path"], f"{part}/{file['path']}", *(unquote(urlsplit(url).path) for url in _addresses(file))]
-    least = 1 if file.get("own_name", True) else 2
-    scored = [(max(_common_tail(path, other) for other in wanted), path) for path in files]
+    names = {other.rpartition("/")[2] for other in wanted}
+    named = [path for path in files if path.rpartition("/")[2] in names]  # quick: folders may hold thousands
+    scored = [(max(_common_tail(path, other) for other in wanted), path) for path in named]
     best = max((score for score, _ in scored), default=0)
-    if best >= least:
-        return [_only([path for score, path in scored if score == best], file["path"], where)]
-    patterns = file.get("like", ())
+    least = 1 if file.get("own_name", True) else 2
+    return [path for score, path in scored if score == best >= least]
+
+
+def _alike(files: Sequence[str], file: Mapping[str, Any]) -> list[str]:
+    """The paths whose names match a pattern that the catalogue gives for a file."""
+    patterns = [*file.get("like", ()), *file.get("variants", ())]
     return [path for path in files if any(fnmatch(PurePosixPath(path).name, pattern) for pattern in patterns)]
 
 
@@ -74,12 +108,6 @@ def _common_tail(path: str, other: str) -> int:
             break
         count += 1
     return count
-
-
-def _only(candidates: Sequence[str], name: str, where: str) -> str:
-    if len(candidates) > 1:
-        raise SteleError(f"{where}: several files could be {name}: {', '.join(candidates[:5])}; keep one of them there")
-    return candidates[0]
 
 
 def sampled_digest(folder: Path | str, files: Iterable[str] | None = None) -> str:

@@ -1,0 +1,129 @@
+"""Scales: sets of sizes, and what sizes force. Which one a run is of, and whose results a folder holds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from stele import catalogue
+from stele.config import PLAIN_NAME, Config, Strict
+from stele.errors import SteleError, unknown
+from stele.outputs import atomic_file
+
+
+class Scale(Strict):
+    """A set of sizes, and what sizes force."""
+
+    title: str
+    generated: bool = Field(description="whether the data come from the generated internet")
+    seed: int = 0
+    threads: int = Field(1, description="CPU threads of a training or encoding job; part of every recipe")
+    languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
+    world: dict[str, Any] = Field({}, description="sizes of the generated world")
+    standins: dict[str, dict[str, Any]] = Field({}, description="stand-in -> keys forced by this scale")
+    shards: dict[Literal["wikipedia"], Annotated[int, Field(ge=1)]] = Field(
+        {}, description="corpus -> parts that a language's dump is cut into, each a job"
+    )
+    pretraining: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
+    models: dict[str, dict[str, Any]] = Field({}, description="model -> recipe keys forced by this scale")
+    finetuning: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
+    encoding: dict[str, Any] = Field({}, description="lengths forced by this scale at encoding")
+    pairs: dict[str, dict[str, Any]] = Field({}, description="mining method -> keys forced by this scale")
+
+
+def resolve_scale(config: Config, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
+    """Which scale, and why: what the user says; else the profile's; else the results' stamp; else miniature.
+
+    A file of one's own goes by one path, however it is written.
+    """
+    stamp = read_stamp(Path(config.results_dir))
+    for name, why in (
+        (config.scale, "as you said"),
+        (environment.get("STELE_DEFAULT_SCALE"), "the profile's"),
+        (stamp, f"the one {config.results_dir}/ holds"),
+    ):
+        if name:
+            return _path(name) if is_file(name) else name, why
+    return "miniature", "the default"
+
+
+def _path(name: str) -> str:
+    """One way of writing a path: from here where it is below, else from the root."""
+    path = os.path.relpath(name)
+    return os.path.abspath(name) if path.startswith("..") else path
+
+
+def is_file(name: str) -> bool:
+    """Whether a scale is a file of the user's own."""
+    return Path(name).suffix in (".yaml", ".yml")
+
+
+def read_stamp(folder: Path) -> str | None:
+    """The scale that a folder holds, None for a new one."""
+    try:
+        return (folder / "scale.txt").read_text(encoding="utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+
+
+def check_stamp(folder: Path, scale: str, way_out: str) -> None:
+    """Refuses to put a second scale into a folder; stamps a new one."""
+    found = read_stamp(folder)
+    if found and found != scale:
+        raise SteleError(
+            f"{folder}/ holds what belongs to scale {found!r} and this run is of scale {scale!r}: "
+            f"{way_out} or remove {folder}/"
+        )
+    if not found:
+        with atomic_file(folder / "scale.txt") as handle:
+            handle.write(f"{scale}\n")
+
+
+def load_scale(name: str) -> dict[str, Any]:
+    """The sizes of a scale: one of the catalogue's or a YAML file of the user's own."""
+    if name in catalogue.scale_names():
+        scale = catalogue.load(f"scales/{name}")
+    elif is_file(name):
+        _check_stem(name)
+        scale = catalogue.read_yaml(name)
+    else:
+        raise unknown("scale", name, catalogue.scale_names(), "scale (or give a .yaml file of your own)")
+    try:
+        sizes = Scale.model_validate(scale).model_dump()
+    except ValidationError as error:
+        raise _explain(error, name) from None
+    for language in sizes["languages"] or ():
+        if language not in catalogue.load("languages"):
+            raise unknown("language", language, catalogue.load("languages"), f"{name}: languages")
+    return sizes
+
+
+def _explain(error: ValidationError, name: str) -> SteleError:
+    lines = []
+    for found in error.errors():
+        key = ".".join(map(str, found["loc"]))
+        if found["type"] == "extra_forbidden" and len(found["loc"]) == 1:
+            lines.append(str(unknown("key", key, Scale.model_fields, name)))
+        else:
+            lines.append(f"{name}: {key}: {found['msg']} (found {found['input']!r})")
+    return SteleError("\n".join(lines))
+
+
+def _check_stem(name: str) -> None:
+    """Refuses a file whose name cannot be that of the scale's folders, or is that of another scale's."""
+    stem = Path(name).stem
+    if stem in catalogue.scale_names():
+        raise SteleError(
+            f"scale {name!r}: its folders are called by the file's name, and {stem!r} is a scale that Stele has; "
+            "give the file another name"
+        )
+    if not re.fullmatch(PLAIN_NAME, stem):
+        raise SteleError(
+            f"scale {name!r}: its folders are called by the file's name, which may hold letters, digits and "
+            "_ @ % + = : , . - only; give the file another name"
+        )

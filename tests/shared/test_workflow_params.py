@@ -1,0 +1,73 @@
+"""What enters a job's params: what it reads and nothing else (law 2)."""
+
+import copy
+
+import pytest
+
+from stele import catalogue
+
+
+@pytest.fixture
+def changed(monkeypatch):
+    """changed(file) -> a copy of that file of the catalogue, read instead of it from now on."""
+    load = catalogue.load
+    copies = {}
+
+    def call(name):
+        copies.setdefault(name, copy.deepcopy(load(name)))
+        return copies[name]
+
+    monkeypatch.setattr(catalogue, "load", lambda name: copies.get(name) or load(name))
+    return call
+
+
+def entries(jobs):
+    plan = jobs(scale="paper")
+    return {name: plan.dataset_entry(*name) for name in (("cc100", "sw"), ("cc100", "ru"), ("tatoeba", "all"))}
+
+
+def test_words_about_a_dataset_are_no_param(jobs, changed):
+    before = entries(jobs)
+    changed("datasets")["cc100"] |= {"title": "x", "note": "x", "licence": "x", "how": "x"}
+    assert entries(jobs) == before
+
+
+def test_a_language_s_code_enters_the_params_of_its_own_part(jobs, changed):
+    before = entries(jobs)
+    changed("languages")["sw"]["cc100"] = "swa"
+    differs = {name for name, digest in entries(jobs).items() if digest != before[name]}
+    assert differs == {("cc100", "sw")}
+
+
+def test_a_checksum_enters_the_params(jobs, changed):
+    before = entries(jobs)
+    changed("datasets")["tatoeba"]["version"] = "another"
+    assert entries(jobs)["tatoeba", "all"] != before["tatoeba", "all"]
+
+
+def test_a_new_language_changes_nothing_for_the_generated_ones(jobs, changed):
+    before = jobs(scale="miniature").language_facts()
+    changed("languages")["xx"] = {"name": "New", "script": "Latin", "world": {}}
+    assert jobs(scale="miniature").language_facts() == before
+    changed("languages")["sw"]["spaces"] = False
+    assert jobs(scale="miniature").language_facts() != before
+
+
+def test_a_lender_of_words_counts_with_those_it_lends_to(jobs, changed):
+    """A generated language may take words from one that is not generated here."""
+    before = jobs(scale="miniature").language_facts()
+    lenders = {
+        lender
+        for code in jobs(scale="miniature").sizes["languages"]
+        for lender in catalogue.load("languages")[code].get("world", {}).get("cognates", {})
+        if lender in catalogue.load("languages")
+    } - {*jobs(scale="miniature").sizes["languages"]}
+    for lender in lenders:
+        changed("languages")[lender]["world"]["order"] = "other"
+        assert jobs(scale="miniature").language_facts() != before
+
+
+def test_a_stand_in_depends_on_the_module_of_its_own_kind(jobs):
+    plan = jobs(scale="miniature")
+    assert plan.standin_modules("xlmr") == ["world.standins.trained"]
+    assert plan.standin_modules("xlmr") != plan.standin_modules("xlmr_large")

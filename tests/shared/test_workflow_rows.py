@@ -1,0 +1,61 @@
+"""A thing of the user that is not there makes its own cells `unavailable`, with its name, and stops nothing else."""
+
+import pytest
+
+GONE = "/no/such/folder"
+
+
+@pytest.fixture
+def problems(jobs):
+    """problems(key=value...) -> row: (state, reason), None for a row that can be built."""
+
+    def call(**values):
+        plan = jobs(scale="paper", **values)
+        return {row: plan.row_problem(*row) for row in plan.rows()}
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("dataset", "needs", "without"),
+    [
+        ("nq_dpr", ("mrtydi", "xlmr", "zero_shot_nq"), ("lareqa", "xlmr", "zero_shot")),
+        ("squad", ("lareqa", "xlmr", "zero_shot"), ("mrtydi", "xlmr", "multilingual")),
+        ("nltk_punkt", ("xor_retrieve", "xlmr", "zero_shot_nq"), ("mrtydi", "xlmr", "multilingual")),
+        ("cc100", ("mrtydi", "msm", "multilingual"), ("mrtydi", "xlmr", "multilingual")),
+    ],
+)
+def test_a_missing_folder_of_a_dataset(problems, dataset, needs, without):
+    found = problems(user_data={dataset: GONE})
+    assert found[needs] == ("unavailable", f"user_data.{dataset}: {GONE} is not a folder")
+    assert found[without] is None
+
+
+def test_a_missing_folder_of_released_weights(problems):
+    found = problems(models={"msm": {"checkpoint": "released"}}, user_data={"msm_base": GONE})
+    assert found["lareqa", "msm", "zero_shot"] == ("unavailable", f"user_data.msm_base: {GONE} is not a folder")
+    assert found["lareqa", "xlmr", "zero_shot"] is None
+
+
+def test_a_checkpoint_that_is_neither_a_folder_nor_an_id_of_the_hub(problems):
+    found = problems(models={"xlmr": {"checkpoint": GONE}})
+    for model in ("xlmr", "msm"):  # msm starts from it
+        state, reason = found["lareqa", model, "zero_shot"]
+        assert state == "unavailable" and "models.xlmr.checkpoint" in reason and GONE in reason
+    assert found["lareqa", "mbert", "zero_shot"] is None
+
+
+def test_a_missing_checkpoint_whose_tokenizer_a_larger_model_mines_with(problems):
+    found = problems(models={"xlmr": {"checkpoint": GONE}})
+    state, reason = next(problem for (_, model, _), problem in found.items() if model == "msm_large")
+    assert state == "unavailable" and "models.xlmr.checkpoint" in reason
+
+
+def test_downloads_hold_the_user_s_models_that_no_table_names(jobs):
+    mine = {"checkpoint": "sentence-transformers/all-MiniLM-L6-v2"}
+    ablation = {"base": "xlmr", "recipe": "msm", "override": {"languages": ["en", "xh"]}}
+    found = jobs(scale="paper", papers=["msm"], models={"mine": mine, "ablation": ablation}).downloads()
+    assert "resources/paper/checkpoints/mine/record.json" in found
+    assert "resources/paper/datasets/cc100/xh/record.json" in found
+    gone = jobs(scale="paper", models={"mine": {"checkpoint": GONE}, "ablation": ablation}, user_data={"cc100": GONE})
+    assert not any("checkpoints/mine" in path or "cc100" in path for path in gone.downloads())
