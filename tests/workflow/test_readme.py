@@ -1,5 +1,7 @@
 """The README's commands, planned as they stand; its links and make targets exist."""
 
+import argparse
+import importlib
 import re
 import shlex
 import shutil
@@ -37,6 +39,14 @@ def test_a_command_plans(command, fresh, tmp_path):
         (fresh / "mine.yaml").write_text(body)
     run = snakemake(fresh, "-n", *(a for a in arguments if a != "-n"))
     assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("line", [line for line in LINES if line.startswith("stele ")])
+def test_a_command_of_stele_is_one_and_takes_these_arguments(line):
+    _, stage, command, *arguments = shlex.split(line)
+    parser = argparse.ArgumentParser()
+    importlib.import_module(f"stele.{stage}.{command}").add_arguments(parser)
+    parser.parse_args(arguments)
 
 
 @pytest.mark.slow
