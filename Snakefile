@@ -18,6 +18,7 @@ configfile: "config.yaml"
 
 
 plan = begin(config, workflow)
+workflow.default_target = "all_tables"  # an included file cannot say so
 
 
 wildcard_constraints:
@@ -56,4 +57,3 @@ include: "workflow/rules/finetuning.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/tables.smk"
-workflow.default_target = "all_tables"  # a rule of an included file cannot be it by itself
