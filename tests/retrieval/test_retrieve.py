@@ -262,3 +262,14 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path):
 def test_wrong_arguments(tmp_path, encoder, data, changed, said):
     with pytest.raises(SteleError, match=said):
         retrieve.run(arguments(tmp_path, encoder, data, "out", *changed))
+
+
+def test_a_quick_try_leaves_the_state_of_the_real_job_alone(tmp_path, encoder, data, monkeypatch):
+    args = arguments(tmp_path, encoder, data, "out")
+    killed(args, kill_at(pool, "_save_progress", 4))
+    kept = {path: path.read_bytes() for path in args.state.rglob("*") if path.is_file()}
+    assert kept
+    retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2"))
+    assert {path: path.read_bytes() for path in args.state.rglob("*") if path.is_file()} == kept
+    with pytest.raises(SteleError, match="--keep-index"):
+        retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2", "--keep-index", str(tmp_path / "i")))

@@ -61,7 +61,8 @@ def run(args: argparse.Namespace) -> None:
     readers = _readers(recipe, tokenizer, training, dev, args.limit)
     inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
     made_by = {**values, "limit": args.limit}
-    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code, first=where.first)
+    alone = where.first and args.limit is None  # a quick try by hand leaves the state of the real job alone
+    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code, first=alone)
     data = examples_in(state / "training", readers["training"], where)
     steps = recipe.total_steps(len(data))
     selection = None

@@ -28,7 +28,7 @@ from stele.retrieval.encoding_argument import add_encoding_argument, parse_encod
 from stele.retrieval.pool import Layout, blocks, encode_pool, is_tidy, tidy, unit
 from stele.retrieval.search import TopK
 from stele.runs.trec import write_run
-from stele.state_folder import add_state_arguments
+from stele.state_folder import add_state_arguments, drop
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         similarity="cosine" if job.normalize else "inner product",
         content=digest({search.name: sha256(job.saved(search)) for search in job.searches}),
     )
-    shutil.rmtree(args.state, ignore_errors=True)
+    drop(job.state)
 
 
 class Job:
@@ -100,7 +100,11 @@ class Job:
         if not self.searches:
             raise SteleError(f"{args.benchmark}: nothing to search for {', '.join(args.languages)}")
         self.normalize: bool = getattr(benchmark, "NORMALIZE", False)
-        (args.state / "runs").mkdir(parents=True, exist_ok=True)
+        if args.limit and args.keep_index:
+            raise SteleError("--keep-index: a try with --limit has no index worth keeping; leave one of them out")
+        # a quick try by hand leaves the state of the real job alone
+        self.state: Path = args.state / "limited" if args.limit else args.state
+        (self.state / "runs").mkdir(parents=True, exist_ok=True)
         self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
         spec = self.encoder.spec.model_dump()
@@ -113,18 +117,18 @@ class Job:
         return grouped
 
     def saved(self, search: Search) -> Path:
-        return self.args.state / "runs" / f"{search.name}.trec.gz"
+        return self.state / "runs" / f"{search.name}.trec.gz"
 
     def facts(self, search: Search) -> dict[str, Any] | None:
         """What is known of a finished search; None while it is not finished. Written after the run itself."""
         try:
-            found = json.loads((self.args.state / "runs" / f"{search.name}.json").read_text(encoding="utf-8"))
+            found = json.loads((self.state / "runs" / f"{search.name}.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         return found["facts"] if found["key"] == self.key else None
 
     def folder(self, pool: str) -> Path:
-        return self.args.keep_index / pool if self.args.keep_index else self.args.state / "pools" / pool
+        return self.args.keep_index / pool if self.args.keep_index else self.state / "pools" / pool
 
     def index_kept(self, pool: str) -> bool:
         """Whether nothing is left to keep: --keep-index was not asked for, or this job's pool is there, tidied."""
@@ -162,7 +166,7 @@ class Job:
                 shown.update(len(block))
         write_run(self.saved(search), zip((query.id for query in queries), best.hits(), strict=True), tag="stele")
         facts = {"language": search.language, "pool": search.pool, "queries": len(queries), "passages": size}
-        atomic_write_json(self.args.state / "runs" / f"{search.name}.json", {"key": self.key, "facts": facts})
+        atomic_write_json(self.state / "runs" / f"{search.name}.json", {"key": self.key, "facts": facts})
         logger.info("search %s: %d queries, %d passages", search.name, len(queries), size)
 
     def queries(self, search: Search) -> list[Query]:
