@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from stele.fingerprint import code, package_modules
 from stele.jobs import as_json, assignments
-from stele.plan import finetuning_seed
+from stele.plan import finetuning_seed, pretraining_seed
 from stele.workflow import begin, finished, running
 
 

@@ -170,6 +170,8 @@ class Plan:
     def languages(self, benchmark: str) -> list[str]:
         """The languages of a benchmark that are built: in scale (all, when the user gave its data) and asked for."""
         entry = self.benchmark(benchmark)
+        if not self.benchmark_data(benchmark):  # a count of parameters is of no language
+            return entry["languages"]
         in_scale = self._languages_in_scale(self.benchmark_data(benchmark))
         # a benchmark's own list is what the papers' tables show; a user's own data are taken with all their languages
         whole = entry.get("whole") and self.is_users(self.benchmark_data(benchmark))

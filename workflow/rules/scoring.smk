@@ -23,6 +23,27 @@ rule score:
         " --data {params.data} --queries {output.queries} --output {output.result} > {log} 2>&1"
 
 
+rule count_parameters:
+    input:
+        lambda w: plan.encoder(w.model, pretraining_seed(w.seeds)),
+    output:
+        result=plan.results("parameters/{model}/direct/{seeds}.json"),
+    log:
+        plan.log("count_parameters/{model}.{seeds}"),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=code("scoring.count_parameters"),
+    message:
+        "Count the parameters of {wildcards.model}"
+    shell:
+        "python -m stele scoring count_parameters --encoder {input} --model {wildcards.model} --seeds {wildcards.seeds}"
+        " --output {output.result} > {log} 2>&1"
+
+
+ruleorder: count_parameters > score
+
+
 rule average:
     input:
         lambda w: [
@@ -71,3 +92,4 @@ ruleorder: alias > average
 localrules:
     alias,
     average,
+    count_parameters,

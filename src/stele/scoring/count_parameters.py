@@ -1,0 +1,73 @@
+"""Count the parameters of a model's checkpoint, the #Params of the papers' tables.
+
+One encoder is counted, embeddings included; a dual encoder with two towers of its own has twice as many, which papers
+do not count. Heads that came with a checkpoint and are not used (pooler, vocabulary) are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import struct
+from math import prod
+from pathlib import Path
+
+from stele import records
+from stele.errors import SteleError
+from stele.outputs import digest
+from stele.scoring.score import parse_seeds
+
+UNUSED = ("pooler.", "cls.", "lm_head.")
+EVERYTHING = "all"  # the column's language: a count is of no language
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the folder of a checkpoint")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--seeds", required=True, metavar="pt0-ft0")
+    parser.add_argument("--output", type=Path, required=True)
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    number = float(parameters(args.encoder.parent))
+    metrics = {"parameters": {"languages": {EVERYTHING: number}, "average": number, "n": {EVERYTHING: 1}}}
+    records.write_record(
+        args.output,
+        job="count parameters",
+        inputs={"encoder": args.encoder},
+        clock=clock,
+        benchmark="parameters",
+        model=args.model,
+        setting="direct",
+        seeds=parse_seeds(args.seeds),
+        metrics=metrics,
+        averaged="macro",
+        counts={"missing_queries": 0, "extra_queries": 0},
+        content=digest(metrics),
+    )
+
+
+def parameters(folder: Path) -> int:
+    """The parameters in a folder's safetensors files, by their headers alone; of two towers, the query tower's."""
+    place = folder / "query" if (folder / "query").is_dir() else folder
+    files = sorted(place.glob("*.safetensors"))
+    if not files:
+        raise SteleError(f"{place}: no .safetensors file to count the parameters of")
+    shapes = {name: shape for path in files for name, shape in _shapes(path).items()}
+    return sum(prod(shape) for name, shape in shapes.items() if not _is_unused(name))
+
+
+def _is_unused(name: str) -> bool:
+    return any(f".{name}".find(f".{head}") >= 0 for head in UNUSED)
+
+
+def _shapes(path: Path) -> dict[str, list[int]]:
+    """Tensor name -> shape: 8 bytes of length, then a JSON header (the safetensors format)."""
+    try:
+        with open(path, "rb") as handle:
+            (size,) = struct.unpack("<Q", handle.read(8))
+            header = json.loads(handle.read(size))
+        return {name: tensor["shape"] for name, tensor in header.items() if name != "__metadata__"}
+    except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SteleError(f"{path}: not a safetensors file ({error})") from None

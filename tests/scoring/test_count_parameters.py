@@ -1,0 +1,62 @@
+"""The number of parameters of a checkpoint, from its files alone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from stele.errors import SteleError
+from stele.scoring import count_parameters
+from stele.scoring.count_parameters import parameters
+
+
+@pytest.fixture
+def encoder():
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(
+        vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=24,
+    )  # fmt: skip
+    return BertModel(config)
+
+
+def test_as_many_as_torch_counts_without_the_pooler(encoder, tmp_path):
+    encoder.save_pretrained(tmp_path)
+    own = sum(p.numel() for name, p in encoder.named_parameters() if not name.startswith("pooler."))
+    assert parameters(tmp_path) == own
+    assert own < sum(p.numel() for p in encoder.parameters())
+
+
+def test_several_files_are_one_model_and_two_towers_are_counted_once(encoder, tmp_path):
+    encoder.save_pretrained(tmp_path / "one")
+    encoder.save_pretrained(tmp_path / "parts", max_shard_size="8KB")
+    assert len(list((tmp_path / "parts").glob("*.safetensors"))) > 1
+    assert parameters(tmp_path / "parts") == parameters(tmp_path / "one")
+    for tower in ("query", "passage"):
+        encoder.save_pretrained(tmp_path / "dual" / tower)
+    assert parameters(tmp_path / "dual") == parameters(tmp_path / "one")
+
+
+def test_the_result_is_one_that_a_table_reads(encoder, tmp_path):
+    from stele.results import read_result
+
+    encoder.save_pretrained(tmp_path)
+    (tmp_path / "record.json").write_text(json.dumps({"job": "x", "labels": ["stand-in checkpoint"], "content": "c"}))
+    parser = argparse.ArgumentParser()
+    count_parameters.add_arguments(parser)
+    line = ["--encoder", str(tmp_path / "record.json"), "--model", "mbert", "--seeds", "pt0-ft0"]
+    count_parameters.run(parser.parse_args([*line, "--output", str(tmp_path / "pt0-ft0.json")]))
+    result = read_result(tmp_path / "pt0-ft0.json")
+    assert result.metrics["parameters"].languages == {"all": parameters(tmp_path)}
+    assert result.labels == ["stand-in checkpoint"]
+
+
+def test_what_is_no_checkpoint(tmp_path):
+    with pytest.raises(SteleError, match=r"no \.safetensors file"):
+        parameters(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"no")
+    with pytest.raises(SteleError, match=r"model\.safetensors: not a safetensors file"):
+        parameters(tmp_path)
