@@ -7,7 +7,8 @@ them. The file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,22 @@ def read_result(path: Path | str) -> Result:
         raise SteleError(f"{path}: not a result: {where}: {first['msg']}; remove it and run again") from None
     except ValueError as error:
         raise SteleError(f"{path}: not readable as JSON: {error}; remove it and run again") from None
+
+
+def mean_over_seeds(results: Sequence[Result]) -> Result:
+    """One result from those of several seeds: means, and the values behind them; languages that all have."""
+    first, metrics = results[0], {}
+    for name in first.metrics:
+        own = [result.metrics[name] for result in results if name in result.metrics]
+        shared = [
+            code for code in own[0].languages if len(own) == len(results) and all(code in m.languages for m in own)
+        ]
+        values = {code: [metric.languages[code] for metric in own] for code in shared}
+        means = {code: math.fsum(each) / len(each) for code, each in values.items()}
+        if means:
+            metrics[name] = Metric(languages=means, n=own[0].n, values=BySeed(languages=values))
+    labels = sorted({label for result in results for label in result.labels})
+    return first.model_copy(update={"metrics": metrics, "labels": labels, "seeds": [r.seeds for r in results]})
 
 
 def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[Path]:

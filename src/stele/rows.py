@@ -172,7 +172,12 @@ class Rows(Plan):
 
     def table_results(self, table: str) -> list[str]:
         """The results that a table waits for: its rows that can be built."""
-        return sorted(self.result(*row) for row in self._targets[table] if self.row_problem(*row) is None)
+        from stele.tables.spec import load_spec
+
+        rows = [row for row in self._targets[table] if self.row_problem(*row) is None]
+        own = load_spec(self.specs[table]).seeds.names()  # a table with seeds of its own reads their files
+        seeds = [self.results("/".join((*row, f"{name}.json"))) for row in rows for name in own]
+        return sorted(seeds if own else [self.result(*row) for row in rows])
 
     def table_context(self) -> dict[str, Any]:
         """What a table must know beside the results: scale, languages, why rows cannot be built, rows of one's own."""

@@ -208,3 +208,23 @@ def test_a_difference_of_nothing_has_no_sign():
     assert numbers.signed(numbers.difference(0.44699, 44.7, Report()), Report()) == "0.0"
     assert numbers.signed(numbers.difference(0.4472, 44.5, Report()), Report()) == "+0.2"
     assert numbers.signed(numbers.difference(0.4, 44.5, Report()), Report()) == "-4.5"
+
+
+# --- seeds of a table's own -------------------------------------------------------------------------------------------
+def test_a_table_with_seeds_of_its_own_averages_their_files(bench):
+    import json
+
+    for seed, value in enumerate((0.2, 0.4, 0.9)):
+        path = bench.result("first", {"ar": value, "sw": 0.5})
+        own = path.with_suffix("") / f"pt0-ft{seed}.json"
+        own.parent.mkdir(exist_ok=True)
+        own.write_text(json.dumps(json.loads(path.read_text()) | {"seeds": {"pretraining": 0, "finetuning": seed}}))
+    table = bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [0, 1, 2]}"})
+    cell = bench.cells(table)["first/value/ar"]
+    assert cell.found.value == pytest.approx(0.5)
+    assert cell.found.deviation == pytest.approx(0.36055512754639896)  # of the sample
+    assert bench.cells(bench.spec())["first/value/ar"].found.value == 0.9  # the averaged file, otherwise
+    own.unlink()
+    assert bench.cells(table)["first/value/ar"].found.state == "not run"  # a mean over two would be another number
+    own.write_text("{")
+    assert bench.cells(table)["first/value/ar"].found.state == "unreadable"

@@ -14,10 +14,12 @@ from functools import cache
 from pathlib import Path
 
 from stele.errors import SteleError
-from stele.results import Metric, Result, read_result
+from stele.results import Metric, Result, mean_over_seeds, read_result
 from stele.tables.context import Context
-from stele.tables.spec import Column, Group, Line, Printed, Report, Row, Table, Target
+from stele.tables.spec import Column, Group, Line, Printed, Report, Row, Seeds, Table, Target
 from stele.tables.targets import Ask, ask, column_meant, groups_for_extra_rows, source_of
+
+NO_SEEDS = Seeds()
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,21 @@ class Results:
     def path(self, benchmark: str, model: str, setting: str) -> Path:
         return self.folder / benchmark / model / f"{setting}.json"
 
-    def _read(self, benchmark: str, model: str, setting: str) -> Result | SteleError | None:
+    def read_seeds(self, result: tuple[str, str, str], seeds: Seeds) -> Result | SteleError | None:
+        """A result: the file that averages the configuration's seeds, or the mean over those that a table names.
+
+        An error or a missing file (None) of one seed is that of them all.
+        """
+        if not seeds.names():
+            return self.read(*result)
+        folder = self.path(*result).with_suffix("")
+        found = [self.read(*result, folder / f"{name}.json") for name in seeds.names()]
+        bad = [own for own in found if not isinstance(own, Result)]
+        return bad[0] if bad else mean_over_seeds(found)
+
+    def _read(self, benchmark: str, model: str, setting: str, path: Path | None = None) -> Result | SteleError | None:
         """The result, the error that reading it gave, or None when there is no such file."""
-        path = self.path(benchmark, model, setting)
+        path = path or self.path(benchmark, model, setting)
         try:
             result = read_result(path)
         except FileNotFoundError:
@@ -158,15 +172,15 @@ def _derive(
     reason = row.unavailable.get(column.key) or group.unavailable.get(column.key)
     if asked is None:
         return Found("unavailable", reason or "the paper leaves it blank and no setting of ours belongs there")
-    found = find(context, results, asked)
+    found = find(context, results, asked, table.seeds)
     if found.state in ("not run", "not built") and reason:
         return Found("unavailable", reason)
     return found
 
 
-def find(context: Context, results: Results, asked: Ask) -> Found:
+def find(context: Context, results: Results, asked: Ask, seeds: Seeds = NO_SEEDS) -> Found:
     """What the results folder holds for a value, else what the context knows."""
-    result = results.read(*asked.result) if context.is_current(*asked.result) else None
+    result = results.read_seeds(asked.result, seeds) if context.is_current(*asked.result) else None
     if isinstance(result, SteleError):
         return Found("unreadable", str(result))
     if result is None:

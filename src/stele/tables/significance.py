@@ -20,7 +20,7 @@ from stele.significance.corrections import correct
 from stele.significance.fisher import PERMUTATIONS
 from stele.tables.cell import Cell, Results
 from stele.tables.ranking import rivals
-from stele.tables.spec import Significance
+from stele.tables.spec import Seeds, Significance
 
 BETTER = "†"  # the mark of a cell that is significantly better
 SEED = 0  # of the permutations: tables of the same results are the same bytes
@@ -51,7 +51,7 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
         return Comparisons()
     plan = cells[0].table.significance
     test, found, untested = load_test(plan.test), {}, {}
-    read = cache(lambda result: _read(results, result))
+    read = cache(lambda result: _read(results, result, cells[0].table.seeds))
     for cell, other in _comparisons(cells, plan):
         try:
             pairs = _pairs(cell, other, read)
@@ -82,8 +82,10 @@ def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Ce
         yield from ((one, other) for one, other in pairs if one.found.value != other.found.value)
 
 
-def _read(results: Results, result: tuple[str, str, str]) -> scores.Scores:
-    return paired.stack(scores.read(results.path(*result)))
+def _read(results: Results, result: tuple[str, str, str], seeds: Seeds) -> scores.Scores:
+    path = results.path(*result)
+    files = [path.with_suffix("") / f"{name}.json" for name in seeds.names()] or [path]
+    return paired.stack([own for file in files for own in scores.read(file)])
 
 
 def _pairs(cell: Cell, other: Cell, read) -> paired.Pairs:

@@ -151,10 +151,16 @@ class Deviation(Strict):
 
 
 class Seeds(Strict):
-    """Seeds whose mean a table shows, in place of those of the configuration."""
+    """Seeds whose mean a table shows, in place of those of the configuration; of one kind alone, the other is 0."""
 
     pretraining: list[int] = []
     finetuning: list[int] = []
+
+    def names(self) -> list[str]:
+        """The seeds as in file names, `pt0-ft1`; none where the configuration's count."""
+        if not (self.pretraining or self.finetuning):
+            return []
+        return [f"pt{p}-ft{f}" for p in self.pretraining or [0] for f in self.finetuning or [0]]
 
 
 class Table(Strict):
