@@ -9,6 +9,7 @@ from rendering import NASTY
 from rendering import render as _render
 
 from stele import cli
+from stele.records import content_digest
 from stele.tables import markdown, render
 from stele.tables.cells import COLUMNS, to_csv
 
@@ -152,9 +153,20 @@ def test_the_command_writes_many_tables_and_the_same_bytes_every_time(bench, roo
     for run in ("one", "two"):
         assert _command(bench, root, "--context", str(context), "--output-dir", str(bench.folder / run)) == 0
         contents.append({p.relative_to(bench.folder / run): p.read_bytes() for p in (bench.folder / run).rglob("*.*")})
-    assert contents[0] == contents[1]
-    names = [f"msm/table_{number}.{suffix}" for number in ("03", "09") for suffix in ("csv", "html", "md", "tex")]
+    tables, again = ({path: text for path, text in own.items() if path.suffix != ".json"} for own in contents)
+    assert tables == again  # records alone hold times
+    kinds = ("csv", "html", "json", "md", "tex")
+    names = [f"msm/table_{number}.{suffix}" for number in ("03", "09") for suffix in kinds]
     assert sorted(path.as_posix() for path in contents[0]) == names, "and nothing half-written stays"
+
+
+def test_a_tables_record_names_the_results_that_stand_in_it(bench, root):
+    path = bench.result("msm", {"ar": 0.5, "en": 0.25}, labels=["generated data"])
+    assert _command(bench, root) == 0
+    record = json.loads((bench.results_dir / "tables/msm/table_09.json").read_text())
+    assert record["table"] == "msm/9" and record["labels"] == ["generated data"]
+    assert record["results"] == {path.as_posix(): content_digest(path)}
+    assert record["inputs"].keys() == {"spec"} and record["significance"]["cells"] == {}
 
 
 def test_tables_stand_in_the_results_unless_told_otherwise(bench, root):

@@ -29,6 +29,7 @@ rule table:
             subcategory="{paper}",
             labels={"table": "{number}"},
         ),
+        record=plan.results("tables/{paper}/table_{number}.json"),
     log:
         plan.log("table/{paper}.{number}"),
     conda:

@@ -3,7 +3,8 @@
     python -m stele tables table --spec paper_tables/msm/table_0*.yaml
 
 It works at any moment, also before or half-way through a run: what has no result yet shows its state. Many tables take
-one start of Python. Each is written to {output-dir}/{paper}/table_NN.md, .tex, .csv and .html.
+one start of Python. Each is written to {output-dir}/{paper}/table_NN.md, .tex, .csv and .html, with the record of what
+it was made from and of its significance tests as .json.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ import argparse
 import logging
 import os
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from stele.outputs import atomic_file
+from stele import records
+from stele.outputs import atomic_file, digest
 from stele.tables import pages, render
-from stele.tables.cell import Results, table_cells
+from stele.tables.cell import Cell, Results, table_cells
 from stele.tables.cells import to_csv
 from stele.tables.context import load_context
-from stele.tables.significance import compare_rows
+from stele.tables.significance import Comparisons, compare_rows
 from stele.tables.spec import load_spec
 
 log = logging.getLogger(__name__)
@@ -36,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     tables = [load_spec(path) for path in args.spec]  # a wrong one writes nothing
     context, results = load_context(args.context), Results(args.results_dir)
-    for table in tables:
+    for path, table in zip(args.spec, tables, strict=True):
+        clock = records.start()
         target = (args.output_dir or args.results_dir / "tables") / table.file
         cells = table_cells(table, context, results)
         filled = (table, cells, context, results, compare_rows(cells, results))
@@ -46,7 +52,30 @@ def run(args: argparse.Namespace) -> None:
         for suffix, text in texts.items():
             with atomic_file(f"{target}.{suffix}") as handle:
                 handle.write(text)
+        records.write_record(
+            f"{target}.json",
+            job="table",
+            inputs={"spec": path},
+            clock=clock,
+            labels={label for cell in cells for label in cell.found.labels},
+            table=table.id,
+            scale=context.scale,
+            results=_results(cells, results),
+            significance=_significance(filled[-1]),
+            content=digest(texts),
+        )
         states = Counter(cell.found.state for cell in cells)
         log.info("%s: %d cells: %s", table.file, len(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
         for problem in sorted({cell.found.reason for cell in cells if cell.found.state == "unreadable"}):
             log.warning("%s", problem)
+
+
+def _results(cells: Sequence[Cell], results: Results) -> dict[str, str]:
+    """The result files whose values stand in the table -> content digest."""
+    paths = {results.path(*cell.ask.result) for cell in cells if cell.measured}
+    return {path.as_posix(): records.content_digest(path) for path in sorted(paths) if path.is_file()}
+
+
+def _significance(tests: Comparisons) -> dict[str, Any]:
+    """What was tested, how, and what came out, by cell address."""
+    return {"method": tests.method, "untested": tests.untested, "cells": {k: asdict(v) for k, v in tests.cells.items()}}
