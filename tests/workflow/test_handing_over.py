@@ -1,0 +1,33 @@
+"""A finished folder of results, handed over with its times kept, is used by another clone as it is."""
+
+import json
+
+import pytest
+
+from stele import cli
+from tests.workflow.conftest import TABLE, clone, copy_project, planned, shorten
+
+
+@pytest.fixture
+def other(root, built, tmp_path):
+    """Another clone of the project, with nothing but the results."""
+    project = shorten(copy_project(root, tmp_path / "other"))
+    clone(built / "results", project / "results")
+    return project
+
+
+def test_what_it_holds_is_not_built_again(other):
+    (result,) = (other / "results").glob("xor_retrieve/*/*.json")
+    assert not planned(other, str(result.relative_to(other)))
+    assert set(planned(other, TABLE)) <= {"table"}  # a spec that is newer than the table is rendered anew
+
+
+def test_it_can_be_verified_and_says_what_it_was_made_from(other, capsys):
+    assert cli.main(["tables", "verify", "--results-dir", str(other / "results")]) == 0
+    ancestry = json.loads((other / "results/manifest.json").read_text())["ancestry"].values()
+    jobs = {own["job"] for own in ancestry}
+    assert {"sources dataset", "sources checkpoint", "pairs mine", "pretrain", "finetune", "retrieve", "score"} <= jobs
+    (result,) = (other / "results").glob("xor_retrieve/*/*.json")
+    result.write_bytes(result.read_bytes().replace(b"0.", b"0.9", 1))
+    assert cli.main(["tables", "verify", "--results-dir", str(other / "results")]) == 1
+    assert f"{result}: changed" in capsys.readouterr().err
