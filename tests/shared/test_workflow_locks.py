@@ -35,7 +35,9 @@ DEAD = f"999999:1@{socket.gethostname()}/x"
 AWAY = "77:1@login1/y"
 
 
-@pytest.mark.parametrize("process", [DEAD, identity(os.getpid()).replace(":", ":9")])
+@pytest.mark.parametrize(
+    "process", [DEAD, identity(os.getpid()).replace(":", ":9")], ids=["dead", "of another process"]
+)
 def test_the_locks_of_a_killed_run_go(folder, process, capsys):
     path = record("dead", process)
     drivers.clear_stale_locks()
