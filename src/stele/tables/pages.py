@@ -166,16 +166,16 @@ def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequen
         citation = bibliography.text(bibliography.load()["papers"][paper])
         papers.append({"key": paper, "name": PAPERS[paper], "citation": citation, "tables": entries})
     summaries = [drawn.summary for drawn in tables]
-    total = {"tables": len(tables), "cells": sum(s.count for s in summaries), "states": states(summaries)}
+    total = {"tables": len(tables), "cells": sum(s.count for s in summaries if s.counted), "states": states(summaries)}
     labels = shared_labels(summaries)
     lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": figures}
     return _page("all_tables", title="All tables", **lists)
 
 
 def states(summaries: Sequence[Summary]) -> str:
-    """How many cells of some tables are in which state, as text."""
+    """How many cells of some tables are in which state, as text; words that are no cells stand for themselves alone."""
     counts = Counter({name: 0 for name in STATES})
-    for summary in summaries:
+    for summary in [own for own in summaries if own.counted] or summaries:
         counts.update({state.name: state.count for state in summary.states})
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 

@@ -39,12 +39,17 @@ class RowTargets:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that stands below a table, as plain texts."""
+    """All that stands below a table, as plain texts.
+
+    `count` and those of the states are of the paper's own cells, without rows that it does not have; `counted` is
+    whether they are cells at all, which the entries of a list of acronyms are not.
+    """
 
     title: str
     caption: str
     labels: list[str]
     count: int
+    counted: bool
     states: list[StateNote]
     legend: list[str]
     marks: dict[str, str]
@@ -59,7 +64,8 @@ def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Re
         title=f"{PAPERS[table.paper]}, Table {table.number}",
         caption=table.caption,
         labels=_labels(cells, context),
-        count=len(cells),
+        count=sum(not cell.extra for cell in cells),
+        counted=table.counted,
         states=_states(cells),
         legend=_legend(cells, tests),
         marks=table.marks,
@@ -95,7 +101,8 @@ def _states(cells: Sequence[Cell]) -> list[StateNote]:
                     rows.append(cell.row.label)
         if of_state:
             reasons = {reason: ["all rows"] if rows == labels else rows for reason, rows in reasons.items()}
-            notes.append(StateNote(state.name, len(of_state), state.letter, state.meaning, reasons))
+            count = sum(not cell.extra for cell in of_state)
+            notes.append(StateNote(state.name, count, state.letter, state.meaning, reasons))
     return notes
 
 
