@@ -73,7 +73,8 @@ def test_every_benchmark_and_paper_has_an_entry():
 
     known = bibliography.load()
     assert {*known["papers"].values(), *known["benchmarks"].values()} == known["entries"].keys()
-    assert {*catalogue.load("benchmarks")} <= known["benchmarks"].keys()
+    read = {name for name, entry in catalogue.load("benchmarks").items() if entry["data"]}  # a count has no source
+    assert read <= known["benchmarks"].keys()
 
 
 def test_bibtex_keeps_capitals_and_accents():

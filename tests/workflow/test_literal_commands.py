@@ -33,8 +33,10 @@ def test_on_a_cluster_it_means_the_papers_sizes(fresh):
 
 def test_both_scales_run_the_same_rules(fresh):
     miniature = planned(fresh, "all_tables")
-    (fresh / "walled").mkdir()  # what upstream keeps behind a page without addresses, the generated internet has
-    (fresh / "walled.yaml").write_text("scale: paper\nuser_data: {xor_dpr_train: walled}\n")
+    for name in ("walled", "weights"):  # what upstream keeps behind a page, the generated internet has
+        (fresh / name).mkdir()
+    (fresh / "weights/config.json").write_text("{}")
+    (fresh / "walled.yaml").write_text("scale: paper\nuser_data: {xor_dpr_train: walled, ccp_large: weights}\n")
     paper = planned(fresh, "all_tables", "--configfile", "walled.yaml")
     # only the generator's own rules are the miniature's; only CC-100's missing languages need Wikipedia at paper scale
     assert set(miniature) - {"mirror", "standin"} == set(paper) - {"wikipedia"}
