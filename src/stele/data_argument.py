@@ -10,6 +10,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from stele import records
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
 
@@ -45,6 +46,21 @@ def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
         if not path.is_file():
             raise SteleError(f"{name} {key}: want the record of a dataset ({RECORD}), found the folder {path}")
     return found
+
+
+def counted(found: Mapping[str, Path], *names: str) -> int | None:
+    """How many items some records count, each under the first of `names` that it has; None where none is counted.
+
+    >>> counted({}, "passages") is None
+    True
+    """
+    total = 0
+    for path in found.values():
+        counts = records.read_record(path).get("counts", {}) if path.name == RECORD else {}
+        value = next((counts[name] for name in names if name in counts), None)
+        number = value.get("all") if isinstance(value, dict) else value
+        total += number if isinstance(number, int) else 0
+    return total or None
 
 
 def data_folders(found: Mapping[str, Path]) -> Data:

@@ -13,6 +13,9 @@ from pathlib import Path
 from stele.benchmarks._files import identifier, tsv_rows, undamaged
 from stele.benchmarks.types import Passage
 from stele.errors import SteleError
+from stele.progress import bar
+
+CHUNK = 100_000  # lines between two looks at how far the reading is
 
 
 def passages(path: Path) -> Iterator[Passage]:
@@ -40,8 +43,11 @@ def texts(path: Path, ids: Collection[str]) -> dict[str, str]:
 def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
     wanted = {name.encode() for name in ids}
     found: dict[str, str] = {}
-    with undamaged(path, _open_bytes(path)) as handle:
-        for line in handle:
+    with undamaged(path, _open_bytes(path)) as handle, bar(path.stat().st_size, f"read {path.name}", "B") as shown:
+        packed = getattr(handle, "fileobj", handle)  # the place in the file itself, gzipped or not
+        for number, line in enumerate(handle):
+            if number % CHUNK == 0:
+                shown.update(packed.tell() - shown.n)
             if b'\t"' in line and line.count(b'"') % 2:
                 return None  # a quoted field goes on in the next line
             docid = line[: line.find(b"\t")]

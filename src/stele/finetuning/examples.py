@@ -81,7 +81,12 @@ class _Texts:
 
 
 def read_examples(
-    source: Iterable[TrainingExample], tokenizer, spec: EncodingSpec, strip_question_mark: bool, label: str
+    source: Iterable[TrainingExample],
+    tokenizer,
+    spec: EncodingSpec,
+    strip_question_mark: bool,
+    label: str,
+    total: int | None = None,
 ) -> Examples:
     """Reads a training set: texts are stripped, empty ones left out and counted, and what has no query or no positive.
 
@@ -107,7 +112,7 @@ def read_examples(
         return list(dict.fromkeys(row for passage in listed if (row := row_of(passage)) is not None))
 
     positives, negatives = _Ragged(), _Ragged()
-    for example in track(source, None, f"read {label}", "examples"):
+    for example in track(source, total, f"read {label}", "examples"):
         counts["examples_read"] += 1
         query = example.query.strip()
         if strip_question_mark:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stele import records
-from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, files_digest
 from stele.registry import load_named
@@ -166,7 +166,9 @@ def _readers(
                 raise SteleError(f"--recipe: {chosen.module} has no training examples")
             folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
             found = islice(source.training(folders, split), most)
-            return read_examples(found, tokenizer, recipe.spec(), recipe.strip_question_mark, f"{chosen.name} {split}")
+            total = most or counted(given, split)
+            name = f"{chosen.name} {split}"
+            return read_examples(found, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
 
         return read
 

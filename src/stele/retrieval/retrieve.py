@@ -19,7 +19,7 @@ from typing import Any
 
 from stele import records
 from stele.benchmarks.types import Passage, Query, Search
-from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, atomic_write_json, digest, sha256
 from stele.progress import bar
@@ -130,6 +130,11 @@ class Job:
     def folder(self, pool: str) -> Path:
         return self.args.keep_index / pool if self.args.keep_index else self.state / "pools" / pool
 
+    def expected(self, pool: str) -> int | None:
+        """How many passages a pool has, as the records of its data count them; for the estimate alone."""
+        own = {key: path for key, path in self.inputs.items() if key.partition(":")[2] in (pool, "all")}
+        return None if self.args.limit else counted(own, "passages", "candidates")
+
     def index_kept(self, pool: str) -> bool:
         """Whether nothing is left to keep: --keep-index was not asked for, or this job's pool is there, tidied."""
         return not self.args.keep_index or is_tidy(self.folder(pool), self.key)
@@ -140,7 +145,7 @@ class Job:
         dtype = "float16" if spec.precision == "bfloat16" else "float32"
         layout = Layout(self.encoder.dimension, dtype, self.normalize, self.key)
         items = ((p.id, spec.passage(p.title, p.text)) for p in self.passages(pool))
-        with bar(None, f"encode pool {pool}", "passages") as shown:
+        with bar(self.expected(pool), f"encode pool {pool}", "passages") as shown:
 
             def encode(stream) -> Iterator:
                 for ids, vectors in self.encoder.encode_stream(stream, "passage"):

@@ -42,9 +42,10 @@ def lines(path: Path) -> int:
     """Lines, the last one with or without its newline."""
     count, last = 0, b"\n"
     size = path.stat().st_size
+    total = None if path.suffix == ".gz" else size >> 20  # how much a packed file holds is not known beforehand
     with opened(path) as handle:
         blocks = iter(lambda: handle.read(1 << 20), b"")
-        for block in track(blocks, None, f"count {path.name}", unit="MB") if size > LARGE else blocks:
+        for block in track(blocks, total, f"count {path.name}", unit="MB") if size > LARGE else blocks:
             count += block.count(b"\n")
             last = block[-1:]
     return count + (last != b"\n")
