@@ -60,3 +60,13 @@ def test_repeatable(monkeypatch):
 
 def test_the_limits_are_quantiles():
     assert interval(np.arange(1001.0), level=0.95) == pytest.approx((25, 975))
+
+
+def test_few_distinct_values_are_drawn_by_their_counts_to_the_same_distribution():
+    """Reciprocal ranks have few values: the counts of a resample are multinomial. Against drawing query by query."""
+    values = np.array([0.0] * 150 + [0.5] * 100 + [1.0] * 50)
+    (means,) = resampled_means({"sw": values}).values()
+    rng = np.random.default_rng(1)
+    plain = values[rng.integers(0, 300, size=(10_000, 300))].mean(axis=1)
+    assert means.mean() == pytest.approx(values.mean(), abs=4 * values.std() / np.sqrt(300 * 10_000))
+    assert interval(means) == pytest.approx(interval(plain), abs=0.004)

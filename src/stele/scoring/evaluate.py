@@ -51,7 +51,6 @@ class Evaluation(NamedTuple):
 
     values: dict[str, np.ndarray]  # by metric, one value per judged query
     metrics: dict[str, dict[str, Any]]  # by metric, as `aggregate.by_language` gives them
-    intervals: dict[str, dict[str, Any]]  # by metric, {"languages": {language: [low, high]}, "average": [low, high]}
     notes: dict[str, int]
 
 
@@ -61,11 +60,20 @@ def evaluate(case: Case, evaluators: Mapping[str, Evaluator], average: str) -> E
     values = {name: own.values(case) for name, own in evaluators.items()}
     finish = {name: own.finish() or float for name, own in evaluators.items()}
     metrics = {name: by_language(own, languages, average, finish[name]) for name, own in values.items()}
-    intervals = {name: _intervals(own, languages, average, finish[name]) for name, own in values.items()}
     notes: dict[str, int] = {}
     for own in evaluators.values():
         notes |= own.notes(case)
-    return Evaluation(values, metrics, intervals, notes)
+    return Evaluation(values, metrics, notes)
+
+
+def intervals(
+    case: Case, evaluators: Mapping[str, Evaluator], values: Mapping[str, np.ndarray], average: str
+) -> dict[str, dict[str, Any]]:
+    """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values."""
+    languages = [search.language for search in case.searches]
+    return {
+        name: _intervals(own, languages, average, evaluators[name].finish() or float) for name, own in values.items()
+    }
 
 
 def _intervals(values: np.ndarray, languages: Sequence[str], average: str, finish: Finish) -> dict[str, Any]:

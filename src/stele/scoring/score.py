@@ -22,7 +22,7 @@ from stele.data_argument import RECORD, add_data_argument, data_folders, data_pa
 from stele.errors import SteleError
 from stele.outputs import digest, sha256
 from stele.scoring.case import Case
-from stele.scoring.evaluate import Evaluation, evaluate, evaluator
+from stele.scoring.evaluate import Evaluation, evaluate, evaluator, intervals
 from stele.scoring.report import print_report, write_queries, write_values
 from stele.scoring.systems import benchmark_module, given_outputs, read_case
 from stele.significance import bootstrap
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
                 "method": f"percentile bootstrap, {bootstrap.RESAMPLES} resamples of queries within each language",
                 "level": bootstrap.LEVEL,
                 "seed": 0,
-                **evaluation.intervals,
+                **intervals(case, evaluators, evaluation.values, average),
             },
             queries={"file": args.queries.name, "sha256": sha256(args.queries)} if args.queries else None,
             averaged=average,

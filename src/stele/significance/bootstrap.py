@@ -24,11 +24,17 @@ def resampled_means(groups: Mapping[str, np.ndarray], resamples: int = RESAMPLES
 
 def _means(values: np.ndarray, language: str, resamples: int, seed: int) -> np.ndarray:
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, *language.encode("utf-8")])))
-    rows, means = max(1, BLOCK // len(values)), np.empty(resamples)
+    distinct, times = np.unique(values, return_counts=True)
+    few = 4 * len(distinct) <= len(values)  # how often each value is drawn is all that matters
+    rows, means = max(1, BLOCK // (len(distinct) if few else len(values))), np.empty(resamples)
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
-        drawn = generator.integers(0, len(values), size=(count, len(values)))
-        means[start : start + count] = values[drawn].mean(axis=1)
+        if few:
+            drawn = generator.multinomial(len(values), times / len(values), size=count)
+            means[start : start + count] = (drawn * distinct).sum(axis=1) / len(values)
+        else:
+            drawn = generator.integers(0, len(values), size=(count, len(values)))
+            means[start : start + count] = values[drawn].mean(axis=1)
     return means
 
 
