@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from pathlib import Path
 
 import pytest
+from written import put, rows
 
-from stele import catalogue
-from stele.benchmarks import jsonl, lareqa, marco, mewsli_x, mrtydi, nq, squad, tatoeba, xor_retrieve
+from stele.benchmarks import marco, mewsli_x, mrtydi, nq, xor_retrieve
 from stele.benchmarks.types import Passage, Query, Search
 from stele.errors import SteleError
-
-
-def put(path: Path, text: str) -> Path:
-    """Writes a file, gzipped when its name says so."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = text.encode("utf-8")
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return path
-
-
-def rows(*items: dict) -> str:
-    return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
 
 
 # --- Mr. TyDi ---
@@ -271,145 +257,3 @@ def test_mewsli_x_refuses_spans_that_do_not_fit(tmp_path, item, said):
     put(tmp_path / "wikinews_mentions-test.jsonl", rows(item))
     with pytest.raises(SteleError, match=r"wikinews_mentions-test\.jsonl, line 1: " + said):
         list(mewsli_x.queries({"mewsli_x": {"all": tmp_path}}, Search("en", "en", "all")))
-
-
-# --- LAReQA ---
-def paragraph(context: str, breaks: list, *questions: tuple[str, int]) -> dict:
-    qas = [{"id": key, "question": f"{key}?", "answers": [{"text": "x", "answer_start": at}]} for key, at in questions]
-    return {"context": context, "sentence_breaks": breaks, "qas": qas}
-
-
-def xquad(*paragraphs: dict) -> str:
-    return json.dumps({"data": [{"paragraphs": list(paragraphs)}]})
-
-
-@pytest.fixture
-def xquad_r(tmp_path):
-    twice = paragraph("Same.\nSame. Other.", [[0, 5], [6, 11], [12, 18]], ("a", 7), ("b", 12))
-    between = paragraph("One. Two.", [[0, 4], [5, 9]], ("c", 4))  # the answer starts between two sentences
-    put(tmp_path / "xquad-r/en.json", xquad(between, twice))
-    put(tmp_path / "xquad-r/th.json", xquad(paragraph("หนึ่ง สอง", [[0, 5], [6, 9]], ("a", 8), ("b", 0))))
-    return {"lareqa": {"en": tmp_path, "th": tmp_path}}
-
-
-def test_lareqa_follows_the_official_loader(xquad_r):
-    english, thai = lareqa.searches(["en", "th"])
-    assert list(lareqa.queries(xquad_r, english)) == [Query("a_en", "a?"), Query("b_en", "b?")]  # c is left out
-    # the paragraph of c has no question left, so none of its sentences is a candidate; but it keeps its number
-    assert [p.id for p in lareqa.passages(xquad_r, "all")] == ["en_2_0", "en_2_1", "en_2_2", "th_1_0", "th_1_1"]
-    assert next(lareqa.passages(xquad_r, "all")).text == "Same.Same.Same. Other."
-    # both sentences that read like the answer count, and the answers of every language, one's own included
-    assert lareqa.judgments(xquad_r, english)["a_en"] == {"en_2_0": 1, "en_2_1": 1, "th_1_1": 1}
-    assert lareqa.judgments(xquad_r, thai) == {
-        "a_th": {"en_2_0": 1, "en_2_1": 1, "th_1_1": 1},
-        "b_th": {"en_2_2": 1, "th_1_0": 1},
-    }
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        (xquad(paragraph("Ab", [[0, 3]], ("a", 0))), "paragraph 1: sentence_breaks must be"),
-        (xquad(paragraph("Ab", [[0, 2]], ("a", 0), ("a", 0))), "paragraph 1: question id 'a' is there twice"),
-        ('{"data": [\n{"paragraphs": oops', "line 2: not JSON"),
-    ],
-)
-def test_lareqa_says_what_is_wrong(xquad_r, tmp_path, changed, said):
-    put(tmp_path / "xquad-r/en.json", changed)
-    with pytest.raises(SteleError, match=r"en\.json, " + said):
-        list(lareqa.queries(xquad_r, Search("en", "en", "all")))
-
-
-def test_lareqa_counts_on_the_real_files(real_data):
-    data = {"lareqa": {"all": real_data / "lareqa_xquad_r"}}
-    assert sum(1 for _ in lareqa.passages(data, "all")) == 13_014
-    questions = 0
-    for search in lareqa.searches(catalogue.get("benchmarks", "lareqa")["languages"]):
-        judged = lareqa.judgments(data, search)
-        assert {len(right) for right in judged.values()} == {11}
-        questions += len(judged)
-    assert questions == 13_090
-
-
-def test_xor_counts_on_the_real_files(real_data):
-    data = {"xor_tydi": {"all": real_data / "xor_tydi"}}
-    counted = {}
-    for search in xor_retrieve.searches(catalogue.get("benchmarks", "xor_retrieve")["languages"]):
-        answers = xor_retrieve.answers(data, search)
-        counted[search.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
-    assert counted == {"ar": 309, "bn": 304, "fi": 314, "ja": 241, "ko": 285, "ru": 237, "te": 238}
-
-
-# --- Tatoeba ---
-def test_tatoeba(tmp_path):
-    put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\u2028zwei\ntrois\n")  # only a line feed ends a line
-    put(tmp_path / "tatoeba.fra-eng.eng", "one\ntwo\nthree")
-    data = {"tatoeba": {"all": tmp_path}}
-    to_english, from_english = tatoeba.searches(["en", "fr"])
-    assert (to_english.name, to_english.pool) == ("fr-en", "en-of-fr")
-    assert (from_english.name, from_english.pool) == ("en-fr", "fr")
-    assert [q.text for q in tatoeba.queries(data, to_english)] == ["un", "deux\u2028zwei", "trois"]
-    assert [q.text for q in tatoeba.queries(data, from_english)] == ["one", "two", "three"]
-    found = list(tatoeba.passages(data, to_english.pool))
-    assert [p.text for p in found] == ["one", "two", "three"]
-    assert [p.id for p in found] == sorted((p.id for p in found), reverse=True)  # among equals the first line is first
-    right = tatoeba.judgments(data, to_english)
-    assert right == {"0000": {found[0].id: 1}, "0001": {found[1].id: 1}, "0002": {found[2].id: 1}}
-
-
-def test_tatoeba_sides_must_be_as_long(tmp_path):
-    put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\n")
-    put(tmp_path / "tatoeba.fra-eng.eng", "one\n")
-    with pytest.raises(SteleError, match=r"has 2 lines, tatoeba\.fra-eng\.eng has 1"):
-        list(tatoeba.passages({"tatoeba": {"all": tmp_path}}, "fr"))
-
-
-def test_tatoeba_counts_on_the_real_files(real_data):
-    folder = real_data / "tatoeba_v1"
-    codes = sorted({path.name.split(".")[1][:3] for path in folder.glob("tatoeba.*")})
-    sizes = [len(tatoeba.judgments({"tatoeba": {"all": folder}}, Search(f"{c}-en", c, c))) for c in codes]
-    assert (len(codes), sum(sizes), sum(size < 1000 for size in sizes)) == (112, 88_877, 40)
-
-
-# --- training sets ---
-def test_squad_positive_is_the_answer_sentence_in_its_paragraph(tmp_path):
-    context = 'Dr. A. Smith was born in 1901. He died in Rome.[3] "Why?" asked U.S. papers. The end'
-    qas = [
-        {"id": "1", "question": "where?", "answers": [{"text": "Rome", "answer_start": context.index("Rome")}]},
-        {"id": "2", "question": "who?", "answers": [{"text": "Smith", "answer_start": context.index("Smith")}]},
-        {"id": "3", "question": "gap?", "answers": [{"text": " ", "answer_start": context.index(" He")}]},
-    ]
-    put(tmp_path / "train-v1.1.json", json.dumps({"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}))
-    found = list(squad.training({"squad": {"all": tmp_path}}, "train"))
-    assert [example.query for example in found] == ["where?", "who?"]
-    titles = [example.positives[0].title for example in found]
-    assert titles == ["He died in Rome.[3]", "Dr. A. Smith was born in 1901."]
-    assert {example.positives[0].text for example in found} == {context}
-    assert found[0].positives[0].id != found[1].positives[0].id
-
-
-def test_jsonl_of_ones_own(tmp_path):
-    line = {"query": "q", "positives": [{"title": "T", "text": "x"}], "language": "sw"}
-    line["negatives"] = [{"text": "y", "id": "n1"}]
-    put(tmp_path / "train.jsonl", rows(line, {"query": "q2", "positives": [{"text": "x"}]}))
-    first, second = jsonl.training({"mine": {"all": tmp_path}}, "train")
-    assert (first.positives[0].title, first.negatives[0].id, first.language) == ("T", "n1", "sw")
-    assert (second.negatives, second.language) == ([], "")
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ({"query": " ", "positives": [{"text": "x"}]}, "query is empty"),
-        ({"query": "q", "positives": []}, "positives is empty"),
-        ({"query": "q", "positives": [{"text": ""}]}, "text is empty"),
-        ({"query": "q", "positives": ["x"]}, "a passage must be"),
-        ({"query": "q", "positive": [{"text": "x"}]}, "unknown field 'positive'; valid: language, neg"),
-        ({"query": "q", "positives": [{"text": "x", "body": 1}]}, "unknown field 'body'; valid: id, text, title"),
-        ({"query": "q"}, "no field 'positives'"),
-    ],
-)
-def test_jsonl_of_ones_own_is_checked_line_by_line(tmp_path, line, said):
-    put(tmp_path / "train.jsonl", rows({"query": "q", "positives": [{"text": "x"}]}, line))
-    with pytest.raises(SteleError, match=r"train\.jsonl, line 2: " + said):
-        list(jsonl.training({"mine": {"all": tmp_path}}, "train"))
