@@ -61,7 +61,8 @@ def hand_over(path: str, arguments: Sequence[str]) -> int | None:
     descriptors = array.array("i", [0, 1, 2])
     message = json.dumps(request).encode() + b"\n"
     sent = connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
-    connection.sendall(message[sent:])
+    if sent < len(message):  # sending nothing fails too, where the worker has declined and hung up already
+        connection.sendall(message[sent:])
     for number in FORWARDED:
         signal.signal(number, lambda received, frame: connection.sendall(b"%d\n" % received))
     answer = b""

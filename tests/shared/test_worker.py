@@ -128,6 +128,29 @@ def test_a_client_of_another_python_runs_its_command_itself(tree, environment, p
     assert done.stdout.splitlines()[-1] == answer, done.stderr
 
 
+def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch):
+    """It may have hung up before the client has looked whether anything is left to send."""
+    from stele import worker
+
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "worker"))
+        server.listen()
+        send = socket.socket.sendmsg
+
+        def send_and_wait(client, *given):
+            sent = send(client, *given)
+            connection, _ = server.accept()
+            message, _, _, _ = connection.recvmsg(1 << 20, 1 << 10)
+            assert len(message) == sent
+            connection.sendall(worker.DECLINED)
+            connection.close()
+            return sent
+
+        monkeypatch.setattr(socket.socket, "sendmsg", send_and_wait)
+        monkeypatch.setattr(signal, "signal", lambda *given: None)
+        assert worker.hand_over(str(tmp_path / "worker"), ["world", "probe"]) is None
+
+
 def test_without_a_worker_the_command_runs_by_itself(tree, environment):
     process = stele({**environment, "STELE_WORKER": str(tree / "nobody")}, tree)
     assert process.wait(timeout=60) == 0
