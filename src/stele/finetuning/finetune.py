@@ -166,7 +166,7 @@ def _readers(
                 raise SteleError(f"--recipe: {chosen.module} has no training examples")
             folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
             found = islice(source.training(folders, split), most)
-            total = most or counted(given, split)
+            total = min((number for number in (most, counted(given, split)) if number), default=None)
             name = f"{chosen.name} {split}"
             return read_examples(found, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
 

@@ -69,9 +69,9 @@ def save(figure: Figure, path: Path) -> None:
     import matplotlib
 
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # else it tells of every glyph
-    matplotlib.rcParams.update({"svg.hashsalt": "stele", "svg.fonttype": "none", "pdf.fonttype": 42})
     no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    with atomic_file(path, "wb") as handle:
+    settings = {"svg.hashsalt": "stele", "svg.fonttype": "none", "pdf.fonttype": 42}
+    with matplotlib.rc_context(settings), atomic_file(path, "wb") as handle:
         figure.savefig(handle, format=path.suffix[1:], metadata=no_date[path.suffix[1:]], bbox_inches="tight", dpi=200)
 
 
