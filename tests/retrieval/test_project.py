@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded import record
 
 from stele import cli
 from stele.errors import SteleError
@@ -84,20 +84,6 @@ def test_vectors_that_have_no_two_directions_are_refused(vectors):
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
-def record(folder: Path, **facts) -> Path:
-    (folder / "record.json").write_text(json.dumps({"job": "x", "labels": [], **facts}))
-    return folder / "record.json"
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory, root) -> Path:
-    spec = importlib.util.spec_from_file_location("tiny_models", root / "tests/encoders/tiny_models.py")
-    tiny = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tiny)
-    folder = tiny.make_folder(tmp_path_factory.mktemp("encoder"))
-    return record(folder, content="tiny", labels=["stand-in checkpoint"])
-
-
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory) -> Path:
     """More pairs than are projected."""

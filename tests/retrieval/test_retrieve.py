@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import importlib.util
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded import record
 
 from stele.errors import SteleError
 from stele.retrieval import pool, retrieve
@@ -25,20 +25,6 @@ def put(path: Path, items) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(item) + "\n" for item in items)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-
-
-def record(folder: Path, **facts) -> Path:
-    (folder / "record.json").write_text(json.dumps({"job": "x", "labels": [], **facts}))
-    return folder / "record.json"
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory, root) -> Path:
-    spec = importlib.util.spec_from_file_location("tiny_models", root / "tests/encoders/tiny_models.py")
-    tiny = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tiny)
-    folder = tiny.make_folder(tmp_path_factory.mktemp("encoder"))
-    return record(folder, content="tiny", labels=["stand-in checkpoint"])
 
 
 @pytest.fixture

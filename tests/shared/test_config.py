@@ -77,7 +77,8 @@ def test_a_folder_s_name_is_taken_without_its_trailing_slash():
 
 @pytest.mark.parametrize("name", ["msm/9", "msm/09", "all"])
 def test_a_table_may_be_named_in_either_way(name):
-    config.parse({"models": {"mine": {"checkpoint": "x", "tables": [name]}}})
+    parsed = config.parse({"models": {"mine": {"checkpoint": "x", "tables": [name]}}})
+    assert parsed.models["mine"].tables == [name]
 
 
 def test_an_error_names_the_file_that_says_it():

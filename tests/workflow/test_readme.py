@@ -46,7 +46,7 @@ def test_a_command_of_stele_is_one_and_takes_these_arguments(line):
     _, stage, command, *arguments = shlex.split(line)
     parser = argparse.ArgumentParser()
     importlib.import_module(f"stele.{stage}.{command}").add_arguments(parser)
-    parser.parse_args(arguments)
+    assert vars(parser.parse_args(arguments))
 
 
 @pytest.mark.slow
