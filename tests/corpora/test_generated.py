@@ -1,13 +1,15 @@
 """Generated dumps and web texts of every kind of script come back as the sentences that the world was told in."""
 
-from collections import Counter
+from contextlib import ExitStack
 from types import SimpleNamespace
 
+import pyarrow.parquet as pq
 import pytest
 
 from stele.corpora.dumps import find_dump, read_dump
 from stele.corpora.sentences import tidy
 from stele.corpora.titles import Site
+from stele.corpora.wikipedia import Aside
 from stele.corpora.wikipedia import documents as wikipedia_documents
 
 LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]
@@ -30,11 +32,12 @@ def world(tmp_path_factory):
         dump, _, index = multistream(language, "xwiki", pages)
         (folder / "xwiki-1-pages-articles-multistream.xml.bz2").write_bytes(dump)
         (folder / "xwiki-1-pages-articles-multistream-index.txt").write_bytes(index)
-        counts, rejects, redirects = Counter(), [], []
-        read = list(wikipedia_documents(read_dump(find_dump(folder)), language, counts, rejects, redirects))
+        with ExitStack() as stack:
+            aside = Aside(folder, stack)
+            read = list(wikipedia_documents(read_dump(find_dump(folder)), language, aside))
         articles = {article.title: article for article in library.articles(language)}
         found[language] = SimpleNamespace(
-            articles=articles, documents=read, redirects=redirects, rejects=rejects, pages=pages, folder=folder
+            articles=articles, documents=read, rejects=aside.rejects, pages=pages, folder=folder
         )
     return found
 
@@ -60,7 +63,7 @@ def test_articles_come_back_as_they_were_told(world, language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_links_point_to_pages(world, language):
     wiki = world[language]
-    redirects = dict(wiki.redirects)
+    redirects = {row["title"]: row["target"] for row in pq.read_table(wiki.folder / "redirects.parquet").to_pylist()}
     assert redirects == {page.title: page.redirect for page in wiki.pages if page.redirect}
     links = [link for document in wiki.documents for link in document.links]
     assert len(links) > 20

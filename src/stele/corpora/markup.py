@@ -7,18 +7,31 @@ The order is MediaWiki's: comments and extension tags first (nothing inside them
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
+from functools import cache
+from itertools import accumulate
 
-from stele.corpora.entities import escape
+from stele.corpora.character_references import escape
 
-# extension tags whose content is no running text
+# extension tags whose content is no running text; what one that is never closed takes with it: the rest of its line, of
+# its paragraph, or nothing
+_FORMULAS = "math|chem|ce"
+_BLOCKS = (
+    "gallery|timeline|score|hiero|source|syntaxhighlight|pre|imagemap|inputbox|graph|mapframe|maplink|templatedata"
+)
 _DROPPED = (
-    "ref|references|gallery|math|chem|ce|timeline|score|hiero|source|syntaxhighlight|pre|imagemap|inputbox|graph|mapframe|maplink"
-    "|templatestyles|templatedata|indicator|includeonly|categorytree|dynamicpagelist|charinsert|quiz|rss|mapsources|section"
+    f"ref|references|{_FORMULAS}|{_BLOCKS}|templatestyles|indicator|includeonly|categorytree|dynamicpagelist|charinsert|quiz"
+    "|rss|mapsources|section"
+)
+_UNCLOSED_END = dict.fromkeys(_FORMULAS.split("|"), re.compile(r"\n|\Z")) | dict.fromkeys(
+    _BLOCKS.split("|"), re.compile(r"\n(?=[ \t]*\n|=)|\Z")
 )
 _OPENING = re.compile(rf"<!--|<(nowiki|{_DROPPED})(?=[\s/>])([^<>]*)>", re.I)
+_EXAMPLE = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|(?:<|&lt;)[/!]?[a-z-]", re.I)
 _BRACES = re.compile(r"\{\{+|\}\}+")
-_TABLE = re.compile(r"^[ \t:*#;]*(\{\|)|^[ \t]*\|\}", re.M)
+_INNERMOST = re.compile(r"\{\{(?<!\{\{\{)[^{}]*+\}\}")  # a template with nothing in braces inside
+_TABLE = re.compile(r"\n(?:[ \t:*#;]*+(\{\|)|[ \t]*+\|\})")
 _HTML_TABLE = re.compile(r"<(table)\b[^<>]*>|</table\s*>", re.I)
 _HEADING_OR_END = re.compile(r"^=[^\n]+=[ \t]*$|\Z", re.M)
 _BLOCK_TAG = re.compile(
@@ -33,10 +46,22 @@ _INLINE_TAG = re.compile(
     rf"|option|select|textarea|center|includeonly|noinclude|onlyinclude|nowiki|poem|{_DROPPED})(?:\s[^<>]*)?/?>",
     re.I,
 )
+# tags with a slip, such as <br.> or <small;>, whose names are no words
+_ODD_TAG = re.compile(
+    r"</?(?:div|span|font|small|center|table|t[dhr]|br|su[bp]|blockquote|ref|references|gallery|nowiki)[^\w<>-][^<>]*>",
+    re.I,
+)
+_ANY_TAG = f"{_BREAK.pattern}|{_BLOCK_TAG.pattern}|{_INLINE_TAG.pattern}|{_ODD_TAG.pattern}"
+_ANY_MARK = rf"\[\[|\]\]|\{{\{{+|\}}\}}+|\{{\||\|\}}|<!--|-->|{_ANY_TAG}|</?references?(?![\w-])|</?ref(?![\w-])"
+_MARK = re.compile(rf"^(?:(?:{_ANY_MARK}) ?)+|(?<= )(?:{_ANY_MARK}) ?|{_ANY_MARK}", re.I)
+_TORN_TAG = re.compile(
+    rf"</?(?:{_DROPPED}|nowiki|div|span|table|br|small|center|font|blockquote|su[bp])(?=[\s/<]|\Z)[^<>\n]*(?=[<\n]|\Z)",
+    re.I,
+)
 _VARIANTS = re.compile(r"-\{([^{}]*)\}-")
 _MAGIC_WORD = re.compile(r"__(?:(?![a-z])\w)+?__")
 _EXTERNAL = re.compile(
-    r"\[(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
+    r"\[(?!\[)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
     r"[^\s\[\]<>\"]*[^\S\n]*((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+)\]",
     re.I,
 )
@@ -45,7 +70,9 @@ _LINK_TOKEN = re.compile(r"\[\[|\]\]")
 
 
 def drop_extensions(text: str) -> str:
-    """Without comments and extension tags; `nowiki` content stays as text that no later layer takes for markup."""
+    """Without comments and extension tags; `nowiki` content stays as text that no later layer takes for markup, but
+    for examples of markup, which go as those in `pre` and `source` do.
+    """
     pieces: list[str] = []
     done = position = 0
     absent: set[str] = set()  # closing tags of which no more come
@@ -59,21 +86,33 @@ def drop_extensions(text: str) -> str:
             if text[start - 1 : start] in ("", "\n") and text[position : position + 1] == "\n":
                 position += 1  # a line with nothing but a comment is no line
         elif not match.group(2).endswith("/"):
-            closing = None if name in absent else re.compile(rf"</{name}\s*>", re.I).search(text, position)
+            closing = None if name in absent else _closing(name).search(text, position)
             if closing is None:
-                absent.add(name)  # an unclosed tag is dropped, what follows it stays
+                absent.add(name)
+                if name in _UNCLOSED_END:
+                    position = _UNCLOSED_END[name].search(text, position).start()
             else:
                 if name == "nowiki":
-                    replacement = escape(text[position : closing.start()])
+                    shown = text[position : closing.start()]
+                    replacement = "" if _EXAMPLE.search(shown) else escape(shown)
                 position = closing.end()
         pieces += (text[done:start], replacement)
         done = position
     return "".join([*pieces, text[done:]]) if pieces else text
 
 
+@cache
+def _closing(name: str) -> re.Pattern[str]:
+    return re.compile(rf"</{name}\s*>", re.I)
+
+
 def drop_templates(text: str) -> str:
     """Without `{{...}}` and `{{{...}}}`, nested or not; an unclosed one is dropped to the end of its line."""
-    if "{{" not in text and "}}" not in text:
+    found = 1
+    for _ in range(3):  # most templates, fast; what is left is read brace by brace
+        if found and "{" in text:
+            text, found = _INNERMOST.subn("", text)
+    if ("{" not in text or "{{" not in text) and ("}" not in text or "}}" not in text):
         return text
     regions: list[tuple[int, int]] = []
     opened: list[list[int]] = []  # [position, braces left]
@@ -100,18 +139,18 @@ def drop_templates(text: str) -> str:
 
 def drop_tables(text: str) -> str:
     """Without `{| ... |}` and `<table>`, nested or not; an unclosed one is dropped up to the next heading."""
-    if "{|" in text:
-        text = _drop_nested(text, _TABLE)
-    return _drop_nested(text, _HTML_TABLE) if _HTML_TABLE.search(text) else text
+    if "{" in text and "{|" in text:
+        text = _drop_nested("\n" + text, _TABLE, 1)[1:]  # a line break before it stays
+    return _drop_nested(text, _HTML_TABLE, 0) if _HTML_TABLE.search(text) else text
 
 
-def _drop_nested(text: str, token: re.Pattern[str]) -> str:
-    """Without the regions between opening tokens (group 1 matched) and their closing tokens."""
+def _drop_nested(text: str, token: re.Pattern[str], group: int) -> str:
+    """Without the regions from `group` of the opening tokens (group 1 matched) to the end of their closing tokens."""
     regions: list[tuple[int, int]] = []
     opened: list[int] = []
     for match in token.finditer(text):
         if match.group(1):
-            opened.append(match.start())
+            opened.append(match.start(group))
         elif opened:
             _add_region(regions, opened.pop(), match.end())
     stop = 0
@@ -124,17 +163,39 @@ def _drop_nested(text: str, token: re.Pattern[str]) -> str:
 
 def drop_media(text: str, shows_nothing: Callable[[str, str], bool]) -> str:
     """Without links to files and categories and their captions; an unclosed one is dropped to the end of its line."""
-    starts = {match.start() for match in _PREFIXED_LINK.finditer(text) if shows_nothing(*match.groups())}
-    if not starts:
-        return text
+    starts = [match.start() for match in _PREFIXED_LINK.finditer(text) if shows_nothing(*match.groups())]
+    regions: list[tuple[int, int]] = []
+    position = 0
+    for start in starts:
+        if start >= position:
+            end = _link_end(text, start)
+            if not end:  # never closed: nor is what stands before the next one that is, so all are read at once
+                return _without(text, regions + _media_regions(text, start, set(starts)))
+            regions.append((start, end))
+            position = end
+    return _without(text, regions) if regions else text
+
+
+def _link_end(text: str, start: int) -> int:
+    """Where the link that opens at `start` has closed, with those inside it; 0: nowhere."""
+    depth = 0
+    for match in _LINK_TOKEN.finditer(text, start):
+        depth += 1 if match.group() == "[[" else -1
+        if not depth:
+            return match.end()
+    return 0
+
+
+def _media_regions(text: str, first: int, starts: set[int]) -> list[tuple[int, int]]:
+    """Regions of the links that open at `starts`, not before `first`, closed or not."""
     regions: list[tuple[int, int]] = []
     opened: list[int] = []
-    for match in _LINK_TOKEN.finditer(text):
+    for match in _LINK_TOKEN.finditer(text, first):
         if match.group() == "[[":
             opened.append(match.start())
         elif opened and (start := opened.pop()) in starts:
             _add_region(regions, start, match.end())
-    return _without(text, regions + _to_line_ends(text, [start for start in opened if start in starts]))
+    return regions + _to_line_ends(text, [start for start in opened if start in starts])
 
 
 def drop_tags(text: str) -> str:
@@ -143,11 +204,46 @@ def drop_tags(text: str) -> str:
         text = _BREAK.sub(" ", text)
         text = _BLOCK_TAG.sub("\n\n", text)
         text = _INLINE_TAG.sub("", text)
-    if "-{" in text:
+        if "<" in text:
+            text = _TORN_TAG.sub("", _ODD_TAG.sub(" ", text))
+    if "{" in text and "-{" in text:
         text = _VARIANTS.sub(_first_variant, _VARIANTS.sub(_first_variant, text))
     if "__" in text:
         text = _MAGIC_WORD.sub("", text)
     return _EXTERNAL.sub(r"\1", text) if "[" in text else text
+
+
+def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """Text without the marks and tags that references, quotes or links have put together; spans move with the text.
+
+    Few paragraphs have any: pages about markup, that show how to write it.
+    """
+    for _ in range(3):  # what a removal puts together goes, too; deeper nests are nobody's text
+        found = [match.span() for match in _MARK.finditer(text)]
+        if not found:
+            break
+        text = _without(text, found)
+        starts, ends = (_moved([span[side] for span in spans], found) for side in (0, 1))
+        spans = [_trimmed(text, start, end) for start, end in zip(starts, ends, strict=True)]
+    return text.rstrip(), spans
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends."""
+    start = end - len(text[start:end].lstrip())
+    return start, start + len(text[start:end].rstrip())
+
+
+def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
+    """Where positions are once the stretches, in order, are gone."""
+    starts = [start for start, _ in removed]
+    gone = [0, *accumulate(end - start for start, end in removed)]
+    found = []
+    for position in positions:
+        at = bisect_left(starts, position)  # how many begin before it; the last of them may reach beyond it
+        inside = max(removed[at - 1][1] - position, 0) if at else 0
+        found.append(position - gone[at] + inside)
+    return found
 
 
 def _first_variant(match: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterable
 
 PHRASE = 20  # characters after which any space between Thai or Lao letters ends a piece
-PIECE = 50_000  # characters given to the library at once: its time grows faster than the text
+PIECE = 10_000  # characters given to the library at once: its time grows with the square of quotation marks
 
 # full stops that the library does not know: Khmer khan and bariyoosan, Tibetan shad; ideographic ones before Latin text
 _OWN_STOP = re.compile(

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
-from stele.corpora.entities import decode
+from stele.corpora.character_references import decode
 
 MAIN, FILE, CATEGORY = 0, 6, 14
+REMEMBERED = 1 << 15  # link targets that a site keeps resolved, about 10 MB
 
 
 def _names(text: str) -> frozenset[str]:
@@ -68,7 +70,12 @@ _LANGUAGES = _names(
     yi yo yue za zea zgh zh zh-classical zh-min-nan zh-yue zu
     """
 )
-_MEDIA = re.compile(r"\.(?:jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|og[agv]|webm|mp3|midi?|wav|flac|stl)[ _]*$", re.I)
+MEDIA_TYPES = "jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|og[agv]|webm|mp3|midi?|wav|flac|stl"
+_MEDIA = re.compile(rf"\.(?:{MEDIA_TYPES})[ _]*$", re.I)
+_SIMPLE_TITLE = re.compile(r"[a-zA-Z0-9.,()'-]+(?: [a-zA-Z0-9.,()'-]+)*")  # is its own normal form
+_DIRECTION = re.compile("[\u200e\u200f\u202a-\u202e]")  # marks of writing direction, which no title keeps
+_BLANK = " _\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+_DOTTED_I = frozenset(("tr", "az", "kaa"))  # MediaWiki's LanguageTr, LanguageAz and LanguageKaa: i becomes İ
 _FRAGMENT_OR_END = re.compile("#.*", re.S)
 
 
@@ -88,9 +95,15 @@ class Site:
         return names | {name.lower(): number for name, number in self.local_names.items() if name}
 
     def shows_nothing(self, prefix: str, rest: str) -> bool:
-        """Whether a link `[[prefix:rest` shows no text of its own: a file (by name or by file type) or a category."""
-        name = " ".join(prefix.replace("_", " ").strip(" \u200e\u200f").split()).lower()
-        return self.namespaces.get(name) in (FILE, CATEGORY) or (bool(name) and _MEDIA.search(rest) is not None)
+        """Whether a link `[[prefix:rest` shows no text of its own: a category, or a file, by name or by file type.
+
+        Links to `Media:` do show theirs.
+        """
+        name = " ".join(prefix.replace("_", " ").strip(_BLANK).split()).lower()
+        number = self.namespaces.get(name)
+        if number is not None:
+            return number in (FILE, CATEGORY)
+        return bool(name) and _MEDIA.search(rest) is not None
 
     def prefix(self, title: str) -> tuple[int | None, str]:
         """(namespace, rest) of a title without a leading colon; namespace None: another wiki ("lang" or "project" in
@@ -107,6 +120,26 @@ class Site:
             return None, "lang"
         return (None, "project") if name in _PROJECTS else (MAIN, title)
 
+    @cached_property
+    def resolve(self) -> Callable[[str], tuple[str | None, str]]:
+        """Link target as written -> (what the link shows without a label, None for nothing; article, "" for none).
+
+        Files, categories and links to other languages show nothing. Remembers the targets seen last: pages of a topic,
+        which stand together in a dump, link to the same articles.
+        """
+        return lru_cache(maxsize=REMEMBERED)(self._resolve)
+
+    def _resolve(self, target: str) -> tuple[str | None, str]:
+        if _SIMPLE_TITLE.fullmatch(target):
+            return target, target if not self.first_letter or target[0].isupper() else self._capitalise(target)
+        stripped = target.strip(_BLANK)
+        colon = stripped.startswith(":")
+        name = stripped[1:] if colon else stripped
+        namespace, rest = self.prefix(decode(name)) if ":" in name or "&" in name else (MAIN, name)
+        if not colon and (namespace in (FILE, CATEGORY) or (namespace is None and rest == "lang")):
+            return None, ""
+        return name if colon else target, self.normalise(name) if namespace == MAIN else ""
+
     def normalise(self, title: str) -> str:
         """The title as the page itself has it: spaces, no fragment, NFC, first letter; "" for a link within the page.
 
@@ -120,10 +153,13 @@ class Site:
             title = title if "\ufffd" in plain else plain
         if "#" in title:
             title = _FRAGMENT_OR_END.sub("", title)
-        title = " ".join(title.replace("_", " ").replace("\u200e", "").replace("\u200f", "").split())
         if not title.isascii():
-            title = unicodedata.normalize("NFC", title)
-        return capitalise(title) if self.first_letter else title
+            title = unicodedata.normalize("NFC", _DIRECTION.sub("", title))
+        title = " ".join(title.replace("_", " ").split())
+        return self._capitalise(title) if self.first_letter else title
+
+    def _capitalise(self, title: str) -> str:
+        return "İ" + title[1:] if title[:1] == "i" and self.language in _DOTTED_I else capitalise(title)
 
 
 def capitalise(title: str) -> str:

@@ -1,7 +1,8 @@
 """Wikitext to paragraphs of plain text, their links with character spans, and section titles.
 
 What vanishes goes first, layer by layer (`stele.corpora.markup`); what is left is read line by line: headings, list
-items, paragraphs; links are resolved last, when the text around them is final, so that their spans are exact.
+items, paragraphs; links are resolved last (`stele.corpora.inline`), when the text around them is final, so that their
+spans are exact.
 Templates are not expanded: what a template would print is not in the text. Files, categories and links to other
 languages show nothing; links to other namespaces and projects keep their text and are no links.
 """
@@ -12,20 +13,27 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stele.corpora import markup
-from stele.corpora.entities import decode
-from stele.corpora.titles import CATEGORY, FILE, MAIN, Site
+from stele.corpora import inline, markup
+from stele.corpora.titles import MEDIA_TYPES, Site
+from stele.errors import SteleError
 
+LONGEST = 8 << 20  # a page of links only then takes some 200 MB
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*$")
 _QUOTES = re.compile(r"('{2,})")
-# [[target]] or [[target|label]]; a label may hold single brackets
-_LINK = re.compile(r"\[\[([^\[\]|{}<>\n]+)(?:\|([^\[\]]*+(?:\[[^\[\]]*+\][^\[\]]*+)*+))?+\]\]")
-_BROKEN_LINK = re.compile(r"\[\[(?:[^\[\]|\n]*\|)*|\]\]")
-# what removed templates leave behind: "( )", "(; born 1900)", a space before a full stop
-_EMPTY_BRACKETS = re.compile(r"[(（]\s*(?:(?:[,;:/،؛、，；]|&nbsp;)\s*)*[)）]")
-_BRACKET_START = re.compile(r"([(（])\s*(?:[,;،؛，；]\s*)+")
-_SPACE_BEFORE = re.compile(r" (?<![ \t] )[ \t]*([,.)])(?=\s|$)")
+_MARKED_LINE = frozenset(("", *"=*#:;|!-"))  # first characters of lines that may be more than text
+# a line of a gallery whose tag is missing or misspelt, or of a file's link with brackets missing
+_GALLERY_LINE = re.compile(rf"[*#:;]*\s*\[?[^\s:|\[\]]+:[^|:\[\]]*\.(?:{MEDIA_TYPES})[ \t]*\|", re.I)
+# what removed templates leave behind: "( )", "(; born 1900)"
+_EMPTY_BRACKETS = re.compile(
+    r"\((?:\s*(?:(?:[,;:/،؛、，；]|&nbsp;)\s*)*+\)|(?:\s|&nbsp;)*+[,;،؛，；](?:[,;،؛，；\s]|&nbsp;)*| +)"
+)
+_EMPTY_WIDE_BRACKETS = re.compile(r"（(?:\s*(?:[,;:/、，；]\s*)*+）|\s*[,;、，；][,;、，；\s]*)")
 _FRAGMENTS = re.compile(r"\{\||\|\}|\{\{+|\}\}+")
+
+
+# the references that most pages have, none of them markup: a paragraph without any others is read faster
+_CHARACTERS = {"nbsp": " ", "ndash": "–", "mdash": "—", "minus": "−", "thinsp": " "}
+_COMMON_REFERENCE = re.compile(f"&({'|'.join(_CHARACTERS)});")
 
 
 class PageLink(NamedTuple):
@@ -47,7 +55,9 @@ class PageText:
 
 
 def extract(wikitext: str, site: Site) -> PageText:
-    """Paragraphs, links and sections of one page; never raises for odd markup, takes linear time.
+    """Paragraphs, links and sections of one page, in linear time, whatever its markup.
+
+    Raises SteleError for a page of more than LONGEST characters.
 
     >>> page = extract("'''Rome''' is in [[Italy]].<ref>x</ref>\\n== Names ==\\n* {{x}}[[Roma (city)|Roma]]s", Site())
     >>> page.paragraphs, page.sections
@@ -55,20 +65,24 @@ def extract(wikitext: str, site: Site) -> PageText:
     >>> [tuple(link) for link in page.links]
     [(0, 11, 16, 'Italy'), (1, 0, 4, 'Roma (city)')]
     """
+    if len(wikitext) > LONGEST:
+        found = f"{len(wikitext):,} characters of wikitext"
+        raise SteleError(f"{found}, where MediaWiki saves at most 2 MiB: more than {LONGEST:,} are not read")
     page = PageText()
     headings: list[str] = []
-    for kind, raw in _blocks(_reduce(wikitext, site)):
-        if kind == "heading":
-            headings.append(_inline(raw, site)[0])
-            continue
-        text, links = _inline(raw, site)
-        if not any(map(str.isalnum, text)):
-            continue
-        number = len(page.paragraphs)
-        page.sections += [(title, number) for title in headings if title]
-        headings = []
-        page.paragraphs.append(text)
-        page.links += [PageLink(number, *link) for link in links]
+    blocks = list(_blocks(_reduce(wikitext, site)))
+    if not blocks:
+        return page
+    for (is_heading, _), (text, links) in zip(blocks, inline.read([raw for _, raw in blocks], site), strict=True):
+        if is_heading:
+            headings.append(text)
+        elif any(map(str.isalnum, text)):
+            number = len(page.paragraphs)
+            if headings:
+                page.sections += [(title, number) for title in headings if title]
+                headings = []
+            page.paragraphs.append(text)
+            page.links += [PageLink(number, start, end, target) for start, end, target in links]
     return page
 
 
@@ -78,38 +92,54 @@ def _reduce(text: str, site: Site) -> str:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "<" in text:
         text = markup.drop_extensions(text)
+    if "&" in text:
+        text = _COMMON_REFERENCE.sub(lambda match: _CHARACTERS[match.group(1)], text)
     text = markup.drop_templates(text)
     text = markup.drop_tables(text)
     text = markup.drop_tags(text)
     text = markup.drop_media(text, site.shows_nothing)
-    text = _BRACKET_START.sub(r"\1", _EMPTY_BRACKETS.sub("", text))
-    return _SPACE_BEFORE.sub(r"\1", text)
+    if "{" in text or "}" in text:
+        text = _FRAGMENTS.sub("", text)
+    text = _EMPTY_BRACKETS.sub(_kept_bracket, text)
+    return _EMPTY_WIDE_BRACKETS.sub(_kept_bracket, text) if "（" in text else text
+
+
+def _kept_bracket(match: re.Match[str]) -> str:
+    """The opening bracket, unless there was nothing between it and the closing one."""
+    found = match.group()
+    return "" if found[-1] in ")）" else found[0]
 
 
 def _blocks(text: str):
-    """("heading" or "text", raw) in order: headings, list items one by one, paragraphs of joined lines."""
+    """(whether a heading, raw) in order: headings, list items one by one, paragraphs of joined lines."""
     paragraph: list[str] = []
     for line in text.split("\n"):
         line = line.strip()
+        if "|" in line and "[[" not in line and _GALLERY_LINE.match(line):
+            continue
         first = line[:1]
-        heading = _HEADING.match(line) if first == "=" else None
-        plain = (
-            line and not heading and first not in "*#:;|" and not (first == "!" and "|" in line) and line[:4] != "----"
-        )
-        if plain:
-            paragraph.append(_unquote(line) if "''" in line else line)
+        if first not in _MARKED_LINE or _is_plain(line):
+            paragraph.append(_unquote(line).strip() if "'" in line and "''" in line else line)
             continue
         if paragraph:
-            yield "text", "\n".join(paragraph)
+            yield False, "\n".join(paragraph)
             paragraph = []
-        if heading:
-            yield "heading", _unquote(heading.group(2))
+        if first == "=":
+            yield True, _unquote(_HEADING.match(line).group(2)).strip()
         elif first and first in "*#:;":
-            yield "text", _unquote(line.lstrip("*#:; "))
-        elif line[:4] == "----":
-            paragraph = [line.lstrip("-")] if line.strip("-") else []
+            yield False, _unquote(line.lstrip("*#:; ")).strip()
+        elif first == "-" and line.strip("-"):
+            paragraph = [_unquote(line.lstrip("-")).strip()]
     if paragraph:
-        yield "text", "\n".join(paragraph)
+        yield False, "\n".join(paragraph)
+
+
+def _is_plain(line: str) -> bool:
+    """Whether a line is text, though it begins like a heading, a rule or a cell of a table."""
+    first = line[:1]
+    if first == "=":
+        return _HEADING.match(line) is None
+    return (first == "-" and line[:4] != "----") or (first == "!" and "|" not in line)
 
 
 def _unquote(line: str) -> str:
@@ -118,9 +148,13 @@ def _unquote(line: str) -> str:
     >>> _unquote("dans l'''Odyssée''"), _unquote("'''''a'' b'''"), _unquote("''''a''''")
     ("dans l'Odyssée", 'a b', "'a'")
     """
+    if "'''" not in line:
+        return line.replace("''", "")
+    if "''''" not in line:
+        bold = line.count("'''")
+        if bold % 2 == 0 or (line.count("''") - bold) % 2 == 0:  # no apostrophe among them
+            return line.replace("'''", "").replace("''", "")
     parts = _QUOTES.split(line)
-    if len(parts) == 1:
-        return line
     bold = italic = 0
     for i in range(1, len(parts), 2):
         length = len(parts[i])
@@ -152,61 +186,3 @@ def _apostrophe(parts: list[str]) -> int:
         else:
             word = word or i
     return word or space
-
-
-def _inline(raw: str, site: Site) -> tuple[str, list[tuple[int, int, str]]]:
-    """(text, [(start, end, target)]) of a paragraph: links resolved, character references decoded, spaces tidied."""
-    if "[[" not in raw:
-        return _plain(raw).strip(), []
-    pieces: list[str] = []
-    links = []
-    length = position = 0
-    for match in _LINK.finditer(raw):
-        length += _add(pieces, _plain(raw[position : match.start()]))
-        position = match.end()
-        label, target = _resolve(match.group(1), match.group(2), site)
-        label = _plain(label)
-        shown = label.strip()
-        if not shown:
-            continue
-        length += _add(pieces, " " if label[0] == " " else "")
-        if target:
-            links.append((length, length + len(shown), target))
-        length += _add(pieces, shown) + _add(pieces, " " if label[-1] == " " else "")
-    _add(pieces, _plain(raw[position:]))
-    return "".join(pieces).rstrip(), links
-
-
-def _add(pieces: list[str], more: str) -> int:
-    """Adds a stretch, two spaces never meeting and none at the start; returns how many characters were added."""
-    if more[:1] == " " and (not pieces or pieces[-1][-1] == " "):
-        more = more[1:]
-    if more:
-        pieces.append(more)
-    return len(more)
-
-
-def _resolve(target: str, label: str | None, site: Site) -> tuple[str, str]:
-    """(shown text, article linked to or "") of a link."""
-    stripped = target.strip(" _\u200e\u200f")
-    colon = stripped.startswith(":")
-    name = stripped[1:] if colon else stripped
-    namespace, rest = site.prefix(decode(name)) if ":" in name or "&" in name else (MAIN, name)
-    if not colon and (namespace in (FILE, CATEGORY) or (namespace is None and rest == "lang")):
-        return "", ""
-    shown = label if label is not None and label.strip() else (name if colon else target)
-    return shown, site.normalise(name) if namespace == MAIN else ""
-
-
-def _plain(raw: str) -> str:
-    """A stretch without whole links: the rest of broken ones goes, references are decoded, white space is one space."""
-    if "[[" in raw or "]]" in raw:
-        raw = _BROKEN_LINK.sub("", raw)
-    if "{" in raw or "}" in raw:
-        raw = _FRAGMENTS.sub("", raw)
-    if "&" in raw:
-        raw = decode(raw)
-    if not raw or raw.isspace():
-        return " " if raw else ""
-    tidy = " ".join(raw.split())
-    return f"{' ' if raw[0].isspace() else ''}{tidy}{' ' if raw[-1].isspace() else ''}"

@@ -1,0 +1,62 @@
+"""The way from a dump and Wikidata's table to a knowledge base, as the commands go it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
+
+from stele import cli
+
+
+def command(*arguments: object) -> None:
+    assert cli.main(["corpora", *map(str, arguments)]) == 0
+
+
+def table_of_items(folder: Path, sql: bytes) -> Path:
+    """A dataset folder with the packed table; its record."""
+    import gzip
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "wikidatawiki-20220801-wb_items_per_site.sql.gz").write_bytes(gzip.compress(sql))
+    (folder / "record.json").write_text(json.dumps({"job": "sources dataset", "labels": ["generated data"]}))
+    return folder / "record.json"
+
+
+def knowledge_base(
+    place: Path, dump: Path, items: Path, *, language: str = "en", shards: int = 1, memory: int = 900, threads: int = 1
+) -> SimpleNamespace:
+    """Runs the three commands; the record, titles and entities by page, links as (title, sentence, title)."""
+    documents = [place / f"documents/{n}/record.json" for n in range(1, shards + 1)]
+    for n, record in enumerate(documents, 1):
+        command("wikipedia", "--language", language, "--dataset", dump, "--shard", f"{n}/{shards}", "--output", record)
+    wiki = f"{language}wiki"
+    entities, output = place / "page_entities/record.json", place / "knowledge_base/record.json"
+    command("page_entities", "--dataset", items, "--wikis", wiki, "--output", entities)
+    build(language, documents, entities, output, memory, threads)
+    return read(output)
+
+
+def build(language: str, documents: list[Path], entities: Path, output: Path, memory: int, threads: int) -> None:
+    command(
+        "knowledge_base", "--language", language, "--wiki", f"{language}wiki", "--documents", *documents,
+        "--page-entities", entities, "--memory-mb", memory, "--threads", threads, "--output", output,
+    )  # fmt: skip
+
+
+def read(record: Path) -> SimpleNamespace:
+    pages = pq.read_table(record.parent / "pages.parquet").to_pylist()
+    links = pq.read_table(record.parent / "links.parquet").to_pylist()
+    titles = [page["title"] for page in pages]
+    assert [page["page"] for page in pages] == list(range(len(pages)))
+    return SimpleNamespace(
+        record=json.loads(record.read_text()),
+        path=record,
+        pages=pages,
+        titles=titles,
+        entities={page["title"]: page["entity"] for page in pages},
+        links=[(titles[row["page"]], row["sentence"], titles[row["target"]]) for row in links],
+        rows=[tuple(row.values()) for row in links],
+    )
