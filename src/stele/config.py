@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from stele import catalogue
 from stele.config_files import Sources
@@ -27,6 +27,9 @@ def _unique(values: list[T]) -> list[T]:
     return values
 
 
+DumpDate = Annotated[  # YAML reads 20240801 as a number
+    str, Field(pattern=r"^\d{8}$"), BeforeValidator(lambda date: str(date) if isinstance(date, int) else date)
+]
 Location = Annotated[str, AfterValidator(os.path.expanduser)]
 SeedList = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(_unique)]
 
@@ -74,6 +77,7 @@ class Config(Strict):
     recompute: Literal["own", "all"] = Field("own", description="rows the paper ran itself, or the borrowed ones too")
     mirrors: list[Location] = Field([], description="folders or http addresses that hold the files of {host}/{path}")
     user_data: dict[str, Location] = Field({}, description="dataset or released weights -> your local folder")
+    dump_date: DumpDate | None = Field(None, description="the Wikimedia dumps that are read; empty: 20220801")
     offline: bool = Field(False, description="never use the network, only mirrors and user_data")
     keep_index: bool = Field(False, description="keep the vectors of encoded passages")
     results_dir: Annotated[Location, AfterValidator(os.path.normpath)] = Field(

@@ -29,6 +29,9 @@ class Scale(Strict):
     shards: dict[Literal["wikipedia"], Annotated[int, Field(ge=1)]] = Field(
         {}, description="corpus -> parts that a language's dump is cut into, each a job"
     )
+    shard_bytes: dict[Literal["wikipedia"], Annotated[int, Field(ge=1 << 20)]] = Field(
+        {}, description="corpus -> about how many bytes of a dump a part has, where `shards` does not say how many"
+    )
     pretraining: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
     models: dict[str, dict[str, Any]] = Field({}, description="model -> recipe keys forced by this scale")
     finetuning: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
@@ -101,6 +104,20 @@ def load_scale(name: str) -> dict[str, Any]:
         if language not in catalogue.load("languages"):
             raise unknown("language", language, catalogue.load("languages"), f"{name}: languages")
     return sizes
+
+
+def shards_of(sizes: Mapping[str, Any], wiki: str) -> int:
+    """Parts that the dump of a wiki ("enwiki") is cut into, each a job: as many as a scale says, or by its size.
+
+    >>> shards_of({"shards": {}, "shard_bytes": {"wikipedia": 1 << 29}}, "dewiki")
+    13
+    """
+    if "wikipedia" in sizes["shards"]:
+        return sizes["shards"]["wikipedia"]
+    known = catalogue.load("dump_sizes")
+    if "wikipedia" not in sizes["shard_bytes"] or wiki not in known:
+        return 1
+    return max(1, round(known[wiki] / sizes["shard_bytes"]["wikipedia"]))
 
 
 def _explain(error: ValidationError, name: str) -> SteleError:

@@ -44,7 +44,7 @@ def test_blank_lines_part_documents_and_lines_part_paragraphs(dataset, run):
     ]
     assert [d.paragraphs for d in documents] == [[0, 2], [0, 1], [0]]
     assert [d.doc_id for d in documents] == ["cc100-en-0", "cc100-en-1", "cc100-en-2"]
-    assert all(d.language == "en" and d.title == d.entity == "" and not d.links for d in documents)
+    assert all(d.language == "en" and d.title == "" and not d.links for d in documents)
     record = done.record
     assert (record["documents"], record["paragraphs"], record["sentences"]) == (3, 5, 6)
     assert record["characters"] == sum(len(s) for d in documents for s in d.sentences)

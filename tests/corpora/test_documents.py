@@ -20,7 +20,7 @@ from stele.errors import SteleError
 
 def made(number, sentences=("One two.", "Three.", "四五。")):
     return Document(
-        "en", f"d{number}", list(sentences), [0, 2], f"Title {number}", "Q1", (Section("A", 0), Section("B", 2)),
+        "en", f"d{number}", list(sentences), [0, 2], f"Title {number}", (Section("A", 0), Section("B", 2)),
         (Link(0, 4, 7, "Two"), Link(2, 0, 1, "Four")),
     )  # fmt: skip
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from stele.corpora.dumps import find_dump, read_dump, shard_range
+from stele.corpora import dumps
+from stele.corpora.dumps import block_offsets, find_dump, read_dump, shard_part
 from stele.corpora.titles import Site
 from stele.errors import SteleError
 
@@ -59,11 +60,11 @@ def test_shards_part_the_pages(filled, shards):
 def test_shards_have_about_equal_bytes():
     offsets = list(range(1000, 101_000, 700))
     for shards in (1, 2, 7, 16):
-        ranges = [shard_range(offsets, 101_000, i, shards) for i in range(1, shards + 1)]
-        assert ranges[0][0] == 1000 and ranges[-1][1] == 101_000
-        assert all(a[1] == b[0] for a, b in pairwise(ranges))
-        assert all(abs(end - begin - 100_000 / shards) <= 700 for begin, end in ranges)
-        assert all(begin in offsets for begin, _ in ranges)
+        ranges = [shard_part(offsets, 101_000, i, shards) for i in range(1, shards + 1)]
+        assert ranges[0].begin == 1000 and ranges[-1].end == 101_000
+        assert all(a.end == b.begin for a, b in pairwise(ranges))
+        assert all(abs(part.end - part.begin - 100_000 / shards) <= 700 for part in ranges)
+        assert all(part.begin in offsets and part.header == 1000 for part in ranges)
 
 
 def test_old_formats_say_less(wiki):
@@ -153,18 +154,44 @@ def test_shards_of_a_damaged_multistream(filled):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("no index at all\n", "not a multistream index"),
-        ("", "without a line"),
-        ("99999999:1:Page 0\n", "do not match"),
-        ("700:1:Page 0\n900:3:Page 2\n", "bytes 0 to 700, as its index says: .*truncated"),
+        ("no index at all\n", "not a multistream index: line b'no index at all'"),
+        ("616:1:Page 0\n616:2\n", "not a multistream index: line b'616:2'"),
+        ("99999999:1:Page 0\n", "a block at byte 99999999 .*do not match"),
+        ("500:1:Page 0\n99999999:3:Page 2\n", "a block at byte 99999999 .*do not match"),
+        ("900:1:Page 0\n500:3:Page 2\n", "a block at byte 500 after one at 900.*do not match"),
+        ("0:1:Page 0\n", "do not match"),
+        ("300:1:Page 0\n900:3:Page 2\n", "bytes 0 to 300, as its index says: .*truncated"),
+        ("{second}:3:Page 2\n{third}:5:Page 4\n", "pages before byte"),
+        ("{first}:1:Page 0\n{wrong}:3:Page 2\n", "as its index says: (damaged|.*truncated)"),
     ],
 )
 def test_an_index_that_does_not_match(filled, lines, message):
     filled.multistream()
-    (filled.folder / "xwiki-1-pages-articles-multistream-index.txt.bz2").write_bytes(bz2.compress(lines.encode()))
-    with pytest.raises(SteleError, match=message):
+    dump = find_dump(filled.folder)
+    first, second, third = list(block_offsets(dump.index))[:3]
+    wrong = (first + dump.articles.stat().st_size) // 2 + 7
+    lines = lines.format(first=first, second=second, third=third, wrong=wrong)
+    dump.index.write_bytes(bz2.compress(lines.encode()))
+    with pytest.raises(SteleError, match=rf"xwiki-1-pages-articles-multistream\.xml\.bz2.*{message}"):
         for shard in (1, 2):
             items(filled.folder, shard, 2)
+
+
+def test_an_index_is_read_no_further_than_needed():
+    def offsets():
+        yield from (100, 200, 300, 400, 500)
+        raise AssertionError("read on")
+
+    assert shard_part(offsets(), 1000, 1, 4) == (100, 100, 300)
+    with pytest.raises(AssertionError):
+        shard_part(offsets(), 1000, 4, 4)  # the last shard checks that the dump has all blocks
+
+
+def test_a_truncated_index_is_an_error(filled):
+    filled.multistream()
+    (index := find_dump(filled.folder).index).write_bytes(index.read_bytes()[:-10])
+    with pytest.raises(SteleError, match=r"index\.txt\.bz2.*truncated"):
+        items(filled.folder, 2, 2)
 
 
 def test_an_index_of_another_dump_is_not_taken(filled):
@@ -173,14 +200,42 @@ def test_an_index_of_another_dump_is_not_taken(filled):
     assert find_dump(filled.folder).index is None
 
 
-def test_what_cannot_be_cut_and_what_is_missing(filled, tmp_path):
+@pytest.mark.parametrize("packing", ["plain", "bzip2", "multistream without index"])
+def test_a_dump_without_blocks_is_the_first_shard_whole(filled, packing):
+    if packing == "multistream without index":
+        filled.multistream()
+        find_dump(filled.folder).index.unlink()
+    else:
+        filled.write("xwiki-1-pages-articles.xml" + (".bz2" if packing == "bzip2" else ""))
+    site, whole = items(filled.folder)
+    assert [items(filled.folder, shard, 3) for shard in (1, 2, 3)] == [(site, whole), (site, []), (site, [])]
+    assert not find_dump(filled.folder).can_be_cut() and len(whole) == 26
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize("packing", ["plain", "multistream"])
+def test_an_empty_wiki_has_no_pages(wiki, packing, shards):
+    wiki.multistream() if packing == "multistream" else wiki.write()
+    assert [items(wiki.folder, shard + 1, shards)[1] for shard in range(shards)] == [[]] * shards
+
+
+def test_a_page_without_end_is_not_waited_for(filled, monkeypatch):
+    monkeypatch.setattr(dumps, "LARGEST_PAGE", 3 << 20)
+    filled.add("Big", "word " * 500_000)
     filled.write()
-    with pytest.raises(SteleError, match="only a multistream dump with its index"):
-        items(filled.folder, 1, 2)
+    assert len(items(filled.folder)[1]) == 27
+    filled.add("Bomb", "word " * 1_000_000)
+    filled.write()
+    with pytest.raises(SteleError, match="no end of a page within 3 MB"):
+        items(filled.folder)
+
+
+def test_what_is_missing_is_named(filled, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "notes.txt").write_text("x")
     with pytest.raises(SteleError, match=r"found 0 \(files: notes.txt\)"):
         find_dump(tmp_path / "empty")
+    filled.write()
     filled.write("ywiki-1-pages-articles.xml")
     with pytest.raises(SteleError, match="found 2"):
         find_dump(filled.folder)

@@ -134,7 +134,7 @@ def test_a_language_that_is_not_listed_is_an_entry_away(monkeypatch):
     load = catalogue.load
     more = {"ltg": {"name": "Latgalian", "wikipedia": "ltg"}}
     monkeypatch.setattr(catalogue, "load", lambda name: load(name) | more if name == "languages" else load(name))
-    articles, index = datasets.resolve("wikipedia", "ltg")["files"]
+    articles, index, _ = datasets.resolve("wikipedia", "ltg")["files"]
     assert articles["path"] == "ltgwiki-20220801-pages-articles-multistream.xml.bz2"
     assert fnmatch("ltgwiki-pages-articles.xml", articles["variants"][0])
     assert not fnmatch("ltgwiki-pages-articles.xml", index["variants"][0])

@@ -26,7 +26,7 @@ def recipe(key: str, **values: Any) -> dict[str, Any]:
     entry = {**catalogue.get("standins", key), **SMALL, **SIZES.get(key, {})}
     if "architecture" in entry:
         entry["architecture"] = {**entry["architecture"], **BODY}
-    if "pairs" in entry or entry["kind"] in ("translation", "ranking", "distilled", "windows"):
+    if "pairs" in entry or entry["kind"] in ("translation", "ranking", "distilled", "windows", "moco"):
         entry |= {"pairs": 4, "pair_length": 12}
     if entry["kind"] in ("ranking", "distilled"):
         entry["max_length"] = 48

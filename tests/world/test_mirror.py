@@ -49,7 +49,16 @@ def test_no_time_of_writing_is_in_a_gzip_file(generated):
 def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generated):
     benchmarks = [catalogue.get("benchmarks", name) for name in MSM]
     wanted = {dataset for entry in benchmarks for dataset in [*entry["data"], *entry["judgments"]]}
-    wanted |= {"cc100", "wikipedia", "wikidata_items", "msmarco_passage", "nq_dpr", "squad", "mrtydi_combined"}
+    wanted |= {
+        "cc100",
+        "wikipedia",
+        "wikidata_items",
+        "msmarco_passage",
+        "msmarco_passage_corpus",
+        "nq_dpr",
+        "squad",
+        "mrtydi_combined",
+    }
     table, have, missing = catalogue.load("languages"), set(generated.world.languages), []
     for name in sorted(wanted):
         entry = catalogue.get("datasets", name)

@@ -17,7 +17,7 @@ from tests.world import standin_runs as runs
 
 LANGUAGES = ["en", "de", "th"]
 KEYS = list(catalogue.load("standins"))
-WITHOUT_HEAD = ("labse", "distilmbert")
+WITHOUT_HEAD = ("labse", "distilmbert", "mcontriever")
 TEXTS = ["The town stands by the river.", "a", "ลีมกรีมจุทกอ1874 พุมัล", "Wer ist das? 1999."]
 
 
@@ -111,6 +111,27 @@ def test_special_tokens_are_the_originals(made):
     ).tokenize("town")
 
 
+def test_mcontriever_is_the_encoder_alone_in_pytorch_s_form(made):
+    """As the original: no vocabulary head, no pooler, and names without a prefix."""
+    import torch
+
+    folder = made.folder("mcontriever")
+    weights = torch.load(folder / "pytorch_model.bin", weights_only=True)
+    assert {name.partition(".")[0] for name in weights} == {"embeddings", "encoder"}
+    assert not (folder / "model.safetensors").exists()
+    base = torch.nn.Module.state_dict(load_bert(made.folder("mbert")))
+    assert {name: value.shape for name, value in weights.items()} == {
+        name: value.shape for name, value in base.items() if not name.startswith("pooler")
+    }
+    assert not torch.equal(weights["embeddings.word_embeddings.weight"], base["embeddings.word_embeddings.weight"])
+
+
+def load_bert(folder):
+    from transformers import AutoModel
+
+    return AutoModel.from_pretrained(folder)
+
+
 def test_one_vocabulary_covers_all_languages(made):
     from transformers import AutoTokenizer
 
@@ -125,7 +146,13 @@ def test_one_vocabulary_covers_all_languages(made):
 
 
 def test_continued_ones_share_the_tokenizer(made):
-    for base, key in (("xlmr", "xlmr_large"), ("xlmr", "infoxlm_base"), ("mbert", "labse"), ("bert", "ernie2")):
+    for base, key in (
+        ("xlmr", "xlmr_large"),
+        ("xlmr", "infoxlm_base"),
+        ("mbert", "labse"),
+        ("mbert", "mcontriever"),
+        ("bert", "ernie2"),
+    ):
         assert sha256(made.folder(base) / "tokenizer.json") == sha256(made.folder(key) / "tokenizer.json")
     assert made.facts["xlmr_large"]["inputs"].keys() == {"mirror", "xlmr"}
 
@@ -149,7 +176,7 @@ def test_sentence_transformers_and_stele_agree(made, tmp_path, key, modules):
 def test_same_seed_same_bytes(made, tmp_path):
     mirror, records = tmp_path / "mirror", tmp_path / "standins"
     shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
-    for key in ("xlmr", "mbert", "bert", "roberta", "labse", "distilmbert"):
+    for key in ("xlmr", "mbert", "bert", "roberta", "labse", "distilmbert", "mcontriever"):
         assert runs.make(key, mirror, records, LANGUAGES)["content"] == made.facts[key]["content"], key
     assert not (records / "state" / "xlmr").exists()
 
@@ -201,6 +228,8 @@ def test_wrong_recipes_and_bases_are_refused(made, tmp_path):
         attempt("xlmr", batch=1)
     with pytest.raises(SteleError, match="continues from 1"):
         attempt("labse", bases=[])
+    with pytest.raises(SteleError, match="queue: want room for the 8 keys of a step"):
+        attempt("mcontriever", pairs=8, queue=7)
     with pytest.raises(SteleError, match="no such record"):
         attempt("labse")
     with pytest.raises(SteleError, match="less than a window"):

@@ -209,6 +209,11 @@ def test_marco_lines_are_tevatrons(generated):
         docids = [p["docid"] for p in row["positive_passages"] + row["negative_passages"]]
         assert len(set(docids)) == len(docids)
         assert all(set(p) == {"docid", "title", "text"} for p in row["positive_passages"])
+    corpus = rows(generated, f"{HUB}/Tevatron/msmarco-passage-corpus/resolve/main/corpus.jsonl.gz")
+    assert len(corpus) == generated.manifest["counts"]["msmarco_passage_corpus"]["passages"]
+    by_id = {row["docid"]: row for row in corpus}
+    assert len(by_id) == len(corpus)
+    assert all(by_id[p["docid"]] == p for row in train for p in row["positive_passages"] + row["negative_passages"])
     dev = rows(generated, f"{HUB}/Tevatron/msmarco-passage/resolve/main/dev.jsonl.gz")
     assert all(set(row) == {"query_id", "query"} for row in dev)
     assert not {row["query_id"] for row in dev} & {row["query_id"] for row in train}

@@ -98,6 +98,19 @@ def test_blocks_have_a_hundred_pages_and_the_header_is_a_stream_of_its_own():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_the_siteinfo_beside_a_dump_agrees_with_its_header(generated, language):
+    answer = json.loads(generated.open(f"{stem(language)}-siteinfo-namespaces.json.gz"))["query"]
+    header = {int(n.get("key")): n.text or "" for n in dump(generated, language).iter(f"{NS}namespace")}
+    assert {space["id"]: space["*"] for space in answer["namespaces"].values()} == header
+    assert answer["namespaces"]["6"]["canonical"] == "File" and answer["general"]["dbname"] == f"{language}wiki"
+    aliases = [(alias["id"], alias["*"]) for alias in answer["namespacealiases"]]
+    assert (6, "Image") in aliases and {number for number, _ in aliases} <= set(header)
+    words = next(word["aliases"] for word in answer["magicwords"] if word["name"] == "redirect")
+    used = {text.split(" [[")[0].upper() for _, _, redirect, text in pages(generated, language) if redirect is not None}
+    assert used <= {word.upper() for word in words}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_running_text_is_the_articles_sentences(generated, language):
     between = "" if language == "ja" else " "
     texts, name = article_texts(generated, language), file_prefix(generated, language)

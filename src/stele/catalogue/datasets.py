@@ -62,13 +62,30 @@ def chosen_by_language(entry: Mapping[str, Any]) -> bool:
     return not entry.get("one_pool") and any("each" in file for file in entry["files"])
 
 
-def resolve(name: str, part: str, languages: Sequence[str] | None = None, *, generated: bool = False) -> Source:
+def is_dated(entry: Mapping[str, Any]) -> bool:
+    """Whether a dataset is a dump that can be had of any date."""
+    return "date" in entry.get("fields", {})
+
+
+def resolve(
+    name: str,
+    part: str,
+    languages: Sequence[str] | None = None,
+    *,
+    generated: bool = False,
+    date: str | None = None,
+) -> Source:
     """What one part of a dataset is made of: paths, addresses, checksums and counts, with nothing left to fill in.
 
     `languages` narrows a part "all" to some languages (None: all), but a dataset of `one_pool` keeps all of its own
-    when its data are real. With `generated`, there are the given languages and no others.
+    when its data are real. With `generated`, there are the given languages and no others. `date` is that of a dump,
+    where another one than the catalogue's is wanted.
     """
     entry, table = dataset(name), catalogue.load("languages")
+    if date is not None:
+        if not is_dated(entry):
+            raise SteleError(f"dataset {name!r} is no dump that has a date (found date {date!r})")
+        entry = {**entry, "version": date, "fields": {**entry["fields"], "date": date}}
     have = languages_of(entry, table)
     if entry["parts"] == ALL:
         if part != ALL:

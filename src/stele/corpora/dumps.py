@@ -1,35 +1,42 @@
 """Wikipedia XML dumps: plain, bzip2, or shards of multistream bzip2.
 
-Pages are streamed through lxml, without entity expansion and without anything being fetched.
+Pages are streamed through lxml, without entity expansion and without anything being fetched. Read are the export
+formats 0.3 to 0.11 (https://www.mediawiki.org/xml/export-0.11.xsd and its predecessors).
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from lxml import etree
 
 from stele.corpora.decompress import compression_of, read_blocks
+from stele.corpora.siteinfo import Siteinfo, read_siteinfo, redirect_pattern, site_of
 from stele.corpora.titles import Site
 from stele.errors import SteleError
 
-_REDIRECT_TARGET = re.compile(r"\s*#[^\[\n]*\[\[([^\[\]|#\n]+)")
-_REDIRECT_WORD = re.compile(r"\s*#\s*redirect\b", re.I)
+LARGEST_PAGE = 128 << 20  # bytes of XML; Wikimedia's pages have 2 MB at most
+LARGEST_HEADER = 1 << 20  # bytes of XML before the first page
 _END = b"</mediawiki>\n"
+_LINE = re.compile(rb"^(\d+):\d+:", re.M)  # of an index: offset:page id:title
 # what may stand before the root: a declaration, comments, white space; a document type (and its entities) may not
 _PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
 
 
 class DumpFiles(NamedTuple):
-    """The dump of one wiki: the articles and, for a multistream dump, its index."""
+    """The dump of one wiki: the articles, for a multistream dump its index, and the wiki's siteinfo."""
 
     articles: Path
-    index: Path | None
+    index: Path | None = None
+    siteinfo: Path | None = None
+
+    def can_be_cut(self) -> bool:
+        """Whether it has blocks that can be read on their own, and an index that says where they are."""
+        return self.index is not None and compression_of(self.articles) == "bzip2"
 
 
 class Page(NamedTuple):
@@ -43,69 +50,80 @@ class Page(NamedTuple):
     model: str
 
 
+class Part(NamedTuple):
+    """Bytes of a multistream dump: the header's [0, header), a shard's blocks' [begin, end)."""
+
+    header: int
+    begin: int
+    end: int
+
+
 def find_dump(folder: Path) -> DumpFiles:
     """The dump in a dataset folder; several or none are an error that lists what is there."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and "pages-articles" in path.name)
-    articles = [
-        path for path in files if re.search(r"\.xml(?:-p\d+p\d+)?[^/]*$", path.name) and "index" not in path.name
-    ]
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    of_articles = [path for path in files if "pages-articles" in path.name]
+    articles = [path for path in of_articles if re.search(r"\.xml(?:-p\d+p\d+)?[^/]*$", path.name)]
+    articles = [path for path in articles if "index" not in path.name]
     multistream = [path for path in articles if "multistream" in path.name]
     chosen = multistream or articles
     if len(chosen) != 1:
-        there = (
-            ", ".join(sorted(path.name for path in folder.rglob("*") if path.is_file()))
-            if folder.is_dir()
-            else "no such folder"
-        )
+        there = ", ".join(path.name for path in files) if folder.is_dir() else "no such folder"
         raise SteleError(f"{folder}: want one *-pages-articles*.xml or .xml.bz2, found {len(chosen)} (files: {there})")
-    stem = chosen[0].name.partition(".")[0]
-    indexes = [
-        path for path in files if path.name.partition(".")[0].replace("-index", "") == stem and path != chosen[0]
-    ]
-    return DumpFiles(chosen[0], indexes[0] if multistream and indexes else None)
+    dump = chosen[0]
+    indexes = [path for path in of_articles if path != dump and _stem(path).replace("-index", "") == _stem(dump)]
+    wiki = dump.name.partition("-")[0]
+    about = [path for path in files if re.fullmatch(rf"{re.escape(wiki)}-.*siteinfo-namespaces\.json.*", path.name)]
+    return DumpFiles(dump, indexes[0] if multistream and indexes else None, about[-1] if about else None)
 
 
-def block_offsets(index: Path) -> list[int]:
-    """Where the blocks of a multistream dump begin, ascending, from its index (`offset:page id:title` lines)."""
-    offsets: set[int] = set()
-    pending = b""
-    for block in read_blocks(index):
-        *lines, pending = (pending + block).split(b"\n")
-        offsets.update(_offset(line, index) for line in lines)
-    if pending:
-        offsets.add(_offset(pending, index))
-    if not offsets:
-        raise SteleError(f"{index}: an index without a line; fetch it again")
-    return sorted(offsets)
+def _stem(path: Path) -> str:
+    return path.name.partition(".")[0]
 
 
-def _offset(line: bytes, index: Path) -> int:
-    head, colon, rest = line.partition(b":")
-    if not (colon and head.isdigit() and b":" in rest):
-        raise SteleError(f"{index}: not a multistream index: line {line[:60]!r}, want offset:page id:title")
-    return int(head)
+def block_offsets(index: Path) -> Iterator[int]:
+    """Where the blocks of a multistream dump begin, each once, as its index (`offset:page id:title` lines) has them."""
+    pending, last = b"", None
+    for block in chain(read_blocks(index), [b"\n"]):
+        lines, _, pending = (pending + block).rpartition(b"\n")
+        found = _LINE.findall(lines)
+        if len(found) != lines.count(b"\n") + bool(lines):
+            wrong = next(line for line in lines.split(b"\n") if not _LINE.match(line))
+            raise SteleError(f"{index}: not a multistream index: line {wrong[:60]!r}, want offset:page id:title")
+        for offset in dict.fromkeys(found):
+            if offset != last:
+                yield int(offset)
+            last = offset
 
 
-def shard_range(offsets: list[int], size: int, shard: int, shards: int) -> tuple[int, int]:
-    """Bytes [begin, end) of shard `shard` of `shards` (from 1): whole blocks, about equal bytes, together all blocks.
+def shard_part(offsets: Iterable[int], size: int, shard: int, shards: int) -> Part | None:
+    """The bytes of shard `shard` of `shards` (from 1): whole blocks, about equal bytes, together all blocks.
 
-    >>> [shard_range([100, 200, 300, 900], 1000, i, 2) for i in (1, 2)]
-    [(100, 900), (900, 1000)]
+    `offsets` are those of the blocks of a dump of `size` bytes; they are read no further than needed. None: no block.
+
+    >>> [shard_part([100, 200, 300, 900], 1000, i, 2) for i in (1, 2)]
+    [Part(header=100, begin=100, end=300), Part(header=100, begin=300, end=1000)]
     """
-    if offsets[0] <= 0 or offsets[-1] >= size:
-        found = f"blocks from byte {offsets[0]} to {offsets[-1]}"
-        raise SteleError(f"the index gives {found}, the dump has {size} bytes: they do not match; fetch both again")
-    first, total = offsets[0], size - offsets[0]
-
-    def border(number: int) -> int:
-        if number == shards:
-            return size
-        wanted = first + total * number // shards
-        at = bisect_left(offsets, wanted)
-        before, after = offsets[max(at - 1, 0)], offsets[at] if at < len(offsets) else size
-        return before if wanted - before < after - wanted else after
-
-    return border(shard - 1), border(shard)
+    offsets = iter(offsets)
+    first = next(offsets, None)
+    if first is None:
+        return None
+    total, before = size - first, first
+    wanted = [first + total * number // shards for number in (shard - 1, shard)]
+    borders: list[int] = []
+    for offset in chain([first], offsets, [None]):
+        if offset is not None and not 0 < before <= offset < size:
+            raise SteleError(
+                f"its index gives a block at byte {offset} after one at {before}, the dump has {size} bytes: "
+                "they do not match; fetch both again"
+            )
+        after = size if offset is None else offset
+        while len(borders) < 2 and wanted[len(borders)] <= after:
+            aim = wanted[len(borders)]
+            borders.append(before if aim - before < after - aim else after)
+        if len(borders) == 2:
+            break
+        before = after
+    return Part(first, *borders)
 
 
 def read_dump(
@@ -113,44 +131,60 @@ def read_dump(
 ) -> Iterator[Site | Page]:
     """First the Site of a dump, then the pages of one shard, in order.
 
-    A dump without an index cannot be cut: it is read whole as shard 1 of 1. Raises SteleError for what is damaged,
+    A dump that cannot be cut is shard 1 whole, the others have no page. Raises SteleError for what is damaged,
     truncated, declares entities, or does not match its index.
     """
-    path = dump.articles
-    if shards == 1 and shard == 1:
-        return _parse(read_blocks(path, progress=progress), path)
-    if dump.index is None or compression_of(path) != "bzip2":
-        raise SteleError(f"{path}: only a multistream dump with its index can be cut into {shards} shards; use 1/1")
-    offsets = block_offsets(dump.index)
-    begin, end = shard_range(offsets, size := path.stat().st_size, shard, shards)
-    return _parse(_shard_blocks(path, offsets[0], begin, end, size, progress), path)
+    path, more = dump.articles, read_siteinfo(dump.siteinfo)
+    part = None
+    if shards > 1 and dump.can_be_cut():
+        try:
+            part = shard_part(block_offsets(dump.index), path.stat().st_size, shard, shards)
+        except SteleError as error:
+            raise SteleError(f"{path}: {error}") from None
+    if part is not None:
+        return _parse(_blocks(path, part, progress), path, more)
+    pages = _parse(read_blocks(path, progress=progress), path, more)
+    return pages if shard == 1 else islice(pages, 1)
 
 
-def _shard_blocks(path: Path, header: int, begin: int, end: int, size: int, progress) -> Iterator[bytes]:
-    yield from read_blocks(path, 0, header)
-    if begin < end:
-        yield from read_blocks(path, begin, end, progress)
-    if end < size or begin == end:
+def _blocks(path: Path, part: Part, progress: Callable[[int], None] | None) -> Iterator[bytes]:
+    yield _header(path, part.header)
+    if part.begin < part.end:
+        yield from read_blocks(path, part.begin, part.end, progress)
+    if part.end < path.stat().st_size or part.begin == part.end:
         yield _END
 
 
-class _Stream:
-    """Blocks of bytes as the file object that lxml reads."""
+def _header(path: Path, end: int) -> bytes:
+    """The XML before the first block; pages in it are an index's that lacks the first blocks."""
+    header = b""
+    for block in read_blocks(path, 0, end):
+        header += block
+        if b"<page>" in header or len(header) > LARGEST_HEADER:
+            raise SteleError(f"{path}: pages before byte {end}, where its index says that the first one is; fetch both")
+    return header
 
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self.blocks, self.block, self.position = blocks, b"", 0
+
+class _Stream:
+    """Blocks of bytes as the file object that lxml reads; `unread` counts bytes since the last whole page."""
+
+    def __init__(self, blocks: Iterator[bytes], path: Path) -> None:
+        self.blocks, self.block, self.position, self.unread, self.path = blocks, b"", 0, 0, path
 
     def read(self, size: int) -> bytes:
         if self.position >= len(self.block):
             self.block, self.position = next(self.blocks, b""), 0
         taken = self.block[self.position : self.position + size]
         self.position += size
+        self.unread += len(taken)
+        if self.unread > LARGEST_PAGE:
+            raise SteleError(f"{self.path}: no end of a page within {LARGEST_PAGE >> 20} MB: not a MediaWiki export")
         return taken
 
 
-def _parse(blocks: Iterator[bytes], path: Path) -> Iterator[Site | Page]:
+def _parse(blocks: Iterator[bytes], path: Path, more: Siteinfo) -> Iterator[Site | Page]:
     _refuse_doctype(head := next(blocks, b""), path)
-    stream = _Stream(chain([head], blocks))
+    stream, unmarked = _Stream(chain([head], blocks), path), redirect_pattern(more)
     events = etree.iterparse(
         stream, events=("end",), tag=("{*}siteinfo", "{*}page"), resolve_entities=False, no_network=True,
         load_dtd=False, dtd_validation=False, huge_tree=True, recover=False,
@@ -159,15 +193,16 @@ def _parse(blocks: Iterator[bytes], path: Path) -> Iterator[Site | Page]:
     last = ""
     try:
         for _, element in events:
+            stream.unread = 0
             if element.tag.endswith("siteinfo"):
                 if element.getroottree().docinfo.internalDTD is not None:  # in an encoding that hid it
                     raise _doctype(path)
-                site = _site(element)
+                site = _site(element, more)
                 yield site
             else:
                 if site is None:
                     raise SteleError(f"{path}: a page before the <siteinfo>: not a MediaWiki export")
-                page = _page(element, site, path)
+                page = _page(element, site, unmarked)
                 last = page.title
                 yield page
             element.clear()
@@ -199,21 +234,16 @@ def _doctype(path: Path) -> SteleError:
     )
 
 
-def _site(element: etree._Element) -> Site:
+def _site(element: etree._Element, more: Siteinfo) -> Site:
     root = element.getparent()
     language = (root.get("{http://www.w3.org/XML/1998/namespace}lang") if root is not None else None) or ""
-    names = {
-        node.text: int(node.get("key"))
-        for node in element.iterfind("{*}namespaces/{*}namespace")
-        if node.text and (node.get("key") or "").lstrip("-").isdigit()
-    }
-    return Site(language, element.findtext("{*}case", "first-letter") != "case-sensitive", names)
+    names = ((node.get("key"), node.text) for node in element.iterfind("{*}namespaces/{*}namespace"))
+    return site_of(language, element.findtext("{*}case", "first-letter"), names, more)
 
 
-def _page(element: etree._Element, site: Site, path: Path) -> Page:
+def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Page:
+    """A page as exported; "" for a title that is not there."""
     title = element.findtext("{*}title") or ""
-    if not title:
-        raise SteleError(f"{path}: a page without a title: damaged export")
     revisions = element.findall("{*}revision")
     revision = revisions[-1] if revisions else None  # the last one of a page with history
     text = revision.findtext("{*}text") or "" if revision is not None else ""
@@ -224,18 +254,19 @@ def _page(element: etree._Element, site: Site, path: Path) -> Page:
         title,
         0 if number is None else number,
         element.findtext("{*}id") or title,
-        _redirect(element, text),
+        _redirect(element, text, unmarked),
         text,
         model,
     )
 
 
-def _redirect(element: etree._Element, text: str) -> str | None:
-    """The target of a redirect as the export gives it; exports before format 0.4 mark none, there the text says it."""
+def _redirect(element: etree._Element, text: str, unmarked: re.Pattern[str]) -> str | None:
+    """The target of a redirect as the export gives it.
+
+    Exports before format 0.4 mark none, those before 0.6 do not say where to: there the text says it.
+    """
     node = element.find("{*}redirect")
     if node is not None and node.get("title"):
         return node.get("title")
-    if node is None and not _REDIRECT_WORD.match(text):
-        return None
-    match = _REDIRECT_TARGET.match(text)
+    match = unmarked.match(text)
     return match.group(1) if match else None

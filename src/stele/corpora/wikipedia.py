@@ -1,26 +1,31 @@
 """Wikipedia dump to Documents: articles with sections, sentences and links; redirects and rejects apart.
 
-One shard of a multistream dump, or a whole plain dump, a job. Kept are wikitext pages of the main namespace with a
-sentence; redirects go to redirects.parquet (title -> target, both in normal form), pages that cannot be parsed to
-rejects.jsonl.
+One shard of a multistream dump a job; a dump without blocks is shard 1 whole. Kept are wikitext pages of the main
+namespace with a sentence; redirects go to redirects.parquet (title -> target, both in normal form), pages that cannot
+be parsed to rejects.jsonl. Memory does not grow with the dump but for eight bytes a title.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
+import hashlib
 import json
 import logging
+from array import array
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import IO
 
 from stele import outputs, progress, records
-from stele.corpora.dumps import Page, find_dump, read_dump
+from stele.corpora.dumps import DumpFiles, Page, find_dump, read_dump
 from stele.corpora.sentences import split_sentences
 from stele.corpora.titles import MAIN, Site
 from stele.corpora.wikitext import PageText, extract
-from stele.documents import Document, DocumentWriter, Link, Section
+from stele.documents import Document, DocumentWriter, Link, RowWriter, Section
 from stele.errors import SteleError
 
 log = logging.getLogger(__name__)
@@ -43,21 +48,20 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"--limit {args.limit}: want a number of documents, at least 1")
     shard, shards = parse_shard(args.shard)
     dump = find_dump(args.dataset.parent)
-    counts: Counter[str] = Counter()
-    rejects: list[dict[str, str]] = []
-    redirects: list[tuple[str, str]] = []
-    with outputs.atomic_directory(args.output.parent) as folder:
-        with progress.bar(
-            dump.articles.stat().st_size // shards, f"wikipedia {args.language} {args.shard}", "B"
-        ) as bar:
-            pages = read_dump(dump, shard, shards, bar.update)
-            with DocumentWriter(folder) as writer:
-                for document in islice(documents(pages, args.language, counts, rejects, redirects), args.limit):
-                    writer.add(document)
-        _refuse_rejects(rejects, writer.counts["documents"], dump.articles)
-        _write_redirects(redirects, folder / "redirects.parquet")
-        with outputs.atomic_file(folder / "rejects.jsonl") as handle:
-            handle.writelines(json.dumps(reject, ensure_ascii=False, sort_keys=True) + "\n" for reject in rejects)
+    notes = _notes(dump, shards)
+    with outputs.atomic_directory(args.output.parent) as folder, ExitStack() as stack:
+        stack.enter_context(_without_collector())
+        size = dump.articles.stat().st_size // shards
+        bar = stack.enter_context(progress.bar(size, f"wikipedia {args.language} {args.shard}", "B"))
+        aside = Aside(folder, stack)
+        writer = stack.enter_context(DocumentWriter(folder))
+        for document in islice(documents(read_dump(dump, shard, shards, bar.update), args.language, aside), args.limit):
+            try:
+                writer.add(document)
+            except SteleError as error:  # it breaks a rule of documents
+                aside.reject(document.title, error)
+        stack.close()  # what was written must be whole before it is digested
+        aside.check(writer.counts["documents"], dump.articles)
         records.write_record(
             folder / args.output.name,
             job="corpora wikipedia",
@@ -67,15 +71,78 @@ def run(args: argparse.Namespace) -> None:
             corpus="wikipedia",
             language=args.language,
             shard=args.shard,
+            first_letter=aside.site.first_letter,
+            notes=notes,
             **writer.counts,
-            redirects=len(redirects),
-            rejects=len(rejects),
-            dropped=dict(counts),
+            redirects=aside.redirects.rows,
+            rejects=aside.rejects,
+            dropped=dict(aside.dropped),
+            duplicate_titles=aside.duplicate_titles(),
             content=outputs.files_digest(folder),
         )
-    log.info(
-        "%s %s: %s", args.language, args.shard, {**writer.counts, "redirects": len(redirects), "dropped": dict(counts)}
-    )
+    log.info("%s %s: %s", args.language, args.shard, {**writer.counts, "dropped": dict(aside.dropped)})
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Turns the search for reference cycles off: pages and documents make none, and it takes 7 % of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _notes(dump: DumpFiles, shards: int) -> list[str]:
+    """What the reader of a record should know of the dump."""
+    notes = []
+    if shards > 1 and not dump.can_be_cut():
+        notes.append("no multistream dump with an index: the first shard is all of it, the others are empty")
+    if dump.siteinfo is None:
+        notes.append("no siteinfo-namespaces.json.gz: aliases of namespaces are those that Stele knows")
+    for note in notes:
+        log.warning("%s: %s", dump.articles, note)
+    return notes
+
+
+class Aside:
+    """What becomes of pages that are no documents: files of redirects and rejects, and counts."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.site = Site()
+        self.dropped: Counter[str] = Counter()
+        self.rejects, self.first_reject = 0, ""
+        self.redirects = stack.enter_context(RowWriter(folder / "redirects.parquet", ("title", "target")))
+        self._file: IO[str] = stack.enter_context(outputs.atomic_file(folder / "rejects.jsonl"))
+        self._titles = array("Q")
+
+    def reject(self, title: str, error: Exception) -> None:
+        self.rejects += 1
+        reason = f"{type(error).__name__}: {error}"
+        line = json.dumps({"title": title, "reason": reason}, ensure_ascii=False, sort_keys=True)
+        self.first_reject = self.first_reject or line
+        self._file.write(line + "\n")
+
+    def redirect(self, title: str, target: str) -> None:
+        self.saw(title)
+        self.redirects.add((title, target))
+
+    def saw(self, title: str) -> None:
+        """Notes the title of an article or a redirect, by a digest of eight bytes."""
+        self._titles.append(int.from_bytes(hashlib.blake2b(title.encode(), digest_size=8).digest()))
+
+    def duplicate_titles(self) -> int:
+        """How many articles and redirects have the title of one before them."""
+        import numpy as np
+
+        return len(self._titles) - len(np.unique(np.frombuffer(self._titles, np.uint64))) if self._titles else 0
+
+    def check(self, documents: int, path: Path) -> None:
+        """Raises SteleError when more than ten pages and more than one in a thousand could not be parsed."""
+        if self.rejects > max(REJECTS, REJECTED_SHARE * (documents + self.rejects)):
+            raise SteleError(f"{path}: {self.rejects} pages could not be parsed; the first: {self.first_reject}")
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -86,34 +153,31 @@ def parse_shard(text: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
-def documents(
-    pages: Iterator[Site | Page],
-    language: str,
-    counts: Counter[str],
-    rejects: list[dict[str, str]],
-    redirects: list[tuple[str, str]],
-) -> Iterator[Document]:
-    """The articles of a dump; counts pages by what became of them, fills `rejects` and `redirects`."""
+def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iterator[Document]:
+    """The articles of a dump; what the other pages are goes to `aside`."""
     site = Site()
     for page in pages:
         if isinstance(page, Site):
-            site = page
+            site = aside.site = page
             continue
         kind = _kind(page)
-        if kind == "redirects":
-            redirects.append((site.normalise(page.title), site.normalise(page.redirect or "")))
-        elif kind != "articles":
-            counts[kind] += 1
-        else:
-            try:
-                document = to_document(page, extract(page.text, site), language)
-            except Exception as error:  # one odd page must not stop a wiki; what it was is kept
-                rejects.append({"title": page.title, "reason": f"{type(error).__name__}: {error}"})
+        if kind not in ("articles", "redirects"):
+            aside.dropped[kind] += 1
+            continue
+        try:
+            title = site.normalise(page.title)
+            if kind == "redirects":
+                aside.redirect(title, site.normalise(page.redirect or ""))
                 continue
-            if document is None:
-                counts["without_text"] += 1
-            else:
-                yield document
+            document = to_document(page, extract(page.text, site), language)
+        except Exception as error:  # one odd page must not stop a wiki; what it was is kept
+            aside.reject(page.title, error)
+            continue
+        if document is None:
+            aside.dropped["without_text"] += 1
+        else:
+            aside.saw(title)
+            yield document
 
 
 def _kind(page: Page) -> str:
@@ -126,47 +190,32 @@ def _kind(page: Page) -> str:
 
 def to_document(page: Page, text: PageText, language: str) -> Document | None:
     """The Document of a page, links and sections moved to its sentences; None for a page without a sentence."""
+    if not page.title:
+        raise SteleError(f"page {page.page_id or 'without id'} has no title: damaged export")
     sentences: list[str] = []
     paragraphs: list[int] = []
     first_sentence: list[int] = []
     links: list[Link] = []
-    cursor = 0
+    found, cursor = text.links, 0
     for number, paragraph in enumerate(text.paragraphs):
-        own = []
-        while cursor < len(text.links) and text.links[cursor].paragraph == number:
-            own.append(text.links[cursor])
+        first = cursor
+        while cursor < len(found) and found[cursor].paragraph == number:
             cursor += 1
-        spans = split_sentences(paragraph, language, [(link.start, link.end) for link in own])
-        first_sentence.append(len(sentences))
+        own, before = found[first:cursor], len(sentences)
+        spans = split_sentences(paragraph, language, [link[1:3] for link in own])
+        first_sentence.append(before)
         if not spans:
             continue
-        paragraphs.append(len(sentences))
-        at = 0
-        for link in own:
-            while spans[at][1] < link.end:
+        paragraphs.append(before)
+        sentences += [paragraph[begin:end] for begin, end in spans]
+        at, (begin, end) = 0, spans[0]
+        for _, start, stop, target in own:
+            while end < stop:
                 at += 1
-            start = spans[at][0]
-            if start <= link.start:
-                links.append(Link(len(sentences) + at, link.start - start, link.end - start, link.target))
-        sentences += [paragraph[start:end] for start, end in spans]
+                begin, end = spans[at]
+            if begin <= start:
+                links.append(Link(before + at, start - begin, stop - begin, target))
     if not sentences:
         return None
     sections = tuple(Section(title, first_sentence[paragraph]) for title, paragraph in text.sections)
-    return Document(language, page.page_id, sentences, paragraphs, page.title, "", sections, tuple(links))
-
-
-def _refuse_rejects(rejects: list[dict[str, str]], articles: int, path: Path) -> None:
-    if len(rejects) > max(REJECTS, REJECTED_SHARE * (articles + len(rejects))):
-        raise SteleError(f"{path}: {len(rejects)} pages could not be parsed; the first: {rejects[0]}")
-
-
-def _write_redirects(redirects: list[tuple[str, str]], path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    titles, targets = [list(column) for column in zip(*redirects, strict=True)] if redirects else ([], [])
-    pq.write_table(
-        pa.table({"title": pa.array(titles, pa.string()), "target": pa.array(targets, pa.string())}),
-        path,
-        compression="zstd",
-    )
+    return Document(language, page.page_id, sentences, paragraphs, page.title, sections, tuple(links))

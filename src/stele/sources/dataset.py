@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="its name in catalogue/datasets.yaml")
     parser.add_argument("--part", required=True, help="a language, or all")
     parser.add_argument("--languages", nargs="*", default=None, metavar="L", help="of a part `all`; default: all")
+    parser.add_argument("--date", help="of a dump, YYYYMMDD; default: the catalogue's")
     parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
     places.add_arguments(parser)
     parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
@@ -95,7 +96,8 @@ def run(args: argparse.Namespace) -> None:
 def _source(args: argparse.Namespace) -> dict[str, Any]:
     """The resolved part that is wanted: of the catalogue, or of the entry that --source holds."""
     if args.source is None:
-        return resolve(args.dataset, args.part, args.languages, generated=args.manifest is not None)
+        generated = args.manifest is not None
+        return resolve(args.dataset, args.part, args.languages, generated=generated, date=args.date or None)
     try:
         entry = json.loads(args.source)
     except json.JSONDecodeError as error:

@@ -52,9 +52,15 @@ class Places:
     def get(self, file: Mapping[str, Any], what: str, *, optional: bool = False) -> Got | None:
         """Has one file of the catalogue (path, url, alternatives, sha256...); `what` names it in errors.
 
-        With `optional`, None when every place that was asked says that there is no such file.
+        With `optional`, None when every place that was asked says that there is no such file, or the list of checksums
+        that upstream publishes does not have it.
         """
-        expected, verified = self._expected(file, what)
+        try:
+            expected, verified = self._expected(file, what)
+        except Absent:
+            if optional:
+                return None
+            raise
         if self.manifest is not None and expected is None:
             if optional:
                 return None
@@ -89,7 +95,7 @@ class Places:
                 listed = read_checksums(got.path)
                 got.path.unlink()  # small, and another run should see a mended one
                 if name not in listed:
-                    raise SteleError(f"{sums['url']}: no checksum of {name} in it (it has {len(listed)} others)")
+                    raise Absent(f"{sums['url']}: no checksum of {name} in it (it has {len(listed)} others)")
                 return {**expected, sums["algorithm"]: listed[name]}, "published list"
             log.info("%s: no list of checksums at %s", what, sums["url"])
         return expected, "nothing"

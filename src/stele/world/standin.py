@@ -66,10 +66,10 @@ def run(args: argparse.Namespace) -> None:
         threads=recipe.threads,
     )
 
-    def train(module: Any, loss_at: Any) -> dict[str, Any]:
+    def train(module: Any, loss_at: Any, after_step: Any = None) -> dict[str, Any]:
         label = f"stand-in {args.checkpoint}"
         options = {"optimisation": optimisation, "state": state, "seed": seed, "label": label}
-        return loop.train(module=module, loss_at=loss_at, **options)
+        return loop.train(module=module, loss_at=loss_at, after_step=after_step, **options)
 
     made = module.make(recipe, Given(args.mirror, args.languages, bases, seed, train))
     other = args.output.parent / args.checkpoint

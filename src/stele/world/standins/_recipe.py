@@ -14,7 +14,6 @@ from stele.errors import SteleError, unknown
 from stele.registry import load_named
 
 if TYPE_CHECKING:
-    from torch import nn
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 KINDS = "stele.world.standins"
@@ -82,13 +81,16 @@ Losses = Callable[[int], Iterator[Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class Given:
-    """What a stand-in is made from. `train(module, loss_at)` runs the training loop and returns its outcome."""
+    """What a stand-in is made from.
+
+    `train(module, loss_at)` runs the training loop and returns its outcome; a third argument is its `after_step`.
+    """
 
     mirror: Path
     languages: Sequence[str]
     bases: Sequence[Path]
     seed: int
-    train: Callable[[nn.Module, Losses], Mapping[str, Any]]
+    train: Callable[..., Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

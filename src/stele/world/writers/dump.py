@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from stele.world.writers.namespaces import namespaces
+from stele.world.writers.namespaces import aliases, names, namespaces
 
 BLOCK = 100  # pages of one bzip2 stream
 XML = (
@@ -49,6 +49,23 @@ def siteinfo(language: str, wiki: str) -> str:
         "    <generator>MediaWiki 1.39.0-wmf.22</generator>\n    <case>first-letter</case>\n"
         f"    <namespaces>\n{rows}    </namespaces>\n  </siteinfo>\n"
     )
+
+
+def siteinfo_json(language: str, wiki: str) -> bytes:
+    """siteinfo-namespaces.json: the answer of api.php?action=query&meta=siteinfo, in its first format."""
+    canonical = dict(namespaces("en"))
+    spaces = {
+        str(key): {"id": key, "case": "first-letter", "*": name, **({"canonical": canonical[key]} if name else {})}
+        for key, name in namespaces(language)
+    }
+    redirect = list(dict.fromkeys([names(language).redirect, "#REDIRECT"]))
+    answer = {
+        "general": {"sitename": "Wikipedia", "dbname": wiki, "lang": language, "case": "first-letter"},
+        "namespaces": spaces,
+        "namespacealiases": [{"id": key, "*": name} for key, name in aliases(language)],
+        "magicwords": [{"name": "redirect", "aliases": redirect}, {"name": "notoc", "aliases": ["__NOTOC__"]}],
+    }
+    return json.dumps({"batchcomplete": "", "query": answer}, ensure_ascii=False).encode()
 
 
 def _base36(number: int) -> str:

@@ -1,6 +1,7 @@
-"""MS MARCO passages as Tevatron publishes them for training: a query, its passage and BM25 negatives a line.
+"""MS MARCO passages as Tevatron publishes them: for training (a query, its passage and BM25 negatives a line), and all.
 
-Format: the dataset Tevatron/msmarco-passage on the Hugging Face hub (msmarco-passage.py there); dev has queries only.
+Formats: the datasets Tevatron/msmarco-passage and Tevatron/msmarco-passage-corpus on the Hugging Face hub
+(msmarco-passage.py, msmarco-passage-corpus.py there); dev has queries only. A passage has the same id in both.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from stele.world.writers.passages import Passage
 from stele.world.writers.site import Site, jsonl
 
 URL = "https://huggingface.co/datasets/Tevatron/msmarco-passage/resolve/main/{split}.jsonl.gz"
+CORPUS = "https://huggingface.co/datasets/Tevatron/msmarco-passage-corpus/resolve/main/corpus.jsonl.gz"
 NEGATIVES = 4  # of a query; upstream has 30
 
 
@@ -39,3 +41,5 @@ def write(site: Site, library: Library) -> None:
     site.put(URL.format(split="train"), jsonl(rows))
     site.put(URL.format(split="dev"), jsonl(dev))
     site.count("msmarco_passage", train=len(rows), dev=len(dev))
+    site.put(CORPUS, jsonl(map(passage, range(len(collection.passages)))))
+    site.count("msmarco_passage_corpus", passages=len(collection.passages))

@@ -1,5 +1,7 @@
 """Names of MediaWiki's namespaces and of its redirect word, as the Wikipedias of these languages localise them.
 
+Beside its own name a namespace has the English one and aliases: a wiki's older names, "Image" and a short name.
+
 Source: MediaWiki's languages/messages/Messages*.php. A language that is not listed keeps the English names.
 """
 
@@ -53,6 +55,19 @@ LOCAL = {
 }
 
 
+ALIASES = {  # number -> further names that these wikis accept
+    "de": {6: ["Bild"]},
+    "es": {6: ["Imagen"], 14: ["Categoria"]},
+    "fi": {6: ["Kuva"]},
+    "id": {6: ["Gambar"]},
+    "ja": {6: ["画像"], 14: ["カテゴリ"]},
+    "ko": {6: ["그림"]},
+    "ru": {6: ["Изображение"], 14: ["К"]},
+    "th": {6: ["ภาพ"]},
+    "tr": {6: ["Resim"], 14: ["KAT"]},
+}
+
+
 def names(language: str) -> Names:
     return LOCAL.get(language, ENGLISH)
 
@@ -82,3 +97,10 @@ def namespaces(language: str) -> list[tuple[int, str]]:
         (828, "Module"),
         (829, "Module talk"),
     ]
+
+
+def aliases(language: str) -> list[tuple[int, str]]:
+    """(key, name) of the namespaces' further names, by key."""
+    own = ALIASES.get(language, {})
+    found = {4: ["WP"], 5: ["WT"], 6: ["Image", *own.get(6, ())], 7: ["Image talk"], 14: own.get(14, [])}
+    return [(key, name) for key, given in found.items() for name in given]

@@ -7,7 +7,7 @@ and pages of other namespaces, in the order of their page ids. Formats: see dump
 from __future__ import annotations
 
 from stele.world.draws import stream
-from stele.world.writers.dump import Page, checksums, dumpstatus, items_per_site, multistream
+from stele.world.writers.dump import Page, checksums, dumpstatus, items_per_site, multistream, siteinfo_json
 from stele.world.writers.library import PAGE_STEP, Library
 from stele.world.writers.namespaces import Names, names
 from stele.world.writers.site import Site, compress
@@ -114,7 +114,11 @@ def write(site: Site, library: Library) -> None:
         files = dict(zip(names_of, (dump, compress(names_of[1], index)), strict=True))
         site.put_as_is(f"{folder}/{names_of[0]}", dump, raw)
         site.put_as_is(f"{folder}/{names_of[1]}", files[names_of[1]], index)
-        _put_sums(site, wiki, {"articlesmultistreamdump": files})
+        about = f"{stem}-siteinfo-namespaces.json.gz"
+        raw_about = siteinfo_json(language, wiki)
+        packed = compress(about, raw_about)
+        site.put_as_is(f"{folder}/{about}", packed, raw_about)
+        _put_sums(site, wiki, {"articlesmultistreamdump": files, "namespaces": {about: packed}})
         articles = len(library.articles(language))
         redirects = sum(bool(page.redirect) for page in pages)
         site.count("wikipedia", language, pages=len(pages), articles=articles, redirects=redirects)

@@ -35,7 +35,7 @@ def link(title: str, surface: str, draws: Draws, redirects: tuple[str, ...] = ()
     if redirects and draws.chance(0.2):
         target = draws.pick(redirects)
         return f"[[{target}]]" if target == surface else f"[[{target}|{surface}]]"
-    small = title[:1].lower() + title[1:]
+    small = title if title[:1] in ("I", "İ") else title[:1].lower() + title[1:]  # in Turkish, i is no small I
     if surface in (title, small) and draws.chance(0.9):
         return f"[[{surface}]]"
     forms = (title, title, title, small, title.replace(" ", "_"), f"{title}#{draws.between(1, 3)}", f" {title} ")

@@ -1,0 +1,114 @@
+"""Knowledge bases of generated wikis and real excerpts are those that a few lines of Python make of the Documents."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
+import pytest
+from wiki_links import knowledge_base, table_of_items
+
+from stele.documents import read_documents
+from stele.knowledge_base import links_path, symmetric_pairs
+from stele.world.writers.dump import items_per_site
+
+LANGUAGES = ["en", "hi", "ja", "th"]
+# pages, redirects, links resolved directly, through redirects, to the page itself, kept; symmetric pairs of sentences
+REAL = {"en": (106, 99, 109, 0, 7, 101, 16), "ltg": (894, 147, 2200, 63, 10, 2243, 342)}
+
+
+def resolved(folder):
+    """(page, sentence, target) of all links as sets make it, and how often each way was gone."""
+    documents = list(read_documents(folder / "record.json"))
+    first = {}
+    for number, document in enumerate(documents):
+        first.setdefault(document.title, number)
+    redirects = {}
+    for row in pq.read_table(folder / "redirects.parquet").to_pylist():
+        redirects.setdefault(row["title"], row["target"])
+    links, counts = set(), Counter()
+    for number, document in enumerate(documents):
+        for link in document.links:
+            title, seen = link.target, set()
+            while title not in first and title in redirects and title not in seen:
+                seen.add(title)
+                title = redirects[title]
+            if title not in first:
+                counts["unresolved"] += 1
+                continue
+            counts["redirected" if seen else "direct"] += 1
+            if first[title] in (number, first[document.title]):
+                counts["to_itself"] += 1
+            else:
+                links.add((number, link.sentence, first[title]))
+    return sorted(links), counts
+
+
+def symmetric(links):
+    """Pairs of sentences that link to each other's pages, by the links of each pair of pages."""
+    between = {}
+    for page, sentence, target in links:
+        between.setdefault((page, target), []).append(sentence)
+    return sorted((a, i, b, j) for (a, b) in between if a < b for i in between[a, b] for j in between.get((b, a), ()))
+
+
+def check(base, folder):
+    """The knowledge base against the reference; gives the number of symmetric pairs."""
+    links, counts = resolved(folder)
+    found = base.record["links"]
+    assert base.rows == links and found["kept"] == len(links)
+    assert counts["unresolved"] == sum(found["unresolved"].values())
+    assert {key: counts[key] for key in ("direct", "redirected", "to_itself")} == {
+        key: found[key] for key in ("direct", "redirected", "to_itself")
+    }
+    assert found["found"] == counts["unresolved"] + found["direct"] + found["redirected"]
+    assert found["direct"] + found["redirected"] == found["kept"] + found["to_itself"] + found["repeated"]
+    batches = symmetric_pairs(links_path(base.path), 256, 1, base.path.parent / "spill")
+    pairs = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+    assert pairs == symmetric(links)
+    return len(pairs)
+
+
+@pytest.fixture(scope="module")
+def library():
+    from stele.world.generate import generate
+    from stele.world.sizes import world_sizes
+    from stele.world.writers.library import Library
+
+    return Library(generate(world_sizes({"entities": 60}), LANGUAGES, 1))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_generated_wikis(tmp_path, library, language):
+    from stele.world.writers.dump import multistream
+    from stele.world.writers.wikipedia import pages_of
+
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    dump, _, index = multistream(language, f"{language}wiki", pages_of(library, language))
+    (folder / "xwiki-1-pages-articles-multistream.xml.bz2").write_bytes(dump)
+    (folder / "xwiki-1-pages-articles-multistream-index.txt").write_bytes(index)
+    (folder / "record.json").write_text("{}")
+    rows = [(int(a.entity[1:]), f"{code}wiki", a.title) for code in LANGUAGES for a in library.articles(code)]
+    base = knowledge_base(
+        tmp_path, folder / "record.json", table_of_items(tmp_path / "items", items_per_site(sorted(rows))),
+        language=language,
+    )  # fmt: skip
+    assert check(base, tmp_path / "documents/1") > 0
+    about = {article.title: int(article.entity[1:]) for article in library.articles(language)}
+    assert {title: entity for title, entity in base.entities.items() if entity is not None} == about
+    assert base.record["links"]["redirected"] > 0
+
+
+@pytest.mark.parametrize("language", REAL)
+def test_real_excerpts(real_data, tmp_path, language):
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    for path in (real_data / "wikipedia_dumps").glob(f"{language}wiki*"):
+        (folder / path.name).symlink_to(path)
+    (folder / "record.json").write_text("{}")
+    items = table_of_items(tmp_path / "items", items_per_site([(64, "dewiki", "Berlin")]))
+    base = knowledge_base(tmp_path, folder / "record.json", items, language=language)
+    pairs = check(base, tmp_path / "documents/1")
+    record = SimpleNamespace(**base.record, **base.record["links"])
+    found = (record.pages, record.redirects, record.direct, record.redirected, record.to_itself, record.kept, pairs)
+    assert found == REAL[language]

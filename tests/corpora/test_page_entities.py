@@ -1,0 +1,164 @@
+"""Wikidata's table of sitelinks: every escape, every wiki apart, damage and other tables refused."""
+
+import gzip
+import json
+import random
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
+import pytest
+
+from stele import cli
+from stele.corpora import page_entities, sql_dump
+from stele.world.writers.dump import SQL_HEAD, SQL_TAIL, items_per_site
+
+HEAD = SQL_HEAD.replace("{next}", "9").encode()
+INSERT = b"INSERT INTO `wb_items_per_site` VALUES "
+
+
+def packed(tmp_path, sql: bytes, name: str = "wikidatawiki-1-wb_items_per_site.sql.gz", cut: int | None = None):
+    folder = tmp_path / "dataset"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(gzip.compress(sql)[:cut])
+    (folder / "record.json").write_text(json.dumps({"job": "sources dataset", "labels": ["generated data"]}))
+    return folder / "record.json"
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    def command(dataset, *wikis):
+        record = tmp_path / "out/record.json"
+        argv = ["--dataset", str(dataset), "--wikis", *wikis, "--output", str(record)]
+        code = cli.main(["corpora", "page_entities", *argv])
+        read = json.loads(record.read_text()) if record.exists() else None
+        tables = {path.stem: pq.read_table(path).to_pylist() for path in record.parent.glob("*.parquet")}
+        rows = {wiki: [(row["title"], row["entity"]) for row in table] for wiki, table in tables.items()}
+        return SimpleNamespace(code=code, error=capsys.readouterr().err, record=read, rows=rows)
+
+    return command
+
+
+def test_each_wiki_apart_in_the_order_of_the_table(tmp_path, run):
+    rows = [(5582, "enwiki", "Vincent van Gogh"), (5582, "zhwiki", "文森特·梵高"), (1, "enwiki", "Category:Universe"),
+            (2, "enwikibooks", "Earth"), (4_294_967_295, "be_x_oldwiki", "Да"), (3, "wiki", "x")]  # fmt: skip
+    done = run(packed(tmp_path, items_per_site(rows)), "enwiki", "zhwiki", "be_x_oldwiki", "tlhwiki")
+    assert done.rows == {
+        "enwiki": [("Vincent van Gogh", 5582), ("Category:Universe", 1)],
+        "zhwiki": [("文森特·梵高", 5582)],
+        "be_x_oldwiki": [("Да", 4_294_967_295)],
+        "tlhwiki": [],
+    }
+    assert done.record["rows"] == 6 and done.record["labels"] == ["generated data"]
+    assert done.record["wikis"] == {"enwiki": 2, "zhwiki": 1, "be_x_oldwiki": 1, "tlhwiki": 0}
+    assert "no item has a page of tlhwiki" in done.error
+
+
+LITERALS = {  # as written -> as meant
+    rb"O\'Neil": "O'Neil",
+    rb"\"x\"": '"x"',
+    rb"AC\\DC": "AC\\DC",
+    rb"ends with one \\": "ends with one \\",
+    rb"\\\'\\\\\'": "\\'\\\\'",
+    rb"\\n is no newline": "\\n is no newline",
+    rb"a\nb\tc\r\0\Z": "a\nb\tc\r\0\x1a",
+    rb"a),(9,9,\'enwiki\',\'b": "a),(9,9,'enwiki','b",
+    b"a),(9,9,": "a),(9,9,",
+    b");": ");",
+    b",": ",",
+    b"": "",
+    b"with_underscore": "with underscore",
+    "наш 東京 😀".encode(): "наш 東京 😀",
+}
+
+
+@pytest.mark.parametrize("prefix", [b"", b"_binary "])
+def test_literals_are_read_as_the_server_would(tmp_path, run, prefix):
+    rows = [b"(%d,%d,%s'enwiki',%s'%s')" % (n, n, prefix, prefix, literal) for n, literal in enumerate(LITERALS, 1)]
+    done = run(packed(tmp_path, HEAD + INSERT + b",".join(rows) + b";\n" + SQL_TAIL.encode()), "enwiki")
+    assert done.rows["enwiki"] == [(meant, n) for n, meant in enumerate(LITERALS.values(), 1)]
+
+
+def test_titles_that_are_no_text_are_counted(tmp_path, run):
+    cut = "ж".encode()[:1]
+    rows = b"(1,1,'enwiki','ok'),(2,2,'enwiki','%s'),(3,3,'enwiki','fine'),(4,4,'frwiki','%s');\n" % (cut, cut)
+    done = run(packed(tmp_path, HEAD + INSERT + rows), "enwiki")
+    assert done.rows["enwiki"] == [("ok", 1), ("fine", 3)] and done.record["dropped"] == {"not_utf8": 1}
+
+
+def test_random_tables_come_back(tmp_path, monkeypatch):
+    rng, wikis = random.Random(7), ["enwiki", "frwiki", "dewiki"]
+    letters = "ab'\"\\,();\n 漢ж\t_0"
+    rows = [
+        (rng.randrange(1, 2**32), rng.choice([*wikis, "svwiki"]), "".join(rng.choices(letters, k=rng.randint(0, 12))))
+        for _ in range(5000)
+    ]
+    monkeypatch.setattr("stele.world.writers.dump.ROWS_OF_AN_INSERT", 37)
+    packed(tmp_path, items_per_site(rows))
+    path = page_entities.find_table(tmp_path / "dataset")
+    for pending in (1, 400, 1 << 20):
+        read, kept, dropped = page_entities.write_entities(path, wikis, tmp_path, pending=pending)
+        assert (read, sum(kept.values()), dropped) == (5000, sum(site in wikis for _, site, _ in rows), {})
+        for wiki in wikis:
+            table = pq.read_table(tmp_path / f"{wiki}.parquet")
+            found = list(zip(table["entity"].to_pylist(), table["title"].to_pylist(), strict=True))
+            assert found == [(item, title.replace("_", " ")) for item, site, title in rows if site == wiki]
+
+
+def other_order() -> bytes:
+    columns = "  `ips_site_id` varbinary(32) NOT NULL,\n  `ips_item_id` int(10) unsigned NOT NULL,\n"
+    usual = "  `ips_item_id` int(10) unsigned NOT NULL,\n  `ips_site_id` varbinary(32) NOT NULL,\n"
+    return HEAD.replace(usual.encode(), columns.encode())
+
+
+GOOD = INSERT + b"(1,1,'enwiki','a');\n"
+WRONG = {
+    "a dump of the table page, want wb_items_per_site": HEAD.replace(b"wb_items_per_site", b"page") + GOOD,
+    "columns ips_row_id, ips_site_id, ips_item_id, ips_site_page": other_order() + GOOD,
+    "found no CREATE TABLE before its rows": GOOD,
+    "no CREATE TABLE in it": b"<mediawiki>\n",
+    "not one row in it": HEAD + SQL_TAIL.encode(),
+    "want rows of wb_items_per_site": HEAD + b"INSERT INTO `page` VALUES (1,1,'enwiki','a');\n",
+    "INSERT 2: does not end with a whole row": HEAD + GOOD + INSERT + b"(2,2,'enwiki','b'),(3,3,'enw",
+    "INSERT 1: does not end": HEAD + INSERT + b"(2,2,'enwiki','it''s');\n",
+    "INSERT 1, row 2: found b\"(x,'enwiki','b')\"": HEAD + INSERT + b"(2,2,'enwiki','a'),(x,'enwiki','b');\n",
+    "row 1: found b\"(1,'enwiki','a')\"": HEAD + INSERT + b"(1,'enwiki','a');\n",
+    "row 1: found b\"(1,1,'enwiki','a',\"": HEAD + INSERT + b"(1,1,'enwiki','a',0),(1,1,'enwiki','a');\n",
+    "row 1: found b\"(1,1,'en','wiki'": HEAD + INSERT + b"(1,1,'en','wiki','c','d');\n",
+    "INSERT 1: does not end with a whole": HEAD + INSERT + b"(1,1,NULL,'a');\n",
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_other_tables_and_shapes_are_refused(tmp_path, run, message):
+    done = run(packed(tmp_path, WRONG[message]), "enwiki")
+    assert done.code == 1 and message in done.error and "wb_items_per_site.sql.gz" in done.error
+    assert not done.rows and sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
+
+
+def test_damaged_files_are_refused(tmp_path, run):
+    sql = items_per_site((n, "enwiki", f"Title {random.Random(n).random()}") for n in range(1, 3000))
+    done = run(packed(tmp_path, sql, cut=-4000), "enwiki")
+    assert done.code == 1 and "a truncated file; fetch it again" in done.error
+    record = packed(tmp_path, sql)
+    path = page_entities.find_table(record.parent)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+    done = run(record, "enwiki")
+    assert done.code == 1 and "damaged gzip data" in done.error and not (tmp_path / "out").exists()
+    path.write_bytes(b"plain text")
+    assert "damaged gzip data" in run(record, "enwiki").error
+    path.unlink()
+    done = run(record, "enwiki")
+    assert "found 0 (files: record.json)" in done.error
+
+
+def test_a_line_without_end_is_refused_in_bounded_memory(tmp_path, run, monkeypatch):
+    monkeypatch.setattr(sql_dump, "LONGEST", 1 << 20)
+    done = run(packed(tmp_path, HEAD + INSERT + b"(1,1,'enwiki','" + b"a" * (3 << 20)), "enwiki")
+    assert done.code == 1 and "a line of more than 1 MB: not a mysqldump" in done.error
+
+
+def test_names_of_wikis_are_no_paths(tmp_path, run):
+    done = run(packed(tmp_path, HEAD + GOOD), "../enwiki")
+    assert done.code == 1 and "not the name of a wiki's database" in done.error
