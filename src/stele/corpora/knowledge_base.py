@@ -1,0 +1,207 @@
+"""Documents of one Wikipedia to its knowledge base: pages with their entities, links between pages by number.
+
+Link targets are resolved to pages, through redirects where need be; pages get the Wikidata item that has their title
+or that of a redirect to them. What could not be resolved is counted by reason. Layout: stele.knowledge_base.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from stele import outputs, progress, records
+from stele.corpora import resolve
+from stele.corpora.titles import Site
+from stele.documents import read_batches
+from stele.errors import SteleError, unknown
+from stele.knowledge_base import ENTITIES_SCHEMA, LEAST_MB, LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA, database
+
+log = logging.getLogger(__name__)
+
+BATCH = 1 << 16  # rows that come from DuckDB at once
+GROUP = 1 << 20  # rows of a row group on disk
+REDIRECTS = "redirects.parquet"
+RESERVED_MB = 800  # of the job: Python, batches on their way, what DuckDB does not count, 25 bytes a redirect
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--language", required=True, help="language code of the documents")
+    parser.add_argument("--wiki", required=True, help="name of the wiki in Wikidata's table, e.g. enwiki")
+    parser.add_argument(
+        "--documents", required=True, nargs="+", type=Path, metavar="RECORD", help="all shards of the wiki, in order"
+    )
+    parser.add_argument("--page-entities", required=True, type=Path, metavar="RECORD", help="record.json of the table")
+    parser.add_argument("--memory-mb", required=True, type=int, help="memory of the job; its joins spill")
+    parser.add_argument("--threads", required=True, type=int, help="threads of the joins")
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes pages.parquet and links.parquet; raises SteleError for damaged input and for a full disk."""
+    clock = records.start()
+    if args.memory_mb < (least := RESERVED_MB + LEAST_MB):
+        raise SteleError(f"--memory-mb {args.memory_mb}: want at least {least}")
+    shards = [records.read_record(path) for path in args.documents]
+    check_shards(shards, args.documents, args.language)
+    entities = entities_path(args.page_entities, args.wiki)
+    site = Site(args.language, all(shard["first_letter"] for shard in shards))
+    total = sum(shard.get("documents", 0) for shard in shards)
+    try:
+        with outputs.atomic_directory(args.output.parent) as folder:
+            memory = args.memory_mb - RESERVED_MB
+            with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
+                counts = build(connection, folder, args.documents, entities, site, total)
+            records.write_record(
+                folder / args.output.name,
+                job="corpora knowledge_base",
+                inputs={
+                    **{f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
+                    "page_entities": args.page_entities,
+                },
+                clock=clock,
+                language=args.language,
+                wiki=args.wiki,
+                **counts,
+                content=outputs.files_digest(folder),
+            )
+    except OSError as error:
+        raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
+    log.info("knowledge_base %s: %s", args.language, counts)
+    if not counts["pages_with_entity"]:
+        log.warning("%s: not one of %d pages has an entity in %s", args.language, counts["pages"], entities)
+
+
+def build(connection, folder: Path, documents: list[Path], entities: Path, site: Site, total: int) -> dict:
+    """Writes both files into `folder` and returns the counts of the record."""
+    with progress.bar(total, f"pages {site.language}", "doc") as bar:
+        counts = resolve.load_pages(connection, page_batches(documents, site, bar.update))
+    counts |= resolve.load_redirects(connection, redirect_batches(documents))
+    counts |= resolve.find_entities(connection, entity_batches(entities, site), ENTITIES_SCHEMA)
+    write_rows(resolve.pages_in_order(connection, BATCH), folder / PAGES, PAGES_SCHEMA)
+    with progress.bar(total, f"links {site.language}", "doc") as bar:
+        links = resolve.resolve_links(connection, link_batches(documents, bar.update))
+    written = write_rows(distinct(resolve.links_in_order(connection, BATCH)), folder / LINKS, LINKS_SCHEMA)
+    links["repeated"] = links["direct"] + links["redirected"] - links["to_itself"] - written
+    return {**counts, "links": {**links, "kept": written}}
+
+
+def check_shards(shards: list[dict], paths: list[Path], language: str) -> None:
+    """Pages are numbered through all shards: there must be all of them, of this language, in their order."""
+    for number, (shard, path) in enumerate(zip(shards, paths, strict=True), 1):
+        want = {"corpus": "wikipedia", "language": language, "shard": f"{number}/{len(paths)}"}
+        for key, value in want.items():
+            if shard.get(key) != value:
+                raise SteleError(f"{path}: found {key} {shard.get(key)!r}, want {value!r} as document record {number}")
+        if "first_letter" not in shard:
+            raise SteleError(f"{path}: does not say how the wiki writes first letters; extract it again")
+
+
+def entities_path(record: Path, wiki: str) -> Path:
+    """The file of a wiki beside the record of page_entities."""
+    wikis = records.read_record(record).get("wikis", {})
+    if wiki not in wikis:
+        raise unknown("wiki", wiki, wikis, f"{record}: --wiki")
+    return record.parent / f"{wiki}.parquet"
+
+
+def page_batches(documents: Iterable[Path], site: Site, seen) -> Iterator[pa.RecordBatch]:
+    """Batches of resolve.PAGE_ROWS, with titles in normal form."""
+    first = 0
+    for batch in chain.from_iterable(read_batches(path, ["doc_id", "title", "sentences"]) for path in documents):
+        columns = [
+            pa.array(np.arange(first, first + len(batch), dtype=np.int32)),
+            batch.column("doc_id"),
+            normal(batch.column("title"), site),
+            pc.list_value_length(batch.column("sentences")),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=resolve.PAGE_ROWS)
+        first += len(batch)
+        seen(len(batch))
+
+
+def link_batches(documents: Iterable[Path], seen) -> Iterator[pa.RecordBatch]:
+    """Batches of resolve.LINK_ROWS, in the order of the documents."""
+    first = 0
+    columns = ["links.list.element.sentence", "links.list.element.target"]
+    for batch in chain.from_iterable(read_batches(path, columns) for path in documents):
+        links = batch.column("links")
+        pages = pc.list_parent_indices(links).to_numpy().astype(np.int32) + np.int32(first)
+        flat = links.flatten()
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(pages), flat.field("sentence"), flat.field("target")], schema=resolve.LINK_ROWS
+        )
+        first += len(batch)
+        seen(len(batch))
+
+
+def redirect_batches(documents: Iterable[Path]) -> Iterator[pa.RecordBatch]:
+    """Batches of resolve.REDIRECT_ROWS, in the order of the dump."""
+    first = 0
+    for record in documents:
+        for batch in _rows(record.parent / REDIRECTS, ("title", "target")):
+            numbers = pa.array(np.arange(first, first + len(batch)))
+            yield pa.RecordBatch.from_arrays([numbers, *batch.columns], schema=resolve.REDIRECT_ROWS)
+            first += len(batch)
+
+
+def entity_batches(path: Path, site: Site) -> Iterator[pa.RecordBatch]:
+    """Batches of ENTITIES_SCHEMA, with titles in the wiki's normal form."""
+    for batch in _rows(path, tuple(ENTITIES_SCHEMA.names)):
+        columns = [normal(batch.column("title"), site), batch.column("entity")]
+        yield pa.RecordBatch.from_arrays(columns, schema=ENTITIES_SCHEMA)
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
+    try:
+        with pq.ParquetFile(path) as file:
+            if missing := set(columns) - set(file.schema_arrow.names):
+                raise SteleError(f"{path}: no column {min(missing)}; build it again")
+            yield from file.iter_batches(BATCH, columns=list(columns))
+    except FileNotFoundError:
+        raise SteleError(f"{path}: no such file; build what it belongs to again") from None
+    except (pa.ArrowException, OSError) as error:
+        raise SteleError(f"{path}: damaged Parquet file ({error}); delete its folder and build it again") from None
+
+
+def normal(titles: pa.Array, site: Site) -> pa.Array:
+    """The titles in the form that link targets have: `titles.Site.normalise`."""
+    return pa.array([site.normalise(title) for title in titles.to_pylist()], pa.string())
+
+
+def distinct(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Sorted rows of numbers, each once."""
+    before: tuple | None = None
+    for batch in batches:
+        if not len(batch):
+            continue
+        columns = [column.to_numpy() for column in batch.columns]
+        new = np.zeros(len(batch), bool)
+        new[0] = before != tuple(column[0] for column in columns)
+        for column in columns:
+            new[1:] |= column[1:] != column[:-1]
+        before = tuple(column[-1] for column in columns)
+        yield batch if new.all() else batch.filter(pa.array(new))
+
+
+def write_rows(batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema, group: int = GROUP) -> int:
+    """Writes rows in groups of one size, so that the bytes do not depend on how they came; returns how many."""
+    rows, held = 0, []
+    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
+        for batch in batches:
+            held.append(batch.cast(schema))
+            rows += len(batch)
+            if sum(map(len, held)) >= group:
+                table = pa.Table.from_batches(held)
+                writer.write_table(table.slice(0, group).combine_chunks(), row_group_size=group)
+                held = table.slice(group).to_batches()
+        if held:
+            writer.write_table(pa.Table.from_batches(held).combine_chunks(), row_group_size=group)
+    return rows

@@ -1,0 +1,139 @@
+"""Wikidata's table of sitelinks to one file a wiki: which item each page title is about.
+
+Reads wb_items_per_site.sql.gz once, streamed, and writes {wiki}.parquet for the wikis asked for: title string and
+entity int64 (5582 for Q5582), in the order of the table. Titles are those of the table, which has them in MediaWiki's
+normal form; all namespaces are kept, as items have categories and templates, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from stele import outputs, progress, records
+from stele.corpora.sql_dump import TABLE, Rows, read_rows
+from stele.errors import SteleError
+from stele.knowledge_base import ENTITIES_SCHEMA
+
+log = logging.getLogger(__name__)
+
+PENDING = 1 << 20  # rows of all wikis held back before they are written
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset wikidata_items")
+    parser.add_argument("--wikis", required=True, nargs="+", metavar="WIKI", help="their names, e.g. enwiki frwiki")
+    parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the files")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes a file a wiki; raises SteleError for another table and for a damaged one."""
+    clock = records.start()
+    wikis = list(dict.fromkeys(args.wikis))
+    for wiki in wikis:
+        if not re.fullmatch(r"\w+", wiki, re.ASCII):
+            raise SteleError(f"--wikis {wiki}: not the name of a wiki's database, such as enwiki or be_x_oldwiki")
+    path = find_table(args.dataset.parent)
+    with outputs.atomic_directory(args.output.parent) as folder:
+        try:
+            rows, kept, dropped = write_entities(path, wikis, folder)
+        except OSError as error:
+            raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
+        records.write_record(
+            folder / args.output.name,
+            job="corpora page_entities",
+            inputs={"dataset": args.dataset},
+            clock=clock,
+            rows=rows,
+            wikis=kept,
+            dropped=dropped,
+            content=outputs.files_digest(folder),
+        )
+    log.info("page_entities: %s", {"rows": rows, "wikis": kept, "dropped": dropped})
+    for wiki in wikis:
+        if not kept[wiki]:
+            log.warning("%s: no item has a page of %s: its pages will be without entities", path, wiki)
+
+
+def find_table(folder: Path) -> Path:
+    """The .sql.gz of the table in a dataset folder; several or none are an error that lists what is there."""
+    found = sorted(folder.rglob(f"*{TABLE}*.sql.gz"))
+    if len(found) != 1:
+        there = ", ".join(sorted(path.name for path in folder.rglob("*"))) if folder.is_dir() else "no such folder"
+        raise SteleError(f"{folder}: want one *{TABLE}.sql.gz, found {len(found)} (files: {there})")
+    return found[0]
+
+
+def write_entities(
+    path: Path, wikis: Sequence[str], folder: Path, pending: int = PENDING
+) -> tuple[int, dict[str, int], dict[str, int]]:
+    """Writes {wiki}.parquet for all wikis; (rows of the table, rows kept by wiki, rows of these dropped by reason)."""
+    rows, kept, dropped = 0, dict.fromkeys(wikis, 0), Counter()
+    held: list[Rows] = []
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress.bar(path.stat().st_size, "page_entities", "B"))
+        options = {"compression": "zstd", "use_dictionary": False}
+        writers = [
+            stack.enter_context(pq.ParquetWriter(folder / f"{wiki}.parquet", ENTITIES_SCHEMA, **options))
+            for wiki in wikis
+        ]
+
+        def write() -> None:
+            for site, table in _by_site(held, dropped).items():
+                writers[site].write_table(table)
+                kept[wikis[site]] += table.num_rows
+            held.clear()
+
+        waiting = 0
+        for found, chosen in read_rows(path, wikis, bar.update):
+            rows += found
+            held.append(chosen)
+            waiting += len(chosen.items)
+            if waiting >= pending:
+                write()
+                waiting = 0
+        write()
+    return rows, kept, dict(dropped)
+
+
+def _by_site(held: Sequence[Rows], dropped: Counter[str]) -> dict[int, pa.Table]:
+    """The rows of each site as a table of ENTITIES_SCHEMA, in their order."""
+    sites = np.concatenate([rows.sites for rows in held]) if held else np.zeros(0, np.int64)
+    if not len(sites):
+        return {}
+    items, titles = np.concatenate([rows.items for rows in held]), pa.chunked_array([rows.titles for rows in held])
+    order = np.argsort(sites, kind="stable")
+    present, begins = np.unique(sites[order], return_index=True)
+    ends = [*begins[1:], len(order)]
+    return {
+        int(site): _table(titles.take(pa.array(order[begin:end])), items[order[begin:end]], dropped)
+        for site, begin, end in zip(present, begins, ends, strict=True)
+    }
+
+
+def _table(titles: pa.ChunkedArray, items: np.ndarray, dropped: Counter[str]) -> pa.Table:
+    try:
+        text = titles.cast(pa.string())
+    except pa.ArrowInvalid:  # a title that is not UTF-8, which the column, of 310 bytes, allows, names no page
+        right = pa.array([_is_text(title) for title in titles.to_pylist()])
+        dropped["not_utf8"] += len(right) - right.true_count
+        text, items = titles.filter(right).cast(pa.string()), items[right.to_numpy(zero_copy_only=False)]
+    return pa.table([pc.replace_substring(text, "_", " "), pa.array(items)], schema=ENTITIES_SCHEMA)
+
+
+def _is_text(title: bytes) -> bool:
+    try:
+        title.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
