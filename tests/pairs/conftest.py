@@ -4,10 +4,13 @@ import argparse
 import json
 from types import SimpleNamespace
 
+import pyarrow.parquet as pq
 import pytest
+from knowledge_texts import documents, knowledge
 from mining_texts import new_tokenizer, record
 
 from stele.documents import Document, DocumentWriter
+from stele.pairs import knowledge_pairs as knowledge_pairs_command
 from stele.pairs import mine
 from stele.training.store import Store
 
@@ -40,5 +43,42 @@ def mined(tmp_path, checkpoint):
         store = Store(output.parent)
         examples = [[segment.tolist() for segment in store[i]] for i in range(len(store))]
         return SimpleNamespace(folder=output.parent, record=json.loads(output.read_text()), examples=examples)
+
+    return call
+
+
+@pytest.fixture
+def knowledge_pairs(tmp_path):
+    """knowledge_pairs({language: articles}, recipe keys...) -> the record and the rows that the command writes.
+
+    `others` are articles whose documents are given in place of those that the knowledge base is made of; `write` writes
+    documents, as `documents` does.
+    """
+    runs = iter(range(1000))
+
+    def call(wikis, *, seed=3, shards=1, threads=1, others=None, write=documents, **recipe):
+        place = tmp_path / f"knowledge{next(runs)}"
+        sources = {code: write(place / "documents", code, articles, shards) for code, articles in wikis.items()}
+        bases = {code: knowledge(place / f"base-{code}", wikis[code], sources[code]) for code in wikis}
+        for code, articles in (others or {}).items():
+            sources[code] = write(place / "others", code, articles, shards)
+        output = place / "pairs" / "record.json"
+        given = [
+            "--recipe",
+            json.dumps(recipe),
+            "--part",
+            "-".join(sorted(wikis)),
+            "--seed",
+            str(seed),
+            "--threads",
+            str(threads),
+        ]
+        given += ["--knowledge-base", *(f"{code}={path}" for code, path in bases.items())]
+        given += ["--documents", *(f"{code}={','.join(map(str, paths))}" for code, paths in sources.items())]
+        command = argparse.ArgumentParser()
+        knowledge_pairs_command.add_arguments(command)
+        knowledge_pairs_command.run(command.parse_args([*given, "--output", str(output)]))
+        rows = pq.read_table(output.parent / "pairs.parquet").to_pylist()
+        return SimpleNamespace(path=output, record=json.loads(output.read_text()), rows=rows, folder=output.parent)
 
     return call

@@ -7,6 +7,7 @@ import pytest
 from mining_texts import new_tokenizer, random_documents, text_of
 
 from stele.errors import SteleError
+from stele.mined import OF_THE_PLAN
 from stele.outputs import files_digest
 from stele.pairs._recipe import parse_recipe
 from stele.pairs._tokens import encoder
@@ -103,12 +104,13 @@ def test_a_language_without_examples_has_an_empty_store(mined, caplog):
     ("recipe", "words"),
     [
         ('{"method": "msm", "sentense_words": 3}', ["sentense_words", "did you mean 'sentence_words'"]),
-        ('{"method": "ictt"}', ["ictt", "did you mean 'ict'", "crop, ict, mlm, msm"]),
+        ('{"method": "ictt"}', ["ictt", "did you mean 'ict'", "ict, ilk, mlm, msm, uhs_ilk"]),
         ('{"method": "mine"}', ["unknown mining method 'mine'"]),
+        ('{"method": "tokenise"}', ["unknown mining method 'tokenise'"]),
         ('{"method": "ict", "removal": 1.5}', ["removal", "found 1.5"]),
         ('{"method": "crop", "window": "far"}', ["window", "found 'far'"]),
         ('{"method": "msm", "sentences": 4, "sentences_min": 5}', ["sentences_min 5", "4 sentences"]),
-        ('{"unit": "blocks"}', ["`method`", "crop, ict, mlm, msm"]),
+        ('{"unit": "blocks"}', ["`method`", "ict, ilk, mlm, msm, uhs_ilk"]),
         ("[1]", ["`method`"]),
         ('{"method": ', ["not JSON"]),
     ],
@@ -132,8 +134,12 @@ def test_catalogue_recipes_are_valid():
 
     recipes = catalogue.load("recipes")["pairs"]
     assert {"msm", "msm_blocks", "crop", "ict", "mlm"} <= set(recipes)
-    read = {name: parse_recipe(json.dumps(recipe))[1] for name, recipe in recipes.items()}
+    read, languages = {}, {"languages": 1, "language_pairs": 2}
+    for name, recipe in recipes.items():
+        keys = {key: value for key, value in recipe.items() if key not in OF_THE_PLAN}
+        module, read[name] = parse_recipe(json.dumps(keys))
+        assert "parts" not in recipe or languages[recipe["parts"]] == module.LANGUAGES
     assert read["msm"].unit == "sentences" and read["msm_blocks"].unit == "blocks" and read["msm_blocks"].least == 32
-    for name in ("msm", "crop", "ict", "mlm"):
+    for name in ("msm", "crop", "ict", "mlm", "ilk", "uhs_ilk", "clk", "ds_clk", "clhed"):
         default = parse_recipe(json.dumps({"method": name}))[1].model_dump(exclude={"sentences_min"})
         assert read[name].model_dump(exclude={"sentences_min"}) == default

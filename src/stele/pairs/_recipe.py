@@ -11,7 +11,7 @@ from stele.errors import SteleError, unknown
 from stele.registry import load_named, module_names
 
 METHODS = "stele.pairs"
-COMMANDS = {"mine"}  # modules of that package that are no method
+COMMANDS = {"mine", "knowledge_pairs", "tokenise", "pair_statistics"}  # modules of that package that are no method
 SPECIAL = 2  # special tokens that training puts around a segment: lengths in recipes count them, stores leave them out
 
 
@@ -27,8 +27,12 @@ class MiningRecipe(BaseModel):
         return sentence
 
 
-def parse_recipe(text: str, where: str = "--recipe") -> tuple[ModuleType, MiningRecipe]:
-    """(module of the method, its recipe) from JSON text; what is wrong is said with the key and what is valid."""
+def parse_recipe(text: str, where: str = "--recipe", step: str = "") -> tuple[ModuleType, MiningRecipe]:
+    """(module of the method, its recipe) from JSON text; what is wrong is said with the key and what is valid.
+
+    `step` names the function that the method must have: `examples` for `pairs mine`, `candidates` for `pairs
+    knowledge_pairs` and what follows.
+    """
     try:
         values = json.loads(text)
     except json.JSONDecodeError as error:
@@ -41,6 +45,9 @@ def parse_recipe(text: str, where: str = "--recipe") -> tuple[ModuleType, Mining
     if values["method"] not in methods:
         raise unknown("mining method", values["method"], methods, where)
     module = load_named(METHODS, values["method"], "mining method")
+    if step and not hasattr(module, step):
+        other = "mine" if step == "candidates" else "knowledge_pairs"
+        raise SteleError(f"{where}: {values['method']} examples are made by `pairs {other}`, not by this command")
     known = module.Recipe.model_fields
     if extra := sorted(set(values) - set(known)):
         raise unknown("key", extra[0], known, where)

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    module, recipe = parse_recipe(args.recipe)
+    module, recipe = parse_recipe(args.recipe, step="examples")
     for name, least in (("seed", 0), ("limit", 1)):
         if (found := getattr(args, name)) is not None and found < least:
             raise SteleError(f"--{name}: found {found}, want a number of at least {least}")

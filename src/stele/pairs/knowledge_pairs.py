@@ -1,0 +1,186 @@
+"""Mines a knowledge base for text pairs of one method: ILK, CLK and the other ways of KEPT (sections 3.3 and 4.7).
+
+Writes pairs.parquet (query, passage: string; query_language, passage_language: string; query_page, passage_page: int32,
+the pages' numbers in the knowledge base) and its record. The rows stand in an order drawn by the seed, of which
+`max_pairs` takes the first: fewer pairs are a part of more. A part is a language ("en"), or two in order ("en-fr").
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from stele import knowledge_base, outputs, records
+from stele.errors import SteleError
+from stele.pairs._knowledge import OF_TOKENS, PAIRS, Candidates, Knowledge, KnowledgeRecipe, sample, unpack
+from stele.pairs._knowledge_texts import BUCKET, Pair, Spool, fetch, kept
+from stele.pairs._recipe import parse_recipe
+from stele.training.sampling import derive
+
+log = logging.getLogger(__name__)
+
+SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("query", "passage", "query_language", "passage_language")),
+        *((name, pa.int32()) for name in ("query_page", "passage_page")),
+    ]
+)
+OVERDRAW = 2  # candidates whose texts are read for each pair that is wanted, at first: some will be dropped
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--recipe", required=True, metavar="JSON", help='`method` and its keys, e.g. {"method": "ilk"}')
+    parser.add_argument("--part", required=True, help='a language, or two in order: "en", "en-fr"')
+    parser.add_argument(
+        "--knowledge-base", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="of the part's languages"
+    )
+    parser.add_argument(
+        "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD[,RECORD...]", help="shards in order"
+    )
+    parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
+    parser.add_argument("--memory-mb", type=int, default=2000, help="of the join of links (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="of the same (default: %(default)s)")
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
+    clock = records.start()
+    module, recipe = parse_recipe(args.recipe, step="candidates")
+    if args.seed < 0:
+        raise SteleError(f"--seed: found {args.seed}, want a number of at least 0")
+    bases = {code: path for code, (path,) in _by_language(args.knowledge_base, "--knowledge-base", many=False).items()}
+    documents = _by_language(args.documents, "--documents", many=True)
+    codes = _languages(args.part, bases, documents, recipe.method, module.LANGUAGES)
+    for code in codes:
+        _check_documents(code, bases[code], documents[code])
+    with outputs.atomic_directory(args.output.parent) as folder:
+        work = folder / "work"
+        work.mkdir()
+        knowledge = [Knowledge(bases[code], args.memory_mb, args.threads, work) for code in codes]
+        key = derive(args.seed, recipe.method, args.part)
+        facts = mine(module, recipe, knowledge, {code: documents[code] for code in codes}, key, folder / PAIRS, work)
+        pairs, candidates = facts["pairs"], facts["candidates"]
+        shutil.rmtree(work)
+        inputs = {f"knowledge_base:{code}": bases[code] for code in codes}
+        inputs |= {f"documents:{code}:{n}": path for code in codes for n, path in enumerate(documents[code], 1)}
+        records.write_record(
+            folder / args.output.name,
+            job="pairs knowledge_pairs",
+            inputs=inputs,
+            clock=clock,
+            seed=args.seed,
+            method=recipe.method,
+            recipe=recipe.model_dump(exclude=OF_TOKENS),
+            part=args.part,
+            languages=codes,
+            knowledge={code: base.counts for code, base in zip(codes, knowledge, strict=True)},
+            **facts,
+            content=outputs.files_digest(folder),
+        )
+    log.info("%s %s: %s", recipe.method, args.part, facts)
+    if not pairs:
+        log.warning("%s: not one %s pair of %d candidates", args.part, recipe.method, candidates)
+
+
+def mine(
+    module: ModuleType,
+    recipe: KnowledgeRecipe,
+    knowledge: Sequence[Knowledge],
+    documents: Mapping[str, Sequence[Path]],
+    key: int,
+    path: Path,
+    work: Path,
+) -> dict[str, Any]:
+    """Writes the pairs to `path` and returns the counts: candidates, pairs, and what was dropped before the last pair.
+
+    Where so many are dropped that pairs are lacking, twice as many candidates are drawn, of which the first are the
+    same: stubs have one passage, so that of nine CLK candidates eight may be none.
+    """
+    overdraw = OVERDRAW
+    while True:
+        most = recipe.max_pairs and overdraw * recipe.max_pairs
+        drawn, candidates = sample(module.candidates(knowledge, recipe, key), derive(key, "order"), most)
+        dropped: Counter[str] = Counter()
+        with Spool(work / "texts", len(drawn.query)) as spool:
+            for language, (code, sources) in enumerate(documents.items()):
+                fetch(spool, language, sources, module, recipe, key, drawn, f"{recipe.method} pages of {code}")
+            pairs = write(path, list(documents), drawn, kept(spool.pairs(), recipe, dropped))
+        if pairs == recipe.max_pairs or len(drawn.query) == candidates:
+            return {"candidates": candidates, "pairs": pairs, "dropped": dict(sorted(dropped.items()))}
+        shutil.rmtree(work / "texts")
+        overdraw *= 2
+
+
+def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[Pair]) -> int:
+    """Writes the pairs, a bucket of them a row group; returns how many there are."""
+    names = pa.array(codes, pa.string())
+    total, pairs = 0, iter(pairs)
+    with pq.ParquetWriter(
+        path, SCHEMA, compression="zstd", use_dictionary=["query_language", "passage_language"]
+    ) as file:
+        while block := list(islice(pairs, BUCKET)):
+            rows, *texts = zip(*block, strict=True)
+            columns = dict(zip(("query", "passage"), texts, strict=True))
+            for side, segments in zip(("query", "passage"), drawn, strict=True):
+                language, page, _ = unpack(segments[list(rows)])
+                columns |= {f"{side}_language": names.take(pa.array(language)), f"{side}_page": page}
+            file.write_table(pa.table(columns).select(SCHEMA.names).cast(SCHEMA))
+            total += len(block)
+    return total
+
+
+def _by_language(given: Sequence[str], name: str, many: bool) -> dict[str, list[Path]]:
+    """The records by language, of LANGUAGE=RECORD or, where they are many, LANGUAGE=RECORD,RECORD..."""
+    found: dict[str, list[Path]] = {}
+    for item in given:
+        code, equals, paths = item.partition("=")
+        if not (code and equals and paths):
+            raise SteleError(f"{name} {item!r}: want LANGUAGE=RECORD{'[,RECORD...]' if many else ''}")
+        if code in found:
+            raise SteleError(f"{name}: {code} is given twice")
+        found[code] = [Path(path) for path in (paths.split(",") if many else [paths])]
+    return found
+
+
+def _languages(
+    part: str, bases: dict[str, Path], documents: dict[str, list[Path]], method: str, count: int
+) -> list[str]:
+    """The languages of a part, in order; what is given must be theirs."""
+    codes = sorted(bases)
+    if len(codes) != count or "-".join(codes) != part:
+        want = "one language" if count == 1 else 'two languages in order, as in "en-fr"'
+        raise SteleError(
+            f"--part {part}: a part of {method} is {want}; knowledge bases are given of {', '.join(codes)}"
+        )
+    if sorted(documents) != codes:
+        raise SteleError(f"--documents: want those of {', '.join(codes)}, found {', '.join(sorted(documents))}")
+    return codes
+
+
+def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
+    """A knowledge base counts pages through its documents: others, or another order, would give wrong texts."""
+    known = records.read_record(base)["inputs"]
+    others = [
+        str(path)
+        for number, path in enumerate(documents, 1)
+        if records.content_digest(path) != known.get(f"documents:{number}")
+    ]
+    pages = sum(records.read_record(path)["documents"] for path in documents)
+    if others or pages != (built := knowledge_base.read_pages(base, ["page"]).num_rows):
+        what = (
+            f"of these documents of {code} in this order: {', '.join(others)}"
+            if others
+            else f"of {pages} documents but of {built}"
+        )
+        raise SteleError(f"{base}: not made {what}; build the knowledge base again")

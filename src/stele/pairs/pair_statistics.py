@@ -1,0 +1,120 @@
+"""Counts of the pairs mined from knowledge bases: a table (CSV, Markdown) and a heat map of languages (SVG).
+
+The table has a line for each language (pages, those with an entity, links) and for each recipe and part (candidates,
+pairs, what was dropped and why). The map shows how many CLK pairs each two languages have, on its diagonal how many ILK
+pairs each language has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stele import records
+from stele.errors import SteleError
+from stele.outputs import atomic_file
+from stele.pairs._heat_map import draw, save
+
+log = logging.getLogger(__name__)
+
+OF_A_LANGUAGE = ("pages", "pages_with_entity", "links")
+OF_A_PART = ("candidates", "pairs")
+FIRST = ("recipe", "method", "part")
+
+Row = dict[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pairs", required=True, nargs="+", metavar="RECIPE=RECORD", help="records of `pairs knowledge_pairs`"
+    )
+    parser.add_argument(
+        "--output", required=True, type=Path, metavar="CSV", help="file.csv; .md and .svg stand beside it"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the three files; raises SteleError for records of other jobs, and for parts given twice."""
+    if args.output.suffix != ".csv":
+        raise SteleError(f"--output {args.output}: want a name that ends in .csv")
+    made: dict[tuple[str, str], dict[str, Any]] = {}
+    for item in args.pairs:
+        recipe, equals, path = item.partition("=")
+        if not (recipe and equals and path):
+            raise SteleError(f"--pairs {item!r}: want RECIPE=RECORD")
+        record = records.read_record(path)
+        if record.get("job") != "pairs knowledge_pairs":
+            raise SteleError(f"{path}: found a record of {record.get('job')!r}, want one of 'pairs knowledge_pairs'")
+        if (recipe, record["part"]) in made:
+            raise SteleError(f"--pairs: {recipe} of {record['part']} is given twice")
+        made[recipe, record["part"]] = record
+    languages, parts = language_rows(made), part_rows(made)
+    with atomic_file(args.output) as handle:
+        writer = csv.DictWriter(handle, columns([*languages, *parts]), restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*languages, *parts])
+    labels = sorted({label for record in made.values() for label in record["labels"]})
+    with atomic_file(args.output.with_suffix(".md")) as handle:
+        handle.write(markdown(languages, parts, labels))
+    counts = {(row["method"], row["part"]): row["pairs"] for row in parts if row["recipe"] == row["method"]}
+    save(draw([row["part"] for row in languages], counts, labels), args.output.with_suffix(".svg"))
+    log.info("%d languages, %d parts: %d pairs", len(languages), len(parts), sum(row["pairs"] for row in parts))
+
+
+def language_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
+    """A row a language, in order of their codes."""
+    known = {code: counts for record in made.values() for code, counts in record["knowledge"].items()}
+    return [
+        dict.fromkeys(FIRST, "") | {"part": code} | {name: counts[name] for name in OF_A_LANGUAGE}
+        for code, counts in sorted(known.items())
+    ]
+
+
+def part_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
+    """A row a recipe and part, in their order; what was dropped in columns `dropped_` and the reason."""
+    reasons = sorted({reason for record in made.values() for reason in record["dropped"]})
+    return [
+        {
+            **dict(zip(FIRST, (recipe, record["method"], part), strict=True)),
+            **{name: record[name] for name in OF_A_PART},
+            **{f"dropped_{reason}": record["dropped"].get(reason, 0) for reason in reasons},
+        }
+        for (recipe, part), record in sorted(made.items())
+    ]
+
+
+def columns(rows: Sequence[Row]) -> list[str]:
+    """The names of all columns, in the order in which they first come."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def markdown(languages: Sequence[Row], parts: Sequence[Row], labels: Sequence[str]) -> str:
+    """The table as a page: the languages, then each recipe with its sum."""
+    text = ["# Pairs mined from the knowledge bases\n"]
+    if labels:
+        text.append(f"{', '.join(labels)}\n")
+    ilk = {row["part"]: row["candidates"] for row in parts if row["recipe"] == row["method"] == "ilk"}
+    linked = [
+        {**row, "symmetrically_linked_sentences": ilk[row["part"]]} if row["part"] in ilk else row for row in languages
+    ]
+    text += ["## Languages\n", _table(linked, "language")]
+    for recipe in dict.fromkeys(row["recipe"] for row in parts):
+        text += [f"## {recipe}\n", _table([row for row in parts if row["recipe"] == recipe], "part")]
+    return "\n".join(text)
+
+
+def _table(rows: Sequence[Row], first: str) -> str:
+    """Rows as a pipe table with a sum below; names in code, numbers right-aligned, with commas."""
+    names = [name for name in columns(rows) if name not in FIRST]
+    total = {name: sum(row.get(name, 0) for row in rows) for name in names}
+    lines = [
+        f"| {first} | {' | '.join(name.replace('_', ' ') for name in names)} |",
+        "| --- |" + " ---: |" * len(names),
+    ]
+    for part, row in [*((f"`{row['part']}`", row) for row in rows), ("all", total)]:
+        lines.append(f"| {part} | {' | '.join(f'{row[name]:,}' if name in row else '' for name in names)} |")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,103 @@
+"""Text pairs of a knowledge base to training examples: query and passage in the tokens of one tokenizer.
+
+Writes an example store (stele.training.store) of two segments an example, tokens without special ones, in the order of
+the pairs, and its record. Both sides are cut at the recipe's lengths.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from stele import outputs, progress, records
+from stele.errors import SteleError
+from stele.pairs._knowledge import OF_TOKENS, PAIRS, KnowledgeRecipe
+from stele.pairs._recipe import SPECIAL, parse_recipe
+from stele.pairs._tokens import Encode, encoder
+from stele.training.store import write_store
+
+log = logging.getLogger(__name__)
+
+BATCH = 1 << 12  # pairs tokenised at once
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs, with the lengths in tokens")
+    parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the text pairs")
+    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    _, recipe = parse_recipe(args.recipe, step="candidates")
+    made = records.read_record(args.pairs)
+    if made.get("method") != recipe.method:
+        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
+    from stele.encoders.probe import tokenizer_probe
+    from stele.encoders.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(args.tokenizer.parent)
+    probe = outputs.digest(tokenizer_probe(tokenizer))
+    counts: Counter[str] = Counter()
+    shown = progress.track(
+        read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"
+    )
+    with outputs.atomic_directory(args.output.parent) as folder:
+        stored = write_store(folder, examples(shown, encoder(tokenizer), recipe, counts))
+        dropped = counts.pop("empty", 0)
+        records.write_record(
+            folder / args.output.name,
+            job="pairs tokenise",
+            inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
+            clock=clock,
+            method=recipe.method,
+            recipe=recipe.model_dump(include={"method", *OF_TOKENS}),
+            language=made["part"],
+            tokenizer_probe=probe,
+            **stored,
+            dropped={"empty": dropped} if dropped else {},
+            counts={name: number for name, number in sorted(counts.items()) if number},
+            content=outputs.files_digest(folder),
+        )
+    log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
+
+
+def read_pairs(path: Path) -> Iterator[tuple[list[str], list[str]]]:
+    """(queries, passages), BATCH of each, in order."""
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(BATCH, columns=["query", "passage"]):
+                yield batch.column("query").to_pylist(), batch.column("passage").to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise SteleError(f"{path}: not readable pairs ({error}); mine the pairs again") from None
+
+
+def examples(
+    batches: Iterable[tuple[list[str], list[str]]], encode: Encode, recipe: KnowledgeRecipe, counts: Counter[str]
+) -> Iterator[list[np.ndarray]]:
+    """[query, passage], uint32 arrays, of each pair; counts those cut, and drops pairs with a side without tokens."""
+    limits = recipe.query_tokens - SPECIAL, recipe.passage_tokens - SPECIAL
+    for batch in batches:
+        sides = [_split(encode(texts)) for texts in batch]
+        for query, passage in zip(*sides, strict=True):
+            if not (len(query) and len(passage)):
+                counts["empty"] += 1
+                continue
+            counts["queries_cut"] += len(query) > limits[0]
+            counts["passages_cut"] += len(passage) > limits[1]
+            yield [query[: limits[0]], passage[: limits[1]]]
+
+
+def _split(encoded: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
+    """The tokens of each text, of those of all texts and their lengths."""
+    ids, lengths = encoded
+    ends = np.cumsum(lengths).tolist()
+    return [ids[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]

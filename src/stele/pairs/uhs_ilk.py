@@ -1,0 +1,49 @@
+"""UHS-ILK, unidirectionally linked segments within a language (KEPT, section 4.7, strategy 2).
+
+"We treat the sentence containing the anchor text as a query and select the top passages from the hyperlinked Wikipedia
+page as the positive document": each link asks once, and gets one of the first `passages` of its page, drawn by the
+seed. Nothing links back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from stele.pairs._knowledge import RANDOM, Candidates, Knowledge, KnowledgeRecipe, hashed, pack
+from stele.pairs._segments import Page
+from stele.training.sampling import derive
+
+LANGUAGES = 1  # of a part
+
+
+class Recipe(KnowledgeRecipe):
+    """UHS-ILK's keys."""
+
+    method: Literal["uhs_ilk"] = "uhs_ilk"
+    passages: int = Field(3, ge=1, description="a page is described by so many of its first passages")
+    max_pairs: int | None = Field(5_000_000, ge=1)
+
+
+def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:
+    """All links; a query's place is its sentence, a passage's a random number."""
+    for page, sentence, target in bases[0].links():
+        yield described(pack(0, page, sentence), 0, target, key)
+
+
+def described(query: np.ndarray, language: int, target: np.ndarray, key: int) -> Candidates:
+    """Sentences with the pages that describe them: the passage's place is a random number of the pair."""
+    pairs = Candidates(query, pack(language, target, 0))
+    return Candidates(query, pairs.passage | hashed(pairs, derive(key, "description")) & np.uint64(RANDOM))
+
+
+def query(page: Page, place: int, recipe: Recipe) -> str | None:
+    return page.sentences[place]
+
+
+def passage(page: Page, place: int, recipe: Recipe) -> str | None:
+    """One of the first passages, as many as there are: all equally likely."""
+    return page.passage(place % min(recipe.passages, page.size))

@@ -1,0 +1,111 @@
+"""Sampling on numbers, and the way from numbers to texts with little memory."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from stele.pairs import _knowledge, _knowledge_texts
+from stele.pairs._knowledge import Candidates, hashed, pack, sample, swapped, unpack
+from stele.pairs._knowledge_texts import Spool, kept
+from stele.pairs.ilk import Recipe
+
+
+def pairs(count, seed=0):
+    numbers = np.random.default_rng(seed).permutation(10 * count)[: 2 * count].astype(np.uint64)
+    return Candidates(numbers[:count], numbers[count:])
+
+
+def batches(candidates, size):
+    return [Candidates(*(c[i : i + size] for c in candidates)) for i in range(0, len(candidates.query), size)]
+
+
+def test_packed_segments_come_back():
+    language, page, place = np.array([0, 1, 1]), np.array([5, (1 << 31) - 1, 0]), np.array([(1 << 32) - 1, 0, 7])
+    assert [column.tolist() for column in unpack(pack(language, page, place))] == [
+        c.tolist() for c in (language, page, place)
+    ]
+
+
+@pytest.mark.parametrize("most", [None, 1, 7, 500, 4000])
+def test_sample_is_the_first_of_all_however_it_is_cut(monkeypatch, most):
+    """Reference: all hashes sorted at once. Steps of 64 candidates, so that what is kept is cut often."""
+    monkeypatch.setattr(_knowledge, "BATCH", 64)
+    candidates = pairs(3000)
+    order = np.argsort(hashed(candidates, 5), kind="stable")[:most]
+    for size in (1, 33, 5000):
+        given = batches(candidates, size) if size > 1 else batches(Candidates(*(c[::-1] for c in candidates)), 10)
+        found, total = sample(given, 5, most)
+        assert total == 3000
+        assert (found.query == candidates.query[order]).all() and (found.passage == candidates.passage[order]).all()
+
+
+def test_equal_hashes_are_told_apart_by_the_numbers(monkeypatch):
+    """With hashes of two bits, every order of the candidates still draws the same."""
+    monkeypatch.setattr(_knowledge, "BATCH", 64)
+    monkeypatch.setattr(_knowledge, "hashed", lambda candidates, key: candidates.query % np.uint64(4))
+    candidates = pairs(1000)
+    order = np.lexsort((candidates.passage, candidates.query, candidates.query % 4))[:300]
+    for seed in range(5):
+        turned = np.random.default_rng(seed).permutation(1000)
+        found, _ = sample(batches(Candidates(*(c[turned] for c in candidates)), 10), 5, 300)
+        assert (found.query == candidates.query[order]).all()
+
+
+def test_every_candidate_is_as_likely():
+    """Over 400 seeds each of 20 candidates is among the first five a quarter of the time (4 standard deviations)."""
+    candidates, drawn = pairs(20), Counter()
+    for key in range(400):
+        drawn.update(sample([candidates], key, 5)[0].query.tolist())
+    assert len(drawn) == 20 and all(abs(n - 100) <= 4 * np.sqrt(400 * 0.25 * 0.75) for n in drawn.values())
+
+
+def test_the_coin_has_no_say_in_the_order():
+    """Half of the pairs are exchanged, among those drawn first as among all."""
+    candidates = pairs(20_000)
+    turned = swapped(candidates, 9)
+    asked = set(candidates.query.tolist())
+    first = sample([turned], 9, 2000)[0]
+    for share, size in (
+        (np.mean([q in asked for q in turned.query.tolist()]), 20_000),
+        (np.mean([q in asked for q in first.query.tolist()]), 2000),
+    ):
+        assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(size)
+
+
+def test_spool_with_little_memory(monkeypatch, tmp_path):
+    """Texts added in any order come back by candidate, from several buckets and many writes."""
+    monkeypatch.setattr(_knowledge_texts, "BUFFER", 50)
+    texts = {(row, side): f"text {row}/{side} ж" for row in range(100) for side in (0, 1) if (row + side) % 7}
+    with Spool(tmp_path / "a", 100, bucket=16) as spool:
+        for row, side in np.random.default_rng(0).permutation(list(texts)).tolist():
+            spool.add(row, side, texts[row, side])
+        found = list(spool.pairs())
+    assert found == [(row, texts.get((row, 0)), texts.get((row, 1))) for row in range(100)]
+    assert len(list((tmp_path / "a").iterdir())) == 7
+
+
+def test_spool_opens_few_files(monkeypatch, tmp_path):
+    monkeypatch.setattr(_knowledge_texts, "BUCKETS", 3)
+    with Spool(tmp_path / "a", 1000, bucket=10) as spool:
+        for row in range(1000):
+            spool.add(row, 0, "text")
+        assert sum(query == "text" for _, query, _ in spool.pairs()) == 1000
+    assert len(list((tmp_path / "a").iterdir())) == 3
+
+
+def test_what_is_kept():
+    recipe = Recipe(min_characters=3, max_pairs=3)
+    texts = [
+        (0, "One two.", "Three four."),
+        (1, "one  TWO.", "three four."),  # the same again
+        (2, "One two.", "Three! One two. Four."),  # holds it
+        (3, "One two.", None),
+        (4, "-- a 1 --", "Three four."),  # two letters or digits
+        (5, "One two.", "Five six."),  # another pair
+        (6, "Three four.", "One two."),  # the other way round is another pair
+        (7, "Seven.", "Eight."),  # one too many: never looked at
+    ]
+    dropped = Counter()
+    assert [pair.row for pair in kept(texts, recipe, dropped)] == [0, 5, 6]
+    assert dropped == {"duplicates": 1, "contained": 1, "fewer_passages": 1, "near_empty": 1}

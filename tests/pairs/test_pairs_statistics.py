@@ -1,0 +1,91 @@
+"""`pairs pair_statistics`: the table holds what the records say; the map has a square for each part."""
+
+import argparse
+import csv
+import re
+
+import pytest
+from knowledge_texts import random_wiki
+
+from stele.errors import SteleError
+from stele.pairs import pair_statistics
+
+WIKIS = {code: random_wiki(code, 40, n, entities=60) for n, code in enumerate(("ar", "en", "sw"))}
+
+
+@pytest.fixture
+def made(knowledge_pairs):
+    """Records by (recipe, part): ILK of three languages, CLK of two of their three pairs, CLHED of one."""
+    found = {("ilk", code): knowledge_pairs({code: wiki}, method="ilk") for code, wiki in WIKIS.items()}
+    for a, b in (("ar", "en"), ("en", "sw")):
+        pair = {a: WIKIS[a], b: WIKIS[b]}
+        found["clk", f"{a}-{b}"] = knowledge_pairs(pair, method="clk")
+        found["clk_one", f"{a}-{b}"] = knowledge_pairs(pair, method="clk", pairing="one", passage_words=10)
+    found["clhed", "ar-en"] = knowledge_pairs({code: WIKIS[code] for code in ("ar", "en")}, method="clhed", max_pairs=5)
+    return found
+
+
+def statistics(folder, given):
+    command = argparse.ArgumentParser()
+    pair_statistics.add_arguments(command)
+    output = folder / "statistics" / "knowledge_pairs.csv"
+    pair_statistics.run(command.parse_args(["--pairs", *given, "--output", str(output)]))
+    return output
+
+
+def test_table_and_map(tmp_path, made):
+    output = statistics(tmp_path, [f"{recipe}={pairs.path}" for (recipe, _), pairs in made.items()])
+    with open(output, encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    languages = {row["part"]: row for row in rows if not row["recipe"]}
+    for code in WIKIS:
+        record = made["ilk", code].record
+        assert {name: int(languages[code][name]) for name in record["knowledge"][code]} == record["knowledge"][code]
+    parts = {(row["recipe"], row["part"]): row for row in rows if row["recipe"]}
+    assert parts.keys() == made.keys()
+    for key, row in parts.items():
+        record = made[key].record
+        assert (int(row["candidates"]), int(row["pairs"])) == (record["candidates"], record["pairs"])
+        dropped = {name.removeprefix("dropped_"): int(n) for name, n in row.items() if name.startswith("dropped_")}
+        assert {reason: n for reason, n in dropped.items() if n} == record["dropped"]
+
+    text = output.with_suffix(".md").read_text()
+    assert "generated data" in text and [*re.findall("^## (.*)", text, re.M)] == [
+        "Languages",
+        "clhed",
+        "clk",
+        "clk_one",
+        "ilk",
+    ]
+    total = sum(made["clk", part].record["pairs"] for part in ("ar-en", "en-sw"))
+    assert re.search(rf"^\| all \|.* {total:,} \|", text, re.M)
+
+    drawn = re.findall(r"<text[^>]*>\s*([^<]+?)\s*</text>", output.with_suffix(".svg").read_text())
+    for key in (*(("ilk", code) for code in WIKIS), ("clk", "ar-en"), ("clk", "en-sw")):
+        assert str(made[key].record["pairs"]) in drawn or made[key].record["pairs"] > 999
+    assert {"ar", "en", "sw"} < set(drawn) and "grey: none; white: not mined" in drawn
+
+
+def test_same_records_same_bytes(tmp_path, made):
+    given = [f"{recipe}={pairs.path}" for (recipe, _), pairs in made.items()]
+    one, other = (statistics(tmp_path / name, given[::step]) for name, step in (("a", 1), ("b", -1)))
+    for suffix in (".csv", ".md", ".svg"):
+        assert one.with_suffix(suffix).read_bytes() == other.with_suffix(suffix).read_bytes()
+
+
+def test_one_language_alone(tmp_path, made):
+    output = statistics(tmp_path, [f"ilk={made['ilk', 'en'].path}"])
+    assert len(output.read_text().splitlines()) == 3 and output.with_suffix(".svg").stat().st_size > 1000
+
+
+def test_what_is_no_record_of_pairs_is_refused(tmp_path, made):
+    record = made["ilk", "en"].path
+    base = record.parents[1] / "base-en" / "record.json"
+    for given, words in (
+        ([f"ilk={record}", f"ilk={record}"], "ilk of en is given twice"),
+        ([f"ilk={base}"], "found a record of 'made'"),
+        ([str(record)], "want RECIPE=RECORD"),
+    ):
+        with pytest.raises(SteleError, match=words):
+            statistics(tmp_path, given)
+    assert not (tmp_path / "statistics").exists()
