@@ -1,4 +1,4 @@
-"""A tiny checkpoint, and mined examples of four methods in two languages."""
+"""A tiny checkpoint, and mined examples of all methods."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,10 @@ from stele import records
 from stele.outputs import files_digest
 from stele.training.store import write_store
 
-SEGMENTS = {"msm": 5, "crop": 2, "ict": 2, "mlm": 1}
+SEGMENTS = {"msm": 5, "crop": 2, "ict": 2, "mlm": 1, "ilk": 2, "clk": 2, "uhs_ilk": 2, "ds_clk": 2, "clhed": 2}
+LANGUAGES = (("en", 40), ("sw", 12))
+PAIRS_OF_LANGUAGES = (("en-sw", 20), ("en-th", 3), ("sw-th", 0))
+PARTS = dict.fromkeys(("clk", "ds_clk", "clhed"), PAIRS_OF_LANGUAGES)
 
 
 @pytest.fixture(scope="session")
@@ -18,12 +21,12 @@ def base(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def pairs(tmp_path_factory):
-    """ "method:language" -> record, for msm, crop, ict and mlm in en and sw."""
+    """ "method:part" -> record, for every method in en and sw, or in pairs of languages."""
     rng = np.random.default_rng(3)
     found = {}
     for method, segments in SEGMENTS.items():
-        for language, size in (("en", 40), ("sw", 12)):
-            folder = tmp_path_factory.mktemp(f"{method}-{language}")
+        for part, size in PARTS.get(method, LANGUAGES):
+            folder = tmp_path_factory.mktemp(f"{method}-{part}")
             counts = write_store(
                 folder,
                 (
@@ -34,7 +37,7 @@ def pairs(tmp_path_factory):
                     for _ in range(size)
                 ),
             )
-            found[f"{method}:{language}"] = folder / "record.json"
+            found[f"{method}:{part}"] = folder / "record.json"
             records.write_record(
                 folder / "record.json",
                 job="mine",

@@ -19,7 +19,11 @@ OWN = {
     "crop": dict(pairs=6, sentence_length=12, temperature=0.1, projector="asymmetric", mlm_share=0.25),
     "ict": dict(pairs=6, query_length=8, block_length=12, width=8),
     "mlm": {},
+    "kept": dict(tasks=["crop", "ilk", "clk"], pairs=6, length=12, temperature=0.05, groups=3),
+    "moco": dict(pairs=6, length=12, temperature=0.05, queue=36, momentum=0.9),
 }
+for _mixed in ("kept", "moco"):
+    OWN[_mixed] |= dict(mixing="all_languages", crop_ratio=[0.1, 0.5])
 
 
 def arguments(tmp_path, base, pairs, objective="msm", seed=0, drop=(), code="", **changes):

@@ -2,7 +2,8 @@
 
 The values are written out here once more, from the papers and the authors' code, so that a slip in recipes.yaml shows.
 MSM: Zhang et al., section 4.2 and tables 4 to 8, and run_msm.sh of the released code. ICT: Lee et al. 2019 and
-google-research/language, orqa (BERT's optimizer).
+google-research/language, orqa (BERT's optimizer). KEPT: sections 3.3, 3.4, 4.3 and 4.5, tables 7 and 9; what it leaves
+open and mContriever's objective: contriever's mcontriever.sh, src/data.py and src/moco.py.
 """
 
 import pytest
@@ -37,6 +38,7 @@ def test_every_model_s_recipe_is_valid(scale, model):
 # what MSM, CROP and MLM at equal compute have in common
 RUN = {
     "sampling_alpha": 0.3,
+    "mixing": "one_language",
     "groups": 16,
     "mlm_sequences": 128,
     "mlm_length": 256,
@@ -71,6 +73,36 @@ MSM = RUN | {
     "heads": "shared",
     "mask_duplicates": False,
 }
+FROM_CONTRIEVER = {
+    "mixing": "all_languages",
+    "temperature": 0.05,
+    "crop_ratio": (0.1, 0.5),
+    "mlm_share": 0.0,
+    "dropout": 0.1,
+    "steps": 300_000,
+    "learning_rate": 2e-5,
+    "warmup_steps": 12_000,
+    "schedule": "linear",
+    "betas": (0.9, 0.98),
+    "eps": 1e-6,
+    "weight_decay": 0.01,
+    "decay_all": True,
+    "clip_norm": None,
+    "precision": "bfloat16",
+    "threads": 8,
+    "encode_chunk": None,
+    "snapshots": [],
+}
+KEPT = FROM_CONTRIEVER | {
+    "objective": "kept",
+    "tasks": ["crop", "ilk", "clk"],
+    "sampling_alpha": 0.3,
+    "groups": 3,
+    "pairs": 512,
+    "length": 128,
+    "mask_duplicates": True,
+    "encode_chunk": 256,
+}
 PAPER = {
     "msm": MSM,
     "msm_en": MSM,
@@ -104,6 +136,7 @@ PAPER = {
     "ict": {
         "objective": "ict",
         "sampling_alpha": 0.3,
+        "mixing": "one_language",
         "steps": 100_000,
         "groups": 1,
         "pairs": 4096,
@@ -128,6 +161,24 @@ PAPER = {
         "snapshots": [],
     },
     "mlm_equal_compute": RUN | {"objective": "mlm", "steps": None},
+    "kept": KEPT,
+    "kept_no_crop": KEPT | {"tasks": ["ilk", "clk"], "groups": 2},
+    "kept_no_ilk": KEPT | {"tasks": ["crop", "clk"], "groups": 2},
+    "kept_no_clk": KEPT | {"tasks": ["crop", "ilk"], "groups": 2},
+    "kept_uhs_ilk": KEPT | {"tasks": ["crop", "uhs_ilk", "clk"]},
+    "kept_ds_clk": KEPT | {"tasks": ["crop", "ilk", "ds_clk"]},
+    "kept_clhed": KEPT | {"tasks": ["crop", "ilk", "clk", "clhed"], "groups": 4},
+    "crop_equal_compute": KEPT | {"tasks": ["crop"], "groups": 1, "steps": None},
+    "mcontriever_continued": FROM_CONTRIEVER
+    | {
+        "objective": "moco",
+        "sampling_alpha": 0.0,
+        "groups": 8,
+        "pairs": 256,
+        "length": 130,
+        "queue": 32_768,
+        "momentum": 0.999,
+    },
 }
 SAID_ELSEWHERE = {"languages", "power", "save_every_seconds", "equal_compute_to", "mlm_share", "warmup_steps"}
 
@@ -138,7 +189,8 @@ def test_the_values_are_the_papers(model):
     assert {name: found[name] for name in PAPER[model]} == PAPER[model]
     used = {name for name, value in found.items() if value is not None}
     assert used - set(PAPER[model]) <= SAID_ELSEWHERE, "a key without its value here"
-    assert len(found["languages"]) == (1 if model == "msm_en" else 108)
+    languages = 28 if found["objective"] in ("kept", "moco") else 108
+    assert len(found["languages"]) == (1 if model == "msm_en" else languages)
 
 
 def test_a_contrastive_group_has_the_tokens_of_an_mlm_batch_at_most():
@@ -149,6 +201,31 @@ def test_a_contrastive_group_has_the_tokens_of_an_mlm_batch_at_most():
 def test_equal_compute_is_to_msm():
     assert recipe("mlm_equal_compute").to_equal() == recipe("msm")
     assert set(jobs("paper").pretraining_recipe("mlm_equal_compute")["mining"]) == {"mlm", "msm"}
+
+
+def test_equal_compute_is_to_kept():
+    plan = jobs("paper")
+    assert recipe("crop_equal_compute").to_equal() == recipe("kept")
+    assert plan.pretraining_recipe("crop_equal_compute")["mining"] == {"mlm": "chunks", "ilk": "ilk", "clk": "clk"}
+
+
+@pytest.mark.parametrize("scale", catalogue.scale_names())
+def test_rows_of_kept_differ_in_their_tasks_and_mcontriever_in_its_objective(scale):
+    """Tables 7 and 9: every task has a group as large as KEPT's; "+ continue pre-train" has as many steps."""
+    kept, continued = recipe("kept", scale), recipe("mcontriever_continued", scale)
+    for model in TRAINED:
+        if model.startswith("kept_"):
+            found = recipe(model, scale)
+            assert found.groups == len(found.tasks)
+            same = found.model_dump(exclude={"tasks", "groups"})
+            assert same == kept.model_dump(exclude={"tasks", "groups"})
+    assert (continued.steps, continued.warmup_steps) == (kept.steps, kept.warmup_steps)
+    assert continued.languages == kept.languages and continued.temperature == kept.temperature
+
+
+def test_a_step_of_mcontriever_is_as_large_as_on_its_32_gpus():
+    found = recipe("mcontriever_continued")
+    assert found.groups * found.pairs == 32 * 64 and found.queue % (32 * 64) == 0
 
 
 @pytest.mark.parametrize("scale", catalogue.scale_names())
@@ -179,6 +256,12 @@ def test_mined_sequences_are_as_long_as_their_recipe_reads(scale):
     assert plan.pairs_recipe("msm")["sentence_tokens"] == recipe("msm", scale).sentence_length
     assert plan.pairs_recipe("crop")["sentence_tokens"] == recipe("crop", scale).sentence_length
     assert plan.pairs_recipe("mlm")["length"] == recipe("msm", scale).mlm_length
+    kept = recipe("kept", scale)
+    for method in ("ilk", "clk", "uhs_ilk", "ds_clk", "clhed"):
+        mined = plan.pairs_recipe(method)
+        assert (mined["query_tokens"], mined["passage_tokens"]) == (kept.length, kept.length), method
+    longest = (plan.pairs_recipe("chunks")["length"] - 2) * kept.crop_ratio[1]
+    assert longest <= kept.length and longest + 2 <= recipe("mcontriever_continued", scale).length
     ict = plan.pairs_recipe("ict")
     assert (ict["query_tokens"], ict["block_tokens"]) == (
         recipe("ict", scale).query_length,

@@ -9,8 +9,12 @@ import torch
 from pretrain_runs import OWN, SMALL, arguments, weights
 from tiny_checkpoint import checkpoint
 
+from stele import catalogue
 from stele.cli import main
+from stele.config import parse
 from stele.errors import SteleError
+from stele.jobs import Jobs
+from stele.plan import make_plan
 from stele.pretraining.base import load_base
 from stele.pretraining.stores import parse_pairs
 from stele.records import read_record
@@ -48,13 +52,15 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective):
     record = read_record(out / "record.json")
     assert record["labels"] == ["generated data", "stand-in checkpoint"]
     assert record["objective"] == objective and record["seed"] == 0 and record["steps"] == 6
-    assert record["negatives_per_query"] == {"msm": 14, "crop": 5, "ict": 5, "mlm": None}[objective]
-    assert record["pooling"] == (None if objective == "mlm" else "cls")
+    negatives = {"msm": 14, "crop": 5, "ict": 5, "mlm": None, "kept": 5, "moco": 36}
+    assert record["negatives_per_query"] == negatives[objective]
+    assert record["pooling"] == {"mlm": None, "kept": "mean", "moco": "mean"}.get(objective, "cls")
     group = record["contrastive_group"]
     if objective == "msm":  # documents of 3 to 5 sentences
         assert (group["examples"], group["vectors_at_most"]) == (3, 15) and 9 <= group["vectors_on_average"] < 15
     else:
-        whole = {"examples": 6, "vectors_at_most": 6, "vectors_on_average": 6.0}
+        mixing = "all_languages" if objective in ("kept", "moco") else "one_language"
+        whole = {"examples": 6, "mixing": mixing, "vectors_at_most": 6, "vectors_on_average": 6.0}
         assert group == (None if objective == "mlm" else whole)
     assert record["arithmetic"]["flops"] == pytest.approx(6 * record["arithmetic"]["flops_per_step"])
     assert not (tmp_path / "state").exists(), "the state goes when the job is done"
@@ -74,6 +80,67 @@ def test_same_seed_same_bytes_other_seed_others(run, tmp_path):
 def test_only_the_recipe_s_languages_are_used(run, tmp_path):
     assert run(languages=["sw"])[0] == 0
     assert set(read_record(tmp_path / "out" / "record.json")["languages"]["msm"]) == {"sw"}
+
+
+def test_tasks_have_their_stores_parts_and_losses(run, tmp_path):
+    assert run(objective="kept")[0] == 0
+    record, rows = (
+        read_record(tmp_path / "out" / "record.json"),
+        list(csv.DictReader((tmp_path / "out" / "curve.csv").open())),
+    )
+    assert {name: list(parts) for name, parts in record["languages"].items()} == {
+        "crop": ["en", "sw"],
+        "ilk": ["en", "sw"],
+        "clk": ["en-sw", "en-th"],
+    }
+    assert record["languages_left_out"] == {"clk": {"sw-th": 0}}
+    shares = [about["probability"] for about in record["languages"]["clk"].values()]
+    assert shares == pytest.approx([20**0.3 / (20**0.3 + 3**0.3), 3**0.3 / (20**0.3 + 3**0.3)], abs=1e-5)
+    assert set(rows[0]) == {"step", "learning_rate", "crop", "ilk", "clk"} and all(all(row.values()) for row in rows)
+    batch = record["global_batch"]
+    assert (batch["groups"], batch["examples_a_group"]) == (3, 6)
+    assert [batch[f"{name}_groups_on_average"] for name in ("crop", "ilk", "clk", "mlm")] == [1, 1, 1, 0]
+
+
+OF_KEPT = sorted(
+    key for key, model in catalogue.load("models").items() if model.get("recipe") in ("kept", "mcontriever")
+)
+
+
+@pytest.mark.parametrize("model", OF_KEPT)
+def test_recipes_of_the_papers_scale_take_two_steps(tmp_path, base, pairs, model):
+    """The catalogue's values as they are, but for what makes it large."""
+    plan = make_plan(parse({"scale": "paper"}))
+    values = Jobs(plan.config, plan.scale, plan.why, plan.sizes).objective_recipe(model)
+    small = {"pairs": 4, "length": 12, "warmup_steps": 1, "threads": 1, "languages": ["en", "sw"]}
+    small |= {"groups": 2, "queue": 16} if values["objective"] == "moco" else {}
+    values |= small
+    if "equal_compute_to" in values:
+        values["equal_compute_to"] = {**values["equal_compute_to"], **small, "steps": 2}
+    else:
+        values["steps"] = 2
+    command = arguments(tmp_path, base, pairs, objective=values["objective"])
+    command[command.index("--recipe") + 1] = json.dumps(values)
+    assert main(command) == 0
+    record = read_record(tmp_path / "out" / "record.json")
+    assert (record["steps"] == 2) == ("equal_compute_to" not in values)
+    assert record["precision"] == "bfloat16" and record["pooling"] == "mean"
+
+
+def test_pairs_of_the_recipe_s_languages_are_read(run, tmp_path):
+    assert run(objective="kept", languages=["en", "sw"])[0] == 0
+    assert set(read_record(tmp_path / "out" / "record.json")["languages"]["clk"]) == {"en-sw"}
+
+
+def test_tasks_alone_for_as_many_operations(run, tmp_path):
+    """CROP alone at the compute of CROP, ILK and CLK: about three times as many steps, whose sum is the same."""
+    other = {"objective": "kept", **SMALL, **OWN["kept"], "steps": 30}
+    changes = {"tasks": ["crop"], "groups": 1, "equal_compute_to": other}
+    assert run(objective="kept", drop=("steps",), **changes)[0] == 0
+    record = read_record(tmp_path / "out" / "record.json")
+    assert record["steps"] > 2 * 30 and set(record["languages"]) == {"crop"}
+    found = record["arithmetic"]
+    assert found["flops"] == pytest.approx(found["flops_to_equal"], rel=0.03 + 0.5 / record["steps"])
 
 
 def test_a_language_too_small_for_a_group_is_left_out_and_named(run, tmp_path):
@@ -107,6 +174,9 @@ def test_errors_name_what_is_wrong(run, tmp_path, pairs, monkeypatch):
         (dict(documnets=3), "unknown key 'documnets'; did you mean 'documents'"),
         (dict(pairs={"msm:en": pairs["msm:en"]}), "this objective reads: unknown store 'mlm'"),
         (dict(languages=["en", "th"]), "no mlm examples for th"),
+        (dict(objective="kept", tasks=["clk"], groups=1, languages=["en", "sw", "de"]), "no clk examples for de"),
+        (dict(objective="kept", tasks=["clk"], groups=1, languages=["en"]), "no clk examples for en, a language"),
+        (dict(objective="kept", pairs={"clk:en-sw": pairs["clk:en-sw"]}), "reads: unknown store 'ilk'"),
         (dict(documents=100), "no language has the 100 examples"),
         (dict(sentences=3), "`sentences` allows 3"),
         (dict(pairs={"msm:en": pairs["crop:en"], "mlm:en": pairs["crop:en"]}), "mined by another method"),
@@ -144,7 +214,7 @@ def test_stores_are_what_they_are_given_as(run, tmp_path, facts, message):
 
 @pytest.mark.parametrize("argument", ["msm=a.json", "msm:en", "msm:en=", "a:b:c=d"])
 def test_malformed_pairs_are_refused(argument):
-    with pytest.raises(SteleError, match="want STORE:LANGUAGE=RECORD"):
+    with pytest.raises(SteleError, match="want STORE:PART=RECORD"):
         parse_pairs([argument])
 
 

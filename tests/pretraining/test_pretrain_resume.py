@@ -14,11 +14,12 @@ from stele.cli import main
 from stele.records import read_record
 
 
-def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pairs):
+@pytest.mark.parametrize(("objective", "steps"), [("msm", 150), ("moco", 80)])
+def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pairs, objective, steps):
     """The command in processes of its own: killed once half-way, sent SIGTERM once, then left alone."""
 
     def start(name):
-        command = arguments(tmp_path / name, base, pairs, steps=150, save_every_seconds=0.1)
+        command = arguments(tmp_path / name, base, pairs, objective, steps=steps, save_every_seconds=0.1)
 
         def run():
             sys.stderr = (tmp_path / name / "log").open("a", buffering=1)

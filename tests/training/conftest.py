@@ -1,4 +1,4 @@
-"""Mined examples of four methods in two languages."""
+"""Mined examples of all methods."""
 
 import pytest
 from tiny_objectives import new_stores

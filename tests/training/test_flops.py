@@ -21,9 +21,13 @@ OWN = {
     "crop": dict(pairs=10, sentence_length=12, temperature=0.1, projector="asymmetric"),
     "ict": dict(pairs=8, query_length=8, block_length=20, width=16),
     "mlm": dict(),
+    "kept": dict(tasks=["ilk"], pairs=8, length=20, temperature=0.05, crop_ratio=(0.1, 0.5), groups=1),
+    "moco": dict(pairs=8, length=20, temperature=0.05, crop_ratio=(0.5, 0.5), queue=40, momentum=0.9),
 }
 SHAPES = {"msm": (4, [10] * 5), "crop": (10, [10] * 2), "ict": (8, [6, 18]), "mlm": (6, [14])}
+SHAPES |= {"kept": (8, [6, 18]), "moco": (8, [36])}
 SHORT = {"msm": (4, [6, 3, 7, 5]), "crop": (10, [4, 9]), "ict": (8, [2, 11]), "mlm": (6, [9])}
+SHORT |= {"kept": (8, [2, 11]), "moco": (8, [9])}
 WORDS = Vocabulary(300, 0, 2, 1, 4, (0, 1, 2, 3, 4))
 
 
@@ -47,6 +51,7 @@ def test_equals_what_pytorch_counts(objective, shapes):
     recipe = parse_recipe({"objective": objective, **SIZES, **OWN[objective]})
     model, chosen = small_model(), load_named(OBJECTIVES, objective, "objective")
     heads = chosen.Heads(recipe, model.config)
+    heads.begin(model)
     examples, lengths = shapes[objective]
     tokens = np.random.default_rng(0).integers(5, 300, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))

@@ -17,7 +17,7 @@ from stele.training.store import Store, write_store
 def made_task(objective, stores, **changes):
     chosen = load_named(OBJECTIVES, objective, "objective")
     settled = recipe(objective, **changes)
-    return tasks.Task(objective, chosen, settled, stores[chosen.STORE], WORDS, seed=3), settled
+    return tasks.Task(objective, chosen, settled, stores[settled.store_of(objective)], WORDS, seed=3), settled
 
 
 def on_cpu(batch):
@@ -189,7 +189,7 @@ def test_ict_by_its_definition(stores):
     assert sides[0].shape == (4, 8)
 
 
-@pytest.mark.parametrize(("objective", "wrong"), [("crop", "msm"), ("ict", "mlm"), ("mlm", "crop")])
+@pytest.mark.parametrize(("objective", "wrong"), [("crop", "msm"), ("ict", "mlm"), ("mlm", "crop"), ("kept", "msm")])
 def test_examples_of_another_method_are_refused(stores, objective, wrong):
     chosen = load_named(OBJECTIVES, objective, "objective")
     flat = stores[wrong]["en"].take(np.arange(4))
@@ -199,6 +199,11 @@ def test_examples_of_another_method_are_refused(stores, objective, wrong):
 
 @pytest.mark.parametrize("objective", list(OWN))
 def test_batches_are_functions_of_seed_and_number(stores, objective):
-    first, again = (made_task(objective, stores)[0].batch(2) for _ in range(2))
-    for name, value in first.items():
-        assert (value == again[name]).all() if isinstance(value, np.ndarray) else value == again[name]
+    first, again = (
+        {name: task.batch(2) for name, task in tasks.new_tasks(recipe(objective), stores, WORDS, 3).items()}
+        for _ in range(2)
+    )
+    for task, made in first.items():
+        for name, value in made.items():
+            other = again[task][name]
+            assert (value == other).all() if isinstance(value, np.ndarray) else value == other

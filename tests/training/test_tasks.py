@@ -13,7 +13,7 @@ def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
     """Law of the contrastive group: what shares negatives is the recipe's, on any number of devices."""
     settled = recipe("msm")
     chosen = tasks.objectives(settled)
-    made = {name: tasks.Task(name, o, settled, stores[o.STORE], WORDS, 3) for name, o in chosen.items()}
+    made = {name: tasks.Task(name, o, settled, stores[settled.store_of(name)], WORDS, 3) for name, o in chosen.items()}
     seen = []
 
     class Recorder(torch.nn.Module):

@@ -18,9 +18,14 @@ OWN = {
     "crop": dict(pairs=4, sentence_length=8, temperature=0.1, projector="asymmetric"),
     "ict": dict(pairs=4, query_length=6, block_length=12, width=8),
     "mlm": {},
+    "kept": dict(tasks=["crop", "ilk", "clk"], pairs=4, length=8, temperature=0.05, groups=3),
+    "moco": dict(pairs=4, length=8, temperature=0.05, groups=2, queue=24, momentum=0.9),
 }
+for _mixed in ("kept", "moco"):
+    OWN[_mixed] |= dict(mixing="all_languages", crop_ratio=(0.1, 0.5), mlm_share=0.0)
 SHAPE = Shape(layers=2, width=16, inner=24, vocabulary=90)
-SHAPES = {"msm": (4, 6), "crop": (2, 6), "ict": (2, 10), "mlm": (1, 10)}
+SHAPES = {"msm": (4, 6), "crop": (2, 6), "ict": (2, 10), "mlm": (1, 10), "ilk": (2, 10), "clk": (2, 10)}
+PARTS = {"clk": ("en-sw", "en-th", "sw-th")}  # of the others: en, sw
 
 
 def recipe(objective, **changes):
@@ -50,7 +55,7 @@ def model(family="xlm-roberta"):
 
 
 def new_stores(folder):
-    """method -> language -> store, for every method in en and sw."""
+    """method -> part -> store, for every method in en and sw, or in pairs of languages."""
     rng = np.random.default_rng(0)
 
     def store(method, language):
@@ -65,4 +70,4 @@ def new_stores(folder):
         write_store(place, [example() for _ in range(20)])
         return Store(place)
 
-    return {method: {language: store(method, language) for language in ("en", "sw")} for method in SHAPES}
+    return {method: {part: store(method, part) for part in PARTS.get(method, ("en", "sw"))} for method in SHAPES}

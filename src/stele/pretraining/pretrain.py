@@ -1,4 +1,4 @@
-"""Continues the pretraining of a checkpoint on mined examples: MSM, CROP, ICT or MLM, with MLM beside the first three.
+"""Continues the pretraining of a checkpoint on mined examples with an objective of training/objectives.
 
 Writes a plain `transformers` folder of the sentence encoder, its snapshots, the loss curve and the record.
 """
@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pairs",
         required=True,
         nargs="+",
-        metavar="STORE:LANGUAGE=RECORD",
-        help="records of the mined examples, e.g. msm:en=work/.../record.json mlm:en=...",
+        metavar="STORE:PART=RECORD",
+        help="records of the mined examples of a language or a pair, e.g. mlm:en=work/.../record.json clk:en-fr=...",
     )
     parser.add_argument("--seed", required=True, type=int)
     add_state_arguments(parser)
@@ -58,10 +58,11 @@ def run(args: argparse.Namespace) -> None:
 
     recipe, wanted = flops.with_steps(recipe, tasks_of, shape)
     made = tasks_of(recipe)
-    module = new_module(model, {name: task.objective.Heads for name, task in made.items()}, recipe, args.seed)
+    heads = {name: task.objective.Heads for name, task in made.items()}
+    module = tasks.Pretraining.of(model, heads, recipe, args.seed)
     for task in made.values():
         if task.sampler.left_out:
-            log.warning("%s: languages too small for one group, left out: %s", task.name, task.sampler.left_out)
+            log.warning("%s: too few examples, left out: %s", task.name, task.sampler.left_out)
     state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=where.first)
     curve, snapshots = state / "curve.csv", state / "snapshots"
     keep = {step: snapshot(model, base, snapshots / f"step-{step}") for step in recipe.snapshots}
@@ -73,6 +74,7 @@ def run(args: argparse.Namespace) -> None:
         seed=args.seed,
         curve=curve,
         at_step=keep if where.first else {},
+        after_step=module.after_step,
         label=f"pretrain {args.model}",
         on=where,
     )
@@ -82,21 +84,6 @@ def run(args: argparse.Namespace) -> None:
         publish(args.output, model, base, snapshots, curve, inputs, clock, args.seed, facts)
         drop(state)
     where.wait()
-
-
-def new_module(model: Any, heads: Mapping[str, type], recipe: Any, seed: int) -> Any:
-    """The model and the objectives' own layers; their initial weights are a function of the seed."""
-    import torch
-
-    from stele.training.sampling import derive
-    from stele.training.tasks import Pretraining
-
-    built = {}
-    with torch.random.fork_rng(devices=[]):
-        for name, make in heads.items():
-            torch.manual_seed(derive(seed, "initial weights", name))
-            built[name] = make(recipe, model.config)
-    return Pretraining(model, built)
 
 
 def snapshot(model: Any, base: Path, folder: Path):
@@ -115,8 +102,10 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
 
     `counts` are the loop's; `wanted` the operations that the run was to equal, where it was to.
     """
-    own = made[recipe.objective]
-    mlm_groups = recipe.mlm_share * recipe.groups if len(made) > 1 else 0.0
+    own = {name: made[name] for name in recipe.own_tasks()}
+    one = next(iter(own.values()))
+    beside = recipe.mlm_share * recipe.groups if len(made) > len(own) else 0.0
+    groups = {name: (recipe.groups - beside) / len(own) for name in own} | ({"mlm": beside} if "mlm" not in own else {})
     spent = counts["flops"]
     return {
         "objective": recipe.objective,
@@ -124,18 +113,17 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
         "steps": recipe.steps,
         "global_batch": {
             "groups": recipe.groups,
-            f"{recipe.objective}_groups_on_average": round(recipe.groups - mlm_groups, 6),
-            "mlm_groups_on_average": round(mlm_groups if recipe.objective != "mlm" else float(recipe.groups), 6),
-            "examples_a_group": own.sampler.group_size,
+            **{f"{name}_groups_on_average": round(number, 6) for name, number in groups.items()},
+            "examples_a_group": one.sampler.group_size,
         },
         "contrastive_group": contrastive_group(own, recipe, counts),
-        "negatives_per_query": own.objective.negatives(recipe),
-        "pooling": own.objective.POOLING,
+        "negatives_per_query": one.objective.negatives(recipe),
+        "pooling": one.objective.POOLING,
         "precision": recipe.precision,
         "languages": {
             name: {
-                language: {"examples": size, "probability": round(task.sampler.probabilities[language], 6)}
-                for language, size in task.sampler.sizes.items()
+                part: {"examples": size, "probability": round(task.sampler.probabilities[part], 6)}
+                for part, size in task.sampler.sizes.items()
             }
             for name, task in made.items()
         },
@@ -146,15 +134,17 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
     }
 
 
-def contrastive_group(own: Any, recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
+def contrastive_group(own: Mapping[str, Any], recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
     """How many vectors share negatives: the recipe's bound, and the mean of the run, whose documents may be shorter."""
-    if own.objective.negatives(recipe) is None:
+    one = next(iter(own.values()))
+    if one.objective.negatives(recipe) is None:
         return None
-    mean = counts[f"vectors_{own.name}"] / counts[f"groups_{own.name}"]
+    vectors, groups = (sum(counts[f"{what}_{name}"] for name in own) for what in ("vectors", "groups"))
     return {
-        "examples": own.sampler.group_size,
-        "vectors_at_most": own.objective.vectors(recipe),
-        "vectors_on_average": round(mean, 2),
+        "examples": one.sampler.group_size,
+        "mixing": recipe.mixing,
+        "vectors_at_most": one.objective.vectors(recipe),
+        "vectors_on_average": round(vectors / groups, 2),
     }
 
 

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 CHECKED = 1 << 20  # tokens of a store that are compared with the vocabulary
+FILES, OTHERS = 3, 256  # files of a store; room for all other files of a process
 
 
 def parse_pairs(arguments: Sequence[str]) -> dict[str, Path]:
-    """`store:language=record` -> {"store:language": record}; names given twice and other shapes are refused."""
+    """`store:part=record` -> {"store:part": record}; names given twice and other shapes are refused."""
     found: dict[str, Path] = {}
     for argument in arguments:
         name, equals, path = argument.partition("=")
         if not equals or name.count(":") != 1 or not path:
-            raise SteleError(f"--pairs: want STORE:LANGUAGE=RECORD, e.g. msm:en=.../record.json, found {argument!r}")
+            raise SteleError(f"--pairs: want STORE:PART=RECORD, e.g. msm:en=.../record.json, found {argument!r}")
         if name in found:
             raise SteleError(f"--pairs: {name} is given twice")
         found[name] = Path(path)
@@ -38,31 +39,57 @@ def open_stores(
     tokenizer: PreTrainedTokenizerBase,
     words: int,
 ) -> dict[str, dict[str, Store]]:
-    """method -> language -> store, for the methods that the recipe's objectives read.
+    """method -> part -> store, for the methods that the recipe's tasks read; a part is a language or a pair of them.
 
-    Refused: a method with no store at all, a language asked for without one, examples of another method or language
-    than their name says, or of another tokenizer.
+    Refused: a method with no store at all, a language asked for without one, or without any pair that it belongs to,
+    examples of another method or part than their name says, or of another tokenizer. A pair is read when both of its
+    languages are the recipe's.
     """
     probe = digest(tokenizer_probe(tokenizer))
     stores: dict[str, dict[str, Store]] = {method: {} for method in sorted(needed)}
+    allow_open_files(len(given) * FILES)
     for name, record in given.items():
-        method, language = name.split(":")
-        if method in stores and (languages is None or language in languages):
-            stores[method][language] = _open(record, method, language, probe, words)
+        method, part = name.split(":")
+        if method in stores and (languages is None or languages_of(part) <= set(languages)):
+            stores[method][part] = _open(record, method, part, probe, words)
     for method, found in stores.items():
-        if not found:
+        if not any(name.startswith(f"{method}:") for name in given):
             raise unknown("store", method, {n.partition(":")[0] for n in given}, "--pairs: this objective reads")
-        missing = sorted(set(languages or ()) - set(found))
+        missing = sorted(set(languages or ()).difference(*map(languages_of, found)))
         if missing:
             raise SteleError(f"--pairs: no {method} examples for {', '.join(missing)}, a language of the recipe")
     return stores
 
 
-def _open(record: Path, method: str, language: str, probe: str, words: int) -> Store:
+def languages_of(part: str) -> set[str]:
+    """The languages of a part.
+
+    >>> sorted(languages_of("en-fr"))
+    ['en', 'fr']
+    """
+    return set(part.split("-"))
+
+
+def allow_open_files(number: int) -> None:
+    """Raises this process's limit of open files by `number`: mapped files count, and 378 language pairs are many."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + OTHERS
+    if hard != resource.RLIM_INFINITY and wanted > hard:
+        raise SteleError(
+            f"--pairs: want {number} files of examples open at a time, this machine allows {hard}; raise its limit "
+            f"(ulimit -Hn), or train on fewer languages"
+        )
+    if soft != resource.RLIM_INFINITY and wanted > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _open(record: Path, method: str, part: str, probe: str, words: int) -> Store:
     facts = records.read_record(record)
-    for key, wanted in (("method", method), ("language", language)):
+    for key, wanted in (("method", method), ("language", part)):
         if facts.get(key) not in (None, wanted):
-            raise SteleError(f"{record}: {key} {facts[key]!r}, given as {method}:{language}; name the right record")
+            raise SteleError(f"{record}: {key} {facts[key]!r}, given as {method}:{part}; name the right record")
     store = Store(record.parent)
     largest = int(store.tokens[:CHECKED].max(initial=0))
     if largest >= words or facts.get("tokenizer_probe") not in (None, probe):

@@ -68,8 +68,9 @@ def per_step(recipe: PretrainingRecipe, tasks: Mapping[str, Task], shape: Shape)
         name: sum(task.objective.flops(task.batch(n), recipe, shape) for n in range(number)) / number
         for name, task in tasks.items()
     }
-    second = recipe.mlm_share if len(tasks) > 1 else 0.0
-    return recipe.groups * ((1 - second) * means[recipe.objective] + second * means.get("mlm", 0.0))
+    own = [means[name] for name in recipe.own_tasks()]
+    beside = recipe.mlm_share if len(means) > len(own) else 0.0
+    return recipe.groups * ((1 - beside) * sum(own) / len(own) + beside * means.get("mlm", 0.0))
 
 
 def with_steps(

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.errors import SteleError
+from stele.training.device import Place
 
 INIT = 0.02  # standard deviation of new weights, as in BERT
 
@@ -19,6 +20,16 @@ def initialise(module: nn.Module) -> None:
             nn.init.normal_(part.weight, std=INIT)
             if getattr(part, "bias", None) is not None:
                 nn.init.zeros_(part.bias)
+
+
+class ObjectiveHeads(nn.Module):
+    """What an objective puts on a model; most of them keep nothing of their own between steps."""
+
+    def begin(self, model: nn.Module) -> None:
+        """Called once, before the first step, with the model that training starts from."""
+
+    def after_step(self, model: nn.Module, where: Place) -> None:
+        """Called after every optimiser step, in all processes together; what it changes is saved with the module."""
 
 
 class ProjectionHead(nn.Module):

@@ -46,6 +46,7 @@ def train(
     curve: Path | None = None,
     at_step: Mapping[int, Callable[[], None]] | None = None,
     evaluate: tuple[int, Callable[[], Mapping[str, float]]] | None = None,
+    after_step: Callable[[Place], None] | None = None,
     label: str = "training",
     on: Place | None = None,
 ) -> dict[str, Any]:
@@ -60,6 +61,8 @@ def train(
                    (recipe, inputs, seed, code) a folder of its own and removes it in the end.
     curve          CSV to write; a .png and a .pdf of the same name are drawn beside it
     at_step        what to do after so many steps (snapshots); may be done again when a killed run goes on
+    after_step     done after every optimiser step, in all processes together and before the state is saved: what a
+                   module changes by itself, a momentum encoder for example, which its state then has
     evaluate       (every, measure): after every so many steps and after the last, measure() -> figures for the curve
     """
     started = time.monotonic()
@@ -69,6 +72,8 @@ def train(
         shown.update(run.step)
         while run.step < optimisation.steps:
             run.advance(loss_at)
+            if after_step is not None:
+                after_step(run.where)
             run.afterwards(at_step or {}, evaluate)
             shown.update()
             stop, save = run.agreed(bool(received), run.due())

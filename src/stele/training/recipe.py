@@ -20,15 +20,18 @@ RECIPES = "stele.training.recipes"
 class PretrainingRecipe(BaseModel):
     """The keys that all objectives share. The papers' values stand in catalogue/recipes.yaml, not here.
 
-    One optimiser step takes `groups` groups; a group is one language's contrastive group (or one MLM batch) and counts
-    as its mean loss, so a step's loss is the mean over its groups.
+    One optimiser step takes `groups` groups; a group is one contrastive group (or one MLM batch) and counts as its mean
+    loss, so a step's loss is the mean over its groups.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
     objective: str
     languages: list[str] | None = Field(None, description="train on these only; None: all that pairs are given for")
-    sampling_alpha: float = Field(ge=0, le=1, description="of the languages: 1 follows their sizes, 0 is uniform")
+    sampling_alpha: float = Field(ge=0, le=1, description="of the parts: 1 follows their sizes, 0 is uniform")
+    mixing: Literal["one_language", "all_languages"] = Field(
+        "one_language", description="a group's examples: of one part (a language or a pair of languages), or of any"
+    )
     steps: int | None = Field(None, ge=1, description="optimiser steps; None: from equal_compute_to")
     groups: int = Field(ge=1, description="groups an optimiser step")
     mlm_share: float = Field(0.0, ge=0, lt=1, description="share of the groups that are MLM batches")
@@ -60,6 +63,15 @@ class PretrainingRecipe(BaseModel):
         if (self.objective == "mlm" or self.mlm_share) and None in sizes:
             raise ValueError("MLM batches need mlm_sequences, mlm_length and mask_probability")
         return self
+
+    @classmethod
+    def store_of(cls, task: str) -> str:
+        """The store whose examples a task reads."""
+        return task
+
+    def own_tasks(self) -> list[str]:
+        """The tasks of the objective itself, without MLM beside it; they take turns, group by group."""
+        return [self.objective]
 
     def optimisation(self) -> Optimisation:
         return Optimisation(**{key: getattr(self, key) for key in Optimisation.model_fields})

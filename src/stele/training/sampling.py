@@ -1,8 +1,8 @@
 """Which examples a step sees: pure functions of (seed, step), so that a resumed run needs no position in the data.
 
-A training step is `groups` groups; a group is one micro-batch of one language, whose members share negatives and
-batch-norm statistics. Groups are numbered through the whole run, j = step * groups + i, and j alone decides what the
-group is: its kind, its language, its examples. Which device works on it plays no part.
+A training step is `groups` groups; a group is one micro-batch, of one language here and of many in training/mixing.py,
+whose members share negatives and batch-norm statistics. Groups are numbered through the whole run, j = step * groups +
+i, and j alone decides what the group is: its kind, its language, its examples. Which device works on it plays no part.
 """
 
 from __future__ import annotations
@@ -58,28 +58,32 @@ def kind_of(j: int, share: float) -> tuple[bool, int]:
     return second, before if second else j - before
 
 
-def permuted(size: int, key: int, positions: np.ndarray) -> np.ndarray:
+def permuted(size: int | np.ndarray, key: int | np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Where the `positions` of a range of `size` go in a pseudo-random permutation chosen by `key`.
 
-    A Feistel network of four rounds over the next even power of two, walked until inside the range: no table, so the
-    order of a billion examples costs nothing to resume.
+    Size and key are one for all positions, or each position's own, int64 [n]. A Feistel network of four rounds over the
+    next even power of two, walked until inside the range: no table, so the order of a billion examples costs nothing to
+    resume.
     """
-    half = max(1, (max(size - 1, 1).bit_length() + 1) // 2)
-    low = np.uint64((1 << half) - 1)
     found = np.asarray(positions).astype(np.uint64)
+    sizes, keys = (np.broadcast_to(np.asarray(value, np.uint64), found.shape) for value in (size, key))
+    bits = np.frexp(np.maximum(sizes.astype(np.float64) - 1, 1))[1]  # of the largest position
+    halves = ((bits + 1) // 2).astype(np.uint64)
     outside = np.ones(found.shape, bool)
     while outside.any():
-        left, right = found[outside] >> np.uint64(half), found[outside] & low
+        half, own = halves[outside], keys[outside]
+        low = (np.uint64(1) << half) - np.uint64(1)
+        left, right = found[outside] >> half, found[outside] & low
         for turn in range(4):
-            left, right = right, left ^ (_mixed(right, (key + turn * 0x9E3779B97F4A7C15) & MASK64) & low)
-        found[outside] = (left << np.uint64(half)) | right
-        outside = found >= size
+            left, right = right, left ^ (_mixed(right, own + np.uint64(turn * 0x9E3779B97F4A7C15 & MASK64)) & low)
+        found[outside] = (left << half) | right
+        outside = found >= sizes
     return found.astype(np.int64)
 
 
-def _mixed(values: np.ndarray, key: int) -> np.ndarray:
-    """A 64-bit hash of each value (the finaliser of MurmurHash3)."""
-    mixed = values ^ np.uint64(key)
+def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """A 64-bit hash of each value with its key (the finaliser of MurmurHash3)."""
+    mixed = values ^ keys
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(33))
@@ -109,6 +113,10 @@ class Sampler:
         draws = generator(seed, name, "languages").random(groups)
         self.drawn = np.minimum(np.searchsorted(bounds, draws, side="right"), len(bounds) - 1)
         self.earlier = _occurrences(self.drawn, len(self.languages))
+
+    def draw(self, n: int) -> list[tuple[str, np.ndarray]]:
+        """The n-th group of this kind as its parts, here a single one: (language, example indices [group])."""
+        return [self.group(n)]
 
     def group(self, n: int) -> tuple[str, np.ndarray]:
         """Language and example indices [group] of the n-th group of this kind."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -20,7 +22,20 @@ def first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int 
     alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`, sequences go through
     that many at a time and are computed again in the backward pass, so memory is that of one chunk.
     """
-    one = _first_states if _is_bert_like(model) else _first_of_all
+    return _in_chunks(_first_states if _is_bert_like(model) else _first_of_all, model, ids, mask, chunk)
+
+
+def mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None = None) -> Tensor:
+    """The mean last hidden state [n, d] of each sequence's tokens, special ones included, float32 (KEPT, section 3.1).
+
+    `chunk` as for `first_states`.
+    """
+    return _in_chunks(_mean_states, model, ids, mask, chunk)
+
+
+def _in_chunks(
+    one: Callable[..., Tensor], model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None
+) -> Tensor:
     if chunk is None or len(ids) <= chunk:
         return one(model, ids, mask)
     parts = zip(ids.split(chunk), [None] * len(ids) if mask is None else mask.split(chunk), strict=False)
@@ -38,6 +53,13 @@ def _is_bert_like(model: nn.Module) -> bool:
         and model.config._attn_implementation == "sdpa"
         and not getattr(model.config, "is_decoder", False)
     )
+
+
+def _mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
+    states = token_states(model, ids, mask).float()
+    if mask is None:
+        return states.mean(1)
+    return states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True)
 
 
 def _first_of_all(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:

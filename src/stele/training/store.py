@@ -1,7 +1,8 @@
 """Example stores: what mining writes and pretraining reads, one shape for every method.
 
-An example is an ordered tuple of token sequences ("segments") of one language, without special tokens: the sentences of
-a document (MSM), a pair (CROP, ICT), one stretch of text (MLM). Three flat arrays hold them, memory-mapped when read:
+An example is an ordered tuple of token sequences ("segments"), without special tokens: the sentences of a document
+(MSM), a pair (CROP, ICT, KEPT's knowledge pairs), one stretch of text (MLM, crops). A store is one part: a language, or
+a pair of languages ("en-fr"). Three flat arrays hold them, memory-mapped when read:
 
     tokens.npy    uint32, all tokens one after another
     segments.npy  int64, where each segment begins in `tokens`; one entry more than there are segments
@@ -105,6 +106,11 @@ class Flat(NamedTuple):
     counts: np.ndarray
 
 
+def joined(parts: Sequence[Flat]) -> Flat:
+    """The examples of all parts, one after another."""
+    return parts[0] if len(parts) == 1 else Flat(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
 class Store:
     """The examples of one store, memory-mapped.
 
@@ -150,9 +156,9 @@ class Store:
     def take(self, indices: np.ndarray) -> Flat:
         """The examples `indices`, flat; no loop over tokens or segments in Python."""
         first, last = self.examples[indices], self.examples[indices + 1]
-        chosen = _ranges(first, last - first)
+        chosen = ranges(first, last - first)
         begin, end = self.segments[chosen], self.segments[chosen + 1]
-        tokens = self.tokens[_ranges(begin, end - begin)].astype(np.int64)
+        tokens = self.tokens[ranges(begin, end - begin)].astype(np.int64)
         return Flat(tokens, end - begin, last - first)
 
 
@@ -164,10 +170,10 @@ def _load(path: Path) -> np.ndarray:
     return np.empty(shape, dtype) if 0 in shape else np.load(path, mmap_mode="r", allow_pickle=False)
 
 
-def _ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+def ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The concatenation of begin, begin + 1, ... (length of them) for each pair.
 
-    >>> _ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
     starts = np.cumsum(lengths) - lengths

@@ -1,4 +1,4 @@
-"""From stores to losses: the groups of every optimiser step, main objective and MLM side by side."""
+"""From stores to losses: the groups of every optimiser step, an objective's tasks in turn and MLM beside them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from torch import Tensor, nn
 from stele.registry import load_named
 from stele.training.device import Place
 from stele.training.flops import Shape
+from stele.training.heads import ObjectiveHeads
 from stele.training.masking import Vocabulary
+from stele.training.mixing import MixedSampler
 from stele.training.recipe import OBJECTIVES, PretrainingRecipe
-from stele.training.sampling import Sampler, generator, kind_of
-from stele.training.store import Flat, Store
+from stele.training.sampling import Sampler, derive, generator, kind_of
+from stele.training.store import Flat, Store, joined
 
 MLM = "mlm"
 COUNTED = ("duplicates", "vectors")  # what a batch says of itself, added up over the run
+SAMPLERS = {"one_language": Sampler, "all_languages": MixedSampler}
 
 
 class Objective(Protocol):
@@ -27,13 +30,13 @@ class Objective(Protocol):
 
     def examples(self, recipe: Any) -> int: ...
 
-    def batch(self, flat: Flat, words: Vocabulary, recipe: Any, language: str, rng: Any) -> dict[str, Any]: ...
+    def batch(self, flat: Flat, words: Vocabulary, recipe: Any, language: str | None, rng: Any) -> dict[str, Any]: ...
 
     def flops(self, batch: Mapping[str, Any], recipe: Any, shape: Shape) -> float: ...
 
 
 class Task:
-    """One objective with its stores: makes the n-th group of its kind."""
+    """One task of an objective with the stores of its parts: makes the n-th group of its kind."""
 
     def __init__(
         self,
@@ -46,8 +49,8 @@ class Task:
     ) -> None:
         self.name, self.objective, self.recipe = name, objective, recipe
         self.stores, self.words, self.seed = stores, words, seed
-        self.sampler = Sampler(
-            {language: len(store) for language, store in stores.items()},
+        self.sampler = SAMPLERS[recipe.mixing](
+            {part: len(store) for part, store in stores.items()},
             objective.examples(recipe),
             recipe.steps * recipe.groups,
             recipe.sampling_alpha,
@@ -57,8 +60,10 @@ class Task:
 
     def batch(self, n: int) -> dict[str, Any]:
         """The arrays of the n-th group: a function of (seed, n)."""
-        language, indices = self.sampler.group(n)
-        flat = self.stores[language].take(np.sort(indices))  # sorted: read the file forwards; order is no information
+        drawn = self.sampler.draw(n)
+        # sorted: read the files forwards; order is no information
+        flat = joined([self.stores[part].take(np.sort(indices)) for part, indices in drawn])
+        language = drawn[0][0] if self.recipe.mixing == "one_language" else None
         rng = generator(self.seed, self.name, "noise", n)
         return self.objective.batch(flat, self.words, self.recipe, language, rng)
 
@@ -70,31 +75,64 @@ class Pretraining(nn.Module):
         super().__init__()
         self.model, self.heads = model, nn.ModuleDict(heads)
 
+    @classmethod
+    def of(cls, model: nn.Module, heads: Mapping[str, type[ObjectiveHeads]], recipe: Any, seed: int) -> Pretraining:
+        """A model with the heads of its tasks before the first step; their weights are a function of the seed."""
+        built = {}
+        with torch.random.fork_rng(devices=[]):
+            for name, make in heads.items():
+                torch.manual_seed(derive(seed, "initial weights", name))
+                built[name] = make(recipe, model.config)
+                built[name].begin(model)
+        return cls(model, built)
+
     def forward(self, task: str, batch: Mapping[str, Any]) -> Tensor:
         """The mean loss of one group."""
         return self.heads[task](self.model, batch)
 
+    def after_step(self, where: Place) -> None:
+        """What the tasks do between two steps."""
+        for heads in self.heads.values():
+            heads.after_step(self.model, where)
+
+
+def mlm_beside(recipe: PretrainingRecipe) -> bool:
+    """Whether MLM is trained beside the objective."""
+    return recipe.objective != MLM and recipe.mlm_share > 0
+
 
 def objectives(recipe: PretrainingRecipe) -> dict[str, ModuleType]:
-    """The objectives a recipe trains with: its own, and MLM beside it."""
-    names = [recipe.objective]
-    if recipe.objective != MLM and recipe.mlm_share > 0:
-        names.append(MLM)
-    return {name: load_named(OBJECTIVES, name, "objective") for name in names}
+    """task -> the module of its objective: the recipe's own tasks, and MLM beside them."""
+    own = load_named(OBJECTIVES, recipe.objective, "objective")
+    beside = {MLM: load_named(OBJECTIVES, MLM, "objective")} if mlm_beside(recipe) else {}
+    return dict.fromkeys(recipe.own_tasks(), own) | beside
 
 
 def stores_read(recipe: PretrainingRecipe) -> set[str]:
     """The mining methods whose examples a recipe reads, those of a recipe that it is to equal in compute among them."""
-    other = recipe.to_equal()
-    found = [*objectives(recipe).values(), *(objectives(other).values() if other else ())]
-    return {objective.STORE for objective in found}
+    recipes = [one for one in (recipe, recipe.to_equal()) if one is not None]
+    return {one.store_of(task) for one in recipes for task in objectives(one)}
 
 
 def new_tasks(
     recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], words: Vocabulary, seed: int
 ) -> dict[str, Task]:
-    """The tasks of a recipe by the names of their objectives."""
-    return {name: Task(name, o, recipe, stores[o.STORE], words, seed) for name, o in objectives(recipe).items()}
+    """The tasks of a recipe by their names."""
+    return {
+        name: Task(name, objective, recipe, stores[recipe.store_of(name)], words, seed)
+        for name, objective in objectives(recipe).items()
+    }
+
+
+def scheduled(j: int, recipe: PretrainingRecipe) -> tuple[str, int]:
+    """The task of group j of the run, and how many groups of that task came before.
+
+    Group j is an MLM batch where `kind_of` says so; the objective's own tasks take turns over the others, so a step
+    whose groups are a multiple of the tasks has as many groups of each.
+    """
+    own = recipe.own_tasks()
+    beside, n = kind_of(j, recipe.mlm_share) if mlm_beside(recipe) else (False, j)
+    return (MLM, n) if beside else (own[n % len(own)], n // len(own))
 
 
 def losses(
@@ -104,16 +142,14 @@ def losses(
 
     Each group counts as its mean loss, so the step's loss is their mean: the sum of equation 3 of MSM with the two
     terms in the ratio of their batches, as the released code has it (criterions/masked_lm_msm.py scales a contrastive
-    batch to weigh as much as an MLM batch). Group j is an MLM batch where `kind_of` says so. Groups, their vectors and
-    duplicates, and the operations of all are counted.
+    batch to weigh as much as an MLM batch). KEPT's sum over its tasks is that mean but for the factor 1 / groups, which
+    Adam's steps do not depend on. Groups, their vectors and duplicates, and the operations of all are counted.
     """
-    own = next((name for name in tasks if name != MLM), MLM)
 
     def loss_at(step: int) -> Iterator[dict[str, Any]]:
         for i in range(place.rank, recipe.groups, place.world):
-            j = step * recipe.groups + i
-            second, n = kind_of(j, recipe.mlm_share) if len(tasks) > 1 else (False, j)
-            task = tasks[MLM if second else own]
+            name, n = scheduled(step * recipe.groups + i, recipe)
+            task = tasks[name]
             made = task.batch(n)
             counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}
             counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, recipe, shape))}

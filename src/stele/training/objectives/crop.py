@@ -18,14 +18,14 @@ from torch.nn import functional
 
 from stele.errors import SteleError
 from stele.training import flops as count
-from stele.training.heads import Projector
+from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
 from stele.training.negatives import duplicate_mask, in_batch_loss
 from stele.training.recipes.crop import Recipe
 from stele.training.states import first_states
 from stele.training.store import Flat
 
-STORE, POOLING = "crop", "cls"
+POOLING = "cls"
 
 
 def examples(recipe: Recipe) -> int:
@@ -47,7 +47,9 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
 
 
-def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.random.Generator) -> dict[str, Any]:
+def batch(
+    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+) -> dict[str, Any]:
     """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; names int64 [n], equal for equal sentences;
     vectors (n), duplicates"""
     if (flat.counts != 2).any():
@@ -63,7 +65,7 @@ def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.
     }
 
 
-class Heads(nn.Module):
+class Heads(ObjectiveHeads):
     """The projection heads."""
 
     def __init__(self, recipe: Recipe, config: Any) -> None:

@@ -18,14 +18,14 @@ from torch import Tensor, nn
 
 from stele.errors import SteleError
 from stele.training import flops as count
-from stele.training.heads import initialise
+from stele.training.heads import ObjectiveHeads, initialise
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
 from stele.training.negatives import duplicate_mask, in_batch_loss
 from stele.training.recipes.ict import Recipe
 from stele.training.states import first_states
 from stele.training.store import Flat
 
-STORE, POOLING = "ict", "cls"
+POOLING = "cls"
 
 
 def examples(recipe: Recipe) -> int:
@@ -47,7 +47,9 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(pairs, recipe.encode_chunk) * encoder + 3 * (heads + 2 * recipe.width * pairs**2)
 
 
-def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.random.Generator) -> dict[str, Any]:
+def batch(
+    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+) -> dict[str, Any]:
     """query_ids int64 [n, t], block_ids int64 [n, u], their masks; names int64 [n], equal for equal blocks; vectors
     (n), duplicates"""
     if (flat.counts != 2).any():
@@ -62,7 +64,7 @@ def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.
     return {**made, "names": names.view(np.int64), "vectors": len(names), "duplicates": repeated}
 
 
-class Heads(nn.Module):
+class Heads(ObjectiveHeads):
     """A dense layer with LayerNorm and dropout, for both sides."""
 
     def __init__(self, recipe: Recipe, config: Any) -> None:

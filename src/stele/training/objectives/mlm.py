@@ -12,13 +12,13 @@ from torch.utils.checkpoint import checkpoint
 
 from stele.errors import SteleError
 from stele.training import flops as count
-from stele.training.heads import vocabulary_head
+from stele.training.heads import ObjectiveHeads, vocabulary_head
 from stele.training.masking import Vocabulary, attention, mask_tokens, pad
 from stele.training.recipe import PretrainingRecipe
 from stele.training.states import token_states
 from stele.training.store import Flat
 
-STORE, POOLING = "mlm", None
+POOLING = None
 
 
 def examples(recipe: PretrainingRecipe) -> int:
@@ -36,7 +36,7 @@ def flops(batch: Mapping[str, Any], recipe: PretrainingRecipe, shape: count.Shap
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: PretrainingRecipe, language: str, rng: np.random.Generator
+    flat: Flat, words: Vocabulary, recipe: PretrainingRecipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
     """ids int64 [n, t] with tokens hidden, mask bool [n, t] or None, places int64 [m] (flat), targets int64 [m]"""
     if (flat.counts != 1).any():
@@ -46,7 +46,7 @@ def batch(
     return {"ids": hidden, "mask": attention(lengths, ids.shape[1]), "places": places, "targets": targets}
 
 
-class Heads(nn.Module):
+class Heads(ObjectiveHeads):
     """Adds nothing: the vocabulary head is the checkpoint's own, tied to its embeddings."""
 
     def __init__(self, recipe: PretrainingRecipe, config: Any) -> None:

@@ -17,14 +17,14 @@ from torch import Tensor, nn
 
 from stele.training import flops as count
 from stele.training.document_encoder import DocumentEncoder
-from stele.training.heads import Projector
+from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hierarchical import hierarchical_loss
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
 from stele.training.recipes.msm import Recipe
 from stele.training.states import first_states
 from stele.training.store import Flat
 
-STORE, POOLING = "msm", "cls"
+POOLING = "cls"
 ENGLISH = "en"
 
 
@@ -53,7 +53,9 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (document + heads + scores)
 
 
-def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.random.Generator) -> dict[str, Any]:
+def batch(
+    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+) -> dict[str, Any]:
     """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
     english bool, vectors (m), duplicates (how many sentences another one of the group equals),
     names int64 [m] (equal for equal sentences; only where they are to be masked)"""
@@ -70,7 +72,7 @@ def batch(flat: Flat, words: Vocabulary, recipe: Recipe, language: str, rng: np.
     return {**made, "names": names.view(np.int64)} if recipe.mask_duplicates else made
 
 
-class Heads(nn.Module):
+class Heads(ObjectiveHeads):
     """Document encoder and projection heads, once for all languages or once more for English."""
 
     def __init__(self, recipe: Recipe, config: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from stele.training.recipe import PretrainingRecipe
 
@@ -28,3 +28,9 @@ class Recipe(PretrainingRecipe):
     document_encoder: Literal["shared", "separate_english"] = "shared"
     heads: Literal["shared", "separate_english"] = "shared"
     mask_duplicates: bool = Field(False, description="equal sentences are not negatives; MSM keeps them")
+
+    @model_validator(mode="after")
+    def _english_has_groups_of_its_own(self) -> Recipe:
+        if self.mixing != "one_language" and "separate_english" in (self.document_encoder, self.heads):
+            raise ValueError("separate_english needs groups of one language: mixing: one_language")
+        return self

@@ -1,0 +1,77 @@
+"""Groups that mix languages: every example's part is drawn by itself, as mContriever's loader does (MultiDataset).
+
+A part is a language or a pair of languages. The parts of a group's examples are independent draws, so their numbers are
+multinomial; within a part, examples come in passes, each a new permutation in which every example stands once. How
+often each part came before group n is what a sum over all earlier groups would say. It is had without them: the numbers
+of whole chunks of groups are multinomial, too, and given those every order of a chunk's draws is equally likely. So a
+run keeps one line of numbers a chunk, and shuffles a chunk when it comes to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from stele.errors import SteleError
+from stele.training.sampling import derive, generator, language_probabilities, permuted
+
+CHUNK = 512  # groups
+
+
+class MixedSampler:
+    """Which parts and which examples group n has: a function of (seed, name, n)."""
+
+    def __init__(self, sizes: Mapping[str, int], group: int, groups: int, alpha: float, seed: int, name: str) -> None:
+        """`sizes`: examples a part; `group`: examples a group; `groups`: groups of this kind in the whole run."""
+        self.sizes = {part: size for part, size in sorted(sizes.items()) if size > 0}
+        self.left_out = {part: size for part, size in sorted(sizes.items()) if size <= 0}
+        if sum(self.sizes.values()) < group:
+            raise SteleError(
+                f"{name}: all languages together lack the {group} examples that one group needs "
+                f"(found {sum(self.sizes.values())}): give more text, or a recipe with smaller groups"
+            )
+        self.group_size, self.seed, self.name = group, seed, name
+        self.parts: Sequence[str] = list(self.sizes)
+        self.probabilities = language_probabilities(self.sizes, alpha)
+        shares = list(self.probabilities.values())
+        self._totals = np.stack(
+            [generator(seed, name, "parts", c).multinomial(group * CHUNK, shares) for c in range(-(-groups // CHUNK))]
+        )  # [chunks, parts]
+        self._earlier = np.cumsum(self._totals, axis=0) - self._totals
+        self._held: tuple[int, np.ndarray, np.ndarray] | None = None
+
+    def draw(self, n: int) -> list[tuple[str, np.ndarray]]:
+        """The parts of the n-th group, each with its example indices; together they are `group_size`.
+
+        Where a pass ends within a group an example may stand in it twice, and it does where a part has fewer examples
+        than the group takes of it: a loss that masks duplicates does not take a mined pair for its own negative. Of a
+        stretch that is cropped, the second one's crops are others, and count as those of any other stretch.
+        """
+        counts, before = self._numbers(n)
+        drawn = np.flatnonzero(counts)
+        owner = np.repeat(drawn, counts[drawn])
+        begins = np.cumsum(counts[drawn]) - counts[drawn]
+        positions = np.arange(len(owner)) - np.repeat(begins - before[drawn], counts[drawn])
+        sizes = np.array(list(self.sizes.values()))[owner]
+        passes, inside = np.divmod(positions, sizes)
+        keys = {(int(k), int(p)): self._key(k, p) for k, p in np.unique(np.stack([owner, passes], 1), axis=0)}
+        key = np.array([keys[k, p] for k, p in zip(owner.tolist(), passes.tolist(), strict=True)], np.uint64)
+        indices = permuted(sizes, key, inside)
+        return [(self.parts[k], part) for k, part in zip(drawn, np.split(indices, begins[1:]), strict=True)]
+
+    def _key(self, part: int, number: int) -> int:
+        """Chooses the permutation of a part's pass."""
+        return derive(self.seed, self.name, self.parts[part], int(number))
+
+    def _numbers(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """How many examples of each part group n has, and how many all groups before it had: two int64 [parts]."""
+        chunk, row = divmod(n, CHUNK)
+        if self._held is None or self._held[0] != chunk:
+            order = np.repeat(np.arange(len(self.parts)), self._totals[chunk])
+            generator(self.seed, self.name, "order", chunk).shuffle(order)
+            cells = np.arange(CHUNK).repeat(self.group_size) * len(self.parts) + order
+            counts = np.bincount(cells, minlength=CHUNK * len(self.parts)).reshape(CHUNK, -1)
+            self._held = chunk, counts, np.cumsum(counts, axis=0) - counts
+        _, counts, before = self._held
+        return counts[row], self._earlier[chunk] + before[row]

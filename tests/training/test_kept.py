@@ -1,0 +1,160 @@
+"""KEPT: equation 4 by hand, one group of each task a step, and that it learns."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from tiny_objectives import SHAPE, WORDS, model, recipe
+
+from stele.errors import SteleError
+from stele.training import flops, tasks
+from stele.training.device import Place
+from stele.training.loop import train
+from stele.training.objectives import kept
+from stele.training.sampling import generator
+from stele.training.states import mean_states
+from stele.training.store import Store, write_store
+
+HERE = Place(torch.device("cpu"))
+
+
+def pair_store(folder, pairs):
+    folder.mkdir(parents=True, exist_ok=True)
+    write_store(folder, [[np.array(side) for side in pair] for pair in pairs])
+    return Store(folder)
+
+
+class Given(torch.nn.Module):
+    """An "encoder" whose token states are a table: the vector of a text is the mean of its tokens' rows."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = table
+        self.base_model = lambda input_ids, attention_mask: type("Out", (), {"last_hidden_state": table[input_ids]})
+
+
+def test_equation_4_by_hand(tmp_path):
+    """Three pairs of one-token texts; special tokens have zero states, so a vector is a third of its token's row."""
+    store = pair_store(tmp_path, [([10], [20]), ([11], [21]), ([12], [22])])
+    settled = recipe("kept", tasks=["ilk"], groups=1, pairs=3, temperature=0.5)
+    made = kept.batch(store.take(np.arange(3)), WORDS, settled, None, generator(0))
+    table = torch.zeros(90, 2)
+    table[10:13] = 3 * torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    table[20:23] = 3 * torch.tensor([[0.5, 0.0], [0.0, 2.0], [0.5, 0.5]])
+    found = kept.Heads(settled, None)(Given(table), tasks.to_device(made, torch.device("cpu")))
+    inner = [[0.5, 0.0, 0.5], [0.0, 2.0, 0.5], [0.5, 2.0, 1.0]]  # of query i and passage j, not normalised
+    losses = [math.log(sum(math.exp(s / 0.5) for s in row)) - row[i] / 0.5 for i, row in enumerate(inner)]
+    assert found.item() == pytest.approx(sum(losses) / 3, abs=1e-6)
+    columns = list(zip(*inner, strict=True))
+    other_way = [math.log(sum(math.exp(s / 0.5) for s in c)) - c[i] / 0.5 for i, c in enumerate(columns)]
+    assert abs(sum(losses) - sum(other_way)) > 0.3, "from queries to passages only"
+    assert (made["vectors"], made["duplicates"]) == (3, 0) and kept.negatives(settled) == 2
+
+
+def test_a_passage_equal_to_the_positive_is_no_negative(tmp_path):
+    store = pair_store(tmp_path, [([10], [20]), ([11], [20]), ([12], [22])])
+    encoder, losses = model("bert"), []
+    for masked in (True, False):
+        settled = recipe("kept", tasks=["ilk"], groups=1, pairs=3, mask_duplicates=masked, temperature=5.0)
+        made = kept.batch(store.take(np.arange(3)), WORDS, settled, None, generator(0))
+        assert made["duplicates"] == 1
+        losses.append(kept.Heads(settled, None)(encoder, tasks.to_device(made, torch.device("cpu"))).item())
+    assert losses[0] < losses[1]
+
+
+@pytest.mark.parametrize("chunk", [None, 3])
+def test_vectors_are_means_over_the_tokens_that_are_there(chunk):
+    encoder = model("bert").eval()
+    texts = [[0, 7, 8, 9, 2], [0, 7, 2], [0, 30, 31, 2], [0, 5, 2]]
+    ids = torch.tensor([text + [1] * (5 - len(text)) for text in texts])
+    mask = torch.arange(5) < torch.tensor([[len(text)] for text in texts])
+    found = mean_states(encoder.base_model, ids, mask, chunk)
+    for text, vector in zip(texts, found, strict=True):
+        alone = encoder.base_model(input_ids=torch.tensor([text])).last_hidden_state[0].mean(0)
+        torch.testing.assert_close(vector, alone, atol=1e-5, rtol=1e-4)
+    full = mean_states(encoder.base_model, ids[:1], None)
+    torch.testing.assert_close(full[0], found[0], atol=1e-5, rtol=1e-4)
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------------
+def test_each_task_reads_its_store_once_a_step(stores):
+    settled = recipe("kept", groups=6)
+    assert tasks.stores_read(settled) == {"mlm", "ilk", "clk"}
+    assert tasks.stores_read(recipe("kept", tasks=["ds_clk"], groups=1)) == {"ds_clk"}
+    made = tasks.new_tasks(settled, stores, WORDS, 3)
+    assert {name: set(task.stores) for name, task in made.items()} == {
+        "crop": {"en", "sw"},
+        "ilk": {"en", "sw"},
+        "clk": {"en-sw", "en-th", "sw-th"},
+    }
+    for step in range(4):
+        groups = Counter(tasks.scheduled(step * 6 + i, settled)[0] for i in range(6))
+        assert groups == {"crop": 2, "ilk": 2, "clk": 2}
+    numbers = [tasks.scheduled(j, settled) for j in range(24)]
+    assert [n for name, n in numbers if name == "clk"] == list(range(8)), "every group of a task once, in order"
+
+
+def test_the_loss_is_the_mean_over_tasks(stores):
+    settled = recipe("kept")
+    made = tasks.new_tasks(settled, stores, WORDS, 3)
+    module = tasks.Pretraining.of(model("bert"), {n: t.objective.Heads for n, t in made.items()}, settled, 3)
+    named = list(tasks.losses(made, module, settled, HERE, SHAPE)(1))
+    assert [name for one in named for name in one if name in made] == ["crop", "ilk", "clk"]
+    assert all(value[1] == 1 / 3 for one in named for value in one.values() if isinstance(value, tuple))
+    expected = flops.per_step(settled, made, SHAPE)
+    assert sum(one["flops"] for one in named) == pytest.approx(expected, rel=0.1)
+
+
+def test_a_group_mixes_parts_and_crops_come_anew(stores):
+    made = tasks.new_tasks(recipe("kept", pairs=12), stores, WORDS, 3)
+    assert {part for part, _ in made["clk"].sampler.draw(0)} == {"en-sw", "en-th", "sw-th"}
+    alone = tasks.new_tasks(recipe("kept", pairs=12, mixing="one_language"), stores, WORDS, 3)
+    assert all(len(alone["clk"].sampler.draw(n)) == 1 for n in range(5))
+    crops = made["crop"]
+    crops.sampler.draw = lambda n: [("en", np.arange(12))]  # the same stretches in every group
+    first, second = crops.batch(0), crops.batch(1)
+    assert first["query_ids"].tolist() != second["query_ids"].tolist()
+    assert crops.batch(0)["query_ids"].tolist() == first["query_ids"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"groups": 4}, "groups: 4 is no multiple of the 3 tasks"),
+        ({"tasks": ["ilk", "ilk"], "groups": 2}, "tasks: one is named twice"),
+        ({"tasks": ["ikl"], "groups": 1}, r"tasks.0: .*'ilk'"),
+        ({"tasks": []}, "tasks: "),
+        ({"crop_ratio": [0.5, 0.1]}, "crop_ratio: .*the smaller first"),
+        ({"crop_ratio": [0.0, 0.5]}, "crop_ratio: .*above 0"),
+    ],
+)
+def test_recipes_that_make_no_sense_are_refused(changes, message):
+    with pytest.raises(SteleError, match=message):
+        recipe("kept", **changes)
+
+
+def test_groups_follow_from_the_tasks():
+    from stele.training.recipe import parse_recipe
+
+    values = recipe("kept").model_dump(exclude={"groups"})
+    assert parse_recipe(values).groups == 3
+    assert parse_recipe({**values, "tasks": ["crop", "ilk", "clk", "clhed"]}).groups == 4
+
+
+# --- learning ---------------------------------------------------------------------------------------------------------
+def test_it_learns_to_tell_pairs_apart(tmp_path):
+    """Texts about the same of 60 things share some of its words: the loss falls clearly below a guess, log(16)."""
+    rng = np.random.default_rng(0)
+    things = [rng.choice(np.arange(5, 90), 5, replace=False) for _ in range(60)]
+    pairs = [(rng.choice(t, 3, replace=False), rng.choice(t, 4, replace=False)) for t in things for _ in range(8)]
+    stores = {"ilk": {"en": pair_store(tmp_path / "en", pairs[::2]), "sw": pair_store(tmp_path / "sw", pairs[1::2])}}
+    settled = recipe("kept", tasks=["ilk"], groups=1, pairs=16, steps=120, learning_rate=5e-3, warmup_steps=10)
+    made = tasks.new_tasks(settled, stores, WORDS, 3)
+    module = tasks.Pretraining.of(model("bert"), {"ilk": kept.Heads}, settled, 3)
+    loss_at = tasks.losses(made, module, settled, HERE, SHAPE)
+    options = {"optimisation": settled.optimisation(), "state": tmp_path / "state", "seed": 1, "on": HERE}
+    outcome = train(module=module, loss_at=loss_at, after_step=module.after_step, **options)
+    assert outcome["losses"]["ilk"] < math.log(16) - 0.7
+    assert outcome["counts"]["groups_ilk"] == 120 and outcome["counts"]["vectors_ilk"] == 120 * 16

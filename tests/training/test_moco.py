@@ -1,0 +1,229 @@
+"""Momentum contrast: logits, queue and momentum by hand, the order of the released code, kills and processes."""
+
+import copy
+import math
+import multiprocessing
+import os
+import signal
+
+import numpy as np
+import pytest
+import torch
+from tiny_objectives import SHAPE, WORDS, model, recipe
+
+from stele.errors import SteleError
+from stele.training import tasks
+from stele.training.device import Place
+from stele.training.loop import train
+from stele.training.objectives import moco
+from stele.training.states import mean_states
+
+HERE = Place(torch.device("cpu"))
+FORK = multiprocessing.get_context("fork")
+
+
+def setup(stores, seed=3, **changes):
+    settled = recipe("moco", **changes)
+    made = tasks.new_tasks(settled, stores, WORDS, seed)
+    return settled, made, tasks.Pretraining.of(model("bert"), {"moco": moco.Heads}, settled, seed)
+
+
+def fit(folder, stores, on=HERE, at_step=None, seed=3, **changes):
+    settled, made, module = setup(stores, **changes)
+    losses = tasks.losses(made, module, settled, on, SHAPE)
+    options = {"optimisation": settled.optimisation(), "state": folder, "seed": seed, "on": on, "at_step": at_step}
+    return module, train(module=module, loss_at=losses, after_step=module.after_step, **options)
+
+
+class Constant(torch.nn.Module):
+    """A model whose vectors are a parameter, for queries and keys that are known."""
+
+    def __init__(self, vectors):
+        super().__init__()
+        self.vectors = torch.nn.Parameter(torch.tensor(vectors))
+
+    @property
+    def base_model(self):
+        return self
+
+
+def heads_of(vectors, queue, monkeypatch, **changes):
+    monkeypatch.setattr(moco, "mean_states", lambda model, *_: model.vectors)
+    values = {"queue": len(queue), "pairs": len(vectors), "groups": 1, "temperature": 0.5, **changes}
+    config = type("Config", (), {"hidden_size": len(vectors[0])})
+    made, encoder = moco.Heads(recipe("moco", **values), config), Constant(vectors)
+    made.queue.copy_(torch.tensor(queue))
+    made.begin(encoder)
+    return made, encoder
+
+
+BATCH = {"query_ids": None, "query_mask": None, "passage_ids": None, "passage_mask": None}
+
+
+# --- by hand ----------------------------------------------------------------------------------------------------------
+def test_logits_are_the_own_key_and_the_queue(monkeypatch):
+    """Two queries, equal to their keys, a queue of three: nothing is normalised, and neighbours are no negatives."""
+    made, encoder = heads_of([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 3.0], [-1.0, 1.0]], monkeypatch)
+    rows = [[4.0, 2.0, 0.0, -2.0], [1.0, 0.0, 3.0, 1.0]]
+    losses = [math.log(sum(math.exp(s / 0.5) for s in row)) - row[0] / 0.5 for row in rows]
+    loss = made(encoder, BATCH)
+    assert loss.item() == pytest.approx(sum(losses) / 2, abs=1e-5)
+    loss.backward()
+    assert encoder.vectors.grad is not None and made.key_encoder.vectors.grad is None
+    assert not made.queue.requires_grad and not made.key_encoder.vectors.requires_grad
+
+
+def test_the_gradient_comes_through_the_queries_alone(monkeypatch):
+    """d loss / d query = (sum of key weights x keys - own key) / temperature / n, the keys held fixed."""
+    made, encoder = heads_of([[1.0, 2.0]], [[0.5, 0.5], [0.0, 1.0]], monkeypatch, pairs=1)
+    made(encoder, BATCH).backward()
+    keys = torch.tensor([[1.0, 2.0], [0.5, 0.5], [0.0, 1.0]])
+    weights = torch.softmax(keys @ torch.tensor([1.0, 2.0]) / 0.5, 0)
+    torch.testing.assert_close(encoder.vectors.grad[0], (weights @ keys - keys[0]) / 0.5)
+
+
+def test_the_queue_is_first_in_first_out(monkeypatch):
+    made, encoder = heads_of([[1.0, 1.0], [2.0, 2.0]], [[0.0, 0.0]] * 5, monkeypatch, momentum=1.0)
+    expected = [[1, 2, 0, 0, 0], [1, 2, 3, 4, 0], [6, 2, 3, 4, 5]]
+    for step, numbers in enumerate(expected):
+        made.key_encoder.vectors.data = torch.tensor([[1.0, 1.0], [2.0, 2.0]]) + 2 * step
+        made(encoder, BATCH)
+        made.after_step(encoder, HERE)
+        assert made.queue[:, 0].tolist() == numbers, "the oldest keys go"
+    assert made.oldest == 1 and not made.waiting
+
+
+def test_the_encoder_of_the_keys_follows_by_the_momentum(monkeypatch):
+    made, encoder = heads_of([[10.0]], [[0.0]] * 3, monkeypatch, pairs=1, momentum=0.9)
+    seen = []
+    for value in (20.0, 20.0, 0.0):
+        made(encoder, BATCH)
+        encoder.vectors.data.fill_(value)  # the optimiser's step
+        made.after_step(encoder, HERE)
+        seen.append(made.key_encoder.vectors.item())
+    assert seen == pytest.approx([11.0, 11.9, 10.71], abs=1e-5)
+
+
+def test_the_queue_begins_with_random_unit_vectors(stores):
+    first, again, other = (setup(stores, seed=s)[2].heads["moco"].queue for s in (3, 3, 4))
+    torch.testing.assert_close(first.norm(dim=1), torch.ones(24))
+    assert torch.equal(first, again) and not torch.equal(first, other)
+
+
+# --- against the released code's order --------------------------------------------------------------------------------
+def test_losses_are_those_of_the_released_order(stores, tmp_path):
+    """contriever's src/moco.py: the key encoder moves, then encodes, and the keys go into the queue within forward."""
+    changes = {"groups": 1, "pairs": 8, "steps": 5}
+    settled, made, module = setup(stores, **changes)
+    query_encoder = copy.deepcopy(module.model).train()
+    key_encoder = copy.deepcopy(query_encoder.base_model)
+    queue, pointer = module.heads["moco"].queue.clone().T, 0
+    optimiser = settled.optimisation().optimiser(query_encoder)
+    expected = []
+    for step in range(5):
+        batch = tasks.to_device(made["moco"].batch(step), torch.device("cpu"))
+        q = mean_states(query_encoder.base_model, batch["query_ids"], batch["query_mask"])
+        with torch.no_grad():
+            for one, key in zip(query_encoder.base_model.parameters(), key_encoder.parameters(), strict=True):
+                key.data = key.data * settled.momentum + one.data * (1 - settled.momentum)
+            k = mean_states(key_encoder, batch["passage_ids"], batch["passage_mask"])
+        logits = torch.cat([(q * k).sum(1, keepdim=True), q @ queue.clone()], dim=1) / settled.temperature
+        loss = torch.nn.functional.cross_entropy(logits, torch.zeros(8, dtype=torch.long))
+        queue[:, pointer : pointer + 8] = k.T
+        pointer = (pointer + 8) % 24
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.param_groups[0]["lr"] = settled.optimisation().learning_rate_at(step)
+        optimiser.step()
+        expected.append(loss.item())
+    found, outcome = fit(tmp_path, stores, **changes)
+    torch.testing.assert_close(found.heads["moco"].queue.T, queue, atol=1e-4, rtol=1e-3)
+    assert outcome["losses"]["moco"] == pytest.approx(expected[-1], rel=1e-3)
+    assert found.heads["moco"].oldest == pointer == 16
+
+
+# --- groups, kills, processes -----------------------------------------------------------------------------------------
+def test_how_a_step_is_divided_changes_nothing(stores, monkeypatch):
+    """Eight pairs in one group or in four: the same step's loss, and the same queue in the same order."""
+    whole, found = setup(stores, groups=1, pairs=8)[1]["moco"].batch(0), {}
+    whole.pop("vectors")
+    for groups in (1, 4):
+        module, losses = setup(stores, groups=groups, pairs=8 // groups)[2], []
+        for rows in np.split(np.arange(8), groups):
+            part = {name: None if value is None else value[rows] for name, value in whole.items()}
+            losses.append(module("moco", tasks.to_device(part, HERE.device)))
+        module.after_step(HERE)
+        found[groups] = torch.stack(losses).mean().item(), module.heads["moco"].queue
+    assert found[1][0] == pytest.approx(found[4][0], abs=1e-5)
+    torch.testing.assert_close(found[1][1], found[4][1])
+
+
+def same(one, other):
+    return all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), other.state_dict().values(), strict=True))
+
+
+def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path, stores):
+    """Queue, its oldest key and the encoder of the keys are part of the state."""
+    changes = {"steps": 9, "save_every_seconds": 0, "dropout": 0.1}
+    calm, expected = fit(tmp_path / "calm", stores, **changes)
+    die = {5: lambda: os.kill(os.getpid(), signal.SIGKILL)}  # after step 5, before its state is saved
+    process = FORK.Process(target=lambda: fit(tmp_path / "rough", stores, at_step=die, **changes))
+    process.start()
+    process.join(60)
+    assert process.exitcode == -signal.SIGKILL
+    saved = torch.load(tmp_path / "rough" / "training.pt", weights_only=True)
+    assert saved["step"] == 4 and saved["module"]["heads.moco.oldest"] == 4 * 8 % 24
+    again, outcome = fit(tmp_path / "rough", stores, **changes)
+    assert same(again, calm) and outcome["losses"] == expected["losses"]
+    assert not torch.equal(
+        again.heads["moco"].key_encoder.embeddings.word_embeddings.weight,
+        again.model.base_model.embeddings.word_embeddings.weight,
+    )
+
+
+def shared_run(rank, world, folder, stores):
+    torch.set_num_threads(1)
+    where = HERE
+    if world > 1:
+        rendezvous = f"file://{folder}/rendezvous"
+        torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
+        where = Place(torch.device("cpu"), rank, world)
+    module, outcome = fit(folder / f"state{world}", stores, on=where, groups=3, steps=5)
+    torch.save([module.state_dict(), outcome["counts"]], folder / f"{world}-{rank}.pt")
+
+
+def test_two_processes_train_as_one(tmp_path, stores):
+    """Three groups on two processes: the queue has all keys, in the order of the groups, in both of them."""
+    for world in (1, 2):
+        processes = [FORK.Process(target=shared_run, args=(r, world, tmp_path, stores)) for r in range(world)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(60)
+            assert process.exitcode == 0
+    alone, counts = torch.load(tmp_path / "1-0.pt")
+    for rank in (0, 1):
+        weights, seen = torch.load(tmp_path / f"2-{rank}.pt")
+        assert seen == counts
+        for name, value in alone.items():
+            assert torch.allclose(value, weights[name], atol=1e-4), name
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"queue": 7}, "queue: want room for the 8 keys of a step"),
+        ({"mlm_share": 0.4}, "mlm_share: .*want 0"),
+        ({"momentum": 1.5}, "momentum: "),
+        ({"crop_ratio": [0.1, 1.5]}, "crop_ratio: "),
+    ],
+)
+def test_recipes_that_make_no_sense_are_refused(changes, message):
+    with pytest.raises(SteleError, match=message):
+        recipe("moco", **changes)
+
+
+def test_a_query_has_the_queue_for_negatives():
+    settled = recipe("moco", queue=32768, pairs=256, groups=8)
+    assert (moco.negatives(settled), moco.vectors(settled), moco.examples(settled)) == (32768, 256, 256)
+    assert tasks.stores_read(settled) == {"mlm"}
