@@ -91,6 +91,9 @@ def test_marco_is_tevatrons_layout(tmp_path):
     (found,) = marco.training({"msmarco_passage": {"all": tmp_path}}, "train")
     assert found.positives == [Passage("5", "", "x")]
     assert found.language == "en"
+    put(tmp_path / "c/corpus.jsonl.gz", rows(passage, {"docid": 6, "title": "T", "text": "y"}))
+    corpus = {"msmarco_passage_corpus": {"all": tmp_path / "c"}}
+    assert list(marco.passages(corpus, "en")) == [Passage("5", "", "x"), Passage("6", "T", "y")]
 
 
 # --- XOR-Retrieve and NQ ---

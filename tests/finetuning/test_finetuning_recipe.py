@@ -24,6 +24,8 @@ DPR = {
     "batch": 128,
     "accumulation": 1,
     "hard_negatives": 1,
+    "negatives": "given",
+    "hard_negative_ratio": 1.0,
     "temperature": 1.0,
     "scale": None,
     "epochs": 40.0,
@@ -81,6 +83,24 @@ PAPER = {
         "dev_batch": 8,
     },
 }
+# KEPT, sections 3.1 and 4.3; what Izacard et al. (2022) say of MS MARCO
+KEPT = DPR | {
+    "towers": "shared",
+    "pooling": "mean",
+    "temperature": 0.05,
+    "batch": 1024,
+    "hard_negatives": 0,
+    "epochs": None,
+    "steps": 20_000,
+    "learning_rate": 1e-5,
+    "selection": "last",
+}
+PAPER |= {
+    "marco_kept_random": KEPT,
+    "marco_kept": KEPT | {"hard_negatives": 1, "negatives": "mined", "hard_negative_ratio": 0.1},
+    "mrtydi_kept": PAPER["mrtydi"] | {"towers": "shared", "pooling": "mean", "temperature": 0.05, "negatives": "mined"},
+    "xor_kept": PAPER["xor"] | {"learning_rate": 1e-5},
+}
 SETS = {  # what each goes on from, trains on and chooses by
     "marco": (None, "marco", None),
     "nq": (None, "nq", "nq"),
@@ -89,7 +109,12 @@ SETS = {  # what each goes on from, trains on and chooses by
     "xor": ("nq", "xor_retrieve", "xor_retrieve"),
     "mewsli": (None, "mewsli_x", None),
     "squad": (None, "squad", "squad"),
+    "marco_kept_random": (None, "marco", None),
+    "marco_kept": (None, "marco", None),
+    "mrtydi_kept": ("marco_kept", "mrtydi", "nq"),
+    "xor_kept": ("nq", "xor_retrieve", "xor_retrieve"),
 }
+MINERS = {"marco_kept": "marco_kept_random", "mrtydi_kept": "marco_kept"}
 
 
 def jobs(scale="paper"):
@@ -108,6 +133,31 @@ def test_the_values_are_the_papers(name):
     assert set(found) - set(PAPER[name]) == {"training_set", "dev_set", "encode_chunk", "save_every_seconds"}
     stated = jobs().finetuning_recipe(name)
     assert (stated["start"], stated["training_set"], stated["dev_set"]) == SETS[name]
+    assert stated.get("miner") == MINERS.get(name)
+    assert (found["negatives"] == "mined") == (name in MINERS)
+
+
+def test_the_smaller_scales_keep_what_a_recipe_is_about():
+    for scale in ("miniature", "small"):
+        found = {name: parse_recipe(jobs(scale).training_recipe(name), name) for name in PAPER}
+        assert found["marco_kept"].hard_negative_ratio == 0.1 and found["marco_kept_random"].hard_negatives == 0
+        assert {found[name].temperature for name in ("marco_kept_random", "marco_kept", "mrtydi_kept")} == {0.05}
+        assert found["xor_kept"].learning_rate == found["xor"].learning_rate / 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"hard_negatives": 0, "negatives": "mined"}, "hard_negatives 0"),
+        ({"hard_negatives": 0, "hard_negative_ratio": 0.5}, "hard_negatives 0"),
+        ({"batch": 1, "hard_negative_ratio": 0.5}, "may have no candidate"),
+        ({"hard_negative_ratio": 0}, "hard_negative_ratio"),
+        ({"negatives": "random"}, "negatives"),
+    ],
+)
+def test_hard_negatives_that_cannot_be(changes, said):
+    with pytest.raises(SteleError, match=said):
+        parse_recipe({**SHORT, **changes})
 
 
 SHORT = {

@@ -46,6 +46,30 @@ def test_hard_negatives_are_drawn_anew_from_the_examples_own():
     assert hard_negatives(data, 0, 9, 0, 0).tolist() == [10, 11, 12, 13, 14]
 
 
+def test_a_ratio_decides_query_by_query_and_epoch_by_epoch_who_brings_hard_negatives():
+    data = examples([[i] for i in range(400)], [[1000 + 2 * i, 1001 + 2 * i] for i in range(400)])
+
+    def brought(ratio, wanted=1, seed=0):
+        """By epoch and query, how many of its own hard negatives stand in its group."""
+        found = np.zeros((20, 400), dtype=int)
+        for epoch in range(20):
+            for index in range(10):
+                group = training_group(data, 40, wanted, seed, epoch, index, ratio)
+                found[epoch, group.queries] = np.diff(group.starts) - 1
+                assert set(group.passages[group.passages >= 1000] // 2 - 500) <= set(group.queries)
+        return found
+
+    tenth = brought(0.1)
+    assert tenth.max() == 1 and 0.08 < tenth.mean() < 0.12  # 8,000 draws: three standard deviations are .01
+    assert (tenth.sum(axis=0) > 0).mean() > 0.8  # another tenth in each epoch: 1 - .9^20 = .88
+    assert np.array_equal(tenth, brought(0.1)) and not np.array_equal(tenth, brought(0.1, seed=1))
+    both = brought(0.5, wanted=2)
+    assert [(both == n).mean() for n in range(3)] == pytest.approx([0.25, 0.5, 0.25], abs=0.02)  # binomial
+    assert (brought(1.0) == 1).all()
+    whole = training_group(data, 40, 1, 0, 3, 2)  # a ratio of 1 is none: the same bytes
+    assert all(np.array_equal(a, b) for a, b in zip(whole, training_group(data, 40, 1, 0, 3, 2, 1.0), strict=True))
+
+
 def test_layout_of_a_group():
     data = examples([[0], [1], [2]], [[10, 11], [], [12]])
     group = make_group(data, np.array([2, 1, 0]), [data.negatives_of(i)[:1] for i in (2, 1, 0)])

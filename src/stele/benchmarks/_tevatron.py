@@ -1,6 +1,6 @@
-"""Tevatron's training layout: JSON lines {query_id, query, positive_passages, negative_passages}.
+"""Tevatron's layouts: a training set, JSON lines {query_id, query, positive_passages, negative_passages}, and a corpus.
 
-A passage is {docid, title, text}.
+A passage is {docid, title, text}; a corpus has one a line.
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ def training_examples(path: Path, language: str) -> Iterator[TrainingExample]:
             without += 1
     if without:
         logger.info("%s: %d queries without a positive passage were left out", path, without)
+
+
+def corpus_passages(path: Path) -> Iterator[Passage]:
+    """Streams the passages of a corpus."""
+    for where, item in json_lines(path):
+        docid = identifier(item.get("docid"), where, "docid")
+        yield Passage(docid, field(item, "title", str, where), field(item, "text", str, where))
 
 
 def _passage(item: Any, where: str) -> Passage:

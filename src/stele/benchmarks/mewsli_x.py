@@ -51,6 +51,12 @@ def passages(data: Data, pool: str) -> Iterator[Passage]:
         yield _entity(entity, where)
 
 
+def candidate_languages(data: Data) -> Iterator[str]:
+    """The language of each candidate's description."""
+    for where, entity in json_lines(located(folder_of(data, DATASET, "all"), "candidate_set_entities.jsonl")):
+        yield field(entity, "description_language", str, where)
+
+
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
     """English Wikipedia mentions with their entities; no hard negatives."""
     path = located(folder_of(data, DATASET, "all"), f"wikipedia_pairs-{split}.jsonl")

@@ -2,8 +2,8 @@
 
 One search and one pool per language. Judged split: test. Native files: `corpus.jsonl.gz` with {docid, title, text};
 `{train,dev,test}.jsonl.gz` with {query_id, query, positive_passages, negative_passages}, where a passage is
-{docid, title, text}; `qrels.test.txt` with `query 0 passage relevance`. The dev and test files name their passages
-without the texts, so only `train` has training examples.
+{docid, title, text}; `qrels.{dev,test}.txt` with `query 0 passage relevance`. The dev and test files name their
+passages without the texts, so only `train` has training examples.
 
 >>> searches(["sw"])
 [Search(name='sw', language='sw', pool='sw')]
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
 from stele.benchmarks._qrels import read_qrels
-from stele.benchmarks._tevatron import training_examples
+from stele.benchmarks._tevatron import corpus_passages, training_examples
 from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
 
 TOPICS = "mrtydi"
@@ -30,10 +30,10 @@ def searches(languages: Sequence[str]) -> list[Search]:
     return [Search(language, language, language) for language in languages]
 
 
-def queries(data: Data, search: Search) -> Iterator[Query]:
-    """The test queries of one language."""
+def queries(data: Data, search: Search, split: str = JUDGED) -> Iterator[Query]:
+    """The queries of one language: test, or dev for what is tuned."""
     seen: set[str] = set()
-    for where, item in json_lines(located(folder_of(data, TOPICS, search.language), f"{JUDGED}.jsonl.gz")):
+    for where, item in json_lines(located(folder_of(data, TOPICS, search.language), f"{split}.jsonl.gz")):
         name = refuse_again(identifier(item.get("query_id"), where, "query_id"), seen, where, "query_id")
         seen.add(name)
         yield Query(name, field(item, "query", str, where))
@@ -41,14 +41,12 @@ def queries(data: Data, search: Search) -> Iterator[Query]:
 
 def passages(data: Data, pool: str) -> Iterator[Passage]:
     """The passages of one language, streamed."""
-    for where, item in json_lines(located(folder_of(data, CORPUS, pool), "corpus.jsonl.gz")):
-        docid = identifier(item.get("docid"), where, "docid")
-        yield Passage(docid, field(item, "title", str, where), field(item, "text", str, where))
+    yield from corpus_passages(located(folder_of(data, CORPUS, pool), "corpus.jsonl.gz"))
 
 
-def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
-    """Query id -> {passage id: relevance} of one language's test queries."""
-    return read_qrels(located(folder_of(data, TOPICS, search.language), f"qrels.{JUDGED}.txt"))
+def judgments(data: Data, search: Search, split: str = JUDGED) -> dict[str, dict[str, int]]:
+    """Query id -> {passage id: relevance} of one language's queries."""
+    return read_qrels(located(folder_of(data, TOPICS, search.language), f"qrels.{split}.txt"))
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:

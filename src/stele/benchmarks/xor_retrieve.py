@@ -18,6 +18,8 @@ from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
 QUESTIONS = "xor_tydi"
 CORPUS = "enwiki_20190201_w100"
 TRAINING = "xor_dpr_train"
+JUDGED = "dev"
+FILES = {"train": "xor_train_retrieve_eng_span.jsonl", "dev": "xor_dev_retrieve_eng_span_v1_1.jsonl"}
 AVERAGE = "macro"  # mean over the languages with at least one countable question
 
 
@@ -26,9 +28,9 @@ def searches(languages: Sequence[str]) -> list[Search]:
     return [Search(language, language, "en") for language in languages]
 
 
-def queries(data: Data, search: Search) -> Iterator[Query]:
-    """The dev questions of one language, yes/no questions included (scoring leaves those out)."""
-    for name, item, where in _questions(data, search.language):
+def queries(data: Data, search: Search, split: str = JUDGED) -> Iterator[Query]:
+    """The questions of one language, yes/no questions included (scoring leaves those out)."""
+    for name, item, where in _questions(data, search.language, split):
         yield Query(name, field(item, "question", str, where))
 
 
@@ -56,8 +58,21 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
     yield from _dpr.training_examples(located(folder_of(data, TRAINING, "all"), f"dpr_{split}_data.json"), "", split)
 
 
-def _questions(data: Data, language: str) -> Iterator[tuple[str, dict, str]]:
-    path = located(folder_of(data, QUESTIONS, "all"), "xor_dev_retrieve_eng_span_v1_1.jsonl")
+def pairs(data: Data, language: str) -> Iterator[tuple[Query, Passage | None]]:
+    """The dev questions of one language, each with its gold passage in English.
+
+    The passages stand in DPR's dev file alone, which has no ids: a question is looked up there by its text. None where
+    it has no passage (DPR's file leaves out those that are answered by yes or no).
+    """
+    gold: dict[str, Passage] = {}
+    for example in training(data, "dev"):
+        gold.setdefault(example.query.strip(), example.positives[0])
+    for query in queries(data, Search(language, language, "en")):
+        yield query, gold.get(query.text.strip())
+
+
+def _questions(data: Data, language: str, split: str = JUDGED) -> Iterator[tuple[str, dict, str]]:
+    path = located(folder_of(data, QUESTIONS, "all"), FILES[split])
     seen: set[str] = set()
     for where, item in json_lines(path):
         name = refuse_again(identifier(item.get("id"), where), seen, where)

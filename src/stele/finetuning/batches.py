@@ -40,6 +40,12 @@ def _draws(examples: int, seed: int, epoch: int) -> np.ndarray:
     return generator(seed, "hard negatives", epoch).random(examples)
 
 
+@lru_cache(maxsize=2)
+def _taken(examples: int, wanted: int, ratio: float, seed: int, epoch: int) -> np.ndarray:
+    chances = generator(seed, "hard negatives taken", epoch).random((examples, wanted))
+    return (chances < ratio).sum(axis=1)
+
+
 def members(examples: int, batch: int, seed: int, epoch: int, index: int) -> np.ndarray:
     """The examples of group `index` of an epoch: a stretch of the epoch's random order.
 
@@ -51,17 +57,28 @@ def members(examples: int, batch: int, seed: int, epoch: int, index: int) -> np.
 def hard_negatives(data: Examples, example: int, wanted: int, seed: int, epoch: int) -> np.ndarray:
     """`wanted` of the example's hard negatives (all, if it has no more), drawn anew in every epoch as DPR does."""
     listed = data.negatives_of(example)
-    if wanted >= len(listed):
-        return listed
+    if wanted == 0 or wanted >= len(listed):
+        return listed[:wanted]
     if wanted == 1:
         return listed[[int(_draws(len(data), seed, epoch)[example] * len(listed))]]
     return listed[generator(seed, "hard negatives", epoch, int(example)).permutation(len(listed))[:wanted]]
 
 
-def training_group(data: Examples, batch: int, wanted: int, seed: int, epoch: int, index: int) -> Group:
-    """Group `index` of an epoch with its hard negatives."""
+def training_group(
+    data: Examples, batch: int, wanted: int, seed: int, epoch: int, index: int, ratio: float = 1.0
+) -> Group:
+    """Group `index` of an epoch with its hard negatives.
+
+    With a ratio below 1, each of a query's `wanted` is there with that probability, drawn anew in every epoch, as in
+    contriever's finetuning_data.py (sample_n_hard_negatives). Where it brings none, that code gives it a random passage
+    instead; here the passages of the group's other queries are that already.
+    """
     chosen = members(len(data), batch, seed, epoch, index)
-    return make_group(data, chosen, [hard_negatives(data, i, wanted, seed, epoch) for i in chosen])
+    taken = None if ratio == 1.0 else _taken(len(data), wanted, ratio, seed, epoch)
+    number = [wanted if taken is None else int(taken[i]) for i in chosen]
+    return make_group(
+        data, chosen, [hard_negatives(data, i, n, seed, epoch) for i, n in zip(chosen, number, strict=True)]
+    )
 
 
 def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:

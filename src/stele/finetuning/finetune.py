@@ -35,6 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_data_argument(parser, "--training")
     add_data_argument(parser, "--dev", required=False)
+    parser.add_argument(
+        "--negatives",
+        type=Path,
+        metavar="RECORD",
+        help="mined hard negatives (retrieval hard_negatives), for a recipe of them",
+    )
     parser.add_argument("--seed", required=True, type=int)
     add_state_arguments(parser)
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
@@ -55,11 +61,15 @@ def run(args: argparse.Namespace) -> None:
     recipe = parse_recipe(values)
     if args.limit is not None and args.limit < 2:
         raise SteleError(f"--limit: want at least 2, found {args.limit}")
+    if (recipe.negatives == "mined") != (args.negatives is not None):
+        wrong = "needs --negatives RECORD" if args.negatives is None else "has no use for --negatives"
+        raise SteleError(f"--recipe: negatives: {recipe.negatives} {wrong}")
     training, dev = data_records(args.training, "--training"), data_records(args.dev, "--dev")
     where = place()
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
-    readers = _readers(recipe, tokenizer, training, dev, args.limit)
+    readers = _readers(recipe, tokenizer, training, dev, args.limit, args.negatives)
     inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
+    inputs |= {"negatives": args.negatives} if args.negatives else {}
     made_by = {**values, "limit": args.limit}
     alone = where.first and args.limit is None  # a quick try by hand leaves the state of the real job alone
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code, first=alone)
@@ -114,7 +124,9 @@ def losses(
         first = where.rank if whole else 0
         for number in range(first, recipe.accumulation, where.world if whole else 1):
             epoch, index = divmod(step * recipe.accumulation + number, groups_an_epoch)
-            group = training_group(data, recipe.batch, recipe.hard_negatives, seed, epoch, index)
+            group = training_group(
+                data, recipe.batch, recipe.hard_negatives, seed, epoch, index, recipe.hard_negative_ratio
+            )
             loss = group_loss(module, data, group, recipe.temperature, recipe.encode_chunk, place)
             masked = int(group.mask.sum()) if whole or where.first else 0
             yield {"nll": (loss * place.world, weight), "masked_duplicates": masked}
@@ -134,7 +146,7 @@ def describe(
         "epochs": round(steps / recipe.steps_per_epoch(len(data)), 4),
         "global_batch": recipe.batch * recipe.accumulation,
         "contrastive_group": {"queries": recipe.batch, "passages_at_most": recipe.batch * per_query},
-        "negatives_per_query": recipe.batch * per_query - 1,
+        "negatives_per_query": negatives_per_query(recipe),
         "precision": recipe.precision,
         "examples": data.counts,
         "losses": outcome["losses"],
@@ -153,11 +165,26 @@ def describe(
     return facts
 
 
+def negatives_per_query(recipe: Any) -> int | float:
+    """In-batch and hard ones; with a ratio of hard negatives below 1, their mean."""
+    hard = recipe.hard_negatives * recipe.hard_negative_ratio
+    number = round(recipe.batch * (1 + hard) - 1, 4)
+    return int(number) if number.is_integer() else number
+
+
 def _readers(
-    recipe: Any, tokenizer: Any, training: Mapping[str, Path], dev: Mapping[str, Path], limit: int | None
+    recipe: Any,
+    tokenizer: Any,
+    training: Mapping[str, Path],
+    dev: Mapping[str, Path],
+    limit: int | None,
+    negatives: Path | None,
 ) -> dict[str, Callable]:
     """How to read the training set and the dev set, which comes from the training data unless --dev is given."""
+    from dataclasses import replace
+
     from stele.finetuning.examples import read_examples
+    from stele.negatives import MinedNegatives, replaced
 
     def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
         def read():
@@ -167,8 +194,11 @@ def _readers(
             folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
             found = islice(source.training(folders, split), most)
             total = min((number for number in (most, counted(given, split)) if number), default=None)
-            name = f"{chosen.name} {split}"
-            return read_examples(found, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
+            name, counts = f"{chosen.name} {split}", {}
+            if negatives is not None and split == "train":
+                found = replaced(found, MinedNegatives(negatives), counts)
+            data = read_examples(found, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
+            return replace(data, counts={**data.counts, **counts})
 
         return read
 

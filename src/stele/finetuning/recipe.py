@@ -62,6 +62,10 @@ class FinetuningRecipe(BaseModel):
     batch: int = Field(ge=1, description="queries a group, over all devices")
     accumulation: int = Field(1, ge=1, description="groups an optimiser step")
     hard_negatives: int = Field(ge=0, description="a query, drawn anew every epoch from those of the training set")
+    negatives: Literal["given", "mined"] = Field("given", description="the training set's own, or those of --negatives")
+    hard_negative_ratio: float = Field(
+        1.0, gt=0, le=1, description="how probable it is that a query brings each of them"
+    )
     temperature: float = Field(1.0, gt=0)
     scale: float | None = Field(
         None, gt=0, description="initial value of a learned factor on the scores; None: no factor"
@@ -97,6 +101,10 @@ class FinetuningRecipe(BaseModel):
             raise ValueError(f"selection {self.selection} needs `dev_set`")
         if self.batch * (1 + self.hard_negatives) < 2:
             raise ValueError("batch 1 without hard negatives: a query would have no candidate but its positive")
+        if self.batch < 2 and self.hard_negative_ratio < 1:
+            raise ValueError("batch 1 with a hard_negative_ratio: a query may have no candidate but its positive")
+        if self.hard_negatives == 0 and (self.negatives == "mined" or self.hard_negative_ratio < 1):
+            raise ValueError("hard_negatives 0: leave out `negatives` and `hard_negative_ratio`, which are of them")
         return self
 
     @property

@@ -1,0 +1,89 @@
+"""Encode a benchmark's questions and their gold passages, line by line: for metrics of the vectors themselves.
+
+Alignment and uniformity (KEPT, table 8) look at where questions and the passages that answer them lie, and rank
+nothing. For each language two arrays are written, in the order of the questions, whose lines belong together. The
+vectors are the encoder's own, not scaled. Questions without a gold passage are left out and counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from stele import records
+from stele.benchmarks.types import Passage, Query
+from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.errors import SteleError
+from stele.outputs import atomic_directory, files_digest
+from stele.registry import load_named
+from stele.retrieval.encoding_argument import add_encoding_argument, parse_encoding
+
+logger = logging.getLogger(__name__)
+
+VECTORS = "vectors"  # the folder beside the record
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--benchmark", required=True)
+    parser.add_argument("--languages", nargs="+", required=True)
+    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
+    add_encoding_argument(parser)
+    add_data_argument(parser)
+    parser.add_argument("--threads", type=int, help="CPU threads; default: as many as torch takes")
+    parser.add_argument("--output", type=Path, required=True, help="vectors.json; the arrays go to vectors/ beside it")
+
+
+def run(args: argparse.Namespace) -> None:
+    import torch
+
+    from stele.encoders.load import load_encoder
+    from stele.training.device import default_device
+
+    clock = records.start()
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
+    if not hasattr(benchmark, "pairs"):
+        raise SteleError(f"--benchmark {args.benchmark}: it has no pairs of a question and a gold passage")
+    data = data_records(args.data)
+    folders = data_folders(data)
+    encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
+    found = {}
+    with atomic_directory(args.output.parent / VECTORS) as folder:
+        for language in args.languages:
+            queries, passages, without = split(list(benchmark.pairs(folders, language)))
+            if without:
+                logger.info("%s: %d questions without a gold passage were left out", language, without)
+            if not queries:
+                logger.warning("%s: no question with a gold passage: left out of all means", language)
+                continue
+            names = {side: f"{language}.{side}.npy" for side in ("queries", "passages")}
+            texts = [encoder.spec.passage(passage.title, passage.text) for passage in passages]
+            np.save(folder / names["queries"], encoder.encode([query.text for query in queries], "query"))
+            np.save(folder / names["passages"], encoder.encode(texts, "passage"))
+            found[language] = {"pairs": len(queries), "without_passage": without}
+            found[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
+        if not found:
+            raise SteleError(f"{args.benchmark}: no question in {', '.join(args.languages)} has a gold passage")
+        content = files_digest(folder)
+    records.write_record(
+        args.output,
+        job="encode_pairs",
+        inputs={"encoder": args.encoder, **data},
+        clock=clock,
+        benchmark=args.benchmark,
+        languages=list(args.languages),
+        vectors=found,
+        encoding=encoder.spec.model_dump(),
+        content=content,
+    )
+
+
+def split(pairs: Sequence[tuple[Query, Passage | None]]) -> tuple[list[Query], list[Passage], int]:
+    """The questions that have a passage, their passages, and how many have none."""
+    kept = [(query, passage) for query, passage in pairs if passage is not None]
+    return [query for query, _ in kept], [passage for _, passage in kept], len(pairs) - len(kept)

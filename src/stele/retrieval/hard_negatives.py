@@ -1,0 +1,290 @@
+"""Mine hard negatives: the passages that an encoder finds first for a training set's questions and that answer none.
+
+Every question is searched, exactly, in the collection that its passages are from (the pool of its language). Kept are
+the best --depth passages that are not its positives: not by id, and not by text, since a collection may have a passage
+under several ids. A question that is there twice is searched once, without the positives of both.
+
+What it costs: the collection is read and encoded once; its vectors are read once for every million of kept passages
+(34,000 questions at depth 30); and it is read once more to write the texts of what was found. For MS MARCO (401,000
+questions, 8.8 million passages of 768 numbers) that is 27 GB of disk and 5.4e15 multiplications and additions, which
+are 40 hours of one core (tests/benchmarks/bench_hard_negatives.py) or minutes of a GPU that faiss can use. Memory: a
+few blocks of passages, 34,000 questions with what was found for them, and the ids of all negatives. A job that was
+killed goes on where it was: encoded blocks and searched questions are kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import logging
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stele import records
+from stele.benchmarks.types import Passage, TrainingExample
+from stele.data_argument import add_data_argument, counted, data_folders, data_records
+from stele.errors import SteleError
+from stele.negatives import PASSAGES, QUESTIONS
+from stele.outputs import atomic_directory, atomic_file, atomic_write_json, files_digest
+from stele.progress import bar, track
+from stele.registry import load_named
+from stele.retrieval.pool import Layout, blocks, encode_pool
+from stele.retrieval.search import TopK
+from stele.state_folder import add_state_arguments, drop, own_folder
+
+logger = logging.getLogger(__name__)
+
+HITS = 1 << 20  # passages kept at a time, over all questions that are searched together
+READ = 8_192  # passages of the collection looked at together
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--training-set", required=True, metavar="MODULE", help="a module of stele/benchmarks")
+    parser.add_argument("--encoder", type=Path, required=True, help="record.json in a fine-tuned encoder's folder")
+    add_data_argument(parser)
+    parser.add_argument("--depth", type=int, required=True, help="negatives a question")
+    parser.add_argument("--threads", type=int, help="CPU threads; default: as many as torch takes")
+    add_state_arguments(parser)
+    parser.add_argument("--output", type=Path, required=True, metavar="RECORD", help="to be written, in its own folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    job = Job(args)
+    facts = {pool: job.mine(pool, questions) for pool, questions in job.questions().items()}
+    with atomic_directory(args.output.parent) as folder:
+        for pool in facts:
+            for name in (PASSAGES, QUESTIONS):
+                shutil.copyfile(job.state / name.format(pool=pool), folder / name.format(pool=pool))
+        records.write_record(
+            folder / "record.json",
+            job="hard_negatives",
+            inputs=job.inputs,
+            clock=clock,
+            training_set=args.training_set,
+            depth=args.depth,
+            pools=facts,
+            encoding=job.encoder.spec.model_dump(),
+            content=files_digest(folder),
+        )
+    drop(job.state)
+
+
+class Questions:
+    """The distinct questions of a pool with what answers them; row i of each list belongs to question i."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, int] = {}
+        self.positives: list[set[str]] = []  # ids
+        self.texts: list[set[str]] = []  # digests of the positives' texts
+
+    def add(self, example: TrainingExample) -> None:
+        row = self.rows.setdefault(example.query, len(self.rows))
+        if row == len(self.positives):
+            self.positives.append(set())
+            self.texts.append(set())
+        self.positives[row].update(passage.id for passage in example.positives)
+        self.texts[row].update(text_digest(passage.text) for passage in example.positives)
+
+
+class Answers:
+    """Where answers stand in a pool: ids of passages by text (digest), and which positives are there by id."""
+
+    def __init__(self, questions: Questions) -> None:
+        self.ids = {text: [] for texts in questions.texts for text in texts}
+        self.wanted, self.there = set().union(*questions.positives), set()
+        self.whole = False
+
+    def watch(self, passages: Iterable[Passage]) -> Iterator[Passage]:
+        """The passages as they are; when all have gone by, the answers are known."""
+        for passage in passages:
+            if (text := text_digest(passage.text)) in self.ids:
+                self.ids[text].append(passage.id)
+            if passage.id in self.wanted:
+                self.there.add(passage.id)
+            yield passage
+        self.whole = True
+
+    def excluded(self, questions: Questions) -> list[set[bytes]]:
+        """For each question the ids of the pool's passages that answer it."""
+        return [
+            {name.encode() for name in (ids & self.there).union(*(self.ids[text] for text in texts))}
+            for ids, texts in zip(questions.positives, questions.texts, strict=True)
+        ]
+
+
+class Job:
+    """One mining: its encoder, its data, and where its state lies."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        from stele.encoders.load import load_encoder
+        from stele.training.device import default_device
+
+        for name in ("depth", "threads"):
+            if (value := getattr(args, name)) is not None and value < 1:
+                raise SteleError(f"--{name} must be at least 1, found {value}")
+        if args.threads:
+            import faiss
+            import torch
+
+            torch.set_num_threads(args.threads)
+            faiss.omp_set_num_threads(args.threads)
+        self.module, self.depth = load_named("stele.benchmarks", args.training_set, kind="training set"), args.depth
+        if not (hasattr(self.module, "training") and hasattr(self.module, "passages")):
+            raise SteleError(f"--training-set {args.training_set}: it has no training questions, or no collection")
+        data = data_records(args.data)
+        self.inputs, self.data = {"encoder": args.encoder, **data}, data_folders(data)
+        self.encoder = load_encoder(args.encoder.parent, None, str(default_device()))
+        recipe = {"training_set": args.training_set, "depth": args.depth}
+        self.state = own_folder(args.state, recipe=recipe, inputs=self.inputs, seed=0, code=args.code)
+
+    def questions(self) -> dict[str, Questions]:
+        """The questions of the training set by pool."""
+        pools: dict[str, Questions] = {}
+        for example in track(self.module.training(self.data, "train"), None, "read questions", "questions"):
+            pools.setdefault(example.language, Questions()).add(example)
+        if not pools:
+            raise SteleError("the training set has no question with a positive passage")
+        return pools
+
+    def passages(self, pool: str) -> Iterator[Passage]:
+        return self.module.passages(self.data, pool)
+
+    def mine(self, pool: str, questions: Questions) -> dict[str, int]:
+        """Mines one pool into the state folder; returns what was found. A pool that is done is not done again."""
+        done = self.state / f"{pool}.json"
+        if not done.exists():
+            folder = self.state / "pools" / pool
+            size, excluded = self.encode(pool, folder, questions)
+            found = self.search(pool, folder, size, list(questions.rows), excluded)
+            facts = {"questions": len(questions.rows), "passages": size, **self.write(pool, questions, found)}
+            facts["excluded"] = sum(map(len, excluded))
+            atomic_write_json(done, facts)
+            shutil.rmtree(folder)
+        return json.loads(done.read_text(encoding="utf-8"))
+
+    def encode(self, pool: str, folder: Path, questions: Questions) -> tuple[int, list[set[bytes]]]:
+        """Encodes a pool; returns its size, and for each question the passages that are no negatives of it."""
+        answers, spec = Answers(questions), self.encoder.spec
+        layout = Layout(self.encoder.dimension, "float16" if spec.precision == "bfloat16" else "float32", False, "")
+        items = ((p.id, spec.passage(p.title, p.text)) for p in answers.watch(self.passages(pool)))
+        with bar(self._expected(pool), f"encode pool {pool}", "passages") as shown:
+
+            def encode(stream) -> Iterator:
+                for ids, vectors in self.encoder.encode_stream(stream, "passage"):
+                    yield ids, vectors
+                    shown.update(len(ids))
+
+            size = encode_pool(folder, items, encode, layout)
+        if not answers.whole:  # the vectors were there already
+            for _ in answers.watch(self.passages(pool)):
+                pass
+        if not any(excluded := answers.excluded(questions)):
+            raise SteleError(f"pool {pool}: none of the questions' positives is in it: it is of another collection")
+        return size, excluded
+
+    def search(
+        self, pool: str, folder: Path, size: int, questions: Sequence[str], excluded: Sequence[set[bytes]]
+    ) -> list[Path]:
+        """Searches the questions part by part; each is saved: its rows, how many ids each has, and the ids."""
+        wanted = [min(size, self.depth + len(names)) for names in excluded]
+        slices = parts(wanted, HITS)
+        saved = [folder / f"found-{number:06d}.npz" for number in range(len(slices))]
+        gigabytes = (folder / "vectors.npy").stat().st_size / 1e9
+        petaflop = 2 * len(questions) * size * self.encoder.dimension / 1e15
+        logger.info(
+            "pool %s: %d questions, %d passages: %.3g PFLOP of inner products; the vectors (%.3g GB) are read %d times",
+            *(pool, len(questions), size, petaflop, gigabytes, len(slices)),
+        )
+        with bar(len(questions), f"search pool {pool}", "questions") as shown:
+            for number, rows in enumerate(slices):
+                if not saved[number].exists():
+                    vectors = self.encoder.encode([questions[row] for row in rows], "query")
+                    best = TopK(vectors, max(wanted[row] for row in rows), self.encoder.device)
+                    for block, ids in blocks(folder):
+                        best.add(block, ids)
+                    hits = zip(rows, best.ids, strict=True)
+                    own = [[n for n in ids.tolist() if n not in excluded[row]][: self.depth] for row, ids in hits]
+                    names = np.array([name for ids in own for name in ids], dtype=np.bytes_)
+                    with atomic_file(saved[number], "wb") as handle:
+                        np.savez(handle, rows=rows, sizes=[len(ids) for ids in own], names=names)
+                shown.update(len(rows))
+        return saved
+
+    def write(self, pool: str, questions: Questions, saved: Sequence[Path]) -> dict[str, int]:
+        """Writes the two files of a pool; returns their counts."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        sizes, names = in_order(saved)
+        used, place = np.unique(names, return_inverse=True)
+        line = np.full(len(used), -1, np.int32)  # of the file of passages, for each id that is used
+        text = pa.large_string()
+        with atomic_file(self.state / PASSAGES.format(pool=pool), "wb") as handle:
+            columns, written = pa.schema({"id": text, "title": text, "text": text}), 0
+            with pq.ParquetWriter(handle, columns, compression="zstd", use_dictionary=["title"]) as writer:
+                for block in _batches(track(self.passages(pool), self._expected(pool), f"texts of {pool}", "passages")):
+                    ids = np.array([passage.id.encode() for passage in block])
+                    at = np.minimum(np.searchsorted(used, ids), max(len(used) - 1, 0))
+                    chosen = np.flatnonzero(used[at] == ids) if len(used) else []
+                    line[at[chosen]] = np.arange(written, written + len(chosen))
+                    written += len(chosen)
+                    rows = [block[i]._asdict() for i in chosen]
+                    writer.write_table(pa.Table.from_pylist(rows, schema=columns))
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        lists = pa.ListArray.from_arrays(pa.array(offsets), pa.array(line[place]))
+        table = pa.table({"question": pa.array(list(questions.rows), text), "passages": lists})
+        with atomic_file(self.state / QUESTIONS.format(pool=pool), "wb") as handle:
+            pq.write_table(table, handle, compression="zstd")
+        lacking = int(np.count_nonzero(sizes == 0))
+        return {"negatives": len(names), "distinct_negatives": written, "without_negatives": lacking}
+
+    def _expected(self, pool: str) -> int | None:
+        """How many passages a pool has, as the records of its data count them; for the estimate alone."""
+        own = {key: path for key, path in self.inputs.items() if key.partition(":")[2] in (pool, "all")}
+        return counted(own, "passages")
+
+
+def parts(wanted: Sequence[int], most: int) -> list[list[int]]:
+    """Rows that are searched together, by how many passages each wants: what a part wants together is at most `most`.
+
+    All of a part are searched as deep as the one that wants most. Those that want few come first, so that one whose
+    answer is there a thousand times makes a small part and not a deep search for all.
+
+    >>> parts([3, 9, 3, 4], 9)
+    [[0, 2], [3], [1]]
+    """
+    found: list[list[int]] = []
+    for row in sorted(range(len(wanted)), key=wanted.__getitem__):
+        if not found or (len(found[-1]) + 1) * wanted[row] > most:
+            found.append([])
+        found[-1].append(row)
+    return found
+
+
+def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
+    """From the saved parts: how many negatives each question has (int64), and the ids of all, question by question."""
+    found = [np.load(path) for path in saved]
+    rows, sizes = (np.concatenate([part[name] for part in found]).astype(np.int64) for name in ("rows", "sizes"))
+    names = np.concatenate([part["names"] for part in found])
+    starts, order = np.cumsum(sizes) - sizes, np.argsort(rows)
+    sizes = sizes[order]
+    within = np.arange(len(names)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return sizes, names[np.repeat(starts[order], sizes) + within]
+
+
+def text_digest(text: str) -> str:
+    """What equal texts have in common; white space around them does not count."""
+    return hashlib.blake2b(text.strip().encode(), digest_size=16).hexdigest()
+
+
+def _batches(passages: Iterable[Passage]) -> Iterator[list[Any]]:
+    passages = iter(passages)
+    while batch := list(islice(passages, READ)):
+        yield batch

@@ -1,0 +1,282 @@
+"""Mined negatives: by hand, against a full ranking, in whatever parts they are searched, and after kill -9."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded import record
+
+from stele.errors import SteleError
+from stele.negatives import MinedNegatives
+from stele.retrieval import hard_negatives
+from stele.retrieval.hard_negatives import HITS, in_order, parts
+
+WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
+
+
+def put(path: Path, items) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress("".join(json.dumps(item) + "\n" for item in items).encode()))
+
+
+def passage(name: str, text: str) -> dict:
+    return {"docid": name, "title": "", "text": text}
+
+
+@pytest.fixture(scope="module")
+def tuned(encoder, tmp_path_factory) -> Path:
+    """The tiny encoder as if fine-tuned: it says itself how it reads texts."""
+    folder = tmp_path_factory.mktemp("tuned") / "model"
+    shutil.copytree(encoder.parent, folder)
+    spec = {"pooling": "mean", "query_length": 16, "passage_length": 16, "passage_format": "text"}
+    (folder / "encoding.json").write_text(json.dumps(spec))
+    return folder / "record.json"
+
+
+class Collection:
+    """Mr. TyDi's files in some languages: passages (language -> id -> text) and training questions."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.given = folder, []
+
+    def add(self, language: str, texts: dict[str, str], questions: list[tuple[str, list[str]]]) -> None:
+        """`questions`: a text and the ids of its positives."""
+        own = {name: passage(name, text) for name, text in texts.items()}
+        put(self.folder / language / "c/corpus.jsonl.gz", own.values())
+        rows = [
+            {"query_id": str(i), "query": query, "positive_passages": [own[name] for name in right]}
+            for i, (query, right) in enumerate(questions)
+        ]
+        put(self.folder / language / "t/train.jsonl.gz", rows)
+        for dataset, part in (("mrtydi_train", "t"), ("mrtydi_corpus", "c")):
+            path = record(self.folder / language / part, content=f"{language}{part}", labels=["generated data"])
+            self.given.append(f"{dataset}:{language}={path}")
+
+
+@pytest.fixture
+def collection(tmp_path) -> Collection:
+    return Collection(tmp_path)
+
+
+def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", depth: int = 4, *more: str):
+    parser = argparse.ArgumentParser()
+    hard_negatives.add_arguments(parser)
+    line = ["--training-set", "mrtydi", "--encoder", str(encoder), "--data", *data, "--depth", str(depth)]
+    line += ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "record.json")]
+    return parser.parse_args([*line, *more])
+
+
+def mine(*given) -> MinedNegatives:
+    args = arguments(*given)
+    hard_negatives.run(args)
+    assert not args.state.exists()
+    return MinedNegatives(args.output)
+
+
+def ids(mined: MinedNegatives, language: str, question: str) -> list[str]:
+    return [p.id for p in mined.of(language, question)]
+
+
+@pytest.fixture
+def by_hand(monkeypatch):
+    """An encoder of two numbers, which stand in the text: a question "1 0", a passage "0.5 2 (river)"."""
+    from stele.encoders.encode import Encoder
+
+    def vectors(texts):
+        return np.array([[float(x) for x in text.split()[:2]] for text in texts], dtype=np.float32)
+
+    def stream(self, items, kind):
+        for name, text in items:
+            yield [name], vectors([text])
+
+    monkeypatch.setattr(Encoder, "encode", lambda self, texts, kind: vectors(texts))
+    monkeypatch.setattr(Encoder, "encode_stream", stream)
+    monkeypatch.setattr(Encoder, "dimension", 2)
+
+
+def test_by_hand(tmp_path, tuned, collection, by_hand):
+    """Question "1 0": scores are the first number. b and f are the same text as its positive a; of c, d, e with the
+    same score the highest id comes first; with depth 3 the best ones are e, d, c, of which no id is 1 more."""
+    texts = {"a": "9 0 x", "b": "9 0 x", "c": "5 0 y", "d": "5 1 y", "e": "5 2 y", "f": " 9 0 x ", "g": "1 3 z"}
+    # the second question's scores are the second numbers: g 3, e 2, d 1, then 0 for the rest: f, c, b, a; e answers it
+    collection.add("sw", texts, [("1 0", ["a"]), ("0 1", ["e"])])
+    mined = mine(tmp_path, tuned, collection.given, "out", 3)
+    assert ids(mined, "sw", "1 0") == ["e", "d", "c"]
+    assert ids(mined, "sw", "0 1") == ["g", "d", "f"]
+    assert mined.of("sw", "1 0")[0] == ("e", "", "5 2 y")
+    assert mined.of("sw", "1 1") is None and mined.of("fi", "1 0") is None
+    found = json.loads((tmp_path / "out/record.json").read_text())
+    assert found["labels"] == ["generated data", "stand-in checkpoint"] and found["depth"] == 3
+    facts = {"questions": 2, "passages": 7, "negatives": 6, "distinct_negatives": 5, "without_negatives": 0}
+    assert found["pools"] == {"sw": {**facts, "excluded": 4}}  # a, b, f; e
+
+
+def test_a_question_asked_twice_has_the_positives_of_both(tmp_path, tuned, collection, by_hand):
+    texts = {"a": "9 0 x", "b": "8 0 x", "c": "7 0 y", "d": "6 0 y"}
+    collection.add("sw", texts, [("1 0", ["a"]), ("1 0", ["c"]), ("2 0", ["b"])])
+    mined = mine(tmp_path, tuned, collection.given, "out", 9)  # deeper than there are passages
+    assert ids(mined, "sw", "1 0") == ["b", "d"]
+    assert ids(mined, "sw", "2 0") == ["a", "c", "d"]
+
+
+def test_a_positive_counts_by_its_id_when_its_text_has_changed(tmp_path, tuned, collection, by_hand):
+    collection.add("sw", {"a": "9 0 x", "b": "8 0 x"}, [("1 0", ["a"])])
+    put(tmp_path / "sw/c/corpus.jsonl.gz", [passage("a", "9 0 rewritten"), passage("b", "8 0 x")])
+    assert ids(mine(tmp_path, tuned, collection.given), "sw", "1 0") == ["b"]
+
+
+def test_another_collection_is_refused(tmp_path, tuned, collection, by_hand):
+    collection.add("sw", {"a": "9 0 x", "b": "8 0 x"}, [("1 0", ["a"])])
+    put(tmp_path / "sw/c/corpus.jsonl.gz", [passage("1", "9 0 y"), passage("2", "8 0 y")])
+    with pytest.raises(SteleError, match="pool sw: none of the questions' positives is in it"):
+        mine(tmp_path, tuned, collection.given)
+    assert not (tmp_path / "out").exists()
+
+
+# --- with a real encoder: against a full ranking ---
+@pytest.fixture
+def crowded(collection) -> dict[str, tuple[dict, list]]:
+    """Two languages of 120 passages, a third of them copies; 40 questions, two of whose answers are there ten times."""
+    made = {}
+    for seed, language in enumerate(("sw", "th")):
+        rng = np.random.default_rng(seed)
+        texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(80)]
+        texts += [texts[i] for i in rng.integers(20, 80, 22)] + [texts[0]] * 9 + [texts[1]] * 9
+        passages = {f"{i}#{seed}": text for i, text in enumerate(texts)}
+        names = list(passages)
+        questions = [(f"{texts[i]} {i}", [names[i]]) for i in range(40)]
+        collection.add(language, passages, questions)
+        made[language] = (passages, questions)
+    return made
+
+
+def test_they_are_the_best_of_a_full_ranking_without_the_answers(tmp_path, tuned, collection, crowded):
+    from stele.encoders.load import load_encoder
+
+    mined, encoder = mine(tmp_path, tuned, collection.given, "out", 7), load_encoder(tuned.parent)
+    for language, (passages, questions) in crowded.items():
+        names = np.array(list(passages), dtype="S8")
+        vectors = encoder.encode(list(passages.values()), "passage").astype(np.float64)
+        for question, (right,) in questions:
+            asked = encoder.encode([question], "query")[0].astype(np.float64)
+            scores = np.einsum("ij,j->i", vectors, asked)
+            answers = {name for name, text in passages.items() if text == passages[right]}
+            order = np.lexsort((names, scores.astype(np.float32)))[::-1]
+            best = [names[i].decode() for i in order if names[i].decode() not in answers][:7]
+            by_name = dict(zip(names.tolist(), scores, strict=True))
+            found = ids(mined, language, question)
+            assert not answers & set(found)
+            # encoded alone, a question's vector differs in its last bits: places may change where scores nearly do
+            close = [by_name[name.encode()] for name in found], [by_name[name.encode()] for name in best]
+            assert close[0] == pytest.approx(close[1], rel=1e-5)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
+
+
+@pytest.mark.parametrize(("hits", "read", "rows"), [(40, 7, 5), (200, 1000, 64), (1, 33, 1000)])
+def test_parts_and_blocks_change_nothing(tmp_path, tuned, collection, crowded, monkeypatch, hits, read, rows):
+    mine(tmp_path, tuned, collection.given, "whole")
+    monkeypatch.setattr(hard_negatives, "HITS", hits)
+    monkeypatch.setattr(hard_negatives, "READ", read)
+    monkeypatch.setattr("stele.retrieval.pool.READ_ROWS", rows)
+    # a question's vector must not depend on those beside it, which its batch does not promise to the last bit
+    from stele.encoders.encode import Encoder
+
+    original = Encoder.encode
+    alone = lambda self, texts, kind: np.concatenate([original(self, [text], kind) for text in texts])  # noqa: E731
+    monkeypatch.setattr(Encoder, "encode", alone)
+    mine(tmp_path, tuned, collection.given, "parts")
+    monkeypatch.setattr(hard_negatives, "HITS", HITS)
+    mine(tmp_path, tuned, collection.given, "one")
+    assert files(tmp_path / "parts") == files(tmp_path / "one")
+    assert set(files(tmp_path / "parts")) == set(files(tmp_path / "whole"))
+
+
+def test_who_is_searched_together():
+    assert parts([5] * 7, 20) == [[0, 1, 2, 3], [4, 5, 6]]
+    assert parts([2, 900, 3, 2], 9) == [[0, 3, 2], [1]]  # one that wants many is searched alone
+    together = parts(list(np.random.default_rng(0).integers(30, 90, 500)), 1000)
+    assert sorted(row for rows in together for row in rows) == list(range(500))
+
+
+def test_saved_parts_are_put_in_order(tmp_path):
+    asked = {2: [b"x", b"yy"], 0: [b"z"], 3: [], 1: [b"q", b"r", b"x"]}
+    for number, rows in enumerate(([2, 3], [0, 1])):
+        names = np.array([name for row in rows for name in asked[row]], dtype=np.bytes_)
+        np.savez(tmp_path / f"{number}.npz", rows=rows, sizes=[len(asked[row]) for row in rows], names=names)
+    sizes, names = in_order([tmp_path / "0.npz", tmp_path / "1.npz"])
+    assert sizes.tolist() == [1, 3, 2, 0]
+    assert names.tolist() == [b"z", b"q", b"r", b"x", b"x", b"yy"]
+
+
+# --- a job that is killed ---
+def kill_at(name: str, call: int):
+    original, calls = getattr(hard_negatives, name), []
+
+    def function(*given, **named):
+        calls.append(1)
+        if len(calls) == call:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(*given, **named)
+
+    setattr(hard_negatives, name, function)
+
+
+@pytest.mark.parametrize(
+    ("name", "call", "left"),  # left: blocks of passages that are not encoded yet
+    [
+        ("parts", 1, 1),  # a pool encoded, nothing searched
+        ("atomic_file", 2, 1),  # one part of the questions searched
+        ("in_order", 1, 1),  # all searched
+        ("atomic_write_json", 1, 1),  # a pool's files written, not yet declared whole
+        ("in_order", 2, 0),  # the first pool is done
+        ("files_digest", 1, 0),  # everything but the record
+    ],
+)
+def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crowded, monkeypatch, name, call, left):
+    monkeypatch.setattr(hard_negatives, "HITS", 120)
+    mine(tmp_path, tuned, collection.given, "undisturbed")
+    args = arguments(tmp_path, tuned, collection.given, "killed")
+    child = os.fork()
+    if child == 0:
+        kill_at(name, call)
+        try:
+            hard_negatives.run(args)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "the child was to be killed"
+    assert not args.output.exists()
+    from stele.encoders.encode import Encoder
+
+    encoded, original = [], Encoder.encode_stream
+    monkeypatch.setattr(
+        Encoder, "encode_stream", lambda self, i, kind: (encoded.append(b) or b for b in original(self, i, kind))
+    )
+    hard_negatives.run(args)
+    assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
+    assert len(encoded) == left
+    assert not args.state.exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (["--depth", "0"], "--depth must be at least 1"),
+        (["--training-set", "squad"], "no collection"),
+        (["--training-set", "mrtidy"], "did you mean 'mrtydi'"),
+    ],
+)
+def test_wrong_arguments(tmp_path, tuned, collection, by_hand, changed, said):
+    collection.add("sw", {"a": "9 0 x", "b": "8 0 x"}, [("1 0", ["a"])])
+    with pytest.raises(SteleError, match=said):
+        hard_negatives.run(arguments(tmp_path, tuned, collection.given, "out", 4, *changed))
