@@ -6,6 +6,7 @@ XOR predictions (JSON)      [{"id", "lang", "ctxs": [passage text, ...]}], best 
 answers (JSON)              {question id: answer}, as the MLQA and SQuAD scripts read them
 embeddings (npy,npy)        two float arrays [n, d] whose lines belong together
 retrieval record (JSON)     what `retrieval retrieve` writes, with runs/ beside it
+record of vectors (JSON)    what `retrieval encode_pairs` writes, with vectors/ beside it
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from stele.runs.trec import read_run, runs_of
 class Output:
     """A system's output; what the file does not hold is empty.
 
-    `runs` maps a search, or None for a run that may hold several searches, to its run. `texts` are passages that came
-    with the file (passage id -> text), `languages` what it says of its questions, `record` our record of a retrieval.
+    `runs` maps a search, or None for a run that may hold several searches, to its run; `vectors` a language, or None
+    for files that do not say theirs, to its pair of embeddings. `texts` are passages that came with the file (passage
+    id -> text), `languages` what it says of its questions, `record` our record of a retrieval or of vectors.
     """
 
     path: Path
@@ -40,7 +42,7 @@ class Output:
     texts: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
     answers: dict[str, str] | None = None
-    vectors: tuple[np.ndarray, np.ndarray] | None = None
+    vectors: dict[str | None, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -83,6 +85,8 @@ def _json(path: Path) -> Output:
         return _xor_predictions(value, path)
     if isinstance(value.get("searches"), dict):
         return _retrieval(value, path)
+    if isinstance(value.get("vectors"), dict):
+        return _vectors(value, path)
     kinds = {type(item) for item in value.values()}
     if kinds == {str}:
         return Output(path, answers=value)
@@ -147,10 +151,23 @@ def _retrieval(record: dict[str, Any], path: Path) -> Output:
     return Output(path, runs, record=record)
 
 
+def _vectors(record: dict[str, Any], path: Path) -> Output:
+    pairs = {
+        language: _pair([path.parent / facts["queries"], path.parent / facts["passages"]])
+        for language, facts in record["vectors"].items()
+    }
+    return Output(path, vectors=pairs, record=record)
+
+
 def _embeddings(given: str) -> Output:
     paths = [Path(name) for name in given.split(",")]
     if len(paths) != 2:
         raise SteleError(f"--run {given!r}: embeddings come in pairs, FIRST.npy,SECOND.npy, line by line translations")
+    return Output(paths[0], vectors={None: _pair(paths)})
+
+
+def _pair(paths: list[Path]) -> tuple[np.ndarray, np.ndarray]:
+    """Two arrays [n, d] whose lines belong together."""
     arrays = []
     for path in paths:
         try:
@@ -167,4 +184,4 @@ def _embeddings(given: str) -> Output:
     if arrays[0].shape != arrays[1].shape:
         shapes = f"{list(arrays[0].shape)} and {list(arrays[1].shape)}"
         raise SteleError(f"{paths[0]}, {paths[1]}: their shapes differ, {shapes}; line i belongs to line i")
-    return Output(paths[0], vectors=(arrays[0], arrays[1]))
+    return arrays[0], arrays[1]

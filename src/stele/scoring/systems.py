@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from stele import catalogue
 from stele.benchmarks.types import Data, Search
 from stele.errors import SteleError, unknown
@@ -18,6 +20,7 @@ from stele.scoring.evaluate import evaluator
 from stele.scoring.formats import Output, read_output
 from stele.significance.scores import Scores
 
+Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose lines belong together
 logger = logging.getLogger(__name__)
 
 
@@ -44,11 +47,12 @@ def read_case(
     every language of which judgments are given (of a retrieval record: every search that it made).
     """
     benchmark, case = benchmark_module(name), Case(data=data)
-    if pairs := [(search, output) for search, output in outputs if output.vectors is not None]:
-        if len(pairs) < len(outputs):
+    if any(output.vectors for _, output in outputs):
+        if not all(output.vectors for _, output in outputs):
             raise SteleError("--run: embeddings and runs cannot be scored together")
-        for search, output in pairs:
-            _add_pair(case, benchmark, search, output)
+        for said, output in outputs:
+            for language, pair in output.vectors.items():
+                _add_pair(case, benchmark, language or said, output, pair)
         return case
     searches = _searches(name, benchmark, data, outputs, languages)
     rights = {search: _right(benchmark, data, search) for search in searches}
@@ -182,11 +186,11 @@ def _add_answers(case: Case, rights: Mapping[Search, Mapping[str, list[str]]], o
         case.missing[search.name] = len(right) - len(found[search])
 
 
-def _add_pair(case: Case, benchmark: ModuleType, said: str | None, output: Output) -> None:
+def _add_pair(case: Case, benchmark: ModuleType, said: str | None, output: Output, pair: Pair) -> None:
     """Embeddings of a language's sentences and their translations: both directions, where the benchmark ranks them."""
     if said is None:
         raise SteleError(f"{output.path}: name the language (or pair) of the embeddings: --run LANGUAGE=X.npy,Y.npy")
-    first, second = output.vectors
+    first, second = pair
     similarity = getattr(benchmark, "SIMILARITY", None)
     if similarity is None:  # nothing to rank: alignment and uniformity look at the vectors alone
         directions = [(Search(said, said, said), (first, second))]

@@ -1,0 +1,221 @@
+"""Search a benchmark with BM25, its k1 and b chosen in each language on questions apart, and write canonical runs.
+
+Language by language: the passages are indexed into the state folder, the questions of the split that parameters are
+chosen on are searched with every k1 and b of the recipe, and those to be judged with the pair of the highest MRR@100.
+A job that was killed goes on where it was: whole blocks of the index, tried parameters and finished searches are kept
+in the state folder until the job is done.
+
+By bm25s, in Lucene's variant of the formula; or by Anserini, Lucene itself, where its record is given (--anserini).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import logging
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from stele import records
+from stele.benchmarks.types import Query, Search
+from stele.data_argument import add_data_argument, counted, data_folders, data_records
+from stele.errors import SteleError
+from stele.outputs import atomic_directory, atomic_write_json, digest, sha256
+from stele.progress import track
+from stele.registry import load_named
+from stele.retrieval import bm25_anserini, bm25_index, bm25_search, bm25_terms
+from stele.retrieval.bm25_search import Hits, Parameters, choose, reciprocal_rank
+from stele.runs.trec import write_run
+from stele.state_folder import add_state_arguments, drop, own_folder
+
+logger = logging.getLogger(__name__)
+
+KEYS = ("split", "k1", "b")
+DEFAULT = (0.9, 0.4)  # Anserini's k1 and b: what is gained over them is worth a line in the record
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--benchmark", required=True)
+    parser.add_argument("--languages", nargs="+", required=True)
+    parser.add_argument("--recipe", required=True, help="JSON: split, and the k1 and b that are tried on it")
+    add_data_argument(parser)
+    parser.add_argument("--anserini", type=Path, metavar="RECORD", help="search with the Anserini in this folder")
+    parser.add_argument("--depth", type=int, default=100, help="passages a query")
+    parser.add_argument("--threads", type=int, default=1)
+    add_state_arguments(parser)
+    parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
+    for search in job.searches:
+        if job.facts(search) is None:
+            job.run_search(search)
+    with atomic_directory(args.output.parent / "runs") as folder:
+        for search in job.searches:
+            shutil.copyfile(job.saved(search), folder / job.saved(search).name)
+    records.write_record(
+        args.output,
+        job="bm25",
+        inputs=job.inputs,
+        clock=clock,
+        benchmark=args.benchmark,
+        languages=list(args.languages),
+        depth=args.depth,
+        searches={search.name: job.facts(search) for search in job.searches},
+        recipe=job.recipe,
+        similarity=job.engine,
+        content=digest({search.name: sha256(job.saved(search)) for search in job.searches}),
+    )
+    drop(job.state)
+
+
+class Job:
+    """One job: its searches, its recipe, and where its state lies."""
+
+    def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
+        for name in ("depth", "threads"):
+            if getattr(args, name) < 1:
+                raise SteleError(f"--{name} must be at least 1, found {getattr(args, name)}")
+        found = data_records(args.data)
+        self.args, self.benchmark, self.data = args, benchmark, data_folders(found)
+        self.inputs = found | ({"anserini:all": args.anserini} if args.anserini else {})
+        self.recipe = parse_recipe(args.recipe)
+        self.grid: list[Parameters] = sorted((k1, b) for k1 in self.recipe["k1"] for b in self.recipe["b"])
+        self.searches: list[Search] = benchmark.searches(args.languages)
+        self.jar = bm25_anserini.find_jar(args.anserini.parent) if args.anserini else None
+        version = importlib.metadata.version("bm25s")
+        self.engine = f"BM25 by {self.jar.stem}" if self.jar else f"BM25 by bm25s {version} (Lucene's variant)"
+        whole = {"benchmark": args.benchmark, "depth": args.depth, "engine": self.engine, **self.recipe}
+        self.state = own_folder(args.state, recipe=whole, inputs=self.inputs, seed=0, code=args.code)
+        (self.state / "runs").mkdir(exist_ok=True)
+
+    def saved(self, search: Search) -> Path:
+        return self.state / "runs" / f"{search.name}.trec.gz"
+
+    def facts(self, search: Search) -> dict[str, Any] | None:
+        """What is known of a finished search; None while it is not finished. Written after the run itself."""
+        path = self.state / "runs" / f"{search.name}.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def queries(self, search: Search, split: str | None = None) -> list[Query]:
+        split = split or self.benchmark.JUDGED
+        found = list(self.benchmark.queries(self.data, search, split))
+        if not found:
+            raise SteleError(f"{self.args.benchmark}: {search.name} has no {split} query in the data given")
+        return found
+
+    def run_search(self, search: Search) -> None:
+        """Indexes a pool, chooses the parameters, searches with them, and puts the index away."""
+        folder, tuned = self.state / search.pool, self.recipe["split"]
+        splits = {split: self.queries(search, split) for split in (tuned, self.benchmark.JUDGED)}
+        pool = (WithAnserini if self.jar else WithBm25s)(self, search, folder, splits)
+        mrr = self.tune(search, pool, splits[tuned], folder / "tuned.json")
+        chosen = choose(mrr)
+        ((_, hits),) = pool.runs(self.benchmark.JUDGED, [chosen], self.args.depth)
+        found = ((query.id, own) for query, own in zip(splits[self.benchmark.JUDGED], hits, strict=True))
+        write_run(self.saved(search), found, tag="stele")
+        facts = {
+            "language": search.language,
+            "pool": search.pool,
+            "queries": len(hits),
+            "passages": pool.passages,
+            "k1": chosen[0],
+            "b": chosen[1],
+            f"{tuned}_queries": len(splits[tuned]),
+            f"{tuned}_mrr": mrr[chosen],
+            f"{tuned}_mrr_by_default": mrr.get(DEFAULT),
+            **pool.facts,
+        }
+        atomic_write_json(self.state / "runs" / f"{search.name}.json", facts)
+        shutil.rmtree(folder)
+        logger.info("%s: k1 %g, b %g, MRR of %s %.4f", search.name, *chosen, tuned, mrr[chosen])
+
+    def tune(self, search: Search, pool: WithBm25s | WithAnserini, queries: Sequence[Query], path: Path) -> dict:
+        """The MRR of each pair of parameters on the queries; saved as they come."""
+        judged = self.benchmark.judgments(self.data, search, self.recipe["split"])
+        relevant = [{name for name, grade in judged.get(query.id, {}).items() if grade > 0} for query in queries]
+        found = {tuple(own): mrr for own, mrr in json.loads(path.read_text())} if path.exists() else {}
+        left = [own for own in self.grid if own not in found]
+        runs = pool.runs(self.recipe["split"], left, bm25_search.CUT)
+        for parameters, hits in track(runs, len(left), f"tune {search.name}, {len(queries)} queries", "pairs"):
+            ranks = [reciprocal_rank(*own) for own in zip(hits, relevant, strict=True)]
+            found[parameters] = sum(ranks) / len(ranks)
+            atomic_write_json(path, sorted(found.items()))
+        return found
+
+
+class WithBm25s:
+    """A pool searched by bm25s, with Lucene's formula: an index of what the queries ask for."""
+
+    def __init__(self, job: Job, search: Search, folder: Path, splits: dict[str, list[Query]]) -> None:
+        analyze = bm25_terms.analyzer(search.language)
+        terms = {split: [analyze(query.text) for query in queries] for split, queries in splits.items()}
+        vocabulary = sorted({term for own in terms.values() for of_query in own for term in of_query})
+        numbers = {term: number for number, term in enumerate(vocabulary)}
+        self.queries = {split: [[numbers[t] for t in of_query] for of_query in own] for split, own in terms.items()}
+        self.folder, self.threads = folder / "index", job.args.threads
+        items = track(contents(job, search), expected(job, search), f"index {search.pool}", "passages")
+        counter = bm25_terms.TermNumbers(search.language, vocabulary)
+        self.passages = bm25_index.write_index(self.folder, items, counter, len(vocabulary))
+        self.pool, self.ids = bm25_index.statistics(self.folder), bm25_index.read_ids(self.folder)
+        self.facts = {
+            "analyzer": bm25_terms.described(search.language),
+            "passages_with_terms": self.pool.passages,
+            "mean_length": self.pool.length,
+        }
+
+    def runs(self, split: str, grid: Iterable[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
+        """The hits of a split's queries with each pair of parameters."""
+        for own in grid:
+            yield (
+                own,
+                bm25_search.search(self.folder, self.ids, self.queries[split], depth, self.pool, own, self.threads),
+            )
+
+
+class WithAnserini:
+    """A pool searched by Anserini: a Lucene index of whole passages with Lucene's analyzer of the language."""
+
+    def __init__(self, job: Job, search: Search, folder: Path, splits: dict[str, list[Query]]) -> None:
+        self.folder, self.splits = folder, splits
+        self.engine = bm25_anserini.Anserini(job.jar, search.language, job.args.threads)
+        items = track(contents(job, search), expected(job, search), f"copy {search.pool}", "passages")
+        self.passages = self.engine.write_index(folder, items)
+        self.facts = {"analyzer": {"of": job.jar.stem, "language": search.language}}
+
+    def runs(self, split: str, grid: Sequence[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
+        """The hits of a split's queries with each pair of parameters."""
+        yield from self.engine.search(self.folder, self.splits[split], grid, depth)
+
+
+def contents(job: Job, search: Search) -> Iterator[tuple[str, str]]:
+    """(id, text) of a pool's passages: title and text, as Anserini's index of Mr. TyDi has them."""
+    return ((p.id, f"{p.title}\n\n{p.text}") for p in job.benchmark.passages(job.data, search.pool))
+
+
+def expected(job: Job, search: Search) -> int | None:
+    """How many passages a pool has, as the records of its data count them; for the estimate alone."""
+    return counted({key: path for key, path in job.inputs.items() if key.endswith(f":{search.pool}")}, "passages")
+
+
+def parse_recipe(text: str) -> dict[str, Any]:
+    """The recipe: the split that parameters are chosen on, and the k1 and b that are tried."""
+    try:
+        recipe = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SteleError(f"--recipe: not JSON: {error}") from None
+    if not isinstance(recipe, dict) or set(recipe) != set(KEYS):
+        raise SteleError(f"--recipe: want an object with {', '.join(KEYS)}; found {text[:80]}")
+    for name, most in (("k1", float("inf")), ("b", 1)):
+        values = recipe[name]
+        if not values or not isinstance(values, list) or not all(isinstance(v, int | float) for v in values):
+            raise SteleError(f"--recipe: {name}: want a list of numbers, found {values!r}")
+        if wrong := [value for value in values if not 0 <= value <= most]:
+            raise SteleError(f"--recipe: {name}: want numbers from 0{' to 1' if most == 1 else ''}, found {wrong[0]}")
+    return recipe

@@ -1,0 +1,136 @@
+"""Texts -> terms for BM25, by the language's entry in catalogue/analyzers.yaml.
+
+>>> analyzer("en")("The cities' rivers, U.S. 1,000 km")
+['citi', 'river', 'u.', '1,000', 'km']
+>>> analyzer("ja")("東京タワー2号")
+['東京', '京タ', 'タワ', 'ワー', '2', '号']
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+from stele import catalogue
+
+# Unicode's word boundaries (UAX 29, rules WB6, WB7, WB11, WB12): letters go on over . : · and the apostrophe, digits
+# over . , ; and the apostrophe, when the same follows
+_INSIDE = r"(?:(?<=[\p{L}\p{M}])['’.:·](?=\p{L})WORD+|(?<=\p{N})['’.,;](?=\p{N})WORD+)*"
+_LONG_SOUND = "ー"  # U+30FC belongs to no script, and to Japanese words only
+MOST_WORDS = 1 << 20  # kept with their terms; when there are more, all are forgotten
+
+Analyzer = Callable[[str], list[str]]
+
+
+@cache
+def analyzer(language: str) -> Analyzer:
+    """The function that gives the terms of a text, in order, with repetitions."""
+    cut, term = _cut(language), _Terms(language)
+    return lambda text: [found for word in cut(text) if (found := term[word]) is not None]
+
+
+def described(language: str) -> dict:
+    """What a record says of a language's analyzer."""
+    return dict(catalogue.get("analyzers", language))
+
+
+class TermNumbers:
+    """The terms of texts as numbers: those of `vocabulary` from 0, all others -1.
+
+    >>> TermNumbers("en", ["river"])("The river Nile")
+    [0, -1]
+    """
+
+    def __init__(self, language: str, vocabulary: Iterable[str]) -> None:
+        numbers = {term: number for number, term in enumerate(vocabulary)}
+        self._cut, self._number = _cut(language), _Numbers(_Terms(language), numbers)
+
+    def __call__(self, text: str) -> list[int]:
+        number = self._number
+        return [found for word in self._cut(text) if (found := number[word]) is not None]
+
+
+class _Terms(dict):
+    """word -> its term, None for a stop word; words are looked up once."""
+
+    def __init__(self, language: str) -> None:
+        entry = catalogue.get("analyzers", language)
+        self._stopwords, self._stem = _stopwords(entry), _stemmer(entry)
+
+    def __missing__(self, word: str) -> str | None:
+        if len(self) >= MOST_WORDS:
+            self.clear()
+        found = None if word in self._stopwords else self._stem(_ascii_digits(word))
+        self[word] = found
+        return found
+
+
+class _Numbers(dict):
+    """word -> the number of its term, -1 for one that nobody asks for, None for a stop word."""
+
+    def __init__(self, terms: _Terms, numbers: Mapping[str, int]) -> None:
+        self._terms, self._numbers = terms, numbers
+
+    def __missing__(self, word: str) -> int | None:
+        if len(self) >= MOST_WORDS:
+            self.clear()
+        term = self._terms.__missing__(word)
+        found = None if term is None else self._numbers.get(term, -1)
+        self[word] = found
+        return found
+
+
+def _cut(language: str) -> Analyzer:
+    """The function that cuts a text into words, and where words are not parted, into pieces."""
+    import regex
+
+    entry = catalogue.get("analyzers", language)
+    if "grams" not in entry:
+        words = regex.compile(r"\w+" + _INSIDE.replace("WORD", r"\w"))
+        return lambda text: words.findall(_normal(text))
+    run = "".join(rf"\p{{{script}}}" for script in entry["scripts"]) + _LONG_SOUND
+    run = rf"[[{run}]--\p{{Nd}}]"
+    word = rf"[\w--{run}]"
+    pieces = regex.compile(rf"(?V1)({run}+)|{word}+{_INSIDE.replace('WORD', word)}")
+    letters, size = regex.compile(r"\X"), entry["grams"]
+
+    def cut(text: str) -> list[str]:
+        found = []
+        for match in pieces.finditer(_normal(text)):
+            run = match[0] if match[1] is None else letters.findall(match[0])
+            if match[1] is None:
+                found.append(run)
+            elif len(run) <= size:
+                found.append("".join(run))
+            else:
+                found += ["".join(run[i : i + size]) for i in range(len(run) - size + 1)]
+        return found
+
+    return cut
+
+
+def _normal(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def _ascii_digits(word: str) -> str:
+    if word.isascii():
+        return word
+    return "".join(str(unicodedata.decimal(letter)) if letter.isdecimal() else letter for letter in word)
+
+
+def _stemmer(entry: Mapping) -> Callable[[str], str]:
+    if "stemmer" not in entry:
+        return str
+    import Stemmer
+
+    return Stemmer.Stemmer(entry["stemmer"], 0).stemWord
+
+
+def _stopwords(entry: Mapping) -> frozenset[str]:
+    if "stopwords" not in entry:
+        return frozenset()
+    from bm25s import stopwords
+
+    return frozenset(getattr(stopwords, f"STOPWORDS_{entry['stopwords']}"))

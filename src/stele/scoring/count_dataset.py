@@ -1,0 +1,58 @@
+"""Count what a dataset holds: queries by split and language, languages, passages.
+
+From the files themselves, read as the benchmarks read them, and not from what the catalogue says of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from stele import records
+from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.errors import SteleError
+from stele.outputs import digest
+from stele.registry import load_named
+
+EVERYTHING = "all"  # the language of a count over all languages, or of none
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", required=True, help="a file of stele/scoring/statistics")
+    add_data_argument(parser)
+    parser.add_argument("--output", type=Path, required=True)
+
+
+def run(args: argparse.Namespace) -> None:
+    clock, inputs = records.start(), data_records(args.data)
+    if wrong := sorted(key for key in inputs if key.partition(":")[0] != args.dataset):
+        raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}")
+    found = load_named("stele.scoring.statistics", args.dataset, kind="dataset that is counted")
+    metrics = as_metrics(found.counts(data_folders(inputs)))
+    records.write_record(
+        args.output,
+        job="count dataset",
+        inputs=inputs,
+        clock=clock,
+        benchmark="statistics",
+        model=args.dataset,
+        setting="count",
+        metrics=metrics,
+        content=digest(metrics),
+    )
+
+
+def as_metrics(counts: Mapping[str, Mapping[str, int] | int]) -> dict[str, dict]:
+    """A result's metrics: a count over all languages beside those by language.
+
+    >>> as_metrics({"queries_test": {"sw": 2, "th": 3}, "languages": 2})["queries_test"]["languages"]
+    {'all': 5.0, 'sw': 2.0, 'th': 3.0}
+    """
+    metrics = {}
+    for name, count in counts.items():
+        by_language = {} if isinstance(count, int) else count
+        total = count if isinstance(count, int) else sum(count.values())
+        values = {EVERYTHING: float(total), **{code: float(own) for code, own in sorted(by_language.items())}}
+        metrics[name] = {"languages": values, "average": None, "n": {}}
+    return metrics

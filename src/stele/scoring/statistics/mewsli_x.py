@@ -1,0 +1,29 @@
+"""Mewsli-X: English training and dev pairs from Wikipedia, test mentions in WikiNews, candidate entities.
+
+KEPT's table 1 counts as here, but for the test set: it has the articles there (9,608) and not their 14,624 mentions.
+"""
+
+from __future__ import annotations
+
+from stele.benchmarks import mewsli_x
+from stele.benchmarks.types import Data
+from stele.catalogue import datasets
+from stele.scoring.statistics._counting import by_language, number_of, present
+
+
+def counts(data: Data) -> dict[str, dict[str, int] | int]:
+    """queries_train, queries_dev, queries_test by language; their languages; passages by the description's language."""
+    searches = mewsli_x.searches(datasets.languages_of(datasets.dataset(mewsli_x.DATASET)))
+    found = {
+        f"queries_{split}": by_language((own.language for own in mewsli_x.training(data, split)), f"{split} pairs")
+        for split in ("train", "dev")
+    }
+    test = {s.language: number_of(mewsli_x.queries(data, s), f"test mentions of {s.language}") for s in searches}
+    found["queries_test"] = {language: number for language, number in test.items() if number}
+    passages = by_language(mewsli_x.candidate_languages(data), "candidates")
+    return {
+        **found,
+        "languages": present(found["queries_test"]),
+        "passages": passages,
+        "passage_languages": present(passages),
+    }

@@ -1,0 +1,18 @@
+"""XOR-Retrieve: questions of train and dev; the test questions have no public answers."""
+
+from __future__ import annotations
+
+from stele.benchmarks import xor_retrieve
+from stele.benchmarks.types import Data
+from stele.catalogue import datasets
+from stele.scoring.statistics._counting import number_of, present
+
+
+def counts(data: Data) -> dict[str, dict[str, int] | int]:
+    """queries_train and queries_dev by language; the languages that have a dev question."""
+    searches = xor_retrieve.searches(datasets.languages_of(datasets.dataset(xor_retrieve.QUESTIONS)))
+    found: dict[str, dict[str, int] | int] = {}
+    for split in xor_retrieve.FILES:
+        own = {s.language: number_of(xor_retrieve.queries(data, s, split), f"{split} {s.language}") for s in searches}
+        found[f"queries_{split}"] = {language: number for language, number in own.items() if number}
+    return {**found, "languages": present(found["queries_dev"])}

@@ -1,0 +1,164 @@
+"""The command `bm25`: parameters chosen on dev, runs of test, kill -9, recipes and data that make no sense."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bm25_by_hand import by_hand
+from recorded import record
+
+from stele.errors import SteleError
+from stele.retrieval import bm25, bm25_index
+from stele.runs.trec import read_run
+
+WORDS = {"sw": "mto jiji nile kenya mkuu wa bahari", "ja": "東京 大阪 京都 川 海 山 駅"}
+RECIPE = {"split": "dev", "k1": [0.1, 0.9, 1.6], "b": [0.0, 0.4, 1.0]}
+
+
+def put(path: Path, items) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(item) + "\n" for item in items)
+    path.write_bytes(gzip.compress(text.encode()))
+
+
+@pytest.fixture
+def data(tmp_path) -> list[str]:
+    """Mr. TyDi in Swahili and Japanese: 60 passages each, 8 questions in dev and in test."""
+    given = []
+    for seed, (language, written) in enumerate(WORDS.items()):
+        words = written.split()
+        rng, between = np.random.default_rng(seed), " " if language == "sw" else ""
+        texts = [between.join(rng.choice(words, rng.integers(2, 15))) for _ in range(60)]
+        passages = [{"docid": f"{i}#0", "title": str(rng.choice(words)), "text": text} for i, text in enumerate(texts)]
+        put(tmp_path / language / "c/corpus.jsonl.gz", passages)
+        for n, split in enumerate(("dev", "test")):
+            gold = [n * 8 + i for i in range(8)]
+            topics = [{"query_id": str(g), "query": texts[g][:20]} for g in gold]
+            put(tmp_path / language / f"t/{split}.jsonl.gz", topics)
+            judged = "".join(f"{g} Q0 {g}#0 1\n" for g in gold)
+            (tmp_path / language / f"t/qrels.{split}.txt").write_text(judged)
+        for dataset, folder in (("mrtydi", "t"), ("mrtydi_corpus", "c")):
+            path = record(tmp_path / language / folder, content=f"{language}{folder}", labels=["generated data"])
+            given.append(f"{dataset}:{language}={path}")
+    return given
+
+
+def arguments(tmp_path: Path, data: list[str], name: str = "out", *more: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    bm25.add_arguments(parser)
+    line = ["--benchmark", "mrtydi", "--languages", "sw", "ja", "--recipe", json.dumps(RECIPE), "--data", *data]
+    line += ["--depth", "20", "--state", str(tmp_path / "state" / name), *more]
+    return parser.parse_args([*line, "--output", str(tmp_path / name / "retrieval.json")])
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "runs").iterdir())}
+
+
+def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data):
+    bm25.run(arguments(tmp_path, data))
+    found = json.loads((tmp_path / "out/retrieval.json").read_text())
+    assert found["labels"] == ["generated data"] and "encoder" not in found["inputs"]
+    assert not (tmp_path / "state").exists() or not list((tmp_path / "state").rglob("*.npz"))
+    from stele.retrieval.bm25_terms import analyzer
+
+    for language in ("sw", "ja"):
+        cut = analyzer(language)
+        rows = map(json.loads, gzip.decompress((tmp_path / language / "c/corpus.jsonl.gz").read_bytes()).splitlines())
+        texts = {row["docid"]: " ".join(cut(f"{row['title']}\n\n{row['text']}")) for row in rows}
+        asked = {
+            split: [
+                json.loads(line)
+                for line in gzip.decompress((tmp_path / language / f"t/{split}.jsonl.gz").read_bytes()).splitlines()
+            ]
+            for split in ("dev", "test")
+        }
+        mrr = {}
+        for k1 in RECIPE["k1"]:
+            for b in RECIPE["b"]:
+                ranked = [[n for n, _ in by_hand(texts, cut(q["query"]), k1, b)] for q in asked["dev"]]
+                golds = [f"{q['query_id']}#0" for q in asked["dev"]]
+                mrr[k1, b] = sum(1 / (own.index(gold) + 1) for own, gold in zip(ranked, golds, strict=True)) / 8
+        facts = found["searches"][language]
+        chosen = facts["k1"], facts["b"]
+        assert facts["dev_mrr"] == pytest.approx(max(mrr.values())) == pytest.approx(mrr[chosen])
+        assert facts["dev_mrr_by_default"] == pytest.approx(mrr[0.9, 0.4])
+        assert (facts["language"], facts["queries"], facts["dev_queries"], facts["passages"]) == (language, 8, 8, 60)
+        run = read_run(tmp_path / f"out/runs/{language}.trec.gz")
+        for query in asked["test"]:
+            expected = [name for name, _ in by_hand(texts, cut(query["query"]), *chosen)][:20]
+            assert [name for name, _ in run.hits(query["query_id"])] == expected
+
+
+def test_the_scoring_command_takes_the_record(tmp_path, data):
+    from stele import cli
+
+    bm25.run(arguments(tmp_path, data))
+    line = ["scoring", "score", "mrtydi", "--run", str(tmp_path / "out/retrieval.json"), "--data", *data]
+    assert cli.main([*line, "--model", "bm25", "--setting", "tuned", "--output", str(tmp_path / "result.json")]) == 0
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert found["metrics"]["mrr@100"]["languages"].keys() == {"sw", "ja"} and found["labels"] == ["generated data"]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "call"),
+    [
+        (bm25_index.np, "savez", 2),  # in the second language's only block
+        (bm25, "reciprocal_rank", 20),  # while parameters are tried
+        (bm25, "write_run", 2),  # first language done, second tuned
+        (bm25, "atomic_write_json", 19),  # a run written, not yet declared whole
+        (bm25.records, "write_record", 1),  # everything but the record
+    ],
+)
+def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call):
+    bm25.run(arguments(tmp_path, data, "undisturbed"))
+    args, child = arguments(tmp_path, data, "killed"), os.fork()
+    if child == 0:
+        original, calls = getattr(module, name), []
+
+        def function(*given, **named):
+            calls.append(1)
+            if len(calls) == call:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(*given, **named)
+
+        setattr(module, name, function)
+        try:
+            bm25.run(args)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "the child was to be killed"
+    assert not args.output.exists()
+    bm25.run(args)
+    assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
+    records = [json.loads((tmp_path / n / "retrieval.json").read_text()) for n in ("killed", "undisturbed")]
+    assert records[0]["content"] == records[1]["content"] and records[0]["searches"] == records[1]["searches"]
+    assert not args.state.exists() or not list(args.state.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("recipe", "said"),
+    [
+        ("{", "not JSON"),
+        ('{"k1": [1]}', "want an object with split, k1, b"),
+        ('{"split": "dev", "k1": [], "b": [0.4]}', "k1: want a list of numbers"),
+        ('{"split": "dev", "k1": [0.9], "b": [1.5]}', "b: want numbers from 0 to 1, found 1.5"),
+        ('{"split": "dev", "k1": [-1], "b": [0.4]}', "k1: want numbers from 0, found -1"),
+    ],
+)
+def test_recipes_that_make_no_sense(recipe, said):
+    with pytest.raises(SteleError, match=said):
+        bm25.parse_recipe(recipe)
+
+
+def test_a_split_that_is_not_there_is_named(tmp_path, data, monkeypatch):
+    monkeypatch.setitem(RECIPE, "split", "dov")
+    with pytest.raises(SteleError, match=r"no file dov\.jsonl\.gz; found .*dev\.jsonl\.gz"):
+        bm25.run(arguments(tmp_path, data))

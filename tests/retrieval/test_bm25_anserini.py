@@ -1,0 +1,145 @@
+"""Anserini as the engine: its commands and files with a Java that plays its part, and itself where it is at hand.
+
+STELE_ANSERINI names the folder of a fat jar (0.22 to 0.25); Java must be on PATH.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from recorded import record
+
+from stele.benchmarks.types import Query
+from stele.errors import SteleError
+from stele.retrieval import bm25, bm25_anserini
+
+JAR = Path(os.environ.get("STELE_ANSERINI", "/nowhere"))
+TEXTS = {"1#0": "Mto Nile\n\nmto wa nile", "2#0": "Kenya\n\njiji la kenya", "3#0": "Bahari\n\nbahari ya hindi"}
+
+# as Anserini 0.25: exit status 0 come what may; a run's name holds the parameters only when there are several
+PLAYED = """#!{python}
+import json, pathlib, sys
+arguments = sys.argv[4:]
+flags, name = dict(), None
+for word in arguments:
+    if word.startswith("-"):
+        name = word
+        flags[name] = []
+    else:
+        flags[name].append(word)
+with open({log!r}, "a") as log:
+    log.write(json.dumps([sys.argv[3], flags]) + chr(10))
+if sys.argv[3].endswith("IndexCollection"):
+    lines = (pathlib.Path(flags["-input"][0]) / "passages.jsonl").read_text().splitlines()
+    (pathlib.Path(flags["-index"][0]) / "segment").write_text("x")
+    print("Indexing Complete!", len(lines) - {lost}, "documents indexed")
+else:
+    topics = [line.split(chr(9)) for line in pathlib.Path(flags["-topics"][0]).read_text().splitlines()]
+    grid = [(k1, b) for k1 in flags["-bm25.k1"] for b in flags["-bm25.b"]]
+    for k1, b in grid:
+        name = flags["-output"][0] + ("" if len(grid) == 1 else "_bm25(k1=%s,b=%s)_default" % (k1, b))
+        # the second question finds nothing
+        lines = ["0 Q0 2#0 1 %s Anserini" % b, "0 Q0 1#0 2 0.05 Anserini"] if {writes} else []
+        if {writes}:
+            pathlib.Path(name).write_text("".join(line + chr(10) for line in lines))
+"""
+
+
+@pytest.fixture
+def played(tmp_path, monkeypatch):
+    """played(lost=0, writes=True) -> the log of a Java on PATH that plays Anserini."""
+
+    def call(lost: int = 0, writes: bool = True) -> Path:
+        java, log = tmp_path / "bin/java", tmp_path / "calls"
+        java.parent.mkdir(exist_ok=True)
+        java.write_text(PLAYED.format(python=sys.executable, log=str(log), lost=lost, writes=writes))
+        java.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{java.parent}:{os.environ['PATH']}")
+        return log
+
+    return call
+
+
+@pytest.fixture
+def engine(tmp_path):
+    return lambda: bm25_anserini.Anserini(tmp_path / "anserini-1-fatjar.jar", "sw", threads=2)
+
+
+def calls(log: Path) -> list:
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def test_an_index_is_made_once_and_searched_with_every_pair(tmp_path, played, engine):
+    log, queries = played(), [Query("q1", "mto\tnile\n?"), Query("q2", "hakuna")]
+    for _ in range(2):
+        assert engine().write_index(tmp_path / "sw", TEXTS.items()) == 3
+    assert [name for name, _ in calls(log)] == ["io.anserini.index.IndexCollection"]
+    assert not (tmp_path / "sw/collection").exists() and (tmp_path / "sw/lucene/segment").exists()
+    found = dict(engine().search(tmp_path / "sw", queries, [(0.9, 0.4), (0.1, 0.5), (0.1, 0.2)], 7))
+    assert list(found) == [(0.1, 0.2), (0.1, 0.5), (0.9, 0.4)]
+    assert found[0.1, 0.5] == [[("2#0", 0.5), ("1#0", pytest.approx(0.05))], []]
+    _, several, one = [flags for _, flags in calls(log)]
+    assert (several["-bm25.k1"], several["-bm25.b"], one["-bm25.b"]) == (["0.1"], ["0.2", "0.5"], ["0.4"])
+    assert several["-hits"] == ["7"] and several["-language"] == ["sw"] and several["-threads"] == ["2"]
+
+
+def test_what_anserini_keeps_to_itself_is_an_error(tmp_path, played, engine):
+    played(lost=1)
+    with pytest.raises(SteleError, match=r"did not index 3 passages: .*2 documents indexed"):
+        engine().write_index(tmp_path / "sw", TEXTS.items())
+    assert not (tmp_path / "sw/passages.json").exists() and not (tmp_path / "sw/lucene").exists()
+    played(writes=False)
+    with pytest.raises(SteleError, match=r"wrote no run for k1 0\.9, b 0\.4"):
+        list(engine().search(tmp_path / "sw", [Query("q", "x")], [(0.9, 0.4)], 5))
+
+
+def test_without_java_or_a_jar(tmp_path, monkeypatch, engine):
+    with pytest.raises(SteleError, match=r"want one fat jar of Anserini .*, found none"):
+        bm25_anserini.find_jar(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SteleError, match="needs Java 11 or later on PATH"):
+        engine()
+
+
+@pytest.mark.skipif(not (JAR.is_dir() and shutil.which("java")), reason="STELE_ANSERINI names no folder, or no Java")
+def test_anserini_itself_finds_what_bm25s_finds(tmp_path):
+    """Words that no analyzer changes: the same passages, and the same scores to the four decimals of Anserini's."""
+
+    def put(path: Path, rows) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
+
+    words = ["zq", "wx", "vk", "jj", "xx", "kz"]
+    texts = [" ".join(words[(i * n + n) % 6] for n in range(2 + i % 7)) for i in range(30)]
+    put(tmp_path / "c/corpus.jsonl.gz", [{"docid": f"{i}#0", "title": "qz", "text": t} for i, t in enumerate(texts)])
+    for split, first in (("dev", 0), ("test", 5)):
+        numbers = range(first, first + 5)
+        put(tmp_path / f"t/{split}.jsonl.gz", [{"query_id": str(i), "query": texts[i]} for i in numbers])
+        judged = "".join(f"{i} 0 {i}#0 1\n" for i in numbers)
+        (tmp_path / f"t/qrels.{split}.txt").write_text(judged)
+    data = [f"mrtydi:ru={record(tmp_path / 't')}", f"mrtydi_corpus:ru={record(tmp_path / 'c')}"]
+    jar = tmp_path / "jar"
+    jar.mkdir()
+    (jar / bm25_anserini.find_jar(JAR).name).symlink_to(bm25_anserini.find_jar(JAR))
+    parser = argparse.ArgumentParser()
+    bm25.add_arguments(parser)
+    recipe = json.dumps({"split": "dev", "k1": [0.9], "b": [0.4, 0.8]})
+    line = ["--benchmark", "mrtydi", "--languages", "ru", "--recipe", recipe, "--data", *data]
+    found = {}
+    for name, more in (("ours", []), ("theirs", ["--anserini", str(record(jar))])):
+        out = ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "retrieval.json")]
+        bm25.run(parser.parse_args([*line, *more, *out]))
+        found[name] = json.loads((tmp_path / name / "retrieval.json").read_text())["searches"]["ru"]
+        from stele.runs.trec import read_run
+
+        found[f"{name} run"] = dict(read_run(tmp_path / name / "runs/ru.trec.gz").items())
+    assert found["ours"]["passages"] == found["theirs"]["passages"] == 30
+    for query, hits in found["theirs run"].items():
+        assert dict(found["ours run"][query]) == {name: pytest.approx(score, abs=2e-4) for name, score in hits}

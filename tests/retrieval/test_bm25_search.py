@@ -1,0 +1,148 @@
+"""BM25's scores: Lucene's formula by hand, canonical ties, blocks that do not matter, the choice of k1 and b."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from bm25_by_hand import by_hand
+
+from stele.errors import SteleError
+from stele.retrieval import bm25_index, bm25_search
+
+TEXTS = {"d1": "nile river", "d2": "nile nile delta river basin", "d3": "congo river", "d4": "capital of uganda"}
+
+
+@pytest.fixture
+def index(tmp_path):
+    """index(texts, vocabulary, rows) -> (folder, ids, statistics); terms are the words."""
+
+    def call(texts: dict[str, str], vocabulary: list[str], rows: int = bm25_index.BLOCK):
+        numbers = {term: number for number, term in enumerate(vocabulary)}
+        folder = tmp_path / f"index-{rows}-{len(texts)}"
+        terms = lambda text: [numbers.get(word, -1) for word in text.split()]  # noqa: E731
+        assert bm25_index.write_index(folder, texts.items(), terms, len(vocabulary), rows) == len(texts)
+        return folder, bm25_index.read_ids(folder), bm25_index.statistics(folder)
+
+    return call
+
+
+# --- the formula ---
+def test_four_documents_by_hand(index):
+    """N = 4, mean length (2 + 5 + 2 + 3) / 4 = 3; nile is in 2 documents, river in 3."""
+    folder, ids, pool = index(TEXTS, ["nile", "river"])
+    assert (pool.passages, pool.length, pool.frequencies.tolist()) == (4, 3.0, [2, 3])
+    ((first, second, third),) = bm25_search.search(folder, ids, [[0, 1]], 10, pool, (0.9, 0.4))
+    nile, river = math.log(1 + 2.5 / 2.5), math.log(1 + 1.5 / 3.5)
+    short, long = 0.9 * (0.6 + 0.4 * 2 / 3), 0.9 * (0.6 + 0.4 * 5 / 3)  # k1 (1 - b + b |d| / 3)
+    assert first == ("d2", pytest.approx(nile * 2 / (2 + long) + river * 1 / (1 + long), rel=1e-7))
+    assert second == ("d1", pytest.approx((nile + river) / (1 + short), rel=1e-7))
+    assert third == ("d3", pytest.approx(river / (1 + short), rel=1e-7))  # d4 has neither term: not found
+
+
+def test_a_repeated_term_counts_as_often(index):
+    folder, ids, pool = index(TEXTS, ["nile", "river"])
+    once, twice, none = bm25_search.search(folder, ids, [[1], [1, 1], []], 10, pool, (1.2, 0.75))
+    assert none == []
+    assert dict(twice) == {name: pytest.approx(2 * score, rel=1e-7) for name, score in once}
+
+
+def random_texts(number: int, words: int = 40) -> dict[str, str]:
+    rng = np.random.default_rng(5)
+    texts = [" ".join(f"w{w}" for w in rng.integers(0, words, rng.integers(1, 12))) for _ in range(number)]
+    # duplicates, so that scores tie; ids whose order is not the order of the passages
+    return {f"{(i * 7919) % 9973}#0": text for i, text in enumerate(texts + texts[: number // 2])}
+
+
+QUERIES = [["w1", "w2"], ["w3"], ["w4", "w4", "w5"], ["w0", "w1", "w2", "w3", "w4"]]
+
+
+def test_the_k_best_are_those_of_a_full_ranking_and_ties_are_canonical(index):
+    texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
+    folder, ids, pool = index(texts, vocabulary)
+    for k1, b in ((0.9, 0.4), (0.1, 1.0), (1.6, 0.1)):
+        asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
+        for query, hits in zip(QUERIES, bm25_search.search(folder, ids, asked, 10, pool, (k1, b)), strict=True):
+            expected = by_hand(texts, query, k1, b)[:10]
+            assert [name for name, _ in hits] == [name for name, _ in expected]
+            assert [score for _, score in hits] == pytest.approx([float(s) for _, s in expected], rel=1e-6)
+
+
+def test_more_equal_scores_than_are_asked_for(index):
+    """200 passages say the same; the ten of the highest ids are found, wherever they stand."""
+    texts = {f"p{i:03d}": "same words" for i in np.random.default_rng(0).permutation(200)}
+    for rows in (bm25_index.BLOCK, 37):
+        folder, ids, pool = index(texts, ["same"], rows)
+        (hits,) = bm25_search.search(folder, ids, [[0]], 10, pool, (0.9, 0.4))
+        assert [name for name, _ in hits] == [f"p{i}" for i in range(199, 189, -1)]
+
+
+@pytest.mark.parametrize(("number", "rows"), [(9, 1), (200, 64)])
+def test_blocks_change_nothing(index, number, rows):
+    texts, vocabulary = random_texts(number), [f"w{i}" for i in range(6)]
+    asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
+    (folder, ids, pool), (cut, cut_ids, cut_pool) = index(texts, vocabulary), index(texts, vocabulary, rows)
+    assert len(list(cut.glob("block-*"))) == -(-len(texts) // rows)
+    whole = bm25_search.search(folder, ids, asked, 20, pool, (0.9, 0.4))
+    assert bm25_search.search(cut, cut_ids, asked, 20, cut_pool, (0.9, 0.4)) == whole
+    assert [bm25_search.search(cut, cut_ids, [own], 20, cut_pool, (0.9, 0.4))[0] for own in asked] == whole
+
+
+THREADS = """
+import json, sys, pathlib
+from stele.retrieval import bm25_index, bm25_search
+folder = pathlib.Path(sys.argv[1])
+ids, pool = bm25_index.read_ids(folder), bm25_index.statistics(folder)
+print(json.dumps(bm25_search.search(folder, ids, json.loads(sys.argv[2]), 20, pool, (0.9, 0.4), threads=2)))
+"""
+
+
+def test_threads_change_nothing(index):
+    """In a process of its own: numba's threads would make this one's later forks unsafe."""
+    texts, vocabulary = random_texts(200), [f"w{i}" for i in range(6)]
+    folder, ids, pool = index(texts, vocabulary)
+    asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
+    line = [sys.executable, "-c", THREADS, str(folder), json.dumps(asked)]
+    two = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
+    one = bm25_search.search(folder, ids, asked, 20, pool, (0.9, 0.4), threads=1)
+    assert one == [[tuple(hit) for hit in hits] for hits in two]
+
+
+def test_the_scores_are_those_of_bm25s_s_own_index(index):
+    import bm25s
+
+    texts, vocabulary = random_texts(300), [f"w{i}" for i in range(6)]
+    folder, ids, pool = index(texts, vocabulary)
+    peer = bm25s.BM25(k1=0.7, b=0.3, method="lucene")
+    peer.index([text.split() for text in texts.values()], show_progress=False)
+    for query in QUERIES:
+        (hits,) = bm25_search.search(folder, ids, [[vocabulary.index(t) for t in query]], 400, pool, (0.7, 0.3))
+        scores = dict(zip(texts, peer.get_scores(query).tolist(), strict=True))
+        assert dict(hits) == {name: pytest.approx(own, rel=1e-4) for name, own in scores.items() if own > 0}
+
+
+def test_passages_without_a_term_are_none(index):
+    """As Lucene counts them: neither in N nor in the mean length."""
+    with_empty = {**TEXTS, "e1": "", "e2": ""}
+    _, _, pool = index(with_empty, ["nile", "river"])
+    assert (pool.passages, pool.length) == (4, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [([], "no passage in it"), ([("a", "x"), ("b", "x"), ("a", "y")], "passage 'a' is there twice")],
+)
+def test_pools_that_cannot_be_indexed(tmp_path, items, said):
+    with pytest.raises(SteleError, match=said):
+        bm25_index.write_index(tmp_path / "pool", items, lambda text: [0], 1, rows=2)
+    assert not (tmp_path / "pool/passages.json").exists()
+
+
+# --- parameters ---
+def test_the_best_parameters_and_of_equals_the_least():
+    assert bm25_search.choose({(0.9, 0.4): 0.3, (0.5, 0.9): 0.4, (0.5, 0.2): 0.4, (1.6, 0.1): 0.40004}) == (0.5, 0.2)
+    assert bm25_search.choose({(0.9, 0.4): 0.3, (1.6, 0.1): 0.3001}) == (1.6, 0.1)

@@ -1,0 +1,87 @@
+"""Texts become terms: words at Unicode's boundaries in every script, pieces where words are not parted."""
+
+from __future__ import annotations
+
+import pytest
+
+from stele import catalogue
+from stele.errors import SteleError
+from stele.retrieval.bm25_terms import TermNumbers, analyzer
+
+
+def test_english_as_lucene_cuts_and_stems_it():
+    """As Anserini's DefaultEnglishAnalyzer gives it (read from its jar), stop words taken out."""
+    found = analyzer("en")("The city's largest U.S. rivers don't flow 3.5 km; e-mail foo_bar 1,000")
+    assert found == ["citi", "largest", "u.", "river", "don't", "flow", "3.5", "km", "e", "mail", "foo_bar", "1,000"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "terms"),
+    [
+        # vowel signs and viramas are parts of words, the danda ends a sentence
+        ("bn", "বাংলাদেশের রাজধানী ঢাকা।", ["বাংলাদেশের", "রাজধানী", "ঢাকা"]),
+        ("te", "తెలుగు భాష, ఆంధ్ర.", ["తెలుగు", "భాష", "ఆంధ్ర"]),
+        ("ar", "القاهرة، عاصمة", ["قاهر", "عاصم"]),
+        ("ru", "Столицами городов", ["столиц", "город"]),
+        ("fi", "Suomessa on järviä", ["suome", "on", "järv"]),
+        ("id", "Perjalanan ke Jakarta", ["jalan", "ke", "jakarta"]),
+        ("sw", "Mji mkuu wa Kenya?", ["mji", "mkuu", "wa", "kenya"]),
+    ],
+)
+def test_words_of_scripts_with_spaces(language, text, terms):
+    assert analyzer(language)(text) == terms
+
+
+def test_pairs_of_letters_as_lucene_s_cjk_analyzer_makes_them():
+    """The first as CJKAnalyzer gives it (Lucene 9.9): width folded, one letter alone kept, Latin words apart."""
+    text = "２０１０ 日本語テストー です Ａｂ 年"
+    expected = ["2010", "日本", "本語", "語テ", "テス", "スト", "トー", "です", "ab", "年"]
+    assert analyzer("ja")(text) == expected
+    assert analyzer("ko")("한국의 수도 A급") == ["한국", "국의", "수도", "a", "급"]
+
+
+def test_thai_in_pieces_of_letters_with_their_marks():
+    assert analyzer("th")("ประเทศไทย") == ["ประ", "ระเ", "ะเท", "เทศ", "ทศไ", "ศไท", "ไทย"]
+    assert analyzer("th")("ที่ 2") == ["ที่", "2"]  # one letter with its vowel and tone: shorter than a piece
+    assert analyzer("th")("พ.ศ. ๒๕๖๐")[-1] == "2560"
+
+
+@pytest.mark.parametrize("language", sorted(catalogue.load("analyzers")))
+def test_the_form_of_letters_does_not_matter(language):
+    """Composed or not, wide or not, upper or lower case: the same terms, so a query finds its passage."""
+    import unicodedata
+
+    text = "Élan Тест ガギグ हिन्दी 東京 조선 café"
+    forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")]
+    assert len({tuple(analyzer(language)(form)) for form in [*forms, text.upper(), text.lower()]}) == 1
+
+
+def test_numbers_are_those_of_the_terms_and_stop_words_have_none():
+    vocabulary = ["nile", "river"]
+    text = "The River Nile and the rivers of Egypt"
+    assert TermNumbers("en", vocabulary)(text) == [1, 0, 1, -1]
+    assert len(analyzer("en")(text)) == 4
+    for language in ("ja", "th", "ar"):
+        found = analyzer(language)("東京タワー ประเทศไทย العربية")
+        assert TermNumbers(language, found)(" ".join(["東京タワー ประเทศไทย العربية"])) == [
+            max(i for i, other in enumerate(found) if other == term) for term in found
+        ]
+
+
+def test_memory_of_words_is_bounded(monkeypatch):
+    from stele.retrieval import bm25_terms
+
+    monkeypatch.setattr(bm25_terms, "MOST_WORDS", 3)
+    numbers = TermNumbers("sw", ["w7", "w2"])
+    assert numbers(" ".join(f"w{i}" for i in range(10)) + " w2 w7") == [-1, -1, 1, -1, -1, -1, -1, 0, -1, -1, 1, 0]
+    assert len(numbers._number) <= 3 and len(numbers._number._terms) <= 3
+
+
+def test_a_language_without_an_analyzer_is_refused():
+    with pytest.raises(SteleError, match="did you mean"):
+        analyzer("xx")
+
+
+def test_every_language_of_the_tuned_benchmarks_has_one():
+    for benchmark in catalogue.load("settings")["lexical"]:
+        assert set(catalogue.get("benchmarks", benchmark)["languages"]) <= set(catalogue.load("analyzers"))

@@ -1,0 +1,208 @@
+"""What datasets hold: hand-made files of known numbers, the real ones where they are at hand, and what is planned."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from stele import cli
+from stele.catalogue import datasets
+from stele.config import parse
+from stele.errors import SteleError
+from stele.jobs import Jobs
+from stele.plan import make_plan
+from stele.registry import module_names
+from stele.results import read_result
+from stele.scoring import count_dataset
+from stele.scoring.count_dataset import as_metrics
+from stele.tables.spec import load_spec
+from stele.tables.targets import asks
+
+REAL = Path(os.environ.get("STELE_REAL_DATA", "/nowhere"))
+
+
+def put(path: Path, items) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+def count(folder: Path, dataset: str, *parts: str, labels=("generated data",)) -> dict:
+    """Counts a dataset whose parts lie in folders of that name; the metrics of its result."""
+    given = []
+    for part in parts:
+        (folder / part / "record.json").write_text(json.dumps({"job": "x", "labels": labels, "content": part}))
+        given.append(f"{dataset}:{part}={folder / part / 'record.json'}")
+    parser = argparse.ArgumentParser()
+    count_dataset.add_arguments(parser)
+    count_dataset.run(
+        parser.parse_args(["--dataset", dataset, "--data", *given, "--output", str(folder / "count.json")])
+    )
+    result = read_result(folder / "count.json")
+    assert (result.benchmark, result.model, result.setting) == ("statistics", dataset, "count")
+    assert result.labels == list(labels)
+    return {name: metric.languages for name, metric in result.metrics.items()}
+
+
+# --- hand-made files ---
+def test_mr_tydi_queries(tmp_path):
+    for language, dev, test in (("sw", 3, 2), ("th", 1, 4)):
+        for split, number in (("dev", dev), ("test", test)):
+            rows = [{"query_id": str(i), "query": "q"} for i in range(number)]
+            # one more query that nobody judged: no pair of a query and a passage
+            put(tmp_path / language / f"{split}.jsonl.gz", [*rows, {"query_id": "x", "query": "q"}])
+            judged = "".join(f"{i} 0 p{i} 1\n{i} 0 p{i}b 1\n" for i in range(number))
+            (tmp_path / language / f"qrels.{split}.txt").write_text(judged)
+    assert count(tmp_path, "mrtydi", "sw", "th") == {
+        "queries_dev": {"all": 4, "sw": 3, "th": 1},
+        "queries_test": {"all": 6, "sw": 2, "th": 4},
+        "languages": {"all": 2},
+    }
+
+
+def test_mr_tydi_passages_and_training_queries(tmp_path):
+    passage = {"docid": "1#0", "title": "t", "text": "x"}
+    for language, number in (("sw", 3), ("te", 5)):
+        put(tmp_path / "c" / language / "corpus.jsonl.gz", [{**passage, "docid": f"{i}#0"} for i in range(number)])
+        topics = [{"query_id": str(i), "query": "q", "positive_passages": [passage]} for i in range(number * 2)]
+        without = {"query_id": "x", "query": "q", "positive_passages": []}
+        put(tmp_path / "t" / language / "train.jsonl.gz", [*topics, without])
+    assert count(tmp_path / "c", "mrtydi_corpus", "sw", "te") == {
+        "passages": {"all": 8, "sw": 3, "te": 5},
+        "passage_languages": {"all": 2},
+    }
+    assert count(tmp_path / "t", "mrtydi_train", "sw", "te") == {"queries_train": {"all": 16, "sw": 6, "te": 10}}
+
+
+def test_xor_questions_and_passages(tmp_path):
+    def question(i: int, language: str) -> dict:
+        return {"id": str(i), "question": "q", "answers": ["a"], "lang": language}
+
+    # a public copy of the training file has " ar"
+    put(tmp_path / "all/xor_train_retrieve_eng_span.jsonl", [question(i, (" ar", "fi")[i % 2]) for i in range(7)])
+    put(tmp_path / "all/xor_dev_retrieve_eng_span_v1_1.jsonl", [question(i, ("ar", "te")[i % 2]) for i in range(4)])
+    assert count(tmp_path, "xor_tydi", "all") == {
+        "queries_train": {"all": 7, "ar": 4, "fi": 3},
+        "queries_dev": {"all": 4, "ar": 2, "te": 2},
+        "languages": {"all": 2},
+    }
+    lines = ["id\ttext\ttitle", '1\t"a\nb"\tT', "2\tc\tT"]  # a header; a text of two lines
+    (tmp_path / "w/all").mkdir(parents=True)
+    (tmp_path / "w/all/enwiki_20190201_w100.tsv").write_text("\n".join(lines) + "\n")
+    assert count(tmp_path / "w", "enwiki_20190201_w100", "all", labels=()) == {
+        "passages": {"all": 2, "en": 2},
+        "passage_languages": {"all": 1},
+    }
+
+
+def test_mewsli_x(tmp_path):
+    context = {"text": "Rome.", "language": "en", "sentence_spans": [{"start": 0, "end": 5}]}
+    mention = {"mention_span": {"start": 0, "end": 4}, "entity_id": "Q1"}
+    entity = {"entity_id": "Q1", "description": "City.", "sentence_spans": [{"start": 0, "end": 5}]}
+    pair = {"contextual_mention": {"context": context, "mention": mention}, "entity": entity}
+    put(tmp_path / "all/wikipedia_pairs-train.jsonl", [pair] * 5)
+    put(tmp_path / "all/wikipedia_pairs-dev.jsonl", [pair] * 2)
+    articles = [{"context": {**context, "language": code}, "mentions": []} for code in ("de", "de", "ta")]
+    for article, number in zip(articles, (3, 1, 2), strict=True):  # several mentions an article
+        article["mentions"] = [{**mention, "example_id": f"{id(article)}-{i}"} for i in range(number)]
+    put(tmp_path / "all/wikinews_mentions-test.jsonl", articles)
+    candidates = [{**entity, "description_language": code} for code in ("af", "de", "de")]
+    put(tmp_path / "all/candidate_set_entities.jsonl", candidates)
+    assert count(tmp_path, "mewsli_x", "all") == {
+        "queries_train": {"all": 5, "en": 5},
+        "queries_dev": {"all": 2, "en": 2},
+        "queries_test": {"all": 6, "de": 4, "ta": 2},
+        "languages": {"all": 2},
+        "passages": {"all": 3, "af": 1, "de": 2},
+        "passage_languages": {"all": 2},
+    }
+
+
+def test_what_cannot_be_counted(tmp_path, capsys):
+    (tmp_path / "record.json").write_text(json.dumps({"job": "x", "labels": []}))
+    for dataset, data, said in (
+        ("mrtydy", "mrtydy:all", "did you mean 'mrtydi'"),
+        ("mrtydi", "mewsli_x:all", "mewsli_x:all is no part of mrtydi"),
+    ):
+        line = ["--dataset", dataset, "--data", f"{data}={tmp_path / 'record.json'}"]
+        assert cli.main(["scoring", "count_dataset", *line, "--output", str(tmp_path / "o.json")]) == 1
+        assert said in capsys.readouterr().err
+    assert not (tmp_path / "o.json").exists()
+
+
+# --- real files ---
+@pytest.mark.skipif(not (REAL / "xor_tydi").is_dir(), reason="STELE_REAL_DATA names no folder with xor_tydi")
+def test_the_real_questions_of_xor():
+    from stele.scoring.statistics import xor_tydi
+
+    found = as_metrics(xor_tydi.counts({"xor_tydi": {"all": REAL / "xor_tydi"}}))
+    assert found["queries_train"]["languages"]["all"] == 15250
+    assert found["queries_dev"]["languages"]["all"] == 2110
+    assert found["languages"]["languages"] == {"all": 7}
+
+
+@pytest.mark.skipif(not (REAL / "mrtydi_topics_qrels").is_dir(), reason="STELE_REAL_DATA has no mrtydi_topics_qrels")
+def test_the_real_queries_of_mr_tydi(tmp_path):
+    """The topics as Anserini keeps them, put into the layout of the hub's files."""
+    from stele.scoring.statistics import mrtydi
+
+    source, parts = REAL / "mrtydi_topics_qrels", {}
+    for language in datasets.languages_of(datasets.dataset("mrtydi")):
+        parts[language] = tmp_path / language
+        for split in ("dev", "test"):
+            with gzip.open(source / f"topics.mrtydi-v1.1-{language}.{split}.txt.gz", "rt", encoding="utf-8") as lines:
+                rows = [dict(zip(("query_id", "query"), line.rstrip("\n").split("\t"), strict=True)) for line in lines]
+            put(parts[language] / f"{split}.jsonl.gz", rows)
+            judged = (source / f"qrels.mrtydi-v1.1-{language}.{split}.txt").read_bytes()
+            (parts[language] / f"qrels.{split}.txt").write_bytes(judged)
+    found = mrtydi.counts({"mrtydi": parts})
+    expected = datasets.dataset("mrtydi")["counts"]
+    assert found["queries_test"] == expected["test"]["expect"] and sum(found["queries_test"].values()) == 8661
+    assert found["queries_dev"] == expected["dev"]["expect"] and found["languages"] == 11
+
+
+# --- the plan ---
+@pytest.fixture
+def plan():
+    return lambda **values: make_plan(parse(values), Jobs)
+
+
+def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
+    spec = load_spec(root / "paper_tables/kept/table_01.yaml")
+    wanted = Counter(asked.result for asked in asks(spec))
+    assert sum(wanted.values()) == 18  # three datasets, six numbers each; XOR's test set has none
+    for scale in ("miniature", "paper"):
+        of_scale = plan(scale=scale, papers=["kept"])
+        assert {row: of_scale.row_problem(*row) for row in wanted} == dict.fromkeys(wanted)
+        assert set(of_scale.table_results("kept/01")) == {of_scale.result(*row) for row in wanted}
+    for row in wanted:
+        assert of_scale.leaves(*row) == {*of_scale.counted_data(row[1]).values()}
+    assert len(of_scale.counted_data("mrtydi_corpus")) == 11
+
+
+def test_what_has_no_reader_is_not_built(plan):
+    of_paper = plan(scale="paper")
+    for dataset in ("clef", "section_pairs", "trec3_es"):
+        assert of_paper.row_problem("statistics", dataset, "count")[0] == "not built"
+    assert of_paper.row_problem("statistics", "mrtydi", "counted")[0] == "not built"
+
+
+def test_a_folder_that_is_gone_and_a_run_of_some_languages(plan):
+    state, reason = plan(user_data={"mewsli_x": "/no/folder"}).row_problem("statistics", "mewsli_x", "count")
+    assert state == "unavailable" and "/no/folder" in reason
+    some = plan(languages=["sw"])
+    assert some.row_problem("statistics", "mrtydi", "count")[0] == "not in scale"
+    assert some.row_problem("statistics", "xor_tydi", "count") is None  # one file holds all languages
+
+
+def test_the_files_of_statistics_are_datasets():
+    for name in module_names("stele.scoring.statistics"):
+        assert datasets.dataset(name)
+    with pytest.raises(SteleError):
+        datasets.dataset("mrtydy")
