@@ -8,7 +8,7 @@ BIN := .venv/bin
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
 	@echo "make tables   every table in miniature: no network, no GPU, 2 cores (results/tables/)"
-	@echo "make pdf      the same, and all of them as one PDF; needs TeX (apt-get install texlive-xetex latexmk fonts-freefont-otf)"
+	@echo "make pdf      the same, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
 	@echo "make test     the tests"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
 	@echo "make clean    removes what was built: results resources work state logs, and .snakemake (its records)"

@@ -118,6 +118,34 @@ def test_a_seed_made_anew_without_its_average_is_named(results, capsys):
     assert "zero_shot_marco.json: not made from the pt0-ft0.json that stands there now" in findings(results, capsys)
 
 
+def test_labels_that_were_taken_off_and_other_files_beside_a_result_are_named(results, capsys):
+    own = results / "mrtydi/first/zero_shot_marco"
+    record = json.loads((own / "pt0-ft0.json").read_text())
+    for facts in record["ancestry"].values():
+        facts["labels"] = ["generated data"]
+    (own / "pt0-ft0.json").write_text(json.dumps(record))
+    (own / "pt0-ft0/lengths_ar.csv").write_text("tokens,documents\n3,1\n")
+    (own / "pt0-ft0/lengths_ar.json").write_text(json.dumps({"content": "of another file"}))
+    (own / "pt0-ft0/lengths_sw.csv").write_text("tokens,documents\n3,1\n")
+    assert cli.main(["tables", "manifest", "--results-dir", str(results)]) == 0, "no cover for what was done by hand"
+    said = findings(results, capsys)
+    assert "pt0-ft0.json: what it was made from bears the labels generated data, which it lacks" in said
+    assert "lengths_ar.csv: not the file that its record describes" in said
+    assert "lengths_sw.json: no such record" in said and "changed" not in said
+
+
+@pytest.mark.parametrize("damage", [b"", b'{"metrics": {', b"[]", None])
+def test_a_damaged_result_leaves_the_manifest_whole(results, capsys, damage):
+    build(results, {"ar": 0.4, "sw": 0.2}, model="second")
+    path = results / "mrtydi/first/zero_shot_marco.json"
+    path.unlink()
+    path.mkdir() if damage is None else path.write_bytes(damage)
+    found = manifest(results)
+    assert str(path) in found["results"]["mrtydi/first/zero_shot_marco.json"]["unreadable"]
+    assert found["results"]["mrtydi/second/zero_shot_marco.json"]["model"] == "second"
+    assert f"{path}: not a" in findings(results, capsys)
+
+
 def test_the_manifest_holds_what_each_result_was_made_from(results):
     found = manifest(results)
     (facts,) = found["results"].values()
@@ -162,6 +190,18 @@ def test_two_folders_are_compared_cell_by_cell_with_a_test(bench, results, tmp_p
     assert sw[2:5] == ["0.25", "0.45", "+0.200000"]
     assert float(sw[5]) < 0.001  # every query is .2 better
     assert any("all/second/value/ar" in line and "not run" in line for line in lines)
+
+
+def test_a_row_that_one_folder_s_configuration_added_is_compared_with_none(bench, results, tmp_path, capsys):
+    bench.spec()
+    build(results, {"ar": 0.5}, model="own")
+    shutil.copytree(results, tmp_path / "other")
+    (results / "tables").mkdir()
+    (results / "tables/context.json").write_text(json.dumps({"extra_rows": [{"model": "own"}]}))
+    code, lines = compare(bench, results, tmp_path / "other", capsys)
+    assert code == 1 and lines[-1] == "9 cells, 3 measured in both, 2 differ"
+    assert {line.split("  ")[1] for line in lines[:-1]} == {"all/+own/value/ar", "all/+own/value/avg"}
+    assert compare(bench, tmp_path / "other", results, capsys)[0] == 1
 
 
 def test_the_test_needs_values_per_query_on_both_sides(bench, results, tmp_path):

@@ -6,7 +6,7 @@ from stele.tables import numbers
 from stele.tables.cell import Results, table_cells
 from stele.tables.context import Context
 from stele.tables.layout import delta_of
-from stele.tables.spec import Report, Target
+from stele.tables.spec_parts import Report, Target
 from stele.tables.states import STATES
 from stele.tables.targets import accepts_rows, merge, resolve, results_needed
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_hex
+from matplotlib.path import Path
 
 from stele import cli
 from stele.tables.cell_map import COLOURS, draw
+from stele.tables.pictures import pictures
+from stele.tables.spec import load_specs
 from stele.tables.states import STATES
 
 
@@ -16,8 +18,10 @@ def test_there_is_a_square_for_every_cell_in_the_colour_of_its_state(bench):
     bench.result("first", {"ar": 0.5})
     cells = list(bench.cells(bench.spec()).values())
     figure = draw(cells)
-    drawn = {to_hex(c.get_facecolor()[0]): len(c.get_paths()) for c in figure.axes[0].collections
-             if isinstance(c, PatchCollection)}  # fmt: skip
+    drawn = {
+        to_hex(patch.get_facecolor()): list(patch.get_path().codes).count(Path.MOVETO)
+        for patch in figure.axes[0].patches
+    }
     expected = Counter(COLOURS[cell.found.state].lower() for cell in cells)
     assert drawn == dict(expected) and len(expected) > 1
     assert next(text.get_text() for text in figure.axes[0].get_legend().get_texts()) == "measured (2)"
@@ -36,4 +40,7 @@ def test_the_files_are_the_same_bytes_each_time(root, tmp_path):
     for suffix in ("svg", "pdf"):
         assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
     assert b"MSM" in (tmp_path / "a.svg").read_bytes()  # text stays text
+    (picture,) = pictures([tmp_path / "a.svg"], tmp_path)
+    cells = sum(len(table.addresses()) for table in load_specs(root / "paper_tables/msm"))
+    assert picture.title == "All cells by state" and f"MSM: {cells} cells: " in picture.description
     assert cli.main(["tables", "cell_map", "--output", str(tmp_path / "a.bmp")]) == 1

@@ -8,7 +8,10 @@ from lxml import html as parser
 from rendering import NASTY, filled
 
 from stele.tables import html, pages
+from stele.tables.pictures import Picture, drawn, pictures
 from stele.tables.unfold import HIDDEN, shown
+
+FIGURES = {"msm/figure_01.svg": "MSM, figure 1", "cell_map.svg": "All cells by state"}
 
 
 def _draw(bench, table, **context):
@@ -170,19 +173,40 @@ def test_a_page_allows_itself_its_own_style_and_script_only(bench):
 @pytest.mark.parametrize("kind", ["paper", "index"])
 def test_links_lead_to_what_is_written(bench, msm, kind):
     drawn = [pages.draw(*filled(bench, table), root="..") for table in msm.values()]
+    figures = [Picture(file, title, "what it shows", "data:,") for file, title in FIGURES.items()]
     text = (
-        pages.paper_page("msm", drawn, "all_tables.html")
+        pages.paper_page("msm", drawn, "all_tables.html", figures[:1])
         if kind == "paper"
-        else pages.index_page(drawn, ["md", "csv"], ["cell_map.svg"])
+        else pages.index_page(drawn, ["md", "csv"], figures)
     )
     page = parser.fromstring(text)
     links = {link for link in page.xpath("//a/@href") if not link.startswith(("https:", "#", "../"))}
     written = {f"msm/table_{number:02d}.{suffix}" for number in msm for suffix in ("md", "csv")}
-    anchors = {f"msm.html#t{number:02d}" for number in msm}
-    together = {"all_tables.md", "all_tables.tex", "all_tables.bib", "msm.html", "cell_map.svg"}
-    assert links == ({"all_tables.html"} if kind == "paper" else written | anchors | together)
+    anchors = {f"msm.html#{place}" for place in ("f01", *(f"t{number:02d}" for number in msm))}
+    together = {"all_tables.md", "all_tables.tex", "all_tables.bib", "msm.html"}
+    files = {"msm/figure_01.svg", "msm/figure_01.pdf"}
+    of_all = {"cell_map.svg", "cell_map.pdf"}
+    assert links == ({"all_tables.html"} | files if kind == "paper" else written | anchors | together | files | of_all)
+    shown = page.xpath("//figure//img/@alt")
+    assert shown == ["what it shows"], "a figure of a paper on its page, the others on the list"
     if kind == "paper":
-        assert {f"t{number:02d}" for number in msm} <= {*page.xpath("//section/@id")}
+        assert {"f01", *(f"t{number:02d}" for number in msm)} <= {
+            *page.xpath("//section/@id"),
+            *page.xpath("//figure/@id"),
+        }
+        assert {link[1:] for link in page.xpath("//nav//a/@href") if link.startswith("#")} <= {*page.xpath("//@id")}
+
+
+def test_a_damaged_figure_says_so_in_its_place(tmp_path):
+    (tmp_path / "msm").mkdir()
+    (tmp_path / "msm/figure_01.svg").write_text("<svg><g>", encoding="utf-8")
+    (tmp_path / "cell_map.svg").write_text("<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/hosts'>]><svg>&a;</svg>")
+    damaged, other, missing = pictures([*drawn(tmp_path), tmp_path / "none.svg"], tmp_path)
+    assert damaged.problem.startswith(f"{tmp_path / 'msm/figure_01.svg'}: not a readable SVG") and damaged.data == ""
+    assert (damaged.paper, damaged.id, other.paper, other.id) == ("msm", "f01", "", "cell_map")
+    assert not other.problem and "No such file" in missing.problem
+    page = parser.fromstring(pages.index_page([], [], [missing]))
+    assert "No such file" in page.xpath("//figure")[0].text_content() and not page.xpath("//img")
 
 
 def test_same_cells_same_bytes(bench, msm):

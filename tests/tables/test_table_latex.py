@@ -1,8 +1,10 @@
 """Tables as LaTeX: what is escaped, how a table is fitted to the page; compiled, alone and all together."""
 
+import json
 import re
 import shutil
 import subprocess
+import unicodedata
 
 import pytest
 from rendering import NASTY, measure_everything, nasty_context, render
@@ -11,7 +13,10 @@ from stele import cli
 from stele.tables import all_tables_pdf, bibliography, fitting, latex
 from stele.tables.layout import Box, Grid, GridLine, Section
 from stele.tables.render import to_latex
-from stele.tables.spec import Column
+from stele.tables.significance import BETTER
+from stele.tables.spec import load_specs
+from stele.tables.spec_parts import Column
+from stele.tables.states import STATES
 
 missing = [tool for tool in (*all_tables_pdf.TOOLS, "pdftotext", "pdfinfo", "fc-list") if not shutil.which(tool)]
 if not missing and not subprocess.run(["fc-list", "FreeSerif"], capture_output=True, check=False).stdout:
@@ -27,12 +32,40 @@ def test_specials_are_escaped():
 
 
 def test_other_scripts_are_left_to_a_font_one_run_at_a_time():
-    assert latex.escape("Ж") == r"\steleletters{cyrillic}{U+0416}{Ж}"
-    assert latex.escape("a Да нет b") == r"a \steleletters{cyrillic}{U+0414 U+0430 U+043D U+0435 U+0442}{Да нет} b"
+    assert latex.escape("Ж") == r"\steleletters{Cyrillic}{U+0416}{Ж}"
+    assert latex.escape("a Да нет b") == r"a \steleletters{Cyrillic}{U+0414 U+0430 U+043D U+0435 U+0442}{Да нет} b"
     arabic = latex.escape("نص عربي")
-    assert arabic.startswith(r"\steleleftwards{\steleletters{arabic}{") and "{نص عربي}" in arabic, (
+    assert arabic.startswith(r"\steleleftwards{\steleletters{Arabic}{") and "{نص عربي}" in arabic, (
         "words keep their order"
     )
+
+
+PREPARED = {  # scripts that have fonts in the PDF, see SCRIPTS; those of European letters are in all of them
+    "ARABIC", "BENGALI", "CJK", "DEVANAGARI", "HANGUL", "HEBREW", "HIRAGANA", "KATAKANA", "KHMER", "TAMIL", "TELUGU",
+    "THAI", "CYRILLIC", "GREEK", "LATIN",
+}  # fmt: skip
+
+
+def test_every_letter_that_specs_and_labels_use_is_known(root):
+    """Every character of every spec and of all words that our own code and catalogue can put into a table."""
+    folders = {"paper_tables": "*/*.yaml", "src/stele": "*.py", "src/stele/tables": "*.py"}
+    folders |= {"src/stele/catalogue": "**/*.yaml", "src/stele/tables/templates": "*.j2"}
+    files = [path for folder, pattern in folders.items() for path in (root / folder).glob(pattern)]
+    assert sum(path.name.startswith("table_") and path.suffix == ".yaml" for path in files) == 41
+    for path in files:
+        for char in {*path.read_text(encoding="utf-8")} - {"\n"}:
+            script = unicodedata.name(char).split()[0]
+            assert latex.letter(char) is not None or script in PREPARED, f"{path}: {char!r} ({unicodedata.name(char)})"
+
+
+def test_symbols_of_papers_and_our_mark_are_no_letters_of_a_script(msm, root):
+    for table in load_specs(root / "paper_tables"):
+        texts = [table.caption, *table.marks, *table.marks.values(), *(note.text for note in table.footnotes)]
+        texts += [part.label for group in table.groups for part in (group, *group.rows)]
+        texts += [column.header for column in table.columns] + [BETTER, *(state.meaning for state in STATES.values())]
+        for text in texts:
+            assert r"\steleletters" not in latex.escape(text), f"{table.id}: {text!r} takes a font that TeX may lack"
+        assert BETTER not in table.marks, f"{table.id}: our mark of significance is printed there"
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------------
@@ -143,12 +176,48 @@ def test_all_tables_are_one_document_without_anything_sticking_out(whole, root, 
     tables = len(list((root / "paper_tables").glob("*/table_*.yaml")))
     assert tables / 2 <= int(re.search(r"Pages:\s+(\d+)", said)[1]) <= 2 * tables
     text = subprocess.run(["pdftotext", str(pdf), "-"], capture_output=True, text=True, check=True).stdout
-    assert all(letters in text for letters in ("Медь", "ทดสอบ", "عربي", "µ = 0.5", "my_scale%", "generated data"))
+    text = unicodedata.normalize("NFKC", text)  # a font's own shapes of Arabic letters are read as such
+    assert all(letters in text for letters in ("Медь", "ทดสอบ", "μ = 0.5", "my_scale%", "generated data"))
+    assert "عربي" in text or "يبرع" in text, "read from the left or from the right"
     assert "Modeling Sequential Sentence Relation" in text and "Roy, Noah Constant" in text
     assert _smallest(pdf) >= 6
     assert not list(whole.parent.glob("all_tables.a*")), "LaTeX's own files are not left"
     assert cli.main(["tables", "all_tables_pdf", "--tex", str(whole), "--output", str(tmp_path / "again.pdf")]) == 0
     assert (tmp_path / "again.pdf").read_bytes() == pdf.read_bytes(), "same tables, same bytes"
+
+
+SCRIPTS = {  # a language's word for "model", or its name
+    "Noto Naskh Arabic": "نموذج", "Noto Serif Bengali": "মডেল", "Noto Serif Telugu": "నమూనా",
+    "Noto Serif Thai": "แบบจำลอง", "Noto Serif Devanagari": "हिन्दी", "Noto Serif Hebrew": "מודל",
+    "Noto Serif Khmer": "ខ្មែរ", "Noto Serif Tamil": "தமிழ்", "WenQuanYi Micro Hei": "中文检索模型 日本語モデル 한국어",
+}  # fmt: skip
+
+
+@needs_tex
+@pytest.mark.slow
+def test_labels_in_all_scripts_come_out_in_letters_or_in_codes(bench, msm, caplog):
+    """By the font of their script where there is one; by their codes, so that nothing is lost, where there is none."""
+    caplog.set_level("WARNING")
+    fonts = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True, check=True).stdout
+    there = {text for font, text in SCRIPTS.items() if font in fonts}
+    rows = [{"model": f"m{n}", "label": label} for n, label in enumerate([*SCRIPTS.values(), "Ŝ ế 10⁻³", "\U0010fffd"])]
+    context = bench.folder / "context.json"
+    context.write_text(json.dumps({"extra_rows": rows}), encoding="utf-8")
+    bench.spec()
+    given = ["--spec", str(bench.folder / "msm/table_99.yaml"), "--context", str(context)]
+    for command in ("table", "all_tables"):
+        assert cli.main(["tables", command, *given, "--results-dir", str(bench.results_dir)]) == 0
+    tex = bench.results_dir / "tables/all_tables.tex"
+    assert cli.main(["tables", "all_tables_pdf", "--tex", str(tex)]) == 0
+    assert "Missing character" not in caplog.text
+    pdf = str(tex.with_suffix(".pdf"))
+    said = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    used = subprocess.run(["pdffonts", pdf], capture_output=True, text=True, check=True).stdout
+    for font, text in SCRIPTS.items():
+        if text in there:
+            assert font.replace(" ", "") in used or "NotoSerifCJK" in used, f"{text} is set in {font}"
+            assert f"U+{ord(text[0]):04X}" not in said
+    assert "U+10FFFD" in said
 
 
 @needs_tex

@@ -29,9 +29,14 @@ def pages(tmp_path_factory, root):
         path.write_text(json.dumps(result | {"labels": ["generated data"], "ancestry": ancestry}))
     context = nasty_context(folder / "context.json", ["msm/2", "kept/2"])
     specs = sorted(map(str, (root / "paper_tables").glob("*/table_*.yaml")))
+    given = ["--context", str(context), "--results-dir", str(folder / "results")]
+    for spec in sorted((root / "paper_tables").glob("*/figure_*.yaml")):
+        output = folder / f"results/tables/{spec.parent.name}/{spec.stem}.svg"
+        assert cli.main(["tables", "figure", "--spec", str(spec), *given, "--output", str(output)]) == 0
+    cells = ["--specs", str(root / "paper_tables"), *given, "--output", str(folder / "results/tables/cell_map.svg")]
+    assert cli.main(["tables", "cell_map", *cells]) == 0
     for command, chosen in (("all_tables", specs), ("table", [spec for spec in specs if "msm/table_0" in spec])):
-        given = ["--spec", *chosen, "--context", str(context), "--results-dir", str(folder / "results")]
-        assert cli.main(["tables", command, *given]) == 0
+        assert cli.main(["tables", command, "--spec", *chosen, *given]) == 0
     tables = folder / "results/tables"
     return {path.relative_to(tables).as_posix(): path.as_uri() for path in tables.rglob("*.html")}
 
@@ -57,7 +62,33 @@ def test_every_page_opens_without_complaint_or_request_and_fits(browser, pages):
             widths = browser.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
             assert widths[0] <= size[0] == widths[1], f"{name} scrolls sideways at {size[0]} pixels"
     assert browser.problems == []
-    assert {*browser.requests} == {*pages.values()}, "nothing but the pages themselves"
+    asked = {url for url in browser.requests if not url.startswith("data:image/svg+xml;base64,")}
+    assert asked == {*pages.values()}, "nothing but the pages themselves"
+
+
+def test_figures_are_in_their_page_with_their_words_and_large_enough_to_read(browser, pages):
+    shown = {
+        "all_tables.html": ["cell_map"],
+        "ccp.html": ["f01"],
+        "clir_lm.html": ["f01", "f04", "f05"],
+        "msm.html": [],
+    }
+    for name, figures in shown.items():
+        browser.size(*PHONE)
+        browser.open(pages[name])
+        assert browser.evaluate("[...document.querySelectorAll('figure')].map(e => e.id)") == figures
+        for figure in figures:
+            image = f"document.querySelector('#{figure} img')"
+            browser.evaluate(f"{image}.decode()")  # fails where it is no picture
+            wide, alt, box = browser.evaluate(
+                f"[{image}.clientWidth, {image}.alt, {image}.closest('.scroll').clientWidth]"
+            )
+            assert wide >= 7 * 96 > PHONE[0] > box, "its 7 points are 7 points; it scrolls in its box"
+            assert len(alt) > 60 and ("not built" in alt or "not run" in alt or "measured" in alt)
+    browser.open(pages["all_tables.html"])
+    links = browser.evaluate("[...document.querySelectorAll('a[href*=\"#f\"]')].map(e => e.getAttribute('href'))")
+    assert links == ["ccp.html#f01", "clir_lm.html#f01", "clir_lm.html#f04", "clir_lm.html#f05"]
+    assert browser.problems == []
 
 
 def test_wide_tables_scroll_in_their_box_and_labels_stay(browser, pages):

@@ -10,7 +10,8 @@ import pyarrow.parquet
 import pytest
 from scipy import stats
 
-from stele.tables import render
+from stele import cli
+from stele.tables import all_tables, render
 from stele.tables.cell import Results, table_cells
 from stele.tables.context import Context
 from stele.tables.significance import compare_rows
@@ -93,8 +94,8 @@ def test_marks_and_legend_are_rendered_the_same_each_time(two):
     pages = [render.to_markdown(table, cells, context, results, compare_rows(cells, results)) for _ in range(2)]
     assert pages[0] == pages[1]
     ours = next(line for line in pages[0].splitlines() if line.startswith("| Second") and "ours" in line)
-    assert ours.count("<sup>†</sup>") == 2
-    assert "†: better than the second-best row of its column (p &lt; 0.05" in pages[0]
+    assert ours.count("<sup>◆</sup>") == 2
+    assert "◆: better than the second-best row of its column (p &lt; 0.05" in pages[0]
 
 
 def test_results_without_values_per_query_are_not_tested_and_it_says_so(two):
@@ -110,3 +111,23 @@ def test_equal_rows_are_no_difference(bench):
     put(bench, "first", same)
     put(bench, "second", same)
     assert not compared(bench, bench.spec())[0]
+
+
+def test_the_pages_take_the_tests_from_the_tables_records_unless_something_changed(two, monkeypatch):
+    two.spec()
+    spec, given = two.folder / "msm/table_99.yaml", ["--results-dir", str(two.results_dir)]
+    render_all = ["tables", "all_tables", "--spec", str(spec), *given]
+    assert cli.main(["tables", "table", "--spec", str(spec), *given]) == 0
+    tested = []
+    monkeypatch.setattr(all_tables, "compare_rows", lambda *of: tested.append(of) or compare_rows(*of))
+    page = two.results_dir / "tables/all_tables.md"
+    assert cli.main(render_all) == 0 and not tested
+    from_record = page.read_bytes()
+    assert b"<sup>\xe2\x97\x86</sup>" in from_record
+    record = two.results_dir / "tables/msm/table_99.json"
+    written = record.read_text()
+    record.write_text("{")
+    assert cli.main(render_all) == 0 and len(tested) == 1 and page.read_bytes() == from_record
+    record.write_text(written)
+    put(two, "first", {code: np.full(60, 0.9) for code in LANGUAGES})
+    assert cli.main(render_all) == 0 and len(tested) == 2 and page.read_bytes() != from_record

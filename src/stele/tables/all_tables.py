@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from stele.outputs import atomic_file
-from stele.tables import bibliography, markdown, pages, render
+from stele.tables import bibliography, markdown, pages, recorded, render
 from stele.tables.cell import Results, table_cells
 from stele.tables.context import load_context
 from stele.tables.jinja import Ready
 from stele.tables.layout import build
+from stele.tables.pictures import Picture, pictures
+from stele.tables.pictures import drawn as drawn_in
 from stele.tables.significance import compare_rows
 from stele.tables.spec import PAPERS, load_spec
 
@@ -32,37 +34,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spec", type=Path, nargs="+", help="default: all of paper_tables/")
     parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, added rows")
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
-    parser.add_argument("--figures", type=Path, nargs="*", default=[], help="drawn already; the list links to them")
+    parser.add_argument("--figures", type=Path, nargs="*", help="drawn already, as SVG; default: those of --output-dir")
     parser.add_argument("--output-dir", type=Path, help="default: tables/ in the folder of results")
 
 
 def run(args: argparse.Namespace) -> None:
-    specs = args.spec or Path("paper_tables").glob("*/table_*.yaml")
-    tables = sorted(map(load_spec, specs), key=lambda table: ([*PAPERS].index(table.paper), table.number))
+    loaded = [(load_spec(path), path) for path in args.spec or Path("paper_tables").glob("*/table_*.yaml")]
+    loaded.sort(key=lambda pair: ([*PAPERS].index(pair[0].paper), pair[0].number))
     folder = args.output_dir or args.results_dir / "tables"
     context, results = load_context(args.context), Results(args.results_dir)
     root = Path(os.path.relpath(args.results_dir, folder)).as_posix()
     drawn, sections = [], []
-    for table in tables:
+    for table, spec in loaded:
         cells = table_cells(table, context, results)
-        tests = compare_rows(cells, results)
+        tests = recorded.read(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
         drawn.append(pages.draw(table, cells, context, results, tests, root=root))
         sections.append(Ready(markdown.table(build(table, cells, "side", tests))))
-    figures = [Path(os.path.relpath(path, folder)).as_posix() for path in args.figures]
+    figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
     for name, text in texts(drawn, sections, figures).items():
         with atomic_file(folder / name) as handle:
             handle.write(text)
-    log.info("%s: %d tables: %s", folder, len(tables), pages.states([one.summary for one in drawn]))
+    log.info("%s: %d tables: %s", folder, len(drawn), pages.states([one.summary for one in drawn]))
 
 
-def texts(drawn: Sequence[pages.Drawn], sections: Sequence[Ready], figures: Sequence[str]) -> dict[str, str]:
-    """File name -> content, from the tables, their grids in Markdown, and paths of figures from the same folder."""
+def texts(drawn: Sequence[pages.Drawn], sections: Sequence[Ready], figures: Sequence[Picture]) -> dict[str, str]:
+    """File name -> content, from the tables, their grids in Markdown, and the figures."""
     papers = {paper: [one for one in drawn if one.table.paper == paper] for paper in PAPERS}
     papers = {paper: tables for paper, tables in papers.items() if tables}
     summaries = [one.summary for one in drawn]
     grids = {one.table.id: grid for one, grid in zip(drawn, sections, strict=True)}
     shared: dict[str, Any] = {
-        "papers": [_paper(paper, tables, grids) for paper, tables in papers.items()],
+        "papers": [_paper(paper, tables, grids, figures) for paper, tables in papers.items()],
+        "figures": [picture for picture in figures if not picture.paper],
         "labels": pages.shared_labels(summaries),
         "count": len(drawn),
         "states": pages.states(summaries),
@@ -72,16 +75,24 @@ def texts(drawn: Sequence[pages.Drawn], sections: Sequence[Ready], figures: Sequ
         "all_tables.tex": render.latex_page("all_tables", **shared),
         "all_tables.bib": bibliography.bibtex(),
         "all_tables.html": pages.index_page(drawn, SUFFIXES, figures),
-        **{f"{paper}.html": pages.paper_page(paper, tables, "all_tables.html") for paper, tables in papers.items()},
+        **{
+            f"{paper}.html": pages.paper_page(
+                paper, tables, "all_tables.html", [picture for picture in figures if picture.paper == paper]
+            )
+            for paper, tables in papers.items()
+        },
     }
 
 
-def _paper(paper: str, tables: Sequence[pages.Drawn], grids: dict[str, Ready]) -> dict[str, Any]:
+def _paper(
+    paper: str, tables: Sequence[pages.Drawn], grids: dict[str, Ready], figures: Sequence[Picture]
+) -> dict[str, Any]:
     key = bibliography.load()["papers"][paper]
     return {
         "name": PAPERS[paper],
         "citation": bibliography.text(key),
         "key": Ready(key),
+        "figures": [picture for picture in figures if picture.paper == paper],
         "tables": [
             {
                 "file": Ready(one.table.file),

@@ -14,9 +14,11 @@ from functools import cache
 from pathlib import Path
 
 from stele.errors import SteleError
+from stele.records import content_digest
 from stele.results import Metric, Result, mean_over_seeds, read_result
 from stele.tables.context import Context
-from stele.tables.spec import Column, Group, Line, Printed, Report, Row, Seeds, Table, Target
+from stele.tables.spec import Table
+from stele.tables.spec_parts import Column, Group, Line, Printed, Report, Row, Seeds, Target
 from stele.tables.targets import Ask, ask, column_meant, groups_for_extra_rows, source_of
 
 NO_SEEDS = Seeds()
@@ -84,9 +86,15 @@ class Results:
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
         self.read = cache(self._read)
+        self.digest = cache(content_digest)
 
     def path(self, benchmark: str, model: str, setting: str) -> Path:
         return self.folder / benchmark / model / f"{setting}.json"
+
+    def paths(self, result: tuple[str, str, str], seeds: Seeds) -> list[Path]:
+        """The files that a result is read from: the mean over the configuration's seeds, or a table's own seeds."""
+        path = self.path(*result)
+        return [path.with_suffix("") / f"{name}.json" for name in seeds.names()] or [path]
 
     def read_seeds(self, result: tuple[str, str, str], seeds: Seeds) -> Result | SteleError | None:
         """A result: the file that averages the configuration's seeds, or the mean over those that a table names.
@@ -95,8 +103,7 @@ class Results:
         """
         if not seeds.names():
             return self.read(*result)
-        folder = self.path(*result).with_suffix("")
-        found = [self.read(*result, folder / f"{name}.json") for name in seeds.names()]
+        found = [self.read(*result, path) for path in self.paths(result, seeds)]
         bad = [own for own in found if not isinstance(own, Result)]
         return bad[0] if bad else mean_over_seeds(found)
 

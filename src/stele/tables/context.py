@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from stele.errors import SteleError
-from stele.tables.spec import Strict, explain
+from stele.tables.spec import explain
+from stele.tables.spec_parts import Strict
 
 
 class RowState(Strict):

@@ -12,7 +12,7 @@ import argparse
 import csv
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from stele.errors import SteleError
 from stele.significance import paired, scores
 from stele.significance.comparison import load_test
 from stele.significance.fisher import PERMUTATIONS
-from stele.tables.cell import Cell, Results
+from stele.tables.cell import Cell, Found, Results
 from stele.tables.coverage import all_cells
 from stele.tables.significance import SEED
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     for folder in args.folders:
         if not folder.is_dir():
             raise SteleError(f"{folder}: no such folder of results")
-    pairs = list(zip(*(all_cells(args.specs, folder) for folder in args.folders), strict=True))
+    pairs = paired_cells(*(list(all_cells(args.specs, folder)) for folder in args.folders))
     found = list(differences(pairs, *args.folders))
     rows = [difference.row() for difference in found]
     for row in rows:
@@ -70,6 +70,16 @@ def run(args: argparse.Namespace) -> None:
     print(f"{len(pairs)} cells, {both} measured in both, {len(found)} differ")
     if found:
         sys.exit(1)
+
+
+def paired_cells(first: Sequence[Cell], second: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
+    """The cells of two folders by their addresses; a row that only one configuration added is not run in the other."""
+    one, other = ({(cell.table.id, cell.address): cell for cell in cells} for cells in (first, second))
+    lacking = Found("not run", "no such row there")
+    return [
+        (one.get(place) or replace(other[place], found=lacking), other.get(place) or replace(one[place], found=lacking))
+        for place in dict.fromkeys([*one, *other])
+    ]
 
 
 def differences(pairs: Sequence[tuple[Cell, Cell]], first: Path, second: Path) -> Iterator[Difference]:

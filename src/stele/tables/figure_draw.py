@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stele.tables.cell_map import WIDTH
 from stele.tables.figure_data import Part
-from stele.tables.figure_panels import PANELS
+from stele.tables.figure_panels import PANELS, said
 from stele.tables.figure_spec import Figure
 from stele.tables.spec import PAPERS
 from stele.tables.states import STATES
@@ -62,10 +62,30 @@ def draw(figure: Figure, parts: Sequence[Part]) -> Picture:
 def _head(picture: Picture, figure: Figure, parts: Sequence[Part], height: float) -> None:
     """Which figure it is, and in a frame the labels of what was measured."""
     top = 1 - 0.04 / height
-    picture.text(0, top, f"{PAPERS[figure.paper]}, figure {figure.number}", fontsize=LARGE, weight="bold", va="top")
+    picture.text(0, top, title(figure), fontsize=LARGE, weight="bold", va="top")
     if labels := labels_of(parts):
         frame = {"boxstyle": "square,pad=0.3", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
         picture.text(0.99, top, ", ".join(labels), fontsize=LARGE, weight="bold", va="top", ha="right", bbox=frame)
+
+
+def title(figure: Figure) -> str:
+    """The name of a figure: `CCP, figure 1`."""
+    return f"{PAPERS[figure.paper]}, figure {figure.number}"
+
+
+def described(figure: Figure, parts: Sequence[Part]) -> str:
+    """The figure in words: its caption, and what each panel shows in which state."""
+    axes = {panel.key: figure.axis(panel).label for panel in figure.panels}
+    texts = [figure.caption]
+    for key, own in groupby(parts, key=lambda part: part.panel.key):
+        own = list(own)
+        states = [
+            ": ".join(filter(None, [part.series and part.series.label, said(part) or "measured"])) for part in own
+        ]
+        texts.append(f"{own[0].panel.title or axes[key]}: {'; '.join(states)}.")
+    if labels := labels_of(parts):
+        texts.append(f"Labels: {', '.join(labels)}.")
+    return " ".join(texts)
 
 
 def labels_of(parts: Sequence[Part]) -> list[str]:

@@ -18,7 +18,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from stele.catalogue import read_yaml
 from stele.errors import SteleError
-from stele.tables.spec import Key, Strict, Target, explain
+from stele.tables.spec import explain
+from stele.tables.spec_parts import Key, Strict, Target
 from stele.tables.targets import Ask, merge, resolve
 
 

@@ -11,6 +11,7 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from stele.tables.layout import Box, Grid, GridLine, Section
@@ -76,6 +77,7 @@ def _widest(boxes: Sequence[Box]) -> float:
     return max(letters(box.text, box.bold) for box in boxes) + RAISED * max(letters(box.raised) for box in boxes)
 
 
+@lru_cache(maxsize=1 << 14)
 def letters(text: str, bold: bool = False) -> float:
     """The width of a text in 8 pt letters.
 

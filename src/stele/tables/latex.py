@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from itertools import groupby
 
 from stele.tables import fitting
@@ -21,20 +22,24 @@ _SPECIAL = {
     "—": "---", "–": "--", "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "…": r"\ldots{}", "·": r"$\cdot$",
     "†": r"$\dagger$", "‡": r"$\ddagger$", "§": r"$\mathsection$", "→": r"$\rightarrow$",
     "←": r"$\leftarrow$", "↔": r"$\leftrightarrow$", "⇄": r"$\rightleftharpoons$", "≤": r"$\leq$", "≥": r"$\geq$",
-    "≠": r"$\neq$", "≈": r"$\approx$",
+    "≠": r"$\neq$", "≈": r"$\approx$", "∞": r"$\infty$", "▲": r"\steletriangle{}", "◆": r"\stelediamond{}",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "•": r"\textbullet{}", "°": r"\textdegree{}", "€": r"\texteuro{}",
+    "£": r"\pounds{}", "©": r"\copyright{}", "®": r"\textregistered{}", "™": r"\texttrademark{}",
     "‘": "`", "’": "'", "“": "``", "”": "''", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ": r"\OE{}",
     "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "ı": r"\i{}", "\u00a0": "~", "µ": r"$\mu$",
 }  # fmt: skip
+_SPECIAL |= {raised: f"$^{{{plain}}}$" for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True)}
 _GREEK = re.compile("[αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ]")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
-    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0331": "b",
 }  # fmt: skip
 
 
+@lru_cache(maxsize=1 << 14)
 def escape(text: str) -> str:
     """Plain text as LaTeX that prints exactly that text."""
-    composed = unicodedata.normalize("NFC", re.sub(r"\s+", " ", str(text)))
+    composed = unicodedata.normalize("NFC", re.sub(r"\s+", " ", text))
     return "".join(_run(script, "".join(run)) for script, run in _runs(composed))
 
 
@@ -58,7 +63,7 @@ def _script(char: str) -> str:
     """The script that a character belongs to, "" for what needs no font of its own."""
     if letter(char) is not None:
         return ""
-    return unicodedata.name(char, "unknown").split()[0].lower()
+    return unicodedata.name(char, "unknown").split()[0].capitalize()
 
 
 def _runs(text: str) -> list[tuple[str, list[str]]]:
@@ -67,7 +72,7 @@ def _runs(text: str) -> list[tuple[str, list[str]]]:
     for place, char in enumerate(text):
         script = _script(char)
         before = runs[-1][0] if runs else ""
-        if before and script == "combining":
+        if before and script == "Combining":
             script = before
         if before and char == " " and place + 1 < len(text) and _script(text[place + 1]) == before:
             script = before
@@ -95,7 +100,7 @@ def path(text: str) -> str:
 
 
 def box(value: Box, widest: str) -> str:
-    """One box; `widest` is the longest raised mark of its column, for which room is kept after every number."""
+    """One box; `widest` is the longest raised mark of a column of numbers, for which room is kept in all of it."""
     text = escape(value.text)
     if value.number and len(value.text) > 1:
         text = text.replace("-", "$-$", 1)
@@ -103,7 +108,7 @@ def box(value: Box, widest: str) -> str:
         text = rf"\textbf{{{text}}}"
     if value.underlined:
         text = rf"\underline{{{text}}}"
-    if value.number and widest:
+    if widest:
         return rf"{text}\stelemark{{{escape(value.raised)}}}{{{escape(widest)}}}" if text else ""
     return rf"{text}\steleraised{{{escape(value.raised)}}}" if value.raised else text
 
@@ -111,10 +116,13 @@ def box(value: Box, widest: str) -> str:
 def table(grid: Grid) -> str:
     """The grid as one tabular environment."""
     lines = [line for section in grid.sections for line in section.lines]
-    widest = [max((line.boxes[i].raised for line in lines), key=len, default="") for i in range(len(grid.columns))]
     numeric = [grid.is_number(i) for i in range(len(grid.columns))]
+    widest = [
+        max((line.boxes[i].raised for line in lines), key=len, default="") if number else ""
+        for i, number in enumerate(numeric)
+    ]
     setting = "l" * len(grid.stub) + "".join("r" if number else "l" for number in numeric)
-    out = [rf"\begin{{tabular}}{{@{{}}{setting}@{{}}}}", r"\toprule", *_headers(grid, widest), r"\midrule"]
+    out = [rf"\begin{{tabular}}{{@{{}}{setting}@{{}}}}", r"\toprule", *_headers(grid), r"\midrule"]
     for number, section in enumerate(grid.sections):
         if number:
             out.append(r"\midrule")
@@ -127,7 +135,7 @@ def table(grid: Grid) -> str:
     return "\n".join([*out, r"\bottomrule", r"\end{tabular}"])
 
 
-def _headers(grid: Grid, widest: list[str]) -> list[str]:
+def _headers(grid: Grid) -> list[str]:
     """The header line, with a line of groups and rules above it where columns have some."""
     first = len(grid.stub) + 1
     above, rules = [""] * len(grid.stub), []
@@ -137,7 +145,7 @@ def _headers(grid: Grid, widest: list[str]) -> list[str]:
         if group:
             rules.append(rf"\cmidrule(lr){{{first}-{first + span - 1}}}")
         first += span
-    names = [*map(escape, grid.stub), *(box(header, mark) for header, mark in zip(grid.headers, widest, strict=True))]
+    names = [*map(escape, grid.stub), *(box(header, "") for header in grid.headers)]
     header = " & ".join(names) + r" \\"
     return [" & ".join(above) + r" \\", "".join(rules), header] if rules else [header]
 

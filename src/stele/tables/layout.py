@@ -6,6 +6,7 @@ column they belong to; the paper view alone shows them where the paper prints th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -16,7 +17,8 @@ from stele.tables import numbers
 from stele.tables.cell import Cell
 from stele.tables.ranking import Rank, rank
 from stele.tables.significance import BETTER, Comparisons
-from stele.tables.spec import Column, Table, matches
+from stele.tables.spec import Table, matches
+from stele.tables.spec_parts import Column
 from stele.tables.states import STATES
 
 T = TypeVar("T")
@@ -29,6 +31,7 @@ BORROWED_ONLY = {"borrowed", "unavailable"}
 class Box:
     """What one place of the grid shows. `text` is plain; formats escape it. `raised` follows it, above the line.
 
+    `number` is whether it is a number (or a dash in the place of one), in which a hyphen is a minus.
     `address` is that of the cell where a reader who wants to know more of it would look: side by side it stands on the
     first line of each cell only.
     """
@@ -74,21 +77,24 @@ class Grid:
     sections: list[Section]
 
     def is_number(self, index: int) -> bool:
-        """Whether a column holds numbers only, and so is set to the right."""
-        return all(line.boxes[index].number for section in self.sections for line in section.lines)
+        """Whether a column holds numbers, and so is set to the right: a word among them (`fail`) is no matter."""
+        boxes = [line.boxes[index] for section in self.sections for line in section.lines]
+        words = sum(bool(box.text) and not box.number for box in boxes)
+        return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What is said of our numbers: best and second-best by address, and what was tested."""
+    """What is said of our numbers: best and second-best by address, what was tested, and column -> printed unit."""
 
     ranks: dict[str, Rank]
     tests: Comparisons
+    units: dict[str, str]
 
 
 def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -> Grid:
     """The grid of one view."""
-    marks = Marks(rank(cells), tests)
+    marks = Marks(rank(cells), tests, _units(cells))
     noted = _notes(table)
     sections = []
     for _, of_group in groupby(cells, key=lambda cell: cell.group.key):
@@ -158,7 +164,7 @@ def _boxes(
     draw: dict[str, Callable[[Cell], Box]] = {
         "ours": lambda cell: _ours(cell, marks),
         "paper": lambda cell: _paper(cell, noted),
-        "diff.": _difference,
+        "diff.": lambda cell: _difference(cell, marks),
     }
     asked = [at[column.key] for column in table.columns]
     boxes = map(draw[whose], asked)
@@ -178,7 +184,8 @@ def _ours(cell: Cell, marks: Marks) -> Box:
     tested, ranked = marks.tests.cells.get(cell.address), marks.ranks.get(cell.address)
     if tested and tested.better:
         raised.insert(0, BETTER)
-    text = numbers.ours(cell.found.value, cell.report)
+    shown = numbers.count if cell.direction == "none" else numbers.ours
+    text = numbers.grouped(shown(cell.found.value, cell.report)) + marks.units.get(cell.meant.key, "")
     return Box(text, raised=" ".join(raised), bold=ranked == "best", underlined=ranked == "second")
 
 
@@ -186,12 +193,34 @@ def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
     """The printed number with its printed marks and difference and our footnotes."""
     if cell.printed is None:
         return Box()
-    value, raised = cell.printed.value, _raised(noted[cell.address], cell.printed.marks + printed_difference(cell))
+    unit, symbols = unit_and_marks(cell.printed.marks)
+    value, raised = cell.printed.value, _raised(noted[cell.address], symbols + printed_difference(cell))
     if value is None:
         return Box("-", raised=raised)
     if isinstance(value, str):
         return Box(value, raised=raised, number=False, bold=cell.printed.bold)
-    return Box(numbers.printed(value, cell.report), raised=raised, bold=cell.printed.bold)
+    text = numbers.grouped(numbers.printed(value, cell.report)) + unit
+    return Box(text, raised=raised, bold=cell.printed.bold)
+
+
+def unit_and_marks(marks: str) -> tuple[str, str]:
+    """Printed marks apart: letters right behind a number are its unit and stand on the line, the rest is raised.
+
+    >>> unit_and_marks("K"), unit_and_marks("k (EN)"), unit_and_marks("*")
+    (('K', ''), ('k', '(EN)'), ('', '*'))
+    """
+    unit = re.match("[A-Za-z]*", marks)
+    assert unit is not None  # at least nothing matches
+    return unit[0], marks[unit.end() :].strip()
+
+
+def _units(cells: Sequence[Cell]) -> dict[str, str]:
+    """Column -> the unit in which the paper prints all its numbers, for ours beside them."""
+    found: dict[str, set[str]] = {}
+    for cell in cells:
+        if cell.printed and isinstance(cell.printed.value, float):
+            found.setdefault(cell.meant.key, set()).add(unit_and_marks(cell.printed.marks)[0])
+    return {key: next(iter(units)) for key, units in found.items() if len(units) == 1}
 
 
 def printed_difference(cell: Cell) -> str:
@@ -201,10 +230,12 @@ def printed_difference(cell: Cell) -> str:
     return f"({numbers.signed(Decimal(repr(cell.printed.difference)), cell.report)})".replace("-", "−")
 
 
-def _difference(cell: Cell) -> Box:
+def _difference(cell: Cell, marks: Marks) -> Box:
     """Ours minus the paper's; empty where either is missing or our average is incomplete."""
     delta = delta_of(cell)
-    return Box() if delta is None else Box(numbers.signed(delta, cell.report))
+    if delta is None:
+        return Box()
+    return Box(numbers.grouped(numbers.signed(delta, cell.report)) + marks.units.get(cell.meant.key, ""))
 
 
 def delta_of(cell: Cell) -> Decimal | None:

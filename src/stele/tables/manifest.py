@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stele import records
+from stele.errors import SteleError
 from stele.outputs import atomic_write_json, sha256
 from stele.results import result_files
 
@@ -33,11 +34,15 @@ def write(folder: Path, output: Path | None = None) -> None:
 def manifest(folder: Path) -> dict[str, Any]:
     """{"files": path -> sha256 and bytes, "results": path -> its record but for values and ancestry, "ancestry"}.
 
-    Ancestors are shared by many results and stand once, by their digest.
+    Ancestors are shared by many results and stand once, by their digest. A damaged result has its error for a record.
     """
-    results, ancestry = {}, {}
+    results: dict[str, dict[str, Any]] = {}
+    ancestry = {}
     for path in result_files(folder):
-        record = records.read_record(path)
+        try:
+            record = records.read_record(path)
+        except SteleError as error:
+            record = {"unreadable": str(error)}
         ancestry |= record.pop(records.ANCESTRY, {})
         facts = {key: value for key, value in record.items() if key not in ("metrics", "intervals", "counts")}
         results[path.relative_to(folder).as_posix()] = facts

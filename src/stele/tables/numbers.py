@@ -5,9 +5,10 @@ Binary rounding would print 0.4465 x 100 as 44.6 or 44.7 depending on the bits; 
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_UP, Decimal
 
-from stele.tables.spec import Report
+from stele.tables.spec_parts import Report
 
 
 def scaled(value: float, report: Report) -> Decimal:
@@ -28,6 +29,28 @@ def ours(value: float, report: Report) -> str:
     '44.7'
     """
     return rounded(scaled(value, report), report)
+
+
+def count(value: float, report: Report) -> str:
+    """Our count as a table shows it: one that the paper's decimals would make 0 has two significant digits.
+
+    >>> count(318_000, Report(scale=1e-6, decimals=0)), count(0, Report(scale=1e-6, decimals=0))
+    ('0.32', '0')
+    """
+    number = scaled(value, report)
+    text = rounded(number, report)
+    if number == 0 or text.strip("0."):
+        return text
+    return f"{round(number, 1 - number.adjusted()):f}"
+
+
+def grouped(text: str) -> str:
+    """A number with commas between thousands, where it has more than four digits before the point.
+
+    >>> grouped("308832"), grouped("-12345.6"), grouped("9608")
+    ('308,832', '-12,345.6', '9608')
+    """
+    return re.sub(r"^([+-]?)(\d{5,})", lambda found: f"{found[1]}{int(found[2]):,}", text)
 
 
 def printed(value: float, report: Report) -> str:

@@ -18,6 +18,7 @@ from stele.tables.cell import Cell, Results
 from stele.tables.context import Context
 from stele.tables.jinja import Ready, templates
 from stele.tables.layout import View, build
+from stele.tables.pictures import Picture
 from stele.tables.significance import Comparisons
 from stele.tables.spec import PAPERS, Table
 from stele.tables.states import STATES
@@ -118,14 +119,20 @@ def table_page(drawn: Drawn, index: str) -> str:
     return _tables_page(drawn.summary.title, [drawn], index, None)
 
 
-def paper_page(paper: str, tables: Sequence[Drawn], index: str) -> str:
-    """The page of all tables of a paper."""
+def paper_page(paper: str, tables: Sequence[Drawn], index: str, figures: Sequence[Picture] = ()) -> str:
+    """The page of all tables and figures of a paper."""
     key = bibliography.load()["papers"][paper]
     citation = {"text": bibliography.text(key), "link": bibliography.link(key)}
-    return _tables_page(f"{PAPERS[paper]}: all tables", tables, index, citation)
+    return _tables_page(f"{PAPERS[paper]}: all tables", tables, index, citation, figures)
 
 
-def _tables_page(title: str, tables: Sequence[Drawn], index: str, citation: Mapping[str, str] | None) -> str:
+def _tables_page(
+    title: str,
+    tables: Sequence[Drawn],
+    index: str,
+    citation: Mapping[str, str] | None,
+    figures: Sequence[Picture] = (),
+) -> str:
     records = {record.result: record for table in tables for record in table.records}
     results = [
         {"id": _record_id(result), "name": " / ".join(result), "records": record.records}
@@ -140,6 +147,7 @@ def _tables_page(title: str, tables: Sequence[Drawn], index: str, citation: Mapp
         title=title,
         labels=shared_labels([drawn.summary for drawn in tables]) if len(tables) > 1 else [],
         tables=tables,
+        figures=figures,
         index=index,
         citation=citation,
         results=results,
@@ -148,8 +156,8 @@ def _tables_page(title: str, tables: Sequence[Drawn], index: str, citation: Mapp
     )
 
 
-def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequence[str] = ()) -> str:
-    """The list of all tables, by paper, with the states of their cells, and of the figures (paths from the list)."""
+def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequence[Picture] = ()) -> str:
+    """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
     papers = []
     for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
         own = [drawn for drawn in tables if drawn.table.paper == paper]
@@ -164,11 +172,15 @@ def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequen
             for drawn in own
         ]
         citation = bibliography.text(bibliography.load()["papers"][paper])
-        papers.append({"key": paper, "name": PAPERS[paper], "citation": citation, "tables": entries})
+        pictures = [picture for picture in figures if picture.paper == paper]
+        papers.append(
+            {"key": paper, "name": PAPERS[paper], "citation": citation, "tables": entries, "figures": pictures}
+        )
     summaries = [drawn.summary for drawn in tables]
     total = {"tables": len(tables), "cells": sum(s.count for s in summaries if s.counted), "states": states(summaries)}
     labels = shared_labels(summaries)
-    lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": figures}
+    of_all = [picture for picture in figures if not picture.paper]
+    lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": of_all}
     return _page("all_tables", title="All tables", **lists)
 
 

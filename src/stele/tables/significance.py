@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
@@ -20,9 +21,9 @@ from stele.significance.corrections import correct
 from stele.significance.fisher import PERMUTATIONS
 from stele.tables.cell import Cell, Results
 from stele.tables.ranking import rivals
-from stele.tables.spec import Seeds, Significance
+from stele.tables.spec_parts import Significance
 
-BETTER = "†"  # the mark of a cell that is significantly better
+BETTER = "◆"  # the mark of a cell that is significantly better; no paper prints it
 SEED = 0  # of the permutations: tables of the same results are the same bytes
 
 
@@ -51,7 +52,10 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
         return Comparisons()
     plan = cells[0].table.significance
     test, found, untested = load_test(plan.test), {}, {}
-    read = cache(lambda result: _read(results, result, cells[0].table.seeds))
+
+    def read(result: tuple[str, str, str]) -> scores.Scores:
+        return _read(results, tuple(results.paths(result, cells[0].table.seeds)))
+
     for cell, other in _comparisons(cells, plan):
         try:
             pairs = _pairs(cell, other, read)
@@ -82,10 +86,10 @@ def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Ce
         yield from ((one, other) for one, other in pairs if one.found.value != other.found.value)
 
 
-def _read(results: Results, result: tuple[str, str, str], seeds: Seeds) -> scores.Scores:
-    path = results.path(*result)
-    files = [path.with_suffix("") / f"{name}.json" for name in seeds.names()] or [path]
-    return paired.stack([own for file in files for own in scores.read(file)])
+@lru_cache(maxsize=32)  # tables share results
+def _read(results: Results, paths: tuple[Path, ...]) -> scores.Scores:
+    """The values per query of one result's files, as `results` found them."""
+    return paired.stack([own for path in paths for own in scores.read(path)])
 
 
 def _pairs(cell: Cell, other: Cell, read) -> paired.Pairs:

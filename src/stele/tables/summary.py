@@ -11,9 +11,12 @@ from itertools import groupby
 from stele.tables.cell import Cell, Results
 from stele.tables.context import Context
 from stele.tables.significance import BETTER, Comparisons
-from stele.tables.spec import PAPERS, Footnote, Table
+from stele.tables.spec import PAPERS, Table
+from stele.tables.spec_parts import Footnote
 from stele.tables.states import STATES
 
+EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
+SHOWN = 5  # of such reasons
 NOT_THE_PAPERS = ("generated data", "stand-in checkpoint")
 
 
@@ -101,6 +104,10 @@ def _states(cells: Sequence[Cell]) -> list[StateNote]:
                     rows.append(cell.row.label)
         if of_state:
             reasons = {reason: ["all rows"] if rows == labels else rows for reason, rows in reasons.items()}
+            if state.name in EXPECTED and len(reasons) > SHOWN + 1:
+                rest = list(reasons)[SHOWN:]
+                reasons = {reason: reasons[reason] for reason in reasons if reason not in rest}
+                reasons["each cell of the HTML page unfolds to its own"] = [f"{len(rest)} more"]
             count = sum(not cell.extra for cell in of_state)
             notes.append(StateNote(state.name, count, state.letter, state.meaning, reasons))
     return notes

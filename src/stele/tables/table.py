@@ -13,18 +13,15 @@ import argparse
 import logging
 import os
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from stele import records
 from stele.outputs import atomic_file, digest
-from stele.tables import pages, render
-from stele.tables.cell import Cell, Results, table_cells
+from stele.tables import pages, recorded, render
+from stele.tables.cell import Results, table_cells
 from stele.tables.cells import to_csv
 from stele.tables.context import load_context
-from stele.tables.significance import Comparisons, compare_rows
+from stele.tables.significance import compare_rows
 from stele.tables.spec import load_spec
 
 log = logging.getLogger(__name__)
@@ -60,22 +57,11 @@ def run(args: argparse.Namespace) -> None:
             labels={label for cell in cells for label in cell.found.labels},
             table=table.id,
             scale=context.scale,
-            results=_results(cells, results),
-            significance=_significance(filled[-1]),
+            results=recorded.results_in(cells, results),
+            significance=recorded.significance(filled[-1]),
             content=digest(texts),
         )
         states = Counter(cell.found.state for cell in cells)
         log.info("%s: %d cells: %s", table.file, len(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
         for problem in sorted({cell.found.reason for cell in cells if cell.found.state == "unreadable"}):
             log.warning("%s", problem)
-
-
-def _results(cells: Sequence[Cell], results: Results) -> dict[str, str]:
-    """The result files whose values stand in the table -> content digest."""
-    paths = {results.path(*cell.ask.result) for cell in cells if cell.measured}
-    return {path.as_posix(): records.content_digest(path) for path in sorted(paths) if path.is_file()}
-
-
-def _significance(tests: Comparisons) -> dict[str, Any]:
-    """What was tested, how, and what came out, by cell address."""
-    return {"method": tests.method, "untested": tests.untested, "cells": {k: asdict(v) for k, v in tests.cells.items()}}

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stele.tables.spec import Column, Group, Line, Row, Table, Target, load_spec
+from stele.tables.spec import Table, load_spec
+from stele.tables.spec_parts import Column, Group, Line, Row, Target
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -102,17 +103,20 @@ class Provenance:
 def provenance(found: Iterable[Unfolded], results: Results) -> list[Provenance]:
     """The records of all results that some cells rest on, each result once, in order; damaged ones are left out."""
     asked = sorted({cell.result for cell in found if cell.result})
-    read = [_provenance(result, results.path(*result)) for result in asked]
+    read = [_provenance(results, result) for result in asked]
     return [result for result in read if result.records]
 
 
-def _provenance(result: tuple[str, str, str], path: Path) -> Provenance:
+@lru_cache(maxsize=256)  # tables share results
+def _provenance(results: Results, result: tuple[str, str, str]) -> Provenance:
     """A result's own record, then those of its seeds: the scores and the retrieval that they rest on."""
+    path = results.path(*result)
     seeds = path.with_suffix("")
     paths = [path, *sorted(seeds.glob("pt*-ft*.json")), *sorted(seeds.glob("pt*-ft*/retrieval.json"))]
     read = {record.as_posix(): _read(record) for record in paths}
     ancestries = [found for record in read.values() if isinstance(found := record.get(ANCESTRY), dict)]
-    ancestry = {digest: shown(facts) for found in ancestries for digest, facts in found.items()}
+    known = {digest: facts for found in ancestries for digest, facts in found.items()}
+    ancestry = {digest: shown(facts) for digest, facts in known.items()}
     facts = {name: shown({key: record[key] for key in record if key not in SAID}) for name, record in read.items()}
     return Provenance(result, {name: said for name, said in facts.items() if said}, ancestry)
 

@@ -4,7 +4,7 @@
     python -m stele tables verify --results-dir ../colleague/results
 
 Names every file that was changed, added or removed since the manifest was written, and every result whose values,
-values per query or run files are not those that it was made with. The exit code is 1 if there is any.
+labels, values per query or run files are not those that it was made with. The exit code is 1 if there is any.
 """
 
 from __future__ import annotations
@@ -58,12 +58,27 @@ def against_records(folder: Path) -> Iterator[str]:
                 yield from _result(path)
             except SteleError as error:
                 yield str(error)
+    for path in sorted(folder.glob("*/*/*/pt*-ft*/*.csv")):
+        try:
+            yield from _drawn(path)
+        except SteleError as error:
+            yield str(error)
+
+
+def _drawn(path: Path) -> Iterator[str]:
+    """What figures draw stands beside results, each file with a record of its own."""
+    if records.read_record(path.with_suffix(".json")).get("content") != sha256(path):
+        yield f"{path}: not the file that its record describes"
 
 
 def _result(path: Path) -> Iterator[str]:
     record = records.read_record(path)
     if record.get("content") != digest(record.get("metrics")):
         yield f"{path}: its values are not those that were scored"
+    ancestry = record.get(records.ANCESTRY, {})
+    inherited = {label for facts in ancestry.values() for label in facts.get("labels", ())}
+    if lost := sorted(inherited - set(record.get("labels", ()))):
+        yield f"{path}: what it was made from bears the labels {', '.join(lost)}, which it lacks"
     queries = record.get("queries")
     if queries:
         beside = path.with_suffix("") / queries["file"]
