@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stele import catalogue, recipes
+from stele.catalogue import datasets
 from stele.config_files import Sources
 from stele.encoders.spec import make_spec
 from stele.errors import SteleError, unknown
 from stele.finetuning.recipe import parse_recipe as parse_finetuning
 from stele.jobs import Jobs, as_json
 from stele.pairs._recipe import parse_recipe as parse_pairs
+from stele.training.recipe import PretrainingRecipe
 from stele.training.recipe import parse_recipe as parse_pretraining
 from stele.world.sizes import world_sizes
+
+CORPORA = dict.fromkeys(("cc100", "wikipedia"))  # whose documents may be mined
 
 
 def check(plan: Jobs, where: Sources) -> None:
@@ -31,14 +35,46 @@ def _check_pretraining(plan: Jobs, key: str, changes: Mapping[str, Any], place: 
         raise SteleError(f"{place}: {key} is not pretrained here: give `base` and `recipe`, and no `checkpoint`")
     if isinstance(languages := changes.get("languages", []), str):
         _check_names("set of languages", [languages], catalogue.load("recipes")["languages"], f"{place}.languages")
+    elif isinstance(languages, list):
+        _check_languages(languages, f"{place}.languages")
     else:
-        _check_names("language", languages, catalogue.load("languages"), f"{place}.languages")
-    recipe = plan.pretraining_recipe(key)
-    mining = recipe.pop("mining")
+        raise SteleError(f"{place}.languages: want codes, as [en, sw], or the name of a set (found {languages!r})")
+    mining = changes.get("mining", {})
     if not isinstance(mining, Mapping):
         raise SteleError(f"{place}.mining: want a mining recipe by store, as {{msm: msm_blocks}} (found {mining!r})")
     _check_names("mining recipe", mining.values(), catalogue.load("recipes")["pairs"], f"{place}.mining")
-    parse_pretraining(recipe, place)
+    recipe = parse_pretraining(plan.objective_recipe(key), place)
+    for store in sorted(_stores_read(recipe) - plan.pretraining_recipe(key)["mining"].keys()):
+        raise SteleError(f"{place}.mining: names no mining recipe for {store}, which {recipe.objective} reads")
+    for store, name in recipes.stores(plan.pretraining_recipe(key)).items():
+        if (method := plan.pairs_recipe(name)["method"]) != store:
+            raise SteleError(f"{place}.mining: {store}: want a recipe of the method {store}, found {name}, of {method}")
+    _check_texts(plan, key, f"{place}.languages")
+
+
+def _stores_read(recipe: PretrainingRecipe) -> set[str]:
+    """The stores that the tasks of a recipe read, those of one that it is to equal in compute among them."""
+    both = [one for one in (recipe, recipe.to_equal()) if one is not None]
+    own = {one.store_of(task) for one in both for task in one.own_tasks()}
+    return own | {"mlm" for one in both if one.mlm_share}
+
+
+def _check_texts(plan: Jobs, key: str, place: str) -> None:
+    """Refuses languages in which there is no text of a kind that a model learns from."""
+    for dataset, part in plan.texts(key):
+        have = datasets.parts(datasets.dataset(dataset))
+        if part not in have:
+            raise unknown(f"language of {dataset}", part, have, place)
+    wanted = recipes.languages(recipes.pretraining(key, plan.model(key), plan.sizes)["languages"])
+    if reason := plan.lacking(plan.pretraining_recipe(key), wanted):
+        raise SteleError(f"{place}: {reason}; give more, or `tasks` without it")
+
+
+def _check_languages(codes: Iterable[str], place: str) -> None:
+    for code in codes:
+        if code not in (known := catalogue.load("languages")):
+            more = "A language more is an entry of src/stele/catalogue/languages.yaml (CONTRIBUTING.md, A language)"
+            raise SteleError(f"{unknown('language', str(code), known, place)}. {more}")
 
 
 def _check_names(kind: str, names: Any, valid: Mapping[str, Any], place: str) -> None:
@@ -72,5 +108,8 @@ def check_scale(plan: Jobs) -> None:
         _check_pretraining(plan, key, changes, f"{name}: models.{key}")
     for recipe in sizes["finetuning"]:
         parse_finetuning(plan.training_recipe(recipe), f"{name}: finetuning.{recipe}")
-    for recipe in sizes["pairs"]:
+    for recipe, changes in sizes["pairs"].items():
+        if "parts" in changes:
+            raise SteleError(f"{name}: pairs.{recipe}.parts: a scale has no say in it; leave it out")
+        _check_names("corpus", [changes.get("corpus", "cc100")], CORPORA, f"{name}: pairs.{recipe}.corpus")
         parse_pairs(as_json(plan.pairs_recipe(recipe)), f"{name}: pairs.{recipe}")

@@ -78,8 +78,14 @@ class Jobs(Figures):
         The command reads the entry itself.
         """
         generated = self.generated and not self.users_folder(dataset)
-        source = datasets.resolve(dataset, part, self.part_languages(dataset, part), generated=generated)
+        languages, date = self.part_languages(dataset, part), self.dump_date(dataset)
+        source = datasets.resolve(dataset, part, languages, generated=generated, date=date)
         return digest({key: value for key, value in source.items() if key not in datasets.WORDS})
+
+    def dump_date(self, dataset: str) -> str | None:
+        """The date that the user wants of a dump; None: the catalogue's, as of all generated ones."""
+        generated = self.generated and not self.users_folder(dataset)
+        return self.config.dump_date if datasets.is_dated(datasets.dataset(dataset)) and not generated else None
 
     def part_languages(self, dataset: str, part: str) -> list[str]:
         return self.dataset_languages(dataset) if part == "all" else [part]
@@ -95,7 +101,8 @@ class Jobs(Figures):
         if not folder:
             return ""
         if (dataset, part) not in self._contents:
-            source = datasets.resolve(dataset, part, self.part_languages(dataset, part))
+            languages = self.part_languages(dataset, part)
+            source = datasets.resolve(dataset, part, languages, date=self.dump_date(dataset))
             self._contents[dataset, part] = sampled_digest(folder, part_files(listing(folder), source))
         return self._contents[dataset, part]
 
@@ -132,46 +139,27 @@ class Jobs(Figures):
         folder = self.checkpoint_source(model).get("path")
         return shlex.join(["--path", folder] if folder else self._mirrors(generated=bool(self.standin_key(model))))
 
-    # --- pretraining.smk --------------------------------------------------------------------------------------------
-    def pretrain_pairs(self, w) -> dict[str, str]:
-        """`store:language` -> record of the mined examples."""
-        recipe = self.pretraining_recipe(w.model)
-        tokenizer = self.tokenizer(w.model)
-        return {
-            f"{store}:{language}": self.work(f"pairs/{mining}/{tokenizer}/{language}/record.json")
-            for store, mining in recipe["mining"].items()
-            for language in recipe["languages"]
-        }
-
-    def documents(self, w) -> list[str]:
-        """The records of a language's documents, all shards of them."""
-        corpus = self.corpus(w.part)
-        folder = f"documents/{corpus}/{w.part}"
-        if corpus != "wikipedia":
-            return [self.work(f"{folder}/record.json")]
-        return [self.work(f"{folder}/{n}/record.json") for n in range(1, self.sizes["shards"].get(corpus, 1) + 1)]
-
-    def pretrain_input(self, w) -> dict[str, Any]:
-        if not self.is_trained(w.model):
-            raise SteleError(
-                f"{w.model} is not pretrained here: {self.checkpoint_source(w.model) or 'it has no recipe'}"
-            )
-        return {"base": self.encoder(self.model(w.model)["base"], w.pt), "pairs": list(self.pretrain_pairs(w).values())}
-
-    def objective_modules(self, model: str) -> list[str]:
-        recipe = self.pretraining_recipe(model)
-        same_compute = recipe.get("equal_compute_to", recipe)["objective"]
-        names = sorted({recipe["objective"], same_compute, "mlm"})
-        return [f"training.{kind}.{name}" for kind in ("objectives", "recipes") for name in names]
-
     @property
     def torch_environment(self) -> str:
         return f"../../envs/{'cpu' if self.generated else 'gpu'}.yaml"
 
+    # --- pairs.smk --------------------------------------------------------------------------------------------------
+    def counted_pairs(self) -> list[tuple[str, str]]:
+        """(mining recipe, record) of all knowledge pairs that the chosen tables' models read."""
+        models = {model for _, model, _ in self.rows() if model in self.models and self.is_trained(model)}
+        return sorted(set().union(*map(self.knowledge_read, models)))
+
+    def all_statistics(self) -> list[str]:
+        """The counts of the knowledge pairs, where a chosen table's model reads any."""
+        return [self.results("statistics/knowledge_pairs.md")] if self.counted_pairs() else []
+
     # --- finetuning.smk ---------------------------------------------------------------------------------------------
     def training_recipe(self, name: str) -> dict[str, Any]:
-        """A fine-tuning recipe as its command is given it: training sets with their module and data, no `start`."""
-        recipe = {key: value for key, value in self.finetuning_recipe(name).items() if key != "start"}
+        """A fine-tuning recipe as its command is given it: training sets with their module and data.
+
+        Without what only the plan reads: the recipes of the models that it starts from and that mine for it.
+        """
+        recipe = {key: value for key, value in self.finetuning_recipe(name).items() if key not in ("start", "miner")}
         for key in ("training_set", "dev_set"):
             if recipe.get(key):
                 entry = self.training_set(recipe[key])
@@ -182,16 +170,28 @@ class Jobs(Figures):
         start = self.finetuning_recipe(w.recipe).get("start")
         seed = pretraining_seed(w.seeds)
         encoder = self.finetuned(w.model, start, w.seeds) if start else self.encoder(w.model, seed)
-        return {"encoder": encoder, "data": list(self.training_data(w.recipe).values())}
+        mined = self.mined_negatives(w)
+        return {"encoder": encoder, "data": list(self.training_data(w.recipe).values()), "negatives": mined}
 
     def finetune_modules(self, recipe: str) -> list[str]:
         return sorted({f"benchmarks.{self.training_set(name)['module']}" for name in self.training_sets(recipe)})
 
     # --- retrieval.smk ----------------------------------------------------------------------------------------------
     def retrieve_data(self, w) -> dict[str, str]:
-        return self.data(self.benchmark(w.benchmark)["data"], self.languages(w.benchmark))
+        return self.data(self.protocol(w.benchmark, w.setting)["data"], self.languages(w.benchmark))
 
     def retrieve_input(self, w) -> dict[str, Any]:
+        if w.setting in self.vectors_of(w.benchmark):
+            raise SteleError(f"results/{w.benchmark}/{w.model}/{w.setting}: ranks nothing; its record is vectors.json")
+        return self.encoding_input(w)
+
+    def encode_pairs_input(self, w) -> dict[str, Any]:
+        if w.setting not in self.vectors_of(w.benchmark):
+            raise unknown("setting of vectors", w.setting, self.vectors_of(w.benchmark), f"results/{w.benchmark}")
+        return self.encoding_input(w)
+
+    def encoding_input(self, w) -> dict[str, Any]:
+        """The encoder that a row evaluates, and what it encodes."""
         self.model(w.model), self.setting_recipe(w.benchmark, w.setting)  # an unknown name is said with the nearest
         problem = self.row_problem(w.benchmark, w.model, w.setting)
         if problem:
@@ -202,11 +202,28 @@ class Jobs(Figures):
     def encoding(self, benchmark: str, model: str, setting: str) -> dict[str, Any]:
         """How vectors are made where the encoder's folder does not say.
 
-        The protocol's lengths, and the pooling of the model or of the one it was trained from.
+        The protocol's lengths, and the pooling of the model or of the one it was trained from, unless the protocol has
+        an encoding of its own for large models.
         """
-        protocol = {**self.benchmark(benchmark)["encoding"], **self.sizes["encoding"]}
+        entry = self.benchmark(benchmark)
+        protocol = {**entry["encoding"], **self.sizes["encoding"]}
         root = self.model(self.root(model)).get("encoding", {})
-        return {**protocol, **root, **self.model(model).get("encoding", {})}
+        own = {**root, **self.model(model).get("encoding", {})}
+        large = entry.get("large", {})
+        if model in large.get("models", []):
+            own |= {"pooling": large["pooling"], "layer": self.layer_of(model, large["layer"], large["of"])}
+        return {**protocol, **own}
+
+    def layer_of(self, model: str, layer: int, of: int) -> int:
+        """A layer of a public model of so many; of its stand-in, which has fewer, that at this share of the depth."""
+        key = self.standin_key(model)
+        return max(1, round(self._standin_layers(key) * layer / of)) if key else layer
+
+    def _standin_layers(self, key: str) -> int:
+        """How many layers a stand-in has: its own, or those of the one that it continues from."""
+        recipe = self.standin_recipe(key)
+        own = recipe.get("layers") or recipe.get("architecture", {}).get("layers")
+        return own or self._standin_layers(recipe["bases"][0])
 
     def benchmark_modules(self, benchmark: str) -> list[str]:
         return [f"benchmarks.{benchmark}"]
@@ -218,14 +235,15 @@ class Jobs(Figures):
 
     # --- scoring.smk ------------------------------------------------------------------------------------------------
     def score_data(self, w) -> dict[str, str]:
-        return self.data(self.benchmark(w.benchmark).get("judgments", []), self.languages(w.benchmark))
+        return self.data(self.protocol(w.benchmark, w.setting).get("judgments", []), self.languages(w.benchmark))
 
     def score_input(self, w) -> dict[str, Any]:
-        retrieval = self.results(f"{w.benchmark}/{w.model}/{w.setting}/{w.seeds}/retrieval.json")
+        made = "vectors" if w.setting in self.vectors_of(w.benchmark) else "retrieval"
+        retrieval = self.results(f"{w.benchmark}/{w.model}/{w.setting}/{w.seeds}/{made}.json")
         return {"retrieval": retrieval, "data": list(self.score_data(w).values())}
 
-    def scoring_modules(self, benchmark: str) -> list[str]:
-        used = {metric_parts(name)[0] for name in self.benchmark(benchmark)["metrics"]}
+    def scoring_modules(self, benchmark: str, setting: str) -> list[str]:
+        used = {metric_parts(name)[0] for name in self.protocol(benchmark, setting)["metrics"]}
         return [*self.benchmark_modules(benchmark), *sorted(f"scoring.metrics.{name}" for name in used)]
 
     @cached_property

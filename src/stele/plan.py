@@ -121,25 +121,8 @@ class Plan:
         """Whether the data come from the generated internet, but for what the user names."""
         return bool(self.sizes["generated"])
 
-    def pretraining_recipe(self, key: str) -> dict[str, Any]:
-        """A model's recipe, `mining` among its keys, with the languages that are built."""
-        recipe = recipes.pretraining(key, self.model(key), self.sizes)
-        chosen = recipes.languages(recipe["languages"])
-        in_scale = self._languages_in_scale({self.corpus(code) for code in chosen})
-        recipe["languages"] = [code for code in chosen if in_scale is None or code in in_scale]
-        if "equal_compute_to" in recipe:
-            recipe["equal_compute_to"] = self.objective_recipe(recipe["equal_compute_to"])
-        return recipe
-
-    def objective_recipe(self, key: str) -> dict[str, Any]:
-        """A model's recipe without what only the plan reads: what the pretraining command is given."""
-        return {name: value for name, value in self.pretraining_recipe(key).items() if name != "mining"}
-
     def finetuning_recipe(self, name: str) -> dict[str, Any]:
         return recipes.finetuning(name, self.sizes)
-
-    def pairs_recipe(self, method: str) -> dict[str, Any]:
-        return recipes.pairs(method, self.sizes)
 
     # --- benchmarks and data ----------------------------------------------------------------------------------------
     def benchmark(self, name: str) -> dict[str, Any]:
@@ -221,6 +204,19 @@ class Plan:
             raise unknown("setting", setting, settings[benchmark], f"results/{benchmark}")
         return settings[benchmark][setting]
 
+    def protocol(self, benchmark: str, setting: str) -> dict[str, Any]:
+        """A benchmark's entry; of a setting that looks at vectors, what that one reads and measures in place of it."""
+        return {**self.benchmark(benchmark), **self.vectors_of(benchmark).get(setting, {})}
+
+    def vectors_of(self, benchmark: str) -> dict[str, dict[str, Any]]:
+        """The settings of a benchmark that look at vectors and not at rankings."""
+        return catalogue.load("settings")["vectors"].get(benchmark, {})
+
+    def row_data(self, benchmark: str, setting: str) -> list[str]:
+        """The datasets that a benchmark is evaluated with in a setting."""
+        entry = self.protocol(benchmark, setting)
+        return list(dict.fromkeys([*entry["data"], *entry["judgments"]]))
+
     def training_set(self, name: str) -> dict[str, Any]:
         return catalogue.get("training_sets", name)
 
@@ -243,10 +239,12 @@ class Plan:
         return dict(sorted(found.items()))
 
     def chain(self, recipe: str | None) -> list[str]:
-        """The fine-tuning recipes a recipe goes through, first to last."""
+        """The fine-tuning recipes a recipe goes through, first to last, those whose models mine for it among them."""
         if recipe is None:
             return []
-        return [*self.chain(self.finetuning_recipe(recipe).get("start")), recipe]
+        resolved = self.finetuning_recipe(recipe)
+        before = [*self.chain(resolved.get("start")), *self.chain(resolved.get("miner"))]
+        return [*dict.fromkeys(before), recipe]
 
     def finetuned(self, model: str, recipe: str, seeds: str) -> str:
         return self.work(f"finetuned/{model}/{recipe}/{seeds}/record.json")
@@ -266,10 +264,6 @@ class Plan:
         if recipe is None:
             return self.encoder(model, pretraining_seed(seeds))
         return self.finetuned(model, recipe, seeds)
-
-    def corpus(self, language: str) -> str:
-        """The corpus of a language's pretraining text: CC-100, or the named substitute for a language it lacks."""
-        return catalogue.get("languages", language).get("cc100_substitute", {"corpus": "cc100"})["corpus"]
 
 
 SomePlan = TypeVar("SomePlan", bound=Plan)

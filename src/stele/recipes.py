@@ -44,6 +44,18 @@ def pairs(method: str, sizes: Sizes) -> dict[str, Any]:
     return {**_named("pairs", "mining recipe", method), **sizes["pairs"].get(method, {})}
 
 
+def stores(recipe: Mapping[str, Any]) -> dict[str, str]:
+    """store -> mining recipe, of the stores that a pretraining recipe reads: those of its tasks, where it has tasks.
+
+    A recipe that is to equal another in compute says in `mining` what that one reads, too: its texts decide its cost.
+    """
+    if not isinstance(recipe.get("tasks"), list) or "equal_compute_to" in recipe:
+        return dict(recipe["mining"])
+    model = recipe_model(recipe["objective"])
+    read = {model.store_of(task) for task in recipe["tasks"]}
+    return {store: name for store, name in recipe["mining"].items() if store in read}
+
+
 def languages(chosen: list[str] | str) -> list[str]:
     """The languages of a recipe: a list of codes, or the name of a set of the catalogue's."""
     sets = catalogue.load("recipes")["languages"]

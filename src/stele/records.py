@@ -56,6 +56,11 @@ PACKAGES = (
     "nltk",
     "numpy",
     "scipy",
+    "pyarrow",
+    "duckdb",
+    "lxml",
+    "sentencex",
+    "bm25s",
     "snakemake",
 )
 
@@ -66,6 +71,15 @@ class Clock:
 
     wall: float
     cpu: float
+
+
+def _peak_memory_mb() -> int:
+    """This process's own peak; getrusage's is at least that of the process that started it."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return round(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024)
+    except (OSError, StopIteration):  # no Linux
+        return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def _cpu_seconds() -> float:
@@ -97,6 +111,7 @@ def _commit() -> str | None:
     return head.stdout.strip() + ("+" if dirty.stdout.strip() else "") if head.returncode == 0 else None
 
 
+@cache
 def _versions() -> dict[str, str]:
     versions = {}
     for package in PACKAGES:
@@ -126,7 +141,7 @@ def read_record(path: Path | str) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SteleError(f"{path}: no such record; run the job that makes it first") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise SteleError(f"{path}: not a readable record ({error}); delete it and run its job again") from None
     if not isinstance(record, dict):
         raise SteleError(f"{path}: not a record (found {type(record).__name__}, want an object)")
@@ -199,7 +214,7 @@ def write_record(
         "host": platform.node(),
         "wall_seconds": round(time.monotonic() - clock.wall, 3),
         "cpu_seconds": round(_cpu_seconds() - clock.cpu, 3),
-        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "peak_memory_mb": _peak_memory_mb(),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     if seed is not None:

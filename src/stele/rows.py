@@ -10,7 +10,9 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue import datasets, hub
 from stele.errors import SteleError
-from stele.plan import Plan
+from stele.mined import Mined
+from stele.plain import ANSERINI, STATISTICS, Plain
+from stele.tuned import Tuned
 
 Problem = tuple[str, str]  # a state of tables/states.py, the reason
 
@@ -20,18 +22,21 @@ def row_name(benchmark: str, model: str, setting: str) -> str:
     return f"{model}/{setting}/{benchmark}"
 
 
-class Rows(Plan):
+class Rows(Mined, Tuned, Plain):
     """The plan with the tables' rows. A row is a (benchmark, model, setting)."""
 
     # --- why a row cannot be built ----------------------------------------------------------------------------------
     def row_problem(self, benchmark: str, model: str, setting: str) -> Problem | None:
         """(state, reason) when a row of a table cannot be built: `not built`, `unavailable` or `not in scale`."""
+        if benchmark == STATISTICS:  # its models are datasets
+            reason = None if (problem := self.count_problem(model, setting)) else self.data_problem([model])
+            return problem or (("unavailable", reason) if reason else None)
         if model not in self.models:
             return "not built", f"no rule builds {model} yet"
         settings = catalogue.load("settings")["settings"]
         if benchmark not in settings or setting not in settings[benchmark]:
             return "not built", f"no rule builds {benchmark}/{setting} yet"
-        if problem := self.model_problem(model):
+        if problem := self.kind_problem(benchmark, model, setting) or self.model_problem(model):
             return problem
         for what, names in self.data_groups(benchmark, model, setting).items():
             if reason := self.data_problem(names) or self.mixture_problem(what, names):
@@ -41,10 +46,14 @@ class Rows(Plan):
         return None
 
     def model_problem(self, key: str) -> Problem | None:
-        """(state, reason) when a model cannot be built, else None. State: `not built` or `unavailable`."""
+        """(state, reason) when a model cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
         model = self.model(key)
+        if self.is_lexical(key):  # it has no checkpoint; it may need a search engine of the user's
+            reason = self.data_problem([ANSERINI] if self.anserini else [])
+            return ("unavailable", reason) if reason else None
         if self.is_trained(key):
-            return self.model_problem(model["base"]) or self.model_problem(self.tokenizer(key))
+            of_others = self.model_problem(model["base"]) or self.model_problem(self.tokenizer(key))
+            return self.mining_problem(key) or of_others
         if source := self.checkpoint_source(key):
             return self.source_problem(key, source)
         if released := model.get("released"):
@@ -69,17 +78,18 @@ class Rows(Plan):
 
     def data_groups(self, benchmark: str, model: str, setting: str) -> dict[str, list[str]]:
         """The datasets that a row reads, in groups of those that must tell of one world, by what reads them."""
-        groups = {benchmark: self.benchmark_data(benchmark)}
+        groups = {benchmark: self.row_data(benchmark, setting)}
         for recipe in self.chain(self.setting_recipe(benchmark, setting)):
             groups |= {f"training set {name}": self.training_set(name)["data"] for name in self.training_sets(recipe)}
+            if mined := self.mined_set(recipe):
+                groups[f"hard negatives of {mined}"] = self.mined_sets(mined)
         return groups | self.pretraining_groups(model)
 
     def pretraining_groups(self, model: str) -> dict[str, list[str]]:
         """The corpora that a model and those that it starts from are pretrained on, by what reads them."""
         groups = {}
         while self.is_trained(model):
-            languages = self.pretraining_recipe(model)["languages"]
-            groups[f"pretraining of {model}"] = sorted({self.corpus(code) for code in languages})
+            groups[f"pretraining of {model}"] = sorted({dataset for dataset, _ in self.texts(model)})
             model = self.model(model)["base"]
         return groups
 
@@ -108,17 +118,22 @@ class Rows(Plan):
     # --- downloads --------------------------------------------------------------------------------------------------
     def leaves(self, benchmark: str, model: str, setting: str) -> set[str]:
         """The records of all datasets and checkpoints that a result needs."""
-        found = {*self.data(self.benchmark_data(benchmark), self.languages(benchmark)).values()}
+        if benchmark == STATISTICS:
+            return {*self.counted_data(model).values()}
+        found = {*self.data(self.row_data(benchmark, setting), self.languages(benchmark)).values()}
         for recipe in self.chain(self.setting_recipe(benchmark, setting)):
             found |= {*self.training_data(recipe).values()}
+            if mined := self.mined_set(recipe):
+                found |= {*self.mining_data(mined).values()}
         return found | self.model_leaves(model)
 
     def model_leaves(self, model: str) -> set[str]:
         """The records of the checkpoints that a model comes from, and of the text that it is pretrained on."""
+        if self.is_lexical(model):
+            return {self.anserini} if self.anserini else set()
         found = set()
         while self.is_trained(model):
-            recipe = self.pretraining_recipe(model)
-            found |= {self.dataset(self.corpus(language), language) for language in recipe["languages"]}
+            found |= {self.dataset(*text) for text in self.texts(model)}
             found.add(self.checkpoint(self.tokenizer(model)))
             model = self.model(model)["base"]
         return found | {self.checkpoint(model)}

@@ -10,6 +10,7 @@ ARCHITECTURES = {  # from the configurations of the public checkpoints: family, 
     "xlmr": ("xlm-roberta", {**BASE, "vocab_size": 250_002}),
     "xlmr_large": ("xlm-roberta", {**LARGE, "vocab_size": 250_002}),
     "mbert": ("bert", {**BASE, "vocab_size": 119_547}),
+    "mcontriever": ("bert", {**BASE, "vocab_size": 119_547}),
     "ernie2": ("ernie", {**BASE, "vocab_size": 30_522}),
 }
 ALL = "STELE_ALL_RECIPES"

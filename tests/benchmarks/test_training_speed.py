@@ -34,8 +34,10 @@ OWN = {
     "crop": dict(pairs=32, sentence_length=16, temperature=0.1, projector="asymmetric"),
     "ict": dict(pairs=16, query_length=16, block_length=62, width=32),
     "mlm": dict(),
+    "kept": dict(tasks=["ilk"], pairs=16, length=62, temperature=0.05, crop_ratio=(0.1, 0.5)),
+    "moco": dict(pairs=32, length=62, temperature=0.05, crop_ratio=(0.1, 0.5), queue=1024, momentum=0.99),
 }
-SEGMENTS = {"msm": [14] * 8, "crop": [14] * 2, "ict": [14, 60], "mlm": [62]}
+SEGMENTS = {"msm": [14] * 8, "crop": [14] * 2, "ict": [14, 60], "mlm": [62], "ilk": [14, 60]}  # by store
 
 
 def new_model(**sizes):
@@ -51,20 +53,22 @@ def words(model):
     return Vocabulary(size, 0, 2, 1, size - 1, (0, 1, 2, 3, size - 1))
 
 
-def new_task(folder, recipe, chosen, model, segments):
+def new_task(folder, recipe, name, chosen, model, segments):
     rng = np.random.default_rng(0)
-    target = folder / chosen.STORE
+    target = folder / name
     target.mkdir(exist_ok=True)
     examples = ([rng.integers(5, 2000, n) for n in segments] for _ in range(256))
     write_store(target, examples)
-    return tasks.Task(chosen.STORE, chosen, recipe, {"en": Store(target)}, words(model), 0)
+    return tasks.Task(name, chosen, recipe, {"en": Store(target)}, words(model), 0)
 
 
 def train_on(folder, recipe, model, segments):
     """Seconds a step of a whole training run, batches and optimiser included; the losses at the end; the counts."""
     chosen = tasks.objectives(recipe)
-    made = {name: new_task(folder, recipe, o, model, segments[name]) for name, o in chosen.items()}
-    module = tasks.Pretraining(model, {name: o.Heads(recipe, model.config) for name, o in chosen.items()})
+    made = {
+        name: new_task(folder, recipe, name, o, model, segments[recipe.store_of(name)]) for name, o in chosen.items()
+    }
+    module = tasks.Pretraining.of(model, {name: o.Heads for name, o in chosen.items()}, recipe, 0)
     outcome = train(
         module=module,
         loss_at=tasks.losses(made, module, recipe, CPU, flops.Shape.of(model.config)),
@@ -72,6 +76,7 @@ def train_on(folder, recipe, model, segments):
         state=folder / "state",
         seed=0,
         on=CPU,
+        after_step=module.after_step,
     )
     return outcome["seconds"] / recipe.steps, outcome["losses"], outcome["counts"]
 
@@ -100,7 +105,7 @@ def test_first_token_and_diagonal_are_worth_it(tmp_path, capsys):
     model = new_model(**TINY)
     recipe = parse_recipe({"objective": "msm", **TINY_RECIPE, **OWN["msm"]})
     chosen = tasks.objectives(recipe)["msm"]
-    task = new_task(tmp_path, recipe, chosen, model, SEGMENTS["msm"])
+    task = new_task(tmp_path, recipe, "msm", chosen, model, SEGMENTS["msm"])
     heads = chosen.Heads(recipe, model.config)
     batch = tasks.to_device(task.batch(0), CPU.device)
     encoder = heads.encoders[0]
@@ -137,8 +142,11 @@ CUT_OWN = {
     "crop": dict(pairs=3, sentence_length=8),
     "ict": dict(pairs=3, query_length=8, block_length=16),
     "mlm": dict(equal_compute_to=None),
+    "kept": dict(pairs=3, length=16, equal_compute_to=None),
+    "moco": dict(pairs=3, length=16),
 }
 SHORT = {"msm": [6] * 3, "crop": [6] * 2, "ict": [6, 14], "mlm": [14]}
+SHORT |= {store: [6, 14] for store in ("ilk", "uhs_ilk", "clk", "ds_clk", "clhed")}
 TRAINED = sorted(key for key, model in catalogue.load("models").items() if "recipe" in model)
 
 
@@ -164,6 +172,8 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, model, capsys):
         cut |= dict(mlm_share=0.5)  # one group of each kind in every step
     if values.get("encode_chunk"):
         cut |= dict(encode_chunk=1)
+    if "tasks" in values:
+        cut |= dict(groups=len(values["tasks"]))
     recipe = parse_recipe({**values, **cut}, model)
     checkpoint = plan.root(model)
     made = real_model(checkpoint, recipe.dropout)
@@ -171,7 +181,7 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, model, capsys):
     with capsys.disabled():
         print(f"\n{model} of {checkpoint}: {seconds:.1f} s a step, losses {losses}")
     expected = {"mlm": np.log(made.config.vocab_size)}  # an untrained model predicts all words alike
-    assert set(losses) - {"gradient_norm"} == {recipe.objective} | ({"mlm"} if recipe.mlm_share else set())
+    assert set(losses) - {"gradient_norm"} == {*recipe.own_tasks()} | ({"mlm"} if recipe.mlm_share else set())
     for name, value in losses.items():
         assert np.isfinite(value)
         if name in expected:

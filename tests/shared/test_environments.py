@@ -9,7 +9,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-NAMES = {"yaml": "pyyaml", "PIL": "pillow", "faiss": "faiss"}
+NAMES = {"yaml": "pyyaml", "PIL": "pillow", "faiss": "faiss", "Stemmer": "pystemmer"}
 
 
 def locked(root, name):

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -180,8 +179,8 @@ def test_every_shard_of_a_corpus_is_mined(jobs, tmp_path):
     scale.write_text("title: mine\ngenerated: false\nshards: {wikipedia: 3}\n")
     plan = jobs(scale=str(scale))
     folder = "work/shards/documents"
-    assert plan.documents(SimpleNamespace(part="als")) == [f"{folder}/wikipedia/als/{n}/record.json" for n in (1, 2, 3)]
-    assert plan.documents(SimpleNamespace(part="sw")) == [f"{folder}/cc100/sw/record.json"]
+    assert plan.documents("msm", "als") == [f"{folder}/wikipedia/als/{n}/record.json" for n in (1, 2, 3)]
+    assert plan.documents("msm", "sw") == [f"{folder}/cc100/sw/record.json"]
     for wrong in ("shards: {cc100: 3}", "shards: {wikipedia: 0}"):
         scale.write_text(f"title: mine\ngenerated: false\n{wrong}\n")
         with pytest.raises(SteleError, match="shards"):

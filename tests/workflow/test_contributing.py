@@ -31,10 +31,13 @@ def insert(project, first, body):
         path.write_text(yaml.safe_dump(merged, sort_keys=False, allow_unicode=True))
     elif key:
         lines = path.read_text().splitlines(keepends=True)
-        pattern = re.compile(rf"^ *{re.escape(key.rpartition('.')[2])}: *(\{{.*\}})?$")
-        at = next(n for n, line in enumerate(lines) if pattern.match(line.rstrip()))
+        at = 0
+        for part in key.split("."):  # each key below the one before
+            pattern = re.compile(rf"^ *{re.escape(part)}: *(\{{.*)?$")
+            at = next(n for n in range(at, len(lines)) if pattern.match(lines[n].rstrip()))
         found = pattern.match(lines[at].rstrip())[1]
-        if found:  # {a: b} on one line: add inside the braces
+        if found:  # {a: b}, which may go on in the next lines: add inside the braces
+            at = next(n for n in range(at, len(lines)) if lines[n].rstrip().endswith("}"))
             inner = ", ".join(line.strip() for line in body.strip().splitlines())
             lines[at] = lines[at].rstrip()[:-1] + f", {inner}}}\n"
         else:
@@ -65,4 +68,4 @@ def test_the_example_works(section, root, tmp_path):
 
 def test_every_kind_of_addition_has_its_section():
     wanted = ("A model", "A benchmark", "A recipe", "A training set of your own (JSONL)", "A language", "A scale")
-    assert set(wanted) <= set(SECTIONS)
+    assert {*wanted, "A mining method on the knowledge base"} <= set(SECTIONS)

@@ -29,11 +29,69 @@ rule wikipedia:
         shard=r"\d+",
     conda:
         "../../envs/data.yaml"
+    resources:
+        mem_mb=memory(1000),
+        runtime=runtime(
+            lambda w: 10 + plan.dump_mb(w.part) // plan.shards(w.part) // 20
+        ),
+        disk_mb=lambda w: 1 + plan.dump_mb(w.part) // plan.shards(w.part),
     params:
         code=code("corpora.wikipedia"),
-        shards=lambda w: plan.sizes["shards"].get("wikipedia", 1),
+        shards=lambda w: plan.shards(w.part),
     message:
-        "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard}"
+        "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard} of {params.shards}"
+        " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
     shell:
         "python -m stele corpora wikipedia --language {wildcards.part} --dataset {input.dataset}"
         " --shard {wildcards.shard}/{params.shards} --output {output.record} > {log} 2>&1"
+
+
+rule page_entities:
+    input:
+        dataset=plan.dataset("wikidata_items", "all"),
+    output:
+        record=plan.work("page_entities/record.json"),
+    log:
+        plan.log("page_entities"),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=memory(2000),
+        runtime=runtime(240),
+        disk_mb=4000,
+    params:
+        code=code("corpora.page_entities"),
+        wikis=lambda w: plan.knowledge_wikis,
+    message:
+        "Read which page of which Wikipedia is about which item of Wikidata"
+        " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
+    shell:
+        "python -m stele corpora page_entities --dataset {input.dataset} --wikis {params.wikis} --output {output.record}"
+        " > {log} 2>&1"
+
+
+rule knowledge_base:
+    input:
+        documents=lambda w: plan.wikipedia_documents(w.part),
+        page_entities=plan.page_entities(),
+    output:
+        record=plan.knowledge_base("{part}"),
+    log:
+        plan.log("knowledge_base/{part}"),
+    conda:
+        "../../envs/data.yaml"
+    threads: plan.sizes["threads"]
+    resources:
+        mem_mb=memory(lambda w: 2000 + plan.dump_mb(w.part) // 2),
+        runtime=runtime(lambda w: 20 + plan.dump_mb(w.part) // 100),
+        disk_mb=lambda w: 1000 + plan.dump_mb(w.part),
+    params:
+        code=code("corpora.knowledge_base"),
+        wiki=lambda w: plan.wiki(w.part),
+    message:
+        "Resolve the links and entities of the Wikipedia of {wildcards.part}"
+        " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
+    shell:
+        "python -m stele corpora knowledge_base --language {wildcards.part} --wiki {params.wiki}"
+        " --documents {input.documents} --page-entities {input.page_entities} --memory-mb {resources.mem_mb}"
+        " --threads {threads} --output {output.record} > {log} 2>&1"

@@ -11,15 +11,18 @@ rule finetune:
     conda:
         plan.torch_environment
     threads: plan.sizes["threads"]
+    resources:
+        **gpu_work("finetune", plan.generated),
     params:
         code=lambda w: code("finetuning.finetune", *plan.finetune_modules(w.recipe)),
         recipe=lambda w: as_json(plan.training_recipe(w.recipe)),
         training=lambda w: assignments(plan.training_data(w.recipe)),
+        negatives=lambda w: plan.negatives_argument(w),
         seed=lambda w: finetuning_seed(w.seeds),
         state=plan.state("finetune/{model}/{recipe}/{seeds}"),
     message:
         "Fine-tune {wildcards.model} with {wildcards.recipe} ({wildcards.seeds})"
     shell:
         "python -m stele finetuning finetune --model {wildcards.model} --recipe {params.recipe:q} --encoder {input.encoder}"
-        " --training {params.training} --seed {params.seed} --state {params.state} --code {params.code}"
+        " --training {params.training} {params.negatives} --seed {params.seed} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"

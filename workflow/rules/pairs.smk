@@ -1,14 +1,16 @@
-# Documents -> training examples, one mining method a file.
+# Documents and the knowledge base -> training examples, one mining method a file.
 
 
 rule mine:
     input:
-        documents=plan.documents,
+        documents=lambda w: plan.documents(w.method, w.part),
         tokenizer=plan.checkpoint("{model}"),
     output:
         record=plan.work("pairs/{method}/{model}/{part}/record.json"),
     log:
         plan.log("mine/{method}.{model}.{part}"),
+    wildcard_constraints:
+        method="|".join(plan.mining_recipes["mine"]),
     conda:
         "../../envs/cpu.yaml"
     params:
@@ -22,3 +24,90 @@ rule mine:
     shell:
         "python -m stele pairs mine --recipe {params.recipe:q} --language {wildcards.part} --documents {input.documents}"
         " --tokenizer {input.tokenizer} --seed {params.seed} --output {output.record} > {log} 2>&1"
+
+
+rule knowledge_pairs:
+    input:
+        unpack(plan.knowledge_pairs_input),
+    output:
+        record=plan.work("knowledge_pairs/{method}/{part}/record.json"),
+    log:
+        plan.log("knowledge_pairs/{method}.{part}"),
+    wildcard_constraints:
+        method="|".join(plan.mining_recipes["knowledge_pairs"]),
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        mem_mb=memory(8000),
+        runtime=runtime(
+            lambda w: 60 + plan.dump_mb(*plan.part_codes(w.method, w.part)) // 100
+        ),
+        disk_mb=10000,
+    params:
+        code=lambda w: code(
+            "pairs.knowledge_pairs", f"pairs.{plan.pairs_recipe(w.method)['method']}"
+        ),
+        recipe=lambda w: as_json(plan.text_recipe(w.method)),
+        knowledge_base=lambda w: plan.knowledge_base_arguments(w),
+        documents=lambda w: plan.documents_arguments(w),
+        seed=lambda w: plan.sizes["seed"],
+    message:
+        "Mine {wildcards.method} pairs in {wildcards.part} from the knowledge base"
+        " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
+    shell:
+        "python -m stele pairs knowledge_pairs --recipe {params.recipe:q} --part {wildcards.part}"
+        " --knowledge-base {params.knowledge_base} --documents {params.documents}"
+        " --threads {threads} --seed {params.seed} --output {output.record} > {log} 2>&1"
+
+
+rule tokenise:
+    input:
+        pairs=plan.work("knowledge_pairs/{method}/{part}/record.json"),
+        tokenizer=plan.checkpoint("{model}"),
+    output:
+        record=plan.work("pairs/{method}/{model}/{part}/record.json"),
+    log:
+        plan.log("tokenise/{method}.{model}.{part}"),
+    wildcard_constraints:
+        method="|".join(plan.mining_recipes["knowledge_pairs"]),
+    conda:
+        "../../envs/cpu.yaml"
+    resources:
+        mem_mb=memory(4000),
+        runtime=runtime(240),
+        disk_mb=5000,
+    params:
+        code=code("pairs.tokenise"),
+        recipe=lambda w: as_json(plan.token_recipe(w.method)),
+    message:
+        "Tokenise the {wildcards.method} pairs of {wildcards.part} for {wildcards.model}"
+        " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
+    shell:
+        "python -m stele pairs tokenise --recipe {params.recipe:q} --pairs {input.pairs} --tokenizer {input.tokenizer}"
+        " --output {output.record} > {log} 2>&1"
+
+
+rule pair_statistics:
+    input:
+        pairs=lambda w: [record for _, record in plan.counted_pairs()],
+    output:
+        csv=plan.results("statistics/knowledge_pairs.csv"),
+        md=plan.results("statistics/knowledge_pairs.md"),
+        svg=report(plan.results("statistics/knowledge_pairs.svg"), category="Figures"),
+    log:
+        plan.log("pair_statistics"),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=code("pairs.pair_statistics"),
+        pairs=lambda w: [
+            f"{recipe}={record}" for recipe, record in plan.counted_pairs()
+        ],
+    message:
+        "Count the knowledge pairs of every language and pair of languages"
+    shell:
+        "python -m stele pairs pair_statistics --pairs {params.pairs} --output {output.csv} > {log} 2>&1"
+
+
+localrules:
+    pair_statistics,

@@ -11,6 +11,8 @@ rule pretrain:
     conda:
         plan.torch_environment
     threads: plan.sizes["threads"]
+    resources:
+        **gpu_work("pretrain", plan.generated),
     params:
         code=lambda w: code("pretraining.pretrain", *plan.objective_modules(w.model)),
         recipe=lambda w: as_json(plan.objective_recipe(w.model)),

@@ -11,6 +11,8 @@ rule retrieve:
     conda:
         plan.torch_environment
     threads: plan.sizes["threads"]
+    resources:
+        **gpu_work("retrieve", plan.generated),
     params:
         code=lambda w: code("retrieval.retrieve", *plan.benchmark_modules(w.benchmark)),
         languages=lambda w: plan.languages(w.benchmark),
@@ -27,6 +29,43 @@ rule retrieve:
         " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --depth {params.depth}"
         " --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"
+
+
+# a lexical model: index and search in one job, k1 and b chosen in each language
+rule bm25:
+    input:
+        unpack(plan.bm25_input),
+    output:
+        record=plan.results("{benchmark}/{model}/{setting}/{seeds}/retrieval.json"),
+    log:
+        plan.log("bm25/{benchmark}.{model}.{setting}.{seeds}"),
+    wildcard_constraints:
+        model="|".join(plan.lexical_models),
+    conda:
+        "../../envs/data.yaml"
+    threads: plan.sizes["threads"]
+    params:
+        code=lambda w: code(
+            "retrieval.bm25",
+            *plan.benchmark_modules(w.benchmark),
+            data=("catalogue/analyzers.yaml",),
+        ),
+        languages=lambda w: plan.languages(w.benchmark),
+        recipe=lambda w: as_json(plan.bm25_recipe(w)),
+        depth=lambda w: plan.benchmark(w.benchmark)["depth"],
+        data=lambda w: assignments(plan.bm25_data(w)),
+        engine=f"--anserini {plan.anserini}" if plan.anserini else "",
+        threads=plan.sizes["threads"],
+        state=plan.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
+    message:
+        "Search {wildcards.benchmark} with {wildcards.model}, {wildcards.setting}"
+    shell:
+        "python -m stele retrieval bm25 --benchmark {wildcards.benchmark} --languages {params.languages}"
+        " --recipe {params.recipe:q} --data {params.data} {params.engine} --depth {params.depth}"
+        " --threads {params.threads} --state {params.state} --code {params.code} --output {output.record} > {log} 2>&1"
+
+
+ruleorder: bm25 > retrieve
 
 
 # what a figure draws of sentence pairs: their vectors in two dimensions
@@ -47,6 +86,8 @@ rule project:
     conda:
         plan.torch_environment
     threads: plan.sizes["threads"]
+    resources:
+        **gpu_work("project", plan.generated),
     params:
         code=code("retrieval.project"),
         encoding=lambda w: as_json(plan.encoding("tatoeba", w.model, w.setting)),
@@ -58,3 +99,65 @@ rule project:
         "python -m stele retrieval project --language {wildcards.language} --encoder {input.encoder}"
         " --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
         " --output {output.points} > {log} 2>&1"
+
+
+# what a fine-tuned encoder finds for a training set's questions and is no answer: for a fine-tuning that takes it up
+rule hard_negatives:
+    input:
+        unpack(plan.hard_negatives_input),
+    output:
+        record=plan.hard_negatives("{model}", "{recipe}", "{training_set}", "{seeds}"),
+    log:
+        plan.log("hard_negatives/{model}.{recipe}.{training_set}.{seeds}"),
+    wildcard_constraints:
+        training_set="[a-z0-9_]+",
+    conda:
+        plan.torch_environment
+    threads: plan.sizes["threads"]
+    resources:
+        **gpu_work("hard_negatives", plan.generated),
+    params:
+        code=lambda w: code(
+            "retrieval.hard_negatives",
+            f"benchmarks.{plan.training_set(w.training_set)['module']}",
+        ),
+        module=lambda w: plan.training_set(w.training_set)["module"],
+        depth=lambda w: plan.training_set(w.training_set)["mined"]["depth"],
+        data=lambda w: assignments(plan.mining_data(w.training_set)),
+        threads=plan.sizes["threads"],
+        state=plan.state("hard_negatives/{model}/{recipe}/{training_set}/{seeds}"),
+    message:
+        "Mine hard negatives of {wildcards.training_set} with {wildcards.model}, {wildcards.recipe} ({wildcards.seeds})"
+    shell:
+        "python -m stele retrieval hard_negatives --training-set {params.module} --encoder {input.encoder}"
+        " --data {params.data} --depth {params.depth} --threads {params.threads} --state {params.state}"
+        " --code {params.code} --output {output.record} > {log} 2>&1"
+
+
+# for settings that look at vectors and not at rankings: a benchmark's questions and their gold passages
+rule encode_pairs:
+    input:
+        unpack(plan.encode_pairs_input),
+    output:
+        record=plan.results("{benchmark}/{model}/{setting}/{seeds}/vectors.json"),
+    log:
+        plan.log("encode_pairs/{benchmark}.{model}.{setting}.{seeds}"),
+    conda:
+        plan.torch_environment
+    threads: plan.sizes["threads"]
+    resources:
+        **gpu_work("encode_pairs", plan.generated),
+    params:
+        code=lambda w: code(
+            "retrieval.encode_pairs", *plan.benchmark_modules(w.benchmark)
+        ),
+        languages=lambda w: plan.languages(w.benchmark),
+        encoding=lambda w: as_json(plan.encoding(w.benchmark, w.model, w.setting)),
+        data=lambda w: assignments(plan.retrieve_data(w)),
+        threads=plan.sizes["threads"],
+    message:
+        "Encode the pairs of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
+    shell:
+        "python -m stele retrieval encode_pairs --benchmark {wildcards.benchmark} --languages {params.languages}"
+        " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
+        " --output {output.record} > {log} 2>&1"

@@ -12,8 +12,10 @@ rule score:
     conda:
         "../../envs/data.yaml"
     params:
-        code=lambda w: code("scoring.score", *plan.scoring_modules(w.benchmark)),
-        metrics=lambda w: plan.benchmark(w.benchmark)["metrics"],
+        code=lambda w: code(
+            "scoring.score", *plan.scoring_modules(w.benchmark, w.setting)
+        ),
+        metrics=lambda w: plan.protocol(w.benchmark, w.setting)["metrics"],
         data=lambda w: assignments(plan.score_data(w)),
     message:
         "Score {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
@@ -44,6 +46,25 @@ rule count_parameters:
 ruleorder: count_parameters > score
 
 
+rule count_dataset:
+    input:
+        unpack(plan.count_dataset_input),
+    output:
+        result=plan.results("statistics/{dataset}/count.json"),
+    log:
+        plan.log("count_dataset/{dataset}"),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=lambda w: code("scoring.count_dataset", f"scoring.statistics.{w.dataset}"),
+        data=lambda w: assignments(plan.counted_data(w.dataset)),
+    message:
+        "Count what {wildcards.dataset} holds"
+    shell:
+        "python -m stele scoring count_dataset --dataset {wildcards.dataset} --data {params.data}"
+        " --output {output.result} > {log} 2>&1"
+
+
 rule average:
     input:
         lambda w: [
@@ -54,6 +75,8 @@ rule average:
         result=plan.results("{benchmark}/{model}/{setting}.json"),
     log:
         plan.log("average/{benchmark}.{model}.{setting}"),
+    wildcard_constraints:
+        benchmark="(?!statistics/)[a-z0-9_]+",  # a dataset has no seeds
     conda:
         "../../envs/data.yaml"
     params:

@@ -18,13 +18,14 @@ rule dataset:
         code=code("sources.dataset"),
         entry=lambda w: plan.dataset_entry(w.dataset, w.part),
         languages=lambda w: plan.part_languages(w.dataset, w.part),
+        date=lambda w: plan.dump_date(w.dataset) or "",
         content=lambda w: plan.user_content(w.dataset, w.part),
         state=plan.state("dataset/{dataset}/{part}"),
     message:
         "Fetch and verify {wildcards.dataset} ({wildcards.part})"
     shell:
         "python -m stele sources dataset --dataset {wildcards.dataset} --part {wildcards.part}"
-        " --languages {params.languages} {resources.locations} --state {params.state} --output {output.record} > {log} 2>&1"
+        " --languages {params.languages} --date={params.date} {resources.locations} --state {params.state} --output {output.record} > {log} 2>&1"
 
 
 rule checkpoint:
@@ -58,5 +59,8 @@ rule downloads:
         "Everything that the chosen tables need from outside is here"
 
 
+# nodes have no internet: what is fetched is fetched where the workflow was started
 localrules:
+    checkpoint,
+    dataset,
     downloads,

@@ -13,7 +13,7 @@ rule context:
     message:
         "Write down which rows can be built and why the others cannot"
     shell:
-        "printf '%s\\n' {params.context:q} > {output.context} 2> {log}"
+        "printf '%s\\n' {params.context:q} > {output.context}.part 2> {log} && mv {output.context}.part {output.context}"
 
 
 rule table:
@@ -80,7 +80,12 @@ rule cell_map:
         context=plan.results("tables/context.json"),
         tables=plan.all_tables(),
     output:
-        svg=report(plan.results("tables/cell_map.svg"), category="Figures"),
+        svg=report(
+            plan.results("tables/cell_map.svg"),
+            category="Figures",
+            subcategory="all papers",
+            labels={"figure": "all cells by state"},
+        ),
         pdf=plan.results("tables/cell_map.pdf"),
     log:
         plan.log("cell_map"),
@@ -104,6 +109,7 @@ rule all_tables:
         context=plan.results("tables/context.json"),
         tables=plan.all_tables(),
         figures=plan.all_figures(),
+        statistics=lambda w: plan.all_statistics(),
     output:
         md=plan.results("tables/all_tables.md"),
         tex=plan.results("tables/all_tables.tex"),
@@ -138,7 +144,12 @@ rule all_tables_pdf:
         bib=rules.all_tables.output.bib,
         tables=[path.removesuffix("md") + "tex" for path in plan.all_tables()],
     output:
-        pdf=report(plan.results("tables/all_tables.pdf"), category="Tables"),
+        pdf=report(
+            plan.results("tables/all_tables.pdf"),
+            category="Tables",
+            subcategory="all papers",
+            labels={"table": "all"},
+        ),
     log:
         plan.log("all_tables_pdf"),
     conda:

@@ -1,0 +1,220 @@
+"""What pretraining reads: corpora, the knowledge base, and what is mined from both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from stele import catalogue, recipes
+from stele.catalogue import datasets
+from stele.errors import SteleError, unknown
+from stele.plan import Plan
+from stele.scale import shards_of
+
+KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
+OF_THE_PLAN = ("corpus", "parts")  # keys of a mining recipe that say what is read, not how it is mined
+OF_TOKENS = ("query_tokens", "passage_tokens")  # those of knowledge pairs that only their tokenising reads
+
+
+class Mined(Plan):
+    """The plan with the recipes of mining and pretraining and the texts they read."""
+
+    # --- recipes ----------------------------------------------------------------------------------------------------
+    def pretraining_recipe(self, key: str) -> dict[str, Any]:
+        """A model's recipe, `mining` among its keys, with the languages that are built."""
+        recipe = recipes.pretraining(key, self.model(key), self.sizes)
+        chosen = recipes.languages(recipe["languages"])
+        in_scale = self._languages_in_scale({name for name, _ in self._texts(recipe | {"languages": chosen})})
+        recipe["languages"] = [code for code in chosen if in_scale is None or code in in_scale]
+        if "equal_compute_to" in recipe:
+            recipe["equal_compute_to"] = self.objective_recipe(recipe["equal_compute_to"])
+        return recipe
+
+    def objective_recipe(self, key: str) -> dict[str, Any]:
+        """A model's recipe without what only the plan reads: what the pretraining command is given."""
+        return {name: value for name, value in self.pretraining_recipe(key).items() if name != "mining"}
+
+    def pairs_recipe(self, method: str) -> dict[str, Any]:
+        """A mining recipe without what only the plan reads: what the mining command is given."""
+        found = recipes.pairs(method, self.sizes)
+        return {name: value for name, value in found.items() if name not in OF_THE_PLAN}
+
+    def text_recipe(self, method: str) -> dict[str, Any]:
+        """What mining the texts of knowledge pairs is given: another length in tokens is no other text."""
+        return {name: value for name, value in self.pairs_recipe(method).items() if name not in OF_TOKENS}
+
+    def token_recipe(self, method: str) -> dict[str, Any]:
+        """What tokenising knowledge pairs is given."""
+        return {name: value for name, value in self.pairs_recipe(method).items() if name in ("method", *OF_TOKENS)}
+
+    def objective_modules(self, model: str) -> list[str]:
+        recipe = self.pretraining_recipe(model)
+        same_compute = recipe.get("equal_compute_to", recipe)["objective"]
+        names = sorted({recipe["objective"], same_compute, "mlm"})
+        return [f"training.{kind}.{name}" for kind in ("objectives", "recipes") for name in names]
+
+    # --- what a pretraining reads -----------------------------------------------------------------------------------
+    def corpus(self, language: str) -> str:
+        """The corpus of a language's web text: CC-100, or the named substitute for a language it lacks."""
+        return catalogue.get("languages", language).get("cc100_substitute", {"corpus": "cc100"})["corpus"]
+
+    def corpus_of(self, mining: str, language: str) -> str:
+        """The corpus that a mining recipe reads in a language: its own, or the language's web text."""
+        named = recipes.pairs(mining, self.sizes).get("corpus", "cc100")
+        return self.corpus(language) if named == "cc100" else named
+
+    def mines_knowledge(self, mining: str) -> bool:
+        """Whether a mining recipe reads the knowledge base, and not the text of a corpus alone."""
+        return "parts" in recipes.pairs(mining, self.sizes)
+
+    def mines_across(self, mining: str) -> bool:
+        """Whether a mining recipe makes pairs of two languages."""
+        return recipes.pairs(mining, self.sizes).get("parts") == "language_pairs"
+
+    def parts(self, mining: str, languages: Iterable[str]) -> list[str]:
+        """The parts that a mining recipe has in some languages: the languages, or all pairs of them ("en-fr")."""
+        if not self.mines_across(mining):
+            return list(languages)
+        return ["-".join(pair) for pair in combinations(sorted(set(languages)), 2)]
+
+    def _texts(self, recipe: Mapping[str, Any]) -> set[tuple[str, str]]:
+        """(dataset, part) of all texts that a pretraining recipe is mined from."""
+        found = set()
+        for mining in recipes.stores(recipe).values():
+            if self.mines_knowledge(mining):
+                found |= {("wikipedia", code) for code in recipe["languages"]} | {("wikidata_items", "all")}
+            else:
+                found |= {(self.corpus_of(mining, code), code) for code in recipe["languages"]}
+        return found
+
+    def texts(self, model: str) -> list[tuple[str, str]]:
+        """(dataset, part) of all texts that a model's own pretraining is mined from."""
+        return sorted(self._texts(self.pretraining_recipe(model)))
+
+    def mining_problem(self, model: str) -> tuple[str, str] | None:
+        """(state, reason) where a scale leaves a model no text that its pretraining wants."""
+        recipe = self.pretraining_recipe(model)
+        reason = self.lacking(recipe, recipe["languages"])
+        return ("not in scale", f"{model}: of the languages of its recipe in scale, {reason}") if reason else None
+
+    def lacking(self, recipe: Mapping[str, Any], languages: list[str]) -> str | None:
+        """What a pretraining recipe is mined from and some languages are too few for; None where they are enough."""
+        for mining in recipes.stores(recipe).values():
+            if not self.parts(mining, languages):
+                wanted = "two" if self.mines_across(mining) else "one at least"
+                return f"{mining} wants {wanted} (found {', '.join(languages) or 'none'})"
+        return None
+
+    # --- corpora.smk ------------------------------------------------------------------------------------------------
+    def wikipedia_documents(self, language: str) -> list[str]:
+        """The records of a Wikipedia's documents, shard by shard."""
+        numbers = range(1, self.shards(language) + 1)
+        return [self.work(f"documents/wikipedia/{language}/{number}/record.json") for number in numbers]
+
+    def shards(self, language: str) -> int:
+        """Parts that a Wikipedia's dump is cut into, each a job."""
+        return shards_of(self.sizes, self.wiki(language))
+
+    def dump_mb(self, *languages: str) -> int:
+        """About how many MB the dumps of some Wikipedias have: what time, memory and disk are reckoned by."""
+        known = {} if self.generated else catalogue.load("dump_sizes")
+        return sum(known.get(self.wiki(code), 1 << 20) for code in languages) >> 20
+
+    def wiki(self, language: str) -> str:
+        """The database name of a language's Wikipedia.
+
+        "enwiki", or "zh_yuewiki" for the subdomain zh-yue.
+        """
+        entry = catalogue.get("languages", language)
+        if "wikipedia" not in entry:
+            raise SteleError(f"language {language}: languages.yaml names no Wikipedia of it")
+        return f"{entry['wikipedia'].replace('-', '_')}wiki"
+
+    @cached_property
+    def knowledge_wikis(self) -> list[str]:
+        """The wikis whose entities are looked up: of all languages in scale, whichever of them models are trained on.
+
+        A model in a language more would otherwise rerun the one pass over Wikidata, and with it every knowledge base.
+        """
+        in_scale = self._languages_in_scale(KNOWLEDGE)
+        have = datasets.languages_of(datasets.dataset("wikipedia"))
+        return sorted(self.wiki(code) for code in have if in_scale is None or code in in_scale)
+
+    def page_entities(self) -> str:
+        return self.work("page_entities/record.json")
+
+    def knowledge_base(self, language: str) -> str:
+        return self.work(f"knowledge_base/{language}/record.json")
+
+    # --- pairs.smk --------------------------------------------------------------------------------------------------
+    @cached_property
+    def mining_recipes(self) -> dict[str, list[str]]:
+        """The mining recipes by the rule that starts with them: `mine` and `knowledge_pairs`."""
+        found: dict[str, list[str]] = {"mine": [], "knowledge_pairs": []}
+        for name in sorted(catalogue.load("recipes")["pairs"]):
+            found["knowledge_pairs" if self.mines_knowledge(name) else "mine"].append(name)
+        return found
+
+    def documents(self, mining: str, language: str) -> list[str]:
+        """The records of the documents that a mining recipe reads in a language."""
+        corpus = self.corpus_of(mining, language)
+        if corpus == "wikipedia":
+            return self.wikipedia_documents(language)
+        return [self.work(f"documents/{corpus}/{language}/record.json")]
+
+    def part_codes(self, mining: str, part: str) -> list[str]:
+        """The languages of a part, "en" or "en-fr"; a part of another shape is an error that shows the right one."""
+        codes = part.split("-") if part not in catalogue.load("languages") else [part]
+        for code in codes:
+            if code not in catalogue.load("languages"):
+                raise unknown("language", code, catalogue.load("languages"), f"pairs/{mining}/{part}")
+        if self.parts(mining, codes) != [part]:
+            raise SteleError(f"pairs/{mining}/{part}: want {' or '.join(self.parts(mining, codes)) or 'two languages'}")
+        return codes
+
+    def knowledge_pairs(self, mining: str, part: str) -> str:
+        return self.work(f"knowledge_pairs/{mining}/{part}/record.json")
+
+    def knowledge_read(self, model: str) -> set[tuple[str, str]]:
+        """(mining recipe, record) of the knowledge pairs that a model is pretrained on."""
+        recipe = self.pretraining_recipe(model)
+        mined = [name for name in recipes.stores(recipe).values() if self.mines_knowledge(name)]
+        return {(n, self.knowledge_pairs(n, part)) for n in mined for part in self.parts(n, recipe["languages"])}
+
+    def knowledge_pairs_input(self, w) -> dict[str, list[str]]:
+        codes = self.part_codes(w.method, w.part)
+        return {
+            "knowledge_base": [self.knowledge_base(code) for code in codes],
+            "documents": [record for code in codes for record in self.wikipedia_documents(code)],
+        }
+
+    def knowledge_base_arguments(self, w) -> list[str]:
+        """`language=record`, of a part's languages."""
+        return [f"{code}={self.knowledge_base(code)}" for code in self.part_codes(w.method, w.part)]
+
+    def documents_arguments(self, w) -> list[str]:
+        """`language=record,record...`, of a part's languages."""
+        codes = self.part_codes(w.method, w.part)
+        return [f"{code}={','.join(self.wikipedia_documents(code))}" for code in codes]
+
+    # --- pretraining.smk --------------------------------------------------------------------------------------------
+    def pretrain_pairs(self, w) -> dict[str, str]:
+        """`store:part` -> record of the mined examples."""
+        recipe = self.pretraining_recipe(w.model)
+        tokenizer = self.tokenizer(w.model)
+        return {
+            f"{store}:{part}": self.work(f"pairs/{mining}/{tokenizer}/{part}/record.json")
+            for store, mining in recipes.stores(recipe).items()
+            for part in self.parts(mining, recipe["languages"])
+        }
+
+    def pretrain_input(self, w) -> dict[str, Any]:
+        if not self.is_trained(w.model):
+            raise SteleError(
+                f"{w.model} is not pretrained here: {self.checkpoint_source(w.model) or 'it has no recipe'}"
+            )
+        if problem := self.mining_problem(w.model):
+            raise SteleError(f"encoders/{w.model}: {problem[0]}: {problem[1]}")
+        return {"base": self.encoder(self.model(w.model)["base"], w.pt), "pairs": list(self.pretrain_pairs(w).values())}
