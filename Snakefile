@@ -8,10 +8,11 @@ from snakemake.utils import min_version
 min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
+from stele.cluster.needs import gpu_work, memory, runtime
 from stele.fingerprint import code, package_modules
 from stele.jobs import as_json, assignments
 from stele.plan import finetuning_seed, pretraining_seed
-from stele.workflow import begin, finished, running
+from stele.workflow import begin, finished, in_full, running
 
 
 configfile: "config.yaml"
@@ -37,7 +38,7 @@ wildcard_constraints:
 
 
 onstart:
-    running(plan)
+    running(plan, workflow)
 
 
 onsuccess:
@@ -57,3 +58,6 @@ include: "workflow/rules/finetuning.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/tables.smk"
+
+
+in_full(workflow)

@@ -14,9 +14,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, disk_full, unknown
 
-STAGES = ("world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables")
+STAGES = (
+    "world",
+    "sources",
+    "corpora",
+    "pairs",
+    "pretraining",
+    "finetuning",
+    "retrieval",
+    "scoring",
+    "tables",
+    "cluster",
+)
 USAGE = "usage: stele STAGE COMMAND [--flags]"
 WRONG_USAGE = 2
 
@@ -58,6 +69,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(stage, command, rest)
     except SteleError as error:
         return _refuse(error, 1)
+    except Exception as error:
+        if full := disk_full(error):
+            return _refuse(full, 1)
+        raise
 
 
 def _refuse(error: SteleError, code: int) -> int:

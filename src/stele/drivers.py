@@ -1,7 +1,8 @@
 """The Snakemake processes that work in this folder, and the locks that killed ones leave.
 
 A lock does not say whose it is, so each run notes its process in `.snakemake/stele-drivers`. Locks go only when a
-noted process is surely dead and no other one can be alive.
+noted process is surely dead and no other one can be alive. Snakemake looks for locks before it writes its own, so that
+two runs that are started at once may both find none: what each is about to write is noted as well.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ import os
 import shutil
 import socket
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
+from stele.errors import SteleError
+from stele.outputs import atomic_file
 from stele.watchdog import alive, host, identity
 
 DRIVERS = Path(".snakemake/stele-drivers")
@@ -23,10 +27,30 @@ def _own() -> Path:
     return DRIVERS / f"{socket.gethostname()}.{os.getpid()}.json"
 
 
-def note() -> None:
-    """Notes this process as one that builds in this folder."""
+def note(outputs: Collection[str] = ()) -> None:
+    """Notes this process as one that builds in this folder, and what; refuses what another living one builds.
+
+    Each run notes itself before it looks at the others, so that of two at least one sees the other.
+    """
     DRIVERS.mkdir(parents=True, exist_ok=True)
-    _own().write_text(json.dumps({"process": identity(os.getpid())}))
+    with atomic_file(_own()) as handle:
+        json.dump({"process": identity(os.getpid()), "outputs": sorted(outputs)}, handle)
+    for path, process in _others().items():
+        same = set(outputs).intersection(_outputs(path))
+        if same and alive(process):
+            pid = process.partition(":")[0]
+            raise SteleError(
+                f"another run (process {pid} on {host(process)}) builds {min(same)} in this folder: wait until it has "
+                f"ended, or end it (kill -INT {pid}), then give the same command again"
+            )
+
+
+def _outputs(record: Path) -> list[str]:
+    """What a run noted that it is going to write."""
+    try:
+        return json.loads(record.read_text()).get("outputs", [])
+    except (OSError, ValueError):
+        return []  # it has ended meanwhile
 
 
 def forget() -> None:

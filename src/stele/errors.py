@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 
 
 class SteleError(Exception):
     """Something the user can mend: says the file or key, what was found, and what to write instead."""
+
+
+def disk_full(error: BaseException) -> SteleError | None:
+    """The error for a full disk, where an exception came from one: libraries hide it behind their own."""
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return SteleError(
+                f"the disk is full, or a quota or a limit of file sizes is reached ({found.strerror}). Nothing "
+                "half-written stays, and what was saved before does: make room, then give the same command again"
+            )
+        found = found.__cause__ or found.__context__
+    return None
 
 
 def nearest(found: str, valid: Iterable[str]) -> str | None:

@@ -1,8 +1,8 @@
 """No orphan still writing: a job ends when the driver that started it is gone.
 
 A killed Snakemake leaves its shells running. The Snakefile therefore names its process in `STELE_DRIVER`; each command
-looks now and then whether that process still lives. On a cluster the driver is on another host, whose processes cannot
-be seen: there the job is the cluster's, and nothing is watched.
+looks now and then whether that process still lives. On a cluster that process is the Snakemake of the job itself, which
+SLURM ends with it: the one that submitted it is on another host, and may die while its jobs go on.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import gc
 import json
 import os
 import select
@@ -40,8 +41,13 @@ PRELOAD = (
     "faiss",
     "ranx",
     "nltk.tokenize.punkt",
-    "pydantic",
+    "pydantic.main",
+    "pydantic.json_schema",
+    "pydantic.functional_validators",
+    "yaml",
     "matplotlib.figure",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.backends.backend_pdf",
     "jinja2",
 )
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
@@ -115,6 +121,7 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
             importlib.import_module(name)
         except ImportError:  # an environment without this package: its commands say so themselves
             continue
+    gc.freeze()  # a child's collections leave what is loaded here alone: else they copy all of its pages
     clients: dict[socket.socket, int] = {}  # connection -> child
     ends: dict[int, socket.socket] = {}  # process file descriptor -> connection
     while not driver or alive(driver):

@@ -10,6 +10,7 @@ from typing import Any
 
 from stele import drivers, unfinished
 from stele.checks import check
+from stele.cluster import node, plugin, preflight
 from stele.config import parse
 from stele.config_files import read_sources
 from stele.errors import SteleError
@@ -25,14 +26,19 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
     Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
     """
     root = Path(workflow.basedir)
-    _environment(root, main=workflow.is_main_process)
+    # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
+    _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     try:
+        if workflow.remote_exec:
+            node.prepare()
+            plugin.mend_node()
         where = read_sources(workflow)
         plan = make_plan(parse(values, where), Jobs)
         check(plan, where)
         if workflow.is_main_process:
             print(f"Stele: scale {plan.scale} ({plan.why}): {plan.sizes['title']}", file=sys.stderr)
             drivers.clear_stale_locks()
+            plugin.mend_driver()
         return plan
     except SteleError as error:
         raise _workflow_error(error) from None
@@ -63,15 +69,29 @@ def _environment(root: Path, main: bool) -> None:
         environment["STELE_DRIVER"] = identity(os.getpid())
 
 
-def running(plan: Jobs) -> None:
-    """`onstart`: jobs are about to run. Refuses a second scale, notes the driver, starts the local worker."""
+def in_full(workflow) -> None:
+    """Shows what jobs ask for, read and write where the profile wants it: a rule's message would hide it."""
+    if os.environ.get("STELE_SHOW_JOBS") == "1":
+        for rule in workflow.rules:
+            rule.message = None
+
+
+def running(plan: Jobs, workflow) -> None:
+    """`onstart`: jobs are about to run.
+
+    Refuses a second scale, a second driver and jobs that the cluster cannot run; notes the driver, starts the worker.
+    """
+    jobs = list(workflow.dag.needrun_jobs())
     try:
         another = f"give another folder (--config results_dir=results_{plan.scale_folder})"
         check_stamp(Path(plan.config.results_dir), plan.scale, another)
         check_stamp(Path(plan.work("")), plan.scale, "give the scale's file another name")
+        drivers.note([str(path) for job in jobs for path in job.output])
+        if workflow.executor_plugin.name == "slurm":
+            preflight.check([job for job in jobs if not job.is_local])
     except SteleError as error:
+        drivers.forget()
         raise _workflow_error(error) from None
-    drivers.note()
     if os.environ.get("STELE_USE_WORKER") == "1" and "STELE_WORKER" not in os.environ:
         from stele.worker import start
 

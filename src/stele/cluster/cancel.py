@@ -1,0 +1,26 @@
+"""Cancels the jobs of this folder that are in SLURM's queue, whichever run submitted them.
+
+For after a run was killed: its jobs go on, and the next run waits for them unless they are cancelled.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from stele.cluster import queue
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--folder", type=Path, default=Path(), help="the folder that the workflow ran in; default: here"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    found = queue.of_folder(args.folder, patience=60)
+    queue.cancel([job.id for job in found])
+    for job in found:
+        print(f"cancelled {job.id}: {job.comment}, {job.state.lower()}")
+    if not found:
+        print(f"no job of {args.folder.resolve()} is in the queue")

@@ -1,0 +1,86 @@
+"""A cluster's own names, from one small file of the user's: `cluster.yaml`, or the file that STELE_CLUSTER names.
+
+`profiles/slurm/cluster.example.yaml` shows every key. Where there is no such file the cluster's defaults are taken.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from stele.errors import SteleError, nearest
+
+VARIABLE = "STELE_CLUSTER"
+DEFAULT = "cluster.yaml"
+Name = Annotated[str, Field(pattern=r"^[\w.,:@/+-]+$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Partitions(_Part):
+    cpu: Name | None = None
+    gpu: Name | None = None
+
+
+class Most(_Part):
+    """The most that a job may ask for, by kind of work."""
+
+    cpu: Annotated[float, Field(gt=0)] | None = None
+    gpu: Annotated[float, Field(gt=0)] | None = None
+
+
+class Names(_Part):
+    """What differs from cluster to cluster."""
+
+    partitions: Partitions = Partitions()
+    account: Name | None = None
+    qos: Name | None = None
+    gpu_model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+$")] | None = None
+    hours: Most = Most()
+    gigabytes: Most = Most()
+    scratch: str | None = None
+    setup: list[str] = []
+
+
+def place() -> Path:
+    """The file of names."""
+    return Path(os.environ.get(VARIABLE) or DEFAULT)
+
+
+def read(path: Path | None = None) -> Names:
+    """The names of this cluster; all of them the cluster's defaults where there is no file."""
+    return _read(path or place())
+
+
+@cache
+def _read(path: Path) -> Names:
+    import yaml
+
+    if not path.exists():
+        if os.environ.get(VARIABLE) == str(path):
+            raise SteleError(f"{VARIABLE} names {path}, which does not exist: copy profiles/slurm/cluster.example.yaml")
+        return Names()
+    try:
+        return Names.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
+    except yaml.YAMLError as error:
+        raise SteleError(f"{path}: no YAML: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        raise SteleError("\n".join(_explain(path, found) for found in error.errors())) from None
+
+
+def _explain(path: Path, found: dict) -> str:
+    """One line: the key, what was found, what is wanted."""
+    key = ".".join(map(str, found["loc"]))
+    if found["type"] != "extra_forbidden":
+        return f"{path}: {key}: {found['msg']} (found {found['input']!r})"
+    parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most}
+    valid = (parts[str(found["loc"][0])] if len(found["loc"]) > 1 else Names).model_fields
+    return f"{path}: {key}: unknown key; did you mean {nearest(str(found['loc'][-1]), valid)!r}? Valid: " + ", ".join(
+        valid
+    )

@@ -1,0 +1,137 @@
+"""A private SLURM cluster for the whole session, the short chain as it is built without one, and drivers to kill."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.private import Cluster, install
+from tests.workflow.conftest import TABLE, clone, copy_project, environment, shorten, snakemake
+
+# the plugin asks for the first time after so many seconds: jobs are short here
+ARGUMENTS = ["--profile", "slurm", "--slurm-init-seconds-before-status-checks", "4", "--latency-wait", "5"]
+
+
+def wait_for(condition, seconds=180, what="it"):
+    """The first true answer of `condition`."""
+    until = time.monotonic() + seconds
+    while not (answer := condition()):
+        assert time.monotonic() < until, f"{what}: it never came so far"
+        time.sleep(0.2)
+    return answer
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two nodes with two fake GPUs each; skipped where SLURM is not and cannot be installed."""
+    if reason := install():
+        pytest.skip(f"no SLURM cluster: {reason}")
+    with tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)  # munged wants its socket within everybody's reach, as pytest's folders are not
+        found = Cluster(Path(folder))
+        try:
+            found.up()
+            yield found
+        finally:
+            found.down()
+
+
+@pytest.fixture(scope="session")
+def fresh(root, tmp_path_factory) -> Path:
+    """The project as cloned; nothing is built in it."""
+    return copy_project(root, tmp_path_factory.mktemp("fresh") / "stele")
+
+
+@pytest.fixture(scope="session")
+def here(root, tmp_path_factory) -> Path:
+    """The short chain as the local profile builds it."""
+    project = shorten(copy_project(root, tmp_path_factory.mktemp("here") / "stele"))
+    run = snakemake(project, TABLE)
+    assert run.returncode == 0, run.stdout[-6000:]
+    return project
+
+
+@pytest.fixture
+def built(here, tmp_path) -> Path:
+    return clone(here, tmp_path / "stele")
+
+
+class Driver:
+    """A run of the workflow that submits to the cluster, in a process group of its own."""
+
+    def __init__(self, cluster: Cluster, project: Path, *arguments: str, **variables: str) -> None:
+        self.log = project / f"driver-{time.monotonic_ns()}.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "snakemake", *ARGUMENTS, *arguments],
+                cwd=project,
+                env=environment(**cluster.environment, **variables),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    @property
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def end(self, seconds: float = 400) -> int:
+        """Its exit code, once it has ended."""
+        return self.process.wait(timeout=seconds)
+
+    def kill(self) -> None:
+        """SIGKILL, as a host that loses power."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def drive(cluster):
+    """drive(project, *arguments) -> a driver; none outlives the test, nor do its jobs."""
+    drivers = []
+
+    def start(project, *arguments, **variables) -> Driver:
+        drivers.append(Driver(cluster, project, *arguments, **variables))
+        return drivers[-1]
+
+    yield start
+    for driver in drivers:
+        driver.kill()
+    if ids := [job["id"] for job in cluster.jobs("--states=PENDING,RUNNING,SUSPENDED,COMPLETING")]:
+        cluster.run("scancel", *ids)
+        cluster.wait_until_idle()
+
+
+@pytest.fixture
+def busy(cluster):
+    """busy() -> release: takes every CPU, so that what is submitted waits in the queue."""
+    fillers = []
+
+    def fill():
+        options = ["-p", "urgent", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 900"]
+        fillers.extend(cluster.run("sbatch", "--parsable", *options).strip() for _ in range(2))
+        wait_for(lambda: len(cluster.run("squeue", "-h", "-t", "R", "-p", "urgent", "-o", "%i").split()) == 2)
+        return release
+
+    def release():
+        if fillers:
+            cluster.run("scancel", *fillers)
+            fillers.clear()
+
+    yield fill
+    release()
+
+
+def change(path: Path, old: str, new: str) -> None:
+    """Edits a file of a project in one place."""
+    text = path.read_text()
+    assert text.count(old) == 1, f"{path}: {old!r}"
+    path.write_text(text.replace(old, new))

@@ -1,0 +1,90 @@
+"""The user's file of a cluster's names: every key reaches the jobs, a wrong one is named with what is meant."""
+
+import pytest
+import yaml
+
+from stele.cluster import names, needs
+from stele.errors import SteleError
+from tests.workflow.conftest import snakemake
+
+TARGET = "work/paper/encoders/msm/pt0/record.json"
+MINE = """
+partitions: {cpu: milan, gpu: accel}
+account: p1234
+qos: long
+gpu_model: h100
+hours: {cpu: 2, gpu: 24}
+gigabytes: {cpu: 6, gpu: 100}
+"""
+
+
+@pytest.fixture
+def given(tmp_path, monkeypatch):
+    """given(text) -> the names in a file of that text."""
+
+    def write(text):
+        path = tmp_path / f"names-{len(list(tmp_path.iterdir()))}.yaml"
+        path.write_text(text)
+        monkeypatch.setenv(names.VARIABLE, str(path))
+        return path
+
+    return write
+
+
+def test_the_example_has_every_key_and_says_nothing(root):
+    example = names.read(root / "profiles/slurm/cluster.example.yaml")
+    assert example == names.Names()
+    keys = yaml.safe_load((root / "profiles/slurm/cluster.example.yaml").read_text())
+    assert set(keys) == set(names.Names.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("partition: {cpu: a}", "partition: unknown key; did you mean 'partitions'?"),
+        ("partitions: {gpus: a}", "partitions.gpus: unknown key; did you mean 'gpu'?"),
+        ("hours: {cpu: -1}", "hours.cpu: Input should be greater than 0 (found -1)"),
+        ("gpu_model: 'h100; rm'", "gpu_model"),
+        ("setup: module load", "setup: Input should be a valid list"),
+        ("a: [", "no YAML"),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_said_with_its_name(given, text, said):
+    path = given(text)
+    with pytest.raises(SteleError) as error:
+        names.read()
+    assert str(path) in str(error.value) and said in str(error.value)
+
+
+def test_a_file_that_the_variable_names_must_be_there(monkeypatch, tmp_path):
+    monkeypatch.setenv(names.VARIABLE, str(tmp_path / "nowhere.yaml"))
+    with pytest.raises(SteleError, match=r"nowhere\.yaml, which does not exist"):
+        names.read()
+
+
+def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_scale(given):
+    given(MINE)
+    paper, generated = (needs.gpu_work("pretrain", generated) for generated in (False, True))
+    assert (paper["gpu"], paper["gpu_model"], paper["slurm_partition"]) == (1, "h100", "accel")
+    assert (generated["gpu"], generated["slurm_partition"]) == (0, "milan") and "gpu_model" not in generated
+    assert [paper["mem_mb"](None, attempt) for attempt in (1, 2)] == [64_000, 100_000]
+    assert [paper["runtime"](None, attempt) for attempt in (1, 2)] == [24 * 60, 24 * 60]
+    assert [generated["mem_mb"](None, attempt) for attempt in (1, 2)] == [4_000, 6_000]
+
+
+def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time(fresh, given):
+    path = given(MINE)
+    run = snakemake(fresh, "--profile", "slurm", "-n", TARGET, STELE_CLUSTER=str(path))
+    assert run.returncode == 0, run.stdout
+    lines = [line for line in run.stdout.splitlines() if line.strip().startswith("resources:")]
+    on_nodes = [line for line in lines if "slurm_partition" in line]
+    assert any("gpu=1" in line and "gpu_model=h100" in line and "slurm_partition=accel" in line for line in on_nodes)
+    assert any("slurm_partition=milan" in line and "mem_mb=6000" in line for line in on_nodes)
+    for line in on_nodes:
+        assert all(key in line for key in ("mem_mb=", "runtime=", "slurm_account=p1234", "qos=long"))
+
+
+def test_the_local_profile_knows_nothing_of_the_cluster_s(fresh, given):
+    path = given(MINE)
+    run = snakemake(fresh, "-n", "results/mrtydi/msm/zero_shot_nq.json", STELE_CLUSTER=str(path))
+    assert run.returncode == 0 and "p1234" not in run.stdout and "scale miniature" in run.stdout

@@ -1,0 +1,55 @@
+"""The disk is full in the middle of a checkpoint: said as that, nothing half-written, what was saved before goes on."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.cluster.conftest import wait_for
+from tests.cluster.test_signals import ENCODER, slowly
+from tests.workflow.conftest import environment, snakemake
+
+
+@pytest.mark.slow
+def test_a_full_disk_loses_nothing(here, built):
+    slowly(built)
+    shown = snakemake(built, "-n", "-p", "--", ENCODER).stdout
+    line = next(line for line in shown.splitlines() if "stele pretraining pretrain" in line)
+    command = "exec " + line[line.index("python -m") :].partition(" > ")[0]
+    python = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+    settings = environment(PYTHONPATH=str(built / "src"), PATH=python, STELE_DEVICE="cpu")
+
+    def begin(limit=resource.RLIM_INFINITY):
+        return subprocess.Popen(
+            command,
+            shell=True,
+            cwd=built,
+            env=settings,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        )
+
+    def files():
+        folders = (built / "state/tiny/pretrain", built / "work/tiny/encoders")
+        return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+
+    first = begin()
+    wait_for(files, what="a saved step")
+    first.send_signal(signal.SIGTERM)
+    assert "the state is saved" in first.communicate(timeout=60)[1]
+    saved = files()
+    assert len(saved) == 1
+    full = begin(limit=max(map(len, saved.values())) // 2)
+    said = full.communicate(timeout=120)[1]
+    assert full.returncode == 1 and "stele: error: the disk is full" in said and "Traceback" not in said
+    assert files() == saved, "the state from before, whole, and nothing beside it"
+    last = begin()
+    said = last.communicate(timeout=240)[1]
+    assert last.returncode == 0 and "going on after step" in said
+    assert (built / ENCODER).with_name("model.safetensors").read_bytes() == (
+        (here / ENCODER).with_name("model.safetensors").read_bytes()
+    )

@@ -1,0 +1,57 @@
+"""What is added to Snakemake's SLURM executor, on questions and answers alone."""
+
+import asyncio
+import types
+
+from stele.cluster import plugin
+
+
+def test_an_answer_is_remembered_while_the_controller_is_away():
+    answers, waits = iter([None, 300, None, 10]), []
+    ask = plugin.remembered(lambda: next(answers), lambda: waits.append(1))
+    assert [ask(), ask(), ask()] == [None, 300, 300] and len(waits) == 2
+
+
+def test_a_job_that_slurm_does_not_start_again_has_failed_and_one_that_it_does_has_not():
+    states = iter(["RUNNING", "PREEMPTED", "PREEMPTED", "PENDING", "NODE_FAIL", "NODE_FAIL", "NODE_FAIL"])
+
+    async def query(*_):
+        return {"7": next(states)}, 0.1
+
+    ask = plugin.ending(query)
+    seen = [asyncio.run(ask())[0]["7"] for _ in range(7)]
+    assert seen == ["RUNNING", "PREEMPTED", "PREEMPTED", "PENDING", "NODE_FAIL", "NODE_FAIL", "FAILED"]
+
+    async def away(*_):
+        return None, None
+
+    assert asyncio.run(plugin.ending(away)()) == (None, None)
+
+
+def job(**changes):
+    rule = types.SimpleNamespace(name="mine", shellcmd="python -m stele pairs mine {params}")
+    values = {"rule": rule, "input": ["a"], "output": ["b"], "params": [["x", "y"], 1], "resources": {"mem_mb": 1}}
+    return types.SimpleNamespace(**values | changes)
+
+
+def test_a_job_is_its_command_inputs_outputs_and_params_and_not_its_size(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert plugin.submitted(job()) is None
+    plugin.note(job())
+    assert plugin.submitted(job()) == plugin.content(job()) == plugin.content(job(resources={"mem_mb": 2}))
+    others = [job(params=[["x", "z"], 1]), job(input=["c"]), job(output=["d"]), job(params=[["x"], "y", 1])]
+    assert plugin.content(job()) not in {plugin.content(other) for other in others}
+    assert plugin.submitted(job(output=["d"])) is None, "each output has a note of its own"
+
+
+def test_the_plugin_that_is_locked_is_the_one_that_is_mended(root):
+    """Each name that is replaced is there; with another version of the plugin this test says what to look at."""
+    import snakemake_executor_plugin_slurm as slurm
+    import snakemake_executor_plugin_slurm_jobstep as jobstep
+    from snakemake.persistence import PersistenceBase
+
+    names = ("get_min_job_age", "query_job_status_squeue", "query_job_status_sacct", "query_job_status")
+    assert all(callable(getattr(slurm, name)) for name in (*names, "get_job_wildcards", "SubmittedJobInfo"))
+    assert callable(slurm.Executor.run_job) and callable(jobstep.Executor.run_job)
+    assert callable(slurm.Executor._report_job_submission_threadsafe) and callable(PersistenceBase.finished)
+    assert "snakemake-executor-plugin-slurm==2.8.0" in (root / "envs/cpu.lock.txt").read_text()
