@@ -49,7 +49,7 @@ def test_a_notice_a_preemption_and_a_kill_lose_nothing(cluster, here, built, dri
         for _ in range(2)
     ]
     wait_for(lambda: "stopped by SIGTERM" in log(built), what="the state saved at the preemption")
-    wait_for(lambda: not running())
+    wait_for(lambda: cluster.jobs("--states=PENDING", rule="pretrain", folder=built), what="the queue")
     cluster.run("scancel", *(id.strip() for id in urgent))
     cluster.run("scontrol", "update", f"JobId={second['id']}", "StartTime=now")  # SLURM would wait for two minutes
     wait_for(
