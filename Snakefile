@@ -27,14 +27,11 @@ wildcard_constraints:
     model="[A-Za-z0-9_.-]+",
     setting="[a-z0-9_]+",
     seeds=r"pt\d+-ft\d+",
-    pt=r"\d+",
     dataset="[a-z0-9_]+",
     part="[A-Za-z0-9_-]+",
     recipe="[a-z0-9_]+",
-    method="[a-z0-9_]+",
     paper="[a-z0-9_]+",
     number=r"\d\d",
-    key="[a-z0-9_]+",
 
 
 onstart:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from stele import catalogue, recipes
 from stele.catalogue import datasets
+from stele.catalogue.user_data import listing, part_files
 from stele.errors import SteleError, unknown
 from stele.plan import Plan
 from stele.scale import shards_of
@@ -16,6 +18,22 @@ from stele.scale import shards_of
 KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
 OF_THE_PLAN = ("corpus", "parts")  # keys of a mining recipe that say what is read, not how it is mined
 OF_TOKENS = ("query_tokens", "passage_tokens")  # those of knowledge pairs that only their tokenising reads
+
+
+class OwnDump(NamedTuple):
+    """A dump of the user's: bytes of the articles, and whether an index stands beside them."""
+
+    size: int
+    index: bool
+
+
+def is_articles(name: str) -> bool:
+    """Whether a dump's file holds the articles.
+
+    >>> is_articles("x/enwiki-1-pages-articles.xml"), is_articles("enwiki-1-pages-articles-multistream-index.txt.bz2")
+    (True, False)
+    """
+    return "pages-articles" in (base := Path(name).name) and "index" not in base
 
 
 class Mined(Plan):
@@ -114,13 +132,32 @@ class Mined(Plan):
         return [self.work(f"documents/wikipedia/{language}/{number}/record.json") for number in numbers]
 
     def shards(self, language: str) -> int:
-        """Parts that a Wikipedia's dump is cut into, each a job."""
-        return shards_of(self.sizes, self.wiki(language))
+        """Parts that a Wikipedia's dump is cut into, each a job; a user's own dump without an index is one."""
+        own = self._own_dump(language)
+        if own and not own.index:
+            return 1
+        return shards_of(self.sizes, self.wiki(language), own.size if own else None)
 
     def dump_mb(self, *languages: str) -> int:
         """About how many MB the dumps of some Wikipedias have: what time, memory and disk are reckoned by."""
         known = {} if self.generated else catalogue.load("dump_sizes")
-        return sum(known.get(self.wiki(code), 1 << 20) for code in languages) >> 20
+        own = {code: found.size for code in languages if (found := self._own_dump(code))}
+        return sum(own.get(code, known.get(self.wiki(code), 1 << 20)) for code in languages) >> 20
+
+    def _own_dump(self, language: str) -> OwnDump | None:
+        """The user's own dump of a Wikipedia; None where there is none, which the job will say."""
+        folder = self.users_folder("wikipedia")
+        if folder and language not in self._own_dumps:
+            files = part_files(listing(folder), datasets.resolve("wikipedia", language, [language]))
+            articles = [Path(folder).expanduser() / name for name in files if is_articles(name)]
+            index = any("index" in Path(name).name for name in files)
+            self._own_dumps[language] = OwnDump(sum(p.stat().st_size for p in articles), index) if articles else None
+        return self._own_dumps.get(language)
+
+    @cached_property
+    def _own_dumps(self) -> dict[str, OwnDump | None]:
+        """The user's own dumps: their folder is looked through once a run."""
+        return {}
 
     def wiki(self, language: str) -> str:
         """The database name of a language's Wikipedia.

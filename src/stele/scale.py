@@ -106,18 +106,20 @@ def load_scale(name: str) -> dict[str, Any]:
     return sizes
 
 
-def shards_of(sizes: Mapping[str, Any], wiki: str) -> int:
+def shards_of(sizes: Mapping[str, Any], wiki: str, size: int | None = None) -> int:
     """Parts that the dump of a wiki ("enwiki") is cut into, each a job: as many as a scale says, or by its size.
+
+    `size` in bytes; None: what the catalogue reckons with.
 
     >>> shards_of({"shards": {}, "shard_bytes": {"wikipedia": 1 << 29}}, "dewiki")
     13
     """
     if "wikipedia" in sizes["shards"]:
         return sizes["shards"]["wikipedia"]
-    known = catalogue.load("dump_sizes")
-    if "wikipedia" not in sizes["shard_bytes"] or wiki not in known:
+    size = size or catalogue.load("dump_sizes").get(wiki)
+    if size is None or "wikipedia" not in sizes["shard_bytes"]:
         return 1
-    return max(1, round(known[wiki] / sizes["shard_bytes"]["wikipedia"]))
+    return max(1, round(size / sizes["shard_bytes"]["wikipedia"]))
 
 
 def _explain(error: ValidationError, name: str) -> SteleError:

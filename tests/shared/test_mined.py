@@ -117,6 +117,23 @@ def test_a_dump_is_cut_by_its_size(jobs, tmp_path):
     assert jobs(scale=scale_file(tmp_path, "generated: false")).shards("en") == 1
 
 
+def test_a_dump_of_one_s_own_is_cut_by_its_own_size_if_it_can_be_cut(jobs, tmp_path):
+    def filed(name, size):
+        (tmp_path / "wiki").mkdir(exist_ok=True)
+        with open(tmp_path / "wiki" / name, "wb") as handle:
+            handle.truncate(size)
+
+    part = jobs(**PAPER).sizes["shard_bytes"]["wikipedia"]
+    filed("swwiki-20240801-pages-articles.xml.bz2", 3 * part)
+    filed("fiwiki-20240801-pages-articles-multistream.xml.bz2", 3 * part)
+    filed("fiwiki-20240801-pages-articles-multistream-index.txt.bz2", 1000)
+    plan = jobs(scale="paper", user_data={"wikipedia": str(tmp_path / "wiki")})
+    assert (plan.shards("sw"), plan.shards("fi")) == (1, 3)
+    assert plan.dump_mb("sw") == plan.dump_mb("fi") == 3 * part >> 20
+    assert jobs(scale="miniature", user_data={"wikipedia": str(tmp_path / "wiki")}).shards("sw") == 1
+    assert plan.shards("te") == jobs(**PAPER).shards("te")  # not there: the job says so
+
+
 def test_wikis_are_called_by_their_databases(jobs):
     plan = jobs(**PAPER)
     assert (plan.wiki("en"), plan.wiki("no"), plan.wiki("yue")) == ("enwiki", "nowiki", "zh_yuewiki")

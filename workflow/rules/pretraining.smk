@@ -8,6 +8,8 @@ rule pretrain:
         record=plan.work("encoders/{model}/pt{pt}/record.json"),
     log:
         plan.log("pretrain/{model}.pt{pt}"),
+    wildcard_constraints:
+        pt=r"\d+",
     conda:
         plan.torch_environment
     threads: plan.sizes["threads"]

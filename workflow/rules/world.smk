@@ -34,6 +34,8 @@ rule standin:
         record=plan.standin("{key}"),
     log:
         plan.log("standin/{key}"),
+    wildcard_constraints:
+        key="[a-z0-9_]+",
     conda:
         "../../envs/cpu.yaml"
     threads: plan.sizes["threads"]
