@@ -10,11 +10,12 @@ import pytest
 
 from tests.cluster.conftest import wait_for
 from tests.cluster.test_signals import ENCODER, slowly
-from tests.workflow.conftest import environment, snakemake
+from tests.workflow.conftest import clone, environment, snakemake
 
 
 @pytest.mark.slow
-def test_a_full_disk_loses_nothing(here, built):
+def test_a_full_disk_loses_nothing(here, tmp_path):
+    built = clone(here, tmp_path / "stele")
     slowly(built)
     shown = snakemake(built, "-n", "-p", "--", ENCODER).stdout
     line = next(line for line in shown.splitlines() if "stele pretraining pretrain" in line)
