@@ -20,7 +20,7 @@ from stele.data_argument import add_data_argument, data_folders, data_records
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, files_digest
 from stele.registry import load_named
-from stele.retrieval.encoding_argument import add_encoding_argument, parse_encoding
+from stele.retrieval.encoding_argument import add_encoding_argument, given_encoder
 
 logger = logging.getLogger(__name__)
 
@@ -38,20 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    import torch
-
-    from stele.encoders.load import load_encoder
-    from stele.training.device import default_device
-
     clock = records.start()
-    if args.threads:
-        torch.set_num_threads(args.threads)
     benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
     if not hasattr(benchmark, "pairs"):
         raise SteleError(f"--benchmark {args.benchmark}: it has no pairs of a question and a gold passage")
     data = data_records(args.data)
     folders = data_folders(data)
-    encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
+    encoder = given_encoder(args)
     found = {}
     with atomic_directory(args.output.parent / VECTORS) as folder:
         for language in args.languages:

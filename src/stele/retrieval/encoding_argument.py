@@ -1,12 +1,15 @@
-"""The argument that completes what an encoder's folder does not state of its encoding."""
+"""The argument that completes what an encoder's folder does not state of its encoding, and the encoder it gives."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stele.errors import SteleError
+
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
 
 
 def add_encoding_argument(parser: argparse.ArgumentParser) -> None:
@@ -22,3 +25,15 @@ def parse_encoding(text: str) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         raise SteleError(f"--encoding: want a JSON object, found {text!r}")
     return value or None
+
+
+def given_encoder(args: argparse.Namespace) -> Encoder:
+    """The encoder of --encoder with --encoding, on this machine's device and on --threads threads."""
+    import torch
+
+    from stele.encoders.load import load_encoder
+    from stele.training.device import default_device
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    return load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))

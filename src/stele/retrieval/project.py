@@ -19,7 +19,7 @@ from stele.benchmarks import tatoeba
 from stele.data_argument import add_data_argument, data_folders, data_records
 from stele.errors import SteleError
 from stele.outputs import atomic_file, sha256
-from stele.retrieval.encoding_argument import add_encoding_argument, parse_encoding
+from stele.retrieval.encoding_argument import add_encoding_argument, given_encoder
 
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
 
@@ -34,17 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    import torch
-
-    from stele.encoders.load import load_encoder
-    from stele.training.device import default_device
-
     clock = records.start()
-    if args.threads:
-        torch.set_num_threads(args.threads)
     data = data_records(args.data)
     sides = sentences(args.language, data_folders(data))
-    encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
+    encoder = given_encoder(args)
     vectors = np.concatenate([encoder.encode(texts, "query") for texts in sides.values()])
     points, explained = principal_components(vectors)
     rows = [(line, language) for language, texts in sides.items() for line in range(len(texts))]
