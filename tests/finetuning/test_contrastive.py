@@ -17,7 +17,7 @@ from tiny_runs import RECIPE, XTREME, example
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
 from stele.finetuning.batches import Group, make_group, positive_mask
-from stele.finetuning.contrastive import group_loss, loss_of_vectors, share
+from stele.finetuning.contrastive import group_loss, loss_of_vectors
 from stele.finetuning.examples import read_examples
 from stele.finetuning.model import load_model
 from stele.finetuning.recipe import parse_recipe
@@ -85,8 +85,8 @@ def test_one_candidate_is_refused():
 
 
 # --- with real towers -------------------------------------------------------------------------------------------------
-def data_and_model(base, style="dpr", number=12):
-    recipe = parse_recipe({**(XTREME if style == "xtreme" else RECIPE), "dropout": 0.0})
+def data_and_model(base, style="dpr", number=12, dropout=0.0):
+    recipe = parse_recipe({**(XTREME if style == "xtreme" else RECIPE), "dropout": dropout})
     module, tokenizer, _ = load_model(base, recipe, 0)
     items = [example(i) for i in range(number)]
     source = [
@@ -187,18 +187,26 @@ def test_scale_and_separate_towers_get_gradients(base, style):
     assert any("pooler" in name for name in names) == (style == "xtreme")
 
 
-def test_shares_are_even_and_refuse_more_processes_than_queries():
-    group = group_of(list(range(7)), list(range(7)))
-    assert share(group, 3) == [(0, 2), (2, 5), (5, 7)]
-    assert share(group, 1) == [(0, 7)]
-    with pytest.raises(SteleError, match="7 queries cannot be spread over 8 processes; use at most 7"):
-        share(group, 8)
-
-
 def uneven_group(data):
     """7 queries, one without a hard negative, one twice: unequal shares, and two candidates to mask."""
     rows = np.array([0, 1, 2, 3, 4, 5, 5])
     return make_group(data, rows, [data.negatives_of(i)[: int(n != 2)] for n, i in enumerate(rows)])
+
+
+# style, dropout, chunk: with chunks, each draws its own dropout, whoever encodes it
+CASES = {"dpr": ("dpr", 0.0, None), "xtreme": ("xtreme", 0.0, None), "dropout": ("dpr", 0.3, 2)}
+
+
+def one_group(base, case, where=None):
+    """This process's part of the loss of one group, and of its gradients."""
+    style, dropout, chunk = CASES[case]
+    data, module = data_and_model(base, style, dropout=dropout)
+    group = uneven_group(data)
+    assert group.mask.sum() == 2
+    torch.manual_seed(1)
+    loss = group_loss(module.train(), data, group, chunk=chunk, team=where) / (where.world if where else 1)
+    loss.backward()
+    return loss.detach(), gradients(module), module
 
 
 WORKER = """
@@ -209,13 +217,10 @@ WORKER = """
     from stele.training.device import place
     where, results = place(), {}
     assert where.world == 2
-    for style in ("dpr", "xtreme"):
-        data, module = t.data_and_model(t.Path(sys.argv[2]), style)
-        loss = t.group_loss(module, data, t.uneven_group(data), where=where)
-        loss.backward()
-        found = t.gradients(module)
+    for case in t.CASES:
+        loss, found, module = t.one_group(t.Path(sys.argv[2]), case, where)
         grads = {n: where.sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
-        results[style] = {"loss": where.sum(loss.detach().clone()), "gradients": grads}
+        results[case] = {"loss": where.sum(loss), "gradients": grads}
     if where.first:
         torch.save(results, sys.argv[3])
     where.wait()
@@ -242,14 +247,9 @@ def test_two_processes_give_the_loss_and_gradients_of_one(base, tmp_path):
     running = [start(rank) for rank in range(2)]
     assert [process.wait(timeout=240) for process in running] == [0, 0]
     two = torch.load(tmp_path / "two.pt", weights_only=True)
-    for style in ("dpr", "xtreme"):
-        data, module = data_and_model(base, style)
-        group = uneven_group(data)
-        assert group.mask.sum() == 2
-        loss = group_loss(module, data, group)
-        loss.backward()
-        assert float(loss.detach()) == pytest.approx(float(two[style]["loss"]), abs=1e-5)
-        found = gradients(module)
+    for case in CASES:
+        loss, found, _ = one_group(base, case)
+        assert float(loss) == pytest.approx(float(two[case]["loss"]), abs=1e-5)
         assert max(float(value.abs().max()) for value in found.values()) > 1e-2
-        for name, value in two[style]["gradients"].items():
-            assert torch.allclose(value, found.get(name, torch.zeros_like(value)), atol=1e-4), (style, name)
+        for name, value in two[case]["gradients"].items():
+            assert torch.allclose(value, found.get(name, torch.zeros_like(value)), atol=1e-4), (case, name)

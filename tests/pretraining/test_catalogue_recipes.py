@@ -101,7 +101,7 @@ KEPT = FROM_CONTRIEVER | {
     "pairs": 512,
     "length": 128,
     "mask_duplicates": True,
-    "encode_chunk": 256,
+    "encode_chunk": 64,
 }
 PAPER = {
     "msm": MSM,

@@ -181,34 +181,6 @@ def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path, stores):
     )
 
 
-def shared_run(rank, world, folder, stores):
-    torch.set_num_threads(1)
-    where = HERE
-    if world > 1:
-        rendezvous = f"file://{folder}/rendezvous"
-        torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
-        where = Place(torch.device("cpu"), rank, world)
-    module, outcome = fit(folder / f"state{world}", stores, on=where, groups=3, steps=5)
-    torch.save([module.state_dict(), outcome["counts"]], folder / f"{world}-{rank}.pt")
-
-
-def test_two_processes_train_as_one(tmp_path, stores):
-    """Three groups on two processes: the queue has all keys, in the order of the groups, in both of them."""
-    for world in (1, 2):
-        processes = [FORK.Process(target=shared_run, args=(r, world, tmp_path, stores)) for r in range(world)]
-        for process in processes:
-            process.start()
-        for process in processes:
-            process.join(60)
-            assert process.exitcode == 0
-    alone, counts = torch.load(tmp_path / "1-0.pt")
-    for rank in (0, 1):
-        weights, seen = torch.load(tmp_path / f"2-{rank}.pt")
-        assert seen == counts
-        for name, value in alone.items():
-            assert torch.allclose(value, weights[name], atol=1e-4), name
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

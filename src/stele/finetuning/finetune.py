@@ -55,6 +55,7 @@ def run(args: argparse.Namespace) -> None:
     from stele.finetuning.selection import Selection
     from stele.training import loop
     from stele.training.device import place
+    from stele.training.division import divide
     from stele.training.recipe import read_json
 
     values = read_json(args.recipe)
@@ -90,6 +91,7 @@ def run(args: argparse.Namespace) -> None:
         evaluate=None if selection is None else (selection.every, selection.measure),
         label=f"finetune {args.model} on {recipe.training_set.name}",
         on=where,
+        spread=divide(recipe.accumulation, where).spread,
     )
     if where.first:
         if selection is not None:
@@ -104,32 +106,24 @@ def run(args: argparse.Namespace) -> None:
 def losses(
     module: Any, data: Any, recipe: Any, seed: int, where: Any, selection: Any = None
 ) -> Callable[[int], Iterator]:
-    """loss_at for the training loop: the groups of a step.
-
-    With at least as many groups a step as processes, a process takes whole groups; else a group is spread over all.
-    """
-    from dataclasses import replace
-
+    """loss_at for the training loop: the groups of a step that are this process's, or its shares of all."""
     from stele.finetuning.batches import training_group
     from stele.finetuning.contrastive import group_loss
+    from stele.training.division import divide
 
     groups_an_epoch = recipe.steps_per_epoch(len(data)) * recipe.accumulation
-    whole = recipe.accumulation >= where.world
-    place = replace(where, rank=0, world=1) if whole else where
-    weight = 1 / recipe.accumulation if whole else 1 / (recipe.accumulation * where.world)
+    part = divide(recipe.accumulation, where)
 
     def loss_at(step: int) -> Iterator[Mapping[str, Any]]:
         if selection is not None:
             selection.step = step + 1
-        first = where.rank if whole else 0
-        for number in range(first, recipe.accumulation, where.world if whole else 1):
+        for number in part.numbers:
             epoch, index = divmod(step * recipe.accumulation + number, groups_an_epoch)
             group = training_group(
                 data, recipe.batch, recipe.hard_negatives, seed, epoch, index, recipe.hard_negative_ratio
             )
-            loss = group_loss(module, data, group, recipe.temperature, recipe.encode_chunk, place)
-            masked = int(group.mask.sum()) if whole or where.first else 0
-            yield {"nll": (loss * place.world, weight), "masked_duplicates": masked}
+            loss = group_loss(module, data, group, recipe.temperature, recipe.encode_chunk, part.team)
+            yield {"nll": (loss, part.weight), "masked_duplicates": int(group.mask.sum()) if part.counted else 0}
 
     return loss_at
 

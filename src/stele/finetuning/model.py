@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from stele.encoders.encode import default_batch_tokens
 from stele.encoders.load import tower_folders
@@ -21,6 +19,8 @@ from stele.encoders.tokens import Tokens, collate, length_buckets
 from stele.encoders.trunk import load_trunk, positions
 from stele.errors import SteleError
 from stele.finetuning.recipe import FinetuningRecipe
+from stele.training.device import Place
+from stele.training.division import cut, in_pieces
 
 
 class DualEncoder(nn.Module):
@@ -42,30 +42,29 @@ class DualEncoder(nn.Module):
     def device(self) -> torch.device:
         return next(self.parameters()).device
 
-    def vectors(self, tokens: Tokens, rows: np.ndarray, kind: Kind, chunk: int | None = None) -> Tensor:
+    def vectors(
+        self, tokens: Tokens, rows: np.ndarray, kind: Kind, chunk: int | None = None, team: Place | None = None
+    ) -> Tensor:
         """Vectors [len(rows), d] of texts, in their order.
 
         Texts are encoded in batches of similar length, which changes neither the vectors nor who shares negatives.
         With `chunk`, so many at a time, and they are encoded again in the backward pass: memory is that of one chunk.
+        With a `team`, each of its processes encodes some batches, and all get all vectors (division.in_pieces).
         """
         model, lengths = self.tower(kind), tokens.lengths_of(rows)
         if not len(rows):
             return torch.empty(0, model.config.hidden_size, device=self.device)
-        encode = embed
         if chunk is None:
             batches = length_buckets(lengths, default_batch_tokens(self.device, model.config.hidden_size))
         else:
             order = np.argsort(-lengths, kind="stable")
-            batches = np.array_split(order, range(chunk, len(order), chunk))
-            if torch.is_grad_enabled():
-                encode = partial(checkpoint, embed, use_reentrant=False)
-        parts = []
-        for batch in batches:
+            batches = [order[piece] for piece in cut(len(order), chunk)]
+
+        def encode(batch: np.ndarray) -> Tensor:
             inputs = {k: v.to(self.device) for k, v in collate(tokens, rows[batch], self.pad_id).items()}
-            parts.append(encode(model, inputs, self.spec))
-        back = np.empty(len(rows), dtype=np.int64)
-        back[np.concatenate(batches)] = np.arange(len(rows))
-        return torch.cat(parts)[torch.from_numpy(back).to(self.device)]
+            return embed(model, inputs, self.spec)
+
+        return in_pieces(encode, batches, chunk is not None, team)
 
 
 def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualEncoder, Any, dict[str, Any]]:

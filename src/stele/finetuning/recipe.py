@@ -70,7 +70,9 @@ class FinetuningRecipe(BaseModel):
     scale: float | None = Field(
         None, gt=0, description="initial value of a learned factor on the scores; None: no factor"
     )
-    encode_chunk: int | None = Field(None, ge=1, description="texts encoded at a time, recomputed in the backward pass")
+    encode_chunk: int | None = Field(
+        None, ge=1, description="texts encoded at a time; a device with several such parts encodes them twice"
+    )
 
     epochs: float | None = Field(None, gt=0)
     steps: int | None = Field(None, ge=1, description="optimiser steps; instead of epochs")

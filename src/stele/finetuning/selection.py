@@ -16,7 +16,7 @@ from stele.encoders.spec import Kind
 from stele.encoders.tokens import Tokens
 from stele.errors import SteleError
 from stele.finetuning.batches import Group, dev_groups
-from stele.finetuning.contrastive import gather, loss_of_vectors
+from stele.finetuning.contrastive import loss_of_vectors
 from stele.finetuning.examples import Examples
 from stele.finetuning.model import DualEncoder
 from stele.finetuning.recipe import FinetuningRecipe
@@ -37,11 +37,10 @@ class Vectors:
     def of(self, kind: Kind, rows: np.ndarray) -> Tensor:
         """Vectors [len(rows), d] on every process."""
         tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
-        shares = np.array_split(rows, self.where.world)
+        team = self.where if self.where.world > 1 and len(rows) >= self.where.world else None
         half = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(self.precision)
         with torch.no_grad(), torch.autocast(self.module.device.type, half) if half else nullcontext():
-            own = self.module.vectors(tokens, shares[self.where.rank], kind)
-        return own if self.where.world == 1 else gather(own, [len(part) for part in shares], self.where)
+            return self.module.vectors(tokens, rows, kind, team=team)
 
 
 def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe) -> float:

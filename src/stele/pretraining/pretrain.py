@@ -43,6 +43,7 @@ def run(args: argparse.Namespace) -> None:
     from stele.pretraining.stores import open_stores, parse_pairs
     from stele.training import flops, loop, tasks
     from stele.training.device import place
+    from stele.training.division import divide
     from stele.training.masking import vocabulary
     from stele.training.recipe import parse_recipe, read_json
 
@@ -77,6 +78,7 @@ def run(args: argparse.Namespace) -> None:
         after_step=module.after_step,
         label=f"pretrain {args.model}",
         on=where,
+        spread=divide(recipe.groups, where).spread,
     )
     if where.first:
         facts = {**describe(recipe, made, outcome["counts"], wanted), "model": args.model}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CHOICE = "STELE_DEVICE"  # "cpu" keeps a job off an accelerator
+# how long processes wait for one another: longer than what the first does alone, reading a training set above all; that
+# one of them has ended is torchrun's to notice
+PATIENCE = timedelta(hours=4)
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,10 @@ class Place:
 
 
 def place() -> Place:
-    """The accelerator if there is one, else the CPU; processes as `accelerate launch` or `torchrun` started them."""
+    """The accelerator if there is one, else the CPU; processes as `torchrun` started them (stele.launch)."""
     from accelerate import PartialState
 
-    state = PartialState(cpu=os.environ.get(CHOICE) == "cpu")
+    state = PartialState(cpu=os.environ.get(CHOICE) == "cpu", timeout=PATIENCE)
     return Place(state.device, state.process_index, state.num_processes)
 
 

@@ -4,9 +4,8 @@ What a step does is a function of (seed, step): the micro-batches come from `los
 micro-batch i (dropout) are seeded with (seed, step, i). A run that was killed and started again, on the same number of
 threads, ends in the same bytes on a CPU as one that was not.
 
-With several processes, process r of w takes the micro-batches r, r + w, ... of a step; gradients are summed over
-processes before the optimiser sees them, once a step. A micro-batch is never split, so what shares negatives and
-batch-norm statistics does not depend on the number of devices.
+With several processes, process r of w takes the micro-batches r, r + w, ... of a step, or all of them have a share of
+each (stele.training.division); gradients are summed over processes before the optimiser sees them, once a step.
 """
 
 from __future__ import annotations
@@ -49,6 +48,7 @@ def train(
     after_step: Callable[[Place], None] | None = None,
     label: str = "training",
     on: Place | None = None,
+    spread: bool = False,
 ) -> dict[str, Any]:
     """Trains `module` in place; returns {"steps", "losses", "counts", "evaluations", "seconds"}.
 
@@ -64,10 +64,13 @@ def train(
     after_step     done after every optimiser step, in all processes together and before the state is saved: what a
                    module changes by itself, a momentum encoder for example, which its state then has
     evaluate       (every, measure): after every so many steps and after the last, measure() -> figures for the curve
+    spread         every process has a share of each micro-batch, for which all draw the same random numbers
     """
     started = time.monotonic()
-    run = _Run(module, optimisation, Path(state), seed, on or place())
+    run = _Run(module, optimisation, Path(state), seed, on or place(), spread)
     run.resume()
+    if run.where.world > 1:
+        log.info("%d processes: %s", run.where.world, "each group over all" if spread else "whole groups in turn")
     with states.stop_signals() as received, bar(optimisation.steps, label, "step") as shown:
         shown.update(run.step)
         while run.step < optimisation.steps:
@@ -100,10 +103,13 @@ def train(
 class _Run:
     """A run between two steps."""
 
-    def __init__(self, module: nn.Module, settings: Optimisation, folder: Path, seed: int, where: Place) -> None:
+    def __init__(
+        self, module: nn.Module, settings: Optimisation, folder: Path, seed: int, where: Place, spread: bool
+    ) -> None:
         torch.set_num_threads(settings.threads)
         module.to(where.device).train()
         self.module, self.settings, self.folder, self.seed, self.where = module, settings, folder, seed, where
+        self.first, self.stride = (0, 1) if spread else (where.rank, where.world)  # of micro-batches
         self.optimiser = settings.optimiser(module)
         self.parameters = [p for group in self.optimiser.param_groups for p in group["params"]]
         self.scaler = torch.amp.GradScaler(where.device.type, enabled=settings.precision == "float16")
@@ -134,7 +140,7 @@ class _Run:
         """Backward passes of all micro-batches; returns what the ledger is to show, still on the device."""
         totals: Losses = {}
         counts: dict[str, int] = {}
-        index = self.where.rank
+        index = self.first
         while True:
             torch.manual_seed(derive(self.seed, "micro-batch", self.step, index))
             with self._autocast():
@@ -148,7 +154,7 @@ class _Run:
             for name, number in named.items():
                 if isinstance(number, int):
                     counts[name] = counts.get(name, 0) + number
-            index += self.where.world
+            index += self.stride
 
     def _autocast(self):
         dtype = TYPES.get(self.settings.precision)

@@ -54,7 +54,9 @@ class PretrainingRecipe(BaseModel):
     save_every_seconds: float = Field(60.0, ge=0)
 
     snapshots: list[int] = Field([], description="steps after which the encoder is kept as it is then")
-    encode_chunk: int | None = Field(None, ge=1, description="sequences encoded at a time, again in the backward pass")
+    encode_chunk: int | None = Field(
+        None, ge=1, description="sequences encoded at a time; a device with several such parts encodes them twice"
+    )
     equal_compute_to: dict[str, Any] | None = Field(None, description="a recipe whose FLOPs decide this one's steps")
 
     @model_validator(mode="after")

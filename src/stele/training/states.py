@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.checkpoint import checkpoint
+
+from stele.training.device import Place
+from stele.training.division import cut, in_pieces
 
 
 def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
@@ -15,31 +18,45 @@ def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
     return model(input_ids=ids, attention_mask=None if mask is None else mask.long()).last_hidden_state
 
 
-def first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None = None) -> Tensor:
+def first_states(
+    model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None = None, team: Place | None = None
+) -> Tensor:
     """The last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
 
     In the last layer only that token asks, so queries, attention, feed-forward and normalisation are computed for it
     alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`, sequences go through
-    that many at a time and are computed again in the backward pass, so memory is that of one chunk.
+    that many at a time and are computed again in the backward pass, so memory is that of one chunk. With a `team`, each
+    of its processes computes some of them, and all get all (division.in_pieces).
     """
-    return _in_chunks(_first_states if _is_bert_like(model) else _first_of_all, model, ids, mask, chunk)
+    return _in_pieces(_first_states if _is_bert_like(model) else _first_of_all, model, ids, mask, chunk, team)
 
 
-def mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None = None) -> Tensor:
+def mean_states(
+    model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None = None, team: Place | None = None
+) -> Tensor:
     """The mean last hidden state [n, d] of each sequence's tokens, special ones included, float32 (KEPT, section 3.1).
 
-    `chunk` as for `first_states`.
+    `chunk` and `team` as for `first_states`.
     """
-    return _in_chunks(_mean_states, model, ids, mask, chunk)
+    return _in_pieces(_mean_states, model, ids, mask, chunk, team)
 
 
-def _in_chunks(
-    one: Callable[..., Tensor], model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None
+def _in_pieces(
+    one: Callable[..., Tensor],
+    model: nn.Module,
+    ids: Tensor,
+    mask: Tensor | None,
+    chunk: int | None,
+    team: Place | None,
 ) -> Tensor:
-    if chunk is None or len(ids) <= chunk:
+    if team is None and (chunk is None or len(ids) <= chunk):
         return one(model, ids, mask)
-    parts = zip(ids.split(chunk), [None] * len(ids) if mask is None else mask.split(chunk), strict=False)
-    return torch.cat([checkpoint(one, model, *part, use_reentrant=False) for part in parts])
+
+    def encode(rows: np.ndarray) -> Tensor:
+        chosen = torch.from_numpy(rows).to(ids.device)
+        return one(model, ids[chosen], None if mask is None else mask[chosen])
+
+    return in_pieces(encode, cut(len(ids), chunk), chunk is not None, team)
 
 
 def _is_bert_like(model: nn.Module) -> bool:

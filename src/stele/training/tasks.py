@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from stele.registry import load_named
 from stele.training.device import Place
+from stele.training.division import divide
 from stele.training.flops import Shape
 from stele.training.heads import ObjectiveHeads
 from stele.training.masking import Vocabulary
@@ -86,9 +87,9 @@ class Pretraining(nn.Module):
                 built[name].begin(model)
         return cls(model, built)
 
-    def forward(self, task: str, batch: Mapping[str, Any]) -> Tensor:
-        """The mean loss of one group."""
-        return self.heads[task](self.model, batch)
+    def forward(self, task: str, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+        """The mean loss of one group, which a team of processes may share."""
+        return self.heads[task](self.model, batch, team)
 
     def after_step(self, where: Place) -> None:
         """What the tasks do between two steps."""
@@ -138,7 +139,7 @@ def scheduled(j: int, recipe: PretrainingRecipe) -> tuple[str, int]:
 def losses(
     tasks: Mapping[str, Task], module: Pretraining, recipe: PretrainingRecipe, place: Place, shape: Shape
 ) -> Callable[[int], Iterator[dict[str, Any]]]:
-    """`loss_at` for the training loop: the groups of a step that are this process's.
+    """`loss_at` for the training loop: the groups of a step that are this process's, or its shares of all.
 
     Each group counts as its mean loss, so the step's loss is their mean: the sum of equation 3 of MSM with the two
     terms in the ratio of their batches, as the released code has it (criterions/masked_lm_msm.py scales a contrastive
@@ -146,14 +147,17 @@ def losses(
     Adam's steps do not depend on. Groups, their vectors and duplicates, and the operations of all are counted.
     """
 
+    part = divide(recipe.groups, place)
+
     def loss_at(step: int) -> Iterator[dict[str, Any]]:
-        for i in range(place.rank, recipe.groups, place.world):
+        for i in part.numbers:
             name, n = scheduled(step * recipe.groups + i, recipe)
             task = tasks[name]
             made = task.batch(n)
             counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}
             counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, recipe, shape))}
-            yield {task.name: (module(task.name, to_device(made, place.device)), 1 / recipe.groups), **counts}
+            loss = module(task.name, to_device(made, place.device), part.team)
+            yield {task.name: (loss, part.weight)} | (counts if part.counted else {})
 
     return loss_at
 

@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from stele.errors import SteleError
 from stele.training import flops as count
+from stele.training.device import Place
 from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
 from stele.training.negatives import duplicate_mask, in_batch_loss
@@ -73,9 +74,9 @@ class Heads(ObjectiveHeads):
         self.recipe = recipe
         self.projector = Projector(recipe.projector, config.hidden_size)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
         """The neighbour asks, the sentence is to be found."""
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], self.recipe.encode_chunk)
+        vectors = first_states(model.base_model, batch["ids"], batch["mask"], self.recipe.encode_chunk, team)
         keys, queries = self.projector(vectors[0::2], vectors[1::2])
         positives = torch.arange(len(keys), device=keys.device)
         mask = duplicate_mask(batch["names"], positives) if self.recipe.mask_duplicates else None

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from stele.errors import SteleError
 from stele.training import flops as count
+from stele.training.device import Place
 from stele.training.heads import ObjectiveHeads, initialise
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
 from stele.training.negatives import duplicate_mask, in_batch_loss
@@ -75,10 +76,10 @@ class Heads(ObjectiveHeads):
         )
         initialise(self)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries, blocks = (
-            self.projection(first_states(model.base_model, batch[f"{name}_ids"], batch[f"{name}_mask"], chunk))
+            self.projection(first_states(model.base_model, batch[f"{name}_ids"], batch[f"{name}_mask"], chunk, team))
             for name in ("query", "block")
         )
         positives = torch.arange(len(queries), device=queries.device)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.training import flops as count
+from stele.training.device import Place
 from stele.training.heads import ObjectiveHeads
 from stele.training.masking import Vocabulary, fingerprints
 from stele.training.negatives import duplicate_mask, in_batch_loss
@@ -63,9 +64,10 @@ class Heads(ObjectiveHeads):
         super().__init__()
         self.recipe = recipe
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+        chunk = self.recipe.encode_chunk
         queries, passages = (
-            mean_states(model.base_model, batch[f"{side}_ids"], batch[f"{side}_mask"], self.recipe.encode_chunk)
+            mean_states(model.base_model, batch[f"{side}_ids"], batch[f"{side}_mask"], chunk, team)
             for side in ("query", "passage")
         )
         positives = torch.arange(len(queries), device=queries.device)

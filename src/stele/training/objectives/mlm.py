@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.checkpoint import checkpoint
 
 from stele.errors import SteleError
 from stele.training import flops as count
+from stele.training.device import Place
+from stele.training.division import cut, own_parts, summed
 from stele.training.heads import ObjectiveHeads, vocabulary_head
 from stele.training.masking import Vocabulary, attention, mask_tokens, pad
 from stele.training.recipe import PretrainingRecipe
@@ -53,25 +55,34 @@ class Heads(ObjectiveHeads):
         super().__init__()
         self.recipe = recipe
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
-        return masked_loss(model, batch, self.recipe.encode_chunk)
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+        return masked_loss(model, batch, self.recipe.encode_chunk, team)
 
 
-def masked_loss(model: nn.Module, batch: Mapping[str, Tensor], chunk: int | None = None) -> Tensor:
+def masked_loss(
+    model: nn.Module, batch: Mapping[str, Tensor], chunk: int | None = None, team: Place | None = None
+) -> Tensor:
     """Mean cross-entropy over the hidden tokens of a batch; the vocabulary head sees their states only.
 
-    With `chunk`, so many sequences at a time, computed again in the backward pass: memory is that of one chunk.
+    With `chunk`, so many sequences at a time, computed again in the backward pass: memory is that of one chunk. With a
+    `team`, each of its processes computes some of them, and all get the mean of all (division.own_parts).
     """
     ids, mask, places, targets = (batch[name] for name in ("ids", "mask", "places", "targets"))
-    if chunk is None or len(ids) <= chunk:
+    if team is None and (chunk is None or len(ids) <= chunk):
         return _loss(model, ids, mask, places, targets, "mean")
-    total, width = 0.0, ids.shape[1]
-    for first in range(0, len(ids), chunk):
-        rows = slice(first, first + chunk)
-        own = (places >= first * width) & (places < (first + chunk) * width)
-        part = (ids[rows], None if mask is None else mask[rows], places[own] - first * width, targets[own], "sum")
-        total = total + checkpoint(_loss, model, *part, use_reentrant=False)
-    return total / len(targets)
+    width = ids.shape[1]
+
+    def summed_loss(rows: np.ndarray) -> Tensor:
+        chosen = torch.from_numpy(rows).to(ids.device)
+        number = torch.full((len(ids),), -1, device=ids.device)  # of a row of the batch among the chosen ones
+        number[chosen] = torch.arange(len(rows), device=ids.device)
+        row = number[places // width]
+        own = row >= 0
+        part = None if mask is None else mask[chosen]
+        return _loss(model, ids[chosen], part, row[own] * width + places[own] % width, targets[own], "sum")
+
+    parts = own_parts(summed_loss, cut(len(ids), chunk), chunk is not None, team)
+    return summed(torch.stack(parts).sum(), team) / len(targets)
 
 
 def _loss(model: nn.Module, ids: Tensor, mask: Tensor | None, places: Tensor, targets: Tensor, kind: str) -> Tensor:

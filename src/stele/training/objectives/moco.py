@@ -24,6 +24,7 @@ from torch.nn import functional
 
 from stele.training import flops as count
 from stele.training.device import Place
+from stele.training.division import divide
 from stele.training.heads import ObjectiveHeads
 from stele.training.masking import Vocabulary
 from stele.training.recipes.moco import Recipe
@@ -74,11 +75,11 @@ class Heads(ObjectiveHeads):
     def begin(self, model: nn.Module) -> None:
         self.key_encoder = copy.deepcopy(model.base_model).requires_grad_(False)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
-        queries = mean_states(model.base_model, batch["query_ids"], batch["query_mask"], chunk)
+        queries = mean_states(model.base_model, batch["query_ids"], batch["query_mask"], chunk, team)
         with torch.no_grad():
-            keys = mean_states(self.key_encoder, batch["passage_ids"], batch["passage_mask"], chunk)
+            keys = mean_states(self.key_encoder, batch["passage_ids"], batch["passage_mask"], chunk, team)
         self.waiting.append(keys)
         with torch.autocast(queries.device.type, enabled=False):
             own = (queries * keys).sum(1, keepdim=True)
@@ -88,11 +89,14 @@ class Heads(ObjectiveHeads):
     @torch.no_grad()
     def after_step(self, model: nn.Module, where: Place) -> None:
         """The step's keys take the places of the oldest ones, in the order of their groups; the key encoder follows."""
+        part = divide(self.recipe.groups, where)
         keys = self.queue.new_zeros(self.recipe.groups, self.recipe.pairs, self.queue.shape[1])
-        for number, own in enumerate(self.waiting):
-            keys[where.rank + number * where.world] = own
+        for number, own in zip(part.numbers, self.waiting, strict=True):
+            keys[number] = own
         self.waiting.clear()
-        keys = where.sum(keys).flatten(0, 1)  # of the others there are zeros
+        if not part.spread:
+            where.sum(keys)  # of the others' groups there are zeros
+        keys = keys.flatten(0, 1)
         places = (self.oldest + torch.arange(len(keys), device=keys.device)) % len(self.queue)
         self.queue[places] = keys
         self.oldest.copy_((self.oldest + len(keys)) % len(self.queue))

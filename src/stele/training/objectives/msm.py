@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.training import flops as count
+from stele.training.device import Place
 from stele.training.document_encoder import DocumentEncoder
 from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hierarchical import hierarchical_loss
@@ -96,10 +97,10 @@ class Heads(ObjectiveHeads):
             Projector(recipe.projector, config.hidden_size) for _ in range(copies[recipe.heads])
         )
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any]) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
         """The group's mean hierarchical contrastive loss."""
         recipe = self.recipe
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk)
+        vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, team)
         which = -1 if batch["english"] else 0  # the last one is English's own where there are two
         predictions = self.encoders[which](vectors, batch["counts"])
         keys, queries = self.projectors[which](vectors, predictions)

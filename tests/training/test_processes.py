@@ -1,0 +1,189 @@
+"""One, two and four processes (gloo) train alike: whole groups and spread ones, batch norm, memory bank, MLM."""
+
+import csv
+import multiprocessing
+
+import numpy as np
+import pytest
+import torch
+from tiny_objectives import OWN, SHAPE, WORDS, model, recipe
+
+from stele.errors import SteleError
+from stele.training import tasks
+from stele.training.device import Place
+from stele.training.division import cut, divide, gathered, in_pieces, own_parts, summed
+from stele.training.loop import train
+
+FORK = multiprocessing.get_context("fork")
+CPU = torch.device("cpu")
+# pieces of one or two sequences: at least as many as there are processes, in every group
+CASES = {
+    "msm": dict(encode_chunk=2, groups=5, documents=4, mlm_sequences=8),  # batch norm over the group, MLM beside it
+    "msm whole": dict(encode_chunk=2, groups=8),
+    "crop": dict(encode_chunk=2, groups=3, mlm_sequences=8),
+    "ict": dict(encode_chunk=1, groups=1, mlm_share=0.0, clip_norm=0.5),
+    "mlm": dict(encode_chunk=2, groups=3, mlm_sequences=8),
+    "kept": dict(encode_chunk=1),
+    "moco": dict(encode_chunk=1, groups=3),  # the queue has all keys, in the order of the groups
+}
+
+
+def together(world, run, *arguments):
+    """run(place, *arguments) in so many processes; all must end well."""
+
+    def start(rank):
+        torch.set_num_threads(1)
+        if world > 1:
+            rendezvous = f"file://{arguments[0]}/rendezvous{world}"
+            torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
+        run(Place(CPU, rank, world), *arguments)
+
+    processes = [FORK.Process(target=start, args=(rank,)) for rank in range(world)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+    assert [process.exitcode for process in processes] == [0] * world
+
+
+def fit(where, folder, stores, case, changes):
+    settled = recipe(case.split()[0], dropout=0.2, **changes)
+    made = tasks.new_tasks(settled, stores, WORDS, 3)
+    encoder = model("bert")
+    for part in encoder.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.2
+    module = tasks.Pretraining.of(encoder, {name: task.objective.Heads for name, task in made.items()}, settled, 3)
+    name = f"{case}-{where.world}"
+    outcome = train(
+        module=module,
+        loss_at=tasks.losses(made, module, settled, where, SHAPE),
+        optimisation=settled.optimisation(),
+        state=folder / f"state-{name}",
+        seed=3,
+        curve=folder / f"{name}.csv",
+        after_step=module.after_step,
+        on=where,
+        spread=divide(settled.groups, where).spread,
+    )
+    torch.save([module.state_dict(), outcome["counts"]], folder / f"{name}-{where.rank}.pt")
+
+
+def fit_all(where, folder, stores):
+    for case, changes in CASES.items():
+        fit(where, folder, stores, case, changes)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Every case trained by one, two and four processes."""
+    from tiny_objectives import new_stores
+
+    folder = tmp_path_factory.mktemp("trained")
+    stores = new_stores(folder / "stores")
+    for world in (1, 2, 4):
+        together(world, fit_all, folder, stores)
+    return folder
+
+
+def rows(path):
+    with path.open() as handle:
+        return list(csv.DictReader(handle))
+
+
+@pytest.mark.parametrize("world", [2, 4])
+@pytest.mark.parametrize("case", CASES)
+def test_the_curve_is_that_of_one_process(trained, case, world):
+    """Dropout included: every piece draws its own, whoever encodes it."""
+    alone, shared = rows(trained / f"{case}-1.csv"), rows(trained / f"{case}-{world}.csv")
+    assert len(alone) == len(shared) == 4
+    for one, other in zip(alone, shared, strict=True):
+        assert one.keys() == other.keys()
+        for name, value in one.items():
+            assert float(other[name]) == pytest.approx(float(value), rel=1e-4, abs=1e-5), name
+
+
+@pytest.mark.parametrize("world", [2, 4])
+@pytest.mark.parametrize("case", CASES)
+def test_all_processes_end_with_the_weights_and_counts_of_one(trained, case, world):
+    alone, counts = torch.load(trained / f"{case}-1-0.pt")
+    first, _ = torch.load(trained / f"{case}-{world}-0.pt")
+    for rank in range(world):
+        weights, seen = torch.load(trained / f"{case}-{world}-{rank}.pt")
+        assert seen == counts
+        for name, value in alone.items():
+            assert torch.equal(weights[name], first[name]), name
+            assert torch.allclose(value, weights[name], atol=2e-4), name
+
+
+def test_every_objective_is_tried():
+    assert {case.split()[0] for case in CASES} == set(OWN)
+
+
+# --- the division itself ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("groups", [1, 3, 4, 16])
+@pytest.mark.parametrize("world", [1, 2, 3, 4, 8])
+def test_every_group_counts_once(groups, world):
+    parts = [divide(groups, Place(CPU, rank, world)) for rank in range(world)]
+    weights, counted = np.zeros(groups), np.zeros(groups)
+    for part in parts:
+        weights[list(part.numbers)] += part.weight
+        counted[list(part.numbers)] += part.counted
+    assert np.allclose(weights, 1 / groups) and (counted == 1).all()
+    assert len({part.spread for part in parts}) == 1 and parts[0].spread == (groups % world != 0)
+
+
+def share_of_seven(where, folder):
+    """Seven rows in uneven pieces, in no order: each process gets all vectors, and the gradient of its own."""
+    weights = torch.arange(7.0).requires_grad_()
+    pieces = [np.array([5, 0]), np.array([3]), np.array([6, 1, 2]), np.array([4])]
+    vectors = in_pieces(lambda piece: weights[torch.from_numpy(piece)][:, None] * 2, pieces, True, where)
+    assert vectors.flatten().tolist() == [2.0 * n for n in range(7)]
+    loss = (vectors.flatten() * torch.arange(1.0, 8.0)).sum()
+    (loss / where.world).backward()
+    gradient = where.sum(torch.zeros(7) if weights.grad is None else weights.grad)
+    assert gradient.tolist() == pytest.approx([2.0 * n for n in range(1, 8)])
+    own = torch.tensor(float(where.rank + 1), requires_grad=True)
+    whole = summed(own * 3, where)
+    assert whole.item() == 3 * sum(range(1, where.world + 1))
+    (whole / where.world).backward()
+    assert own.grad.item() == pytest.approx(3.0)
+    assert gathered(torch.full((where.rank, 1), 1.0), range(where.world), where).shape == (sum(range(where.world)), 1)
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_vectors_and_gradients_of_shared_pieces_by_hand(tmp_path, world):
+    together(world, share_of_seven, tmp_path)
+
+
+def test_pieces_draw_random_numbers_of_their_own():
+    """What a piece draws depends on the seed and its number; what comes after the pieces, on neither them nor it."""
+
+    def drawn(pieces, chunked):
+        torch.manual_seed(7)
+        found = own_parts(lambda piece: torch.rand(len(piece)), pieces, chunked, None)
+        return torch.cat(found), torch.rand(1).item()
+
+    numbers, after = drawn(cut(6, 2), True)
+    assert len(set(numbers.tolist())) == 6
+    assert drawn([*cut(6, 2)[:2], np.array([4])], True)[1] == after
+    assert torch.equal(drawn([*cut(6, 2)[:2], np.array([4])], True)[0], numbers[:5])
+
+
+def test_pieces_are_computed_again_only_where_there_are_several():
+    calls = []
+
+    def encode(piece):
+        calls.append(len(piece))
+        return weights[torch.from_numpy(piece)][:, None].exp()
+
+    for chunk, expected in ((3, [3, 3, 3, 3]), (6, [6])):
+        weights = torch.ones(6, requires_grad=True)
+        calls.clear()
+        in_pieces(encode, cut(6, chunk), True, None).sum().backward()
+        assert calls == expected
+
+
+def test_more_processes_than_sequences_is_an_error():
+    with pytest.raises(SteleError, match="a group of 3 cannot be spread over 4 processes; use at most 3"):
+        own_parts(lambda piece: torch.zeros(len(piece)), cut(3, 1), True, Place(CPU, 0, 4))
