@@ -32,7 +32,9 @@ pdf: setup
 
 test: setup
 	@echo "== running the tests"
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore=tests/cluster
+	@echo "== running those on a private SLURM cluster: nearly all of it is waiting, so three at a time"
+	$(BIN)/python -m pytest tests/cluster -n 3 --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	@echo "== checking style"

@@ -1,5 +1,4 @@
-# Stele: rebuilds every table of five papers on cross-lingual dense retrieval.
-# What is built: config.yaml. How: profiles/default (this machine) or slurm. Start with README.md.
+# Stele rebuilds every table of five papers. What is built: config.yaml. How: profiles/. Start with README.md.
 import sys
 from pathlib import Path
 
@@ -8,11 +7,11 @@ from snakemake.utils import min_version
 min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
-from stele.cluster.needs import gpu_work, memory, runtime
+from stele.cluster.needs import expected, gpu_threads, gpu_work, memory, runtime
 from stele.fingerprint import code, package_modules
 from stele.jobs import as_json, assignments
 from stele.plan import finetuning_seed, pretraining_seed
-from stele.workflow import begin, finished, in_full, running
+from stele.workflow import begin, command_line, finished, in_full, running
 
 
 configfile: "config.yaml"
@@ -55,6 +54,7 @@ include: "workflow/rules/finetuning.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/cluster.smk"
 
 
 in_full(workflow)

@@ -3,10 +3,12 @@
 import os
 import sys
 
+from stele.launch import options
+
 
 def main() -> int:
     """Runs the command line; returns its exit code."""
-    if "STELE_WORKER" in os.environ:
+    if "STELE_WORKER" in os.environ and options(sys.argv[1:])[0].processes == 1:
         from stele.worker import hand_over
 
         code = hand_over(os.environ["STELE_WORKER"], sys.argv[1:])

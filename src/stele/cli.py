@@ -1,5 +1,6 @@
 """The command line: `stele STAGE COMMAND`, or `python -m stele` where the package is not installed.
 
+Options before the stage say what a job has; with several processes the command is started in each (`stele.launch`).
 A command is the module `stele/{stage}/{command}.py`.
 Such a module has a docstring (its first line is the help), `add_arguments(parser)` and `run(args)`.
 """
@@ -10,10 +11,12 @@ import argparse
 import ast
 import importlib
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from stele import launch
 from stele.errors import SteleError, disk_full, unknown
 
 STAGES = (
@@ -28,7 +31,7 @@ STAGES = (
     "tables",
     "cluster",
 )
-USAGE = "usage: stele STAGE COMMAND [--flags]"
+USAGE = "usage: stele [--nodes N] [--gpus G] [--threads T] STAGE COMMAND [--flags]"
 WRONG_USAGE = 2
 
 
@@ -57,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not argv or argv[0] in ("-h", "--help"):
             print(_listing(STAGES))
             return 0
+        asked, argv = launch.options(argv)
+        if not argv:
+            return _refuse(SteleError(f"no stage is named\n{USAGE}"), WRONG_USAGE)
         stage, rest = argv[0], argv[1:]
         if stage not in STAGES:
             return _refuse(unknown("stage", stage, STAGES), WRONG_USAGE)
@@ -66,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command, rest = rest[0].replace("-", "_"), rest[1:]
         if command not in (valid := commands(stage)):
             return _refuse(unknown(f"command of {stage}", command, valid), WRONG_USAGE)
-        return _run(stage, command, rest)
+        return _run(asked, stage, command, rest)
     except SteleError as error:
         return _refuse(error, 1)
     except Exception as error:
@@ -76,15 +82,30 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refuse(error: SteleError, code: int) -> int:
-    print(f"stele: error: {error}", file=sys.stderr)
+    who = f"stele: process {rank}" if (rank := launch.rank()) else "stele"
+    print(f"{who}: error: {error}", file=sys.stderr)
     return code
 
 
-def _run(stage: str, command: str, arguments: Sequence[str]) -> int:
+def _speak() -> None:
+    """Messages go to standard error; of several processes the first one says how things go, all say what goes wrong."""
+    rank = launch.rank()
+    level, who = (logging.WARNING, f"process {rank}: ") if rank else (logging.INFO, "")
+    logging.basicConfig(stream=sys.stderr, level=level, format=f"{who}%(message)s", force=True)
+    if rank:
+        os.environ |= {"TQDM_DISABLE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+
+
+def _run(asked: launch.Asked, stage: str, command: str, arguments: Sequence[str]) -> int:
     from stele.watchdog import watch_driver
 
     watch_driver()
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s", force=True)
+    _speak()
+    if asked.processes > 1:
+        if command not in launch.SHARED:
+            raise SteleError(f"{command} runs in one process; several can share {', '.join(launch.SHARED)}")
+        return launch.launch(asked, [stage, command, *arguments])
+    launch.take_gpus(asked.gpus)
     module = importlib.import_module(f"stele.{stage}.{command}")
     parser = argparse.ArgumentParser(
         prog=f"stele {stage} {command}",

@@ -42,8 +42,16 @@ class Plan:
     def state(self, path: str) -> str:
         return f"state/{self.scale_folder}/{path}"
 
+    @property
+    def logs(self) -> str:
+        return f"logs/{self.scale_folder}"
+
     def log(self, path: str) -> str:
-        return f"logs/{self.scale_folder}/{path}.log"
+        return f"{self.logs}/{path}.log"
+
+    def timing(self, path: str) -> str:
+        """The benchmark file of a job, beside its log."""
+        return f"{self.logs}/{path}.benchmark.tsv"
 
     def results(self, path: str) -> str:
         return f"{self.config.results_dir}/{path}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -25,6 +26,7 @@ def bar(total: int | None, label: str, unit: str = "it"):
         maxinterval=LOG_INTERVAL,
         ascii=not terminal,
         file=_Lines() if not terminal else None,
+        disable=os.environ.get("RANK", "0") != "0",  # of several processes, the first
     )
 
 

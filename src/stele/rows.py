@@ -185,6 +185,11 @@ class Rows(Mined, Tuned, Plain):
         """All (benchmark, model, setting) that the chosen tables name."""
         return sorted({row for rows in self._targets.values() for row in rows})
 
+    def problems(self, table: str) -> dict[tuple[str, str, str], Problem]:
+        """The rows of a table that cannot be built, with why."""
+        found = {row: self.row_problem(*row) for row in self._targets[table]}
+        return {row: problem for row, problem in found.items() if problem}
+
     def table_results(self, table: str) -> list[str]:
         """The results that a table waits for: its rows that can be built."""
         from stele.tables.spec import load_spec

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 
 from stele import drivers, unfinished
 from stele.checks import check
-from stele.cluster import node, plugin, preflight
+from stele.cluster import asked, node, plugin, preflight, software
 from stele.config import parse
 from stele.config_files import read_sources
 from stele.errors import SteleError
@@ -29,12 +31,15 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     try:
+        deployed = software.prepare(workflow, root)
         if workflow.remote_exec:
-            node.prepare()
+            node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
             plugin.mend_node()
         where = read_sources(workflow)
         plan = make_plan(parse(values, where), Jobs)
         check(plan, where)
+        if software.CONTAINER in deployed:
+            software.bind([root, *software.folders(plan.config, plan.models.values())])
         if workflow.is_main_process:
             print(f"Stele: scale {plan.scale} ({plan.why}): {plan.sizes['title']}", file=sys.stderr)
             drivers.clear_stale_locks()
@@ -69,8 +74,20 @@ def _environment(root: Path, main: bool) -> None:
         environment["STELE_DRIVER"] = identity(os.getpid())
 
 
+def command_line() -> str:
+    """The arguments that this Snakemake was started with, for a shell."""
+    return shlex.join(sys.argv[1:])
+
+
 def in_full(workflow) -> None:
-    """Shows what jobs ask for, read and write where the profile wants it: a rule's message would hide it."""
+    """What holds for all rules, once all are read: their container, and, where the profile wants it, no message.
+
+    A message would hide what a job asks for, reads and writes.
+    """
+    try:
+        software.image(workflow)
+    except SteleError as error:
+        raise _workflow_error(error) from None
     if os.environ.get("STELE_SHOW_JOBS") == "1":
         for rule in workflow.rules:
             rule.message = None
@@ -79,20 +96,24 @@ def in_full(workflow) -> None:
 def running(plan: Jobs, workflow) -> None:
     """`onstart`: jobs are about to run.
 
-    Refuses a second scale, a second driver and jobs that the cluster cannot run; notes the driver, starts the worker.
+    Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs ask for; starts the
+    worker.
     """
     jobs = list(workflow.dag.needrun_jobs())
     try:
-        another = f"give another folder (--config results_dir=results_{plan.scale_folder})"
-        check_stamp(Path(plan.config.results_dir), plan.scale, another)
-        check_stamp(Path(plan.work("")), plan.scale, "give the scale's file another name")
+        theirs = [] if workflow.touch else asked.asked(plan, workflow.dag)
+        preflight.check(plan, theirs, slurm=workflow.executor_plugin.name == "slurm")  # a refused run leaves no stamp
+        if any(job.output for job in jobs):  # an estimate of the cost writes no results
+            another = f"give another folder (--config results_dir=results_{plan.scale_folder})"
+            check_stamp(Path(plan.config.results_dir), plan.scale, another)
+            check_stamp(Path(plan.work("")), plan.scale, "give the scale's file another name")
         drivers.note([str(path) for job in jobs for path in job.output])
-        if workflow.executor_plugin.name == "slurm":
-            preflight.check([job for job in jobs if not job.is_local])
+        asked.note(theirs)
     except SteleError as error:
         drivers.forget()
         raise _workflow_error(error) from None
-    if os.environ.get("STELE_USE_WORKER") == "1" and "STELE_WORKER" not in os.environ:
+    wanted = os.environ.get("STELE_USE_WORKER") == "1" and not software.methods(workflow)
+    if wanted and "STELE_WORKER" not in os.environ:
         from stele.worker import start
 
         os.environ["STELE_WORKER"] = start()
@@ -113,9 +134,20 @@ def _write_manifest(plan: Jobs, workflow) -> None:
             print(f"Stele: no manifest: {error}", file=sys.stderr)
 
 
+def _write_usage(plan: Jobs, workflow) -> None:
+    """After a run that built something: what all jobs of the scale took. Its own process: a plot takes a library."""
+    dag = workflow.dag
+    if not workflow.touch and any(job.output and dag.finished(job) for job in dag.jobs):
+        command = ["cluster", "usage", "--logs", plan.logs, "--output", plan.results("usage.csv")]
+        done = subprocess.run([sys.executable, "-m", "stele", *command], stdout=subprocess.DEVNULL, check=False)
+        if done.returncode:
+            print("Stele: no usage.csv: see above", file=sys.stderr)
+
+
 def finished(plan: Jobs, workflow) -> None:
     """`onsuccess` and `onerror`: what a run did not build is still shown."""
     unfinished.finish(plan, workflow)
     _write_manifest(plan, workflow)
+    _write_usage(plan, workflow)
     drivers.forget()
     os.environ.pop("STELE_WORKER", None)

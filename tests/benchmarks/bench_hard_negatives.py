@@ -30,19 +30,26 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from bench_search import Memory, write_pool
 
+from stele.encoders.encode import Encoder
 from stele.retrieval.hard_negatives import Job, in_order
+from stele.retrieval.pool import Pool
+from stele.retrieval.team import Team
+from stele.training.device import Place
 
 MARCO = 400_782 * 8_841_823
 DEPTH = 30
 
 
-def job_with(vectors: np.ndarray) -> Job:
-    """A mining job whose encoder knows the vectors of its questions, which are their numbers."""
-    job = Job.__new__(Job)
+def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[Job, Pool]:
+    """A mining job whose encoder knows the vectors of its questions, which are their numbers; and its encoded pool."""
     encode = lambda texts, kind: vectors[[int(text) for text in texts]]  # noqa: E731
-    job.encoder = SimpleNamespace(encode=encode, device="cpu", dimension=vectors.shape[1])
-    job.depth = DEPTH
-    return job
+    job = Job.__new__(Job)
+    job.depth, job.team = DEPTH, Team(Place("cpu"))
+    spec = SimpleNamespace(precision="float32")
+    encoder = SimpleNamespace(encode=encode, device="cpu", dimension=vectors.shape[1], window=Encoder.window, spec=spec)
+    pool = Pool("all", folder, lambda: (), encoder, job.team, key="")
+    pool.rows = pool.size = passages
+    return job, pool
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -67,9 +74,9 @@ def measure(questions: int, passages: int, dimension: int, threads: int) -> dict
         asked = stored[right] + rng.standard_normal((questions, dimension), dtype=np.float32)
         excluded = [{b"%09d" % row} for row in right]
         texts = [str(row) for row in range(questions)]
-        job = job_with(asked)
+        job, pool = job_with(asked, folder, passages)
         with Memory() as memory:
-            wall, cpu, saved = timed(lambda: job.search("all", folder, passages, texts, excluded))
+            wall, cpu, saved = timed(lambda: job.search(pool, texts, excluded))
         sizes, names = in_order(saved)
         index = faiss.IndexFlatIP(dimension)
         index.add(np.array(stored))

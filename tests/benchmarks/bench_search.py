@@ -57,7 +57,7 @@ def bare_product(folder: Path, queries: np.ndarray) -> tuple[float, float]:
 
 def search(folder: Path, queries: np.ndarray, k: int) -> tuple[float, float]:
     """(wall, CPU) seconds of the whole search, reading included."""
-    from stele.retrieval.pool import blocks
+    from stele.retrieval.part import blocks
     from stele.retrieval.search import TopK
 
     begun, used = time.perf_counter(), time.process_time()

@@ -44,7 +44,7 @@ SLURM = [
     "--slurm-status-command",
     "squeue",
     "--default-resources",
-    "mem_mb=100",
+    "mem_mb=1000",  # Snakemake itself, twice
 ]
 WAYS = {
     "local profile": ["--cores", "2"],

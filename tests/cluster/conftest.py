@@ -1,4 +1,8 @@
-"""A private SLURM cluster for the whole session, the short chain as it is built without one, and drivers to kill."""
+"""A private SLURM cluster for the whole session, the short chain as it is built without one, and drivers to kill.
+
+Nearly all the time of these tests is waiting for SLURM: `pytest tests/cluster -n 3 --dist loadfile` gives each of three
+processes a cluster of its own.
+"""
 
 import contextlib
 import os
@@ -12,13 +16,13 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.private import Cluster, install
-from tests.workflow.conftest import TABLE, clone, copy_project, environment, shorten, snakemake
+from tests.workflow.conftest import clone, copy_project, environment, short_chain
 
 # the plugin asks for the first time after so many seconds: jobs are short here
-ARGUMENTS = ["--profile", "slurm", "--slurm-init-seconds-before-status-checks", "4", "--latency-wait", "5"]
+ARGUMENTS = ["--profile", "slurm", "--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5"]
 
 
-def wait_for(condition, seconds=180, what="it"):
+def wait_for(condition, seconds=300, what="it"):
     """The first true answer of `condition`."""
     until = time.monotonic() + seconds
     while not (answer := condition()):
@@ -51,18 +55,13 @@ def fresh(root, tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def here(root, tmp_path_factory) -> Path:
     """The short chain as the local profile builds it."""
-    project = shorten(copy_project(root, tmp_path_factory.mktemp("here") / "stele"))
-    run = snakemake(project, TABLE)
-    assert run.returncode == 0, run.stdout[-6000:]
-    return project
+    return short_chain(root, tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture
-def built(tmp_path, request) -> Path:
-    """A copy of the short chain, for tests that do to its jobs what clusters do: minutes each, of waiting for SLURM."""
-    if os.environ.get("STELE_CLUSTER_FAULTS") != "1":
-        pytest.skip("set STELE_CLUSTER_FAULTS=1 to try what clusters do to jobs (ten minutes in all)")
-    return clone(request.getfixturevalue("here"), tmp_path / "stele")
+def built(here, tmp_path) -> Path:
+    """A copy of the short chain, for tests that do to its jobs what clusters do."""
+    return clone(here, tmp_path / "stele")
 
 
 class Driver:
@@ -131,10 +130,3 @@ def busy(cluster):
 
     yield fill
     release()
-
-
-def change(path: Path, old: str, new: str) -> None:
-    """Edits a file of a project in one place."""
-    text = path.read_text()
-    assert text.count(old) == 1, f"{path}: {old!r}"
-    path.write_text(text.replace(old, new))

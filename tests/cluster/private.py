@@ -1,7 +1,8 @@
 """A private SLURM cluster on this host: munged, slurmctld and two slurmd with two fake GPUs each, on the loopback only.
 
 Nothing under /etc is written; all state is in one folder; the daemons end by their process ids. There is no accounting
-(as on some real clusters), while the `sacct` of Debian's package is there and cannot answer.
+(as on some real clusters), while the `sacct` of Debian's package is there and cannot answer. Memory is looked at once a
+second; a step that holds more than its job asked for is ended, as clusters do that have cgroups.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
 MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
@@ -51,7 +54,7 @@ PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 ReturnToService=2
 GresTypes=gpu
-MinJobAge=600
+MinJobAge=86400
 KillWait=10
 InactiveLimit=0
 SlurmctldTimeout=30
@@ -90,6 +93,29 @@ def free_ports(number: int) -> list[int]:
         for one in sockets:
             one.bind(("127.0.0.1", 0))
         return [one.getsockname()[1] for one in sockets]
+
+
+def processes() -> dict[int, tuple[str, int]]:
+    """Process -> its name and its parent."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            name, _, rest = path.read_text().partition("(")[2].rpartition(") ")
+            found[int(path.parent.name)] = (name, int(rest.split()[1]))
+    return found
+
+
+def below(root: int, tree: dict[int, tuple[str, int]]) -> list[int]:
+    """The processes under one."""
+    children = [pid for pid, (_, parent) in tree.items() if parent == root]
+    return [pid for child in children for pid in (child, *below(child, tree))]
+
+
+def settings(pid: int) -> set[bytes]:
+    """A process' environment as it was when it started; empty for one that has ended."""
+    with contextlib.suppress(OSError):
+        return set(Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"))
+    return set()
 
 
 @dataclass
@@ -159,6 +185,21 @@ class Cluster:
     def start_node(self, node: str) -> None:
         self.run("slurmd", "-f", str(self.folder / "slurm.conf"), "-N", node)
 
+    def lose_node(self, node: str) -> None:
+        """SIGKILL of a node's slurmd and of all that runs under it, as when a host loses power."""
+        daemon = int((self.folder / f"slurmd-{node}.pid").read_text())
+        tree = processes()
+        own = {b"SLURMD_NODENAME=" + node.encode(), b"SLURM_CONF=" + str(self.folder / "slurm.conf").encode()}
+        steps = {parent for pid, (name, parent) in tree.items() if tree.get(parent, ("",))[0] == "slurmstepd"}
+        steps = {step for step in steps if any(own <= settings(pid) for pid in below(step, tree))}
+        for pid in [daemon, *steps, *(pid for step in steps for pid in below(step, tree))]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def state(self, node: str) -> str:
+        """A node's state as the controller sees it, e.g. idle, mixed, down; a star is one that does not answer."""
+        return self.run("sinfo", "-h", "-N", "-p", "cpu", "-n", node, "-o", "%t").strip()
+
     def down(self) -> None:
         with contextlib.suppress(RuntimeError, subprocess.TimeoutExpired):
             if ids := self.run("squeue", "-h", "-o", "%A").split():
@@ -190,13 +231,13 @@ class Cluster:
         environment = os.environ | self.environment
         program = shutil.which(command[0], path=environment["PATH"])
         done = subprocess.run(
-            [program, *command[1:]], env=environment, capture_output=True, text=True, timeout=60, check=False
+            [program, *command[1:]], env=environment, capture_output=True, text=True, timeout=180, check=False
         )
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip() or done.returncode}")
         return done.stdout
 
-    def wait_until_idle(self, seconds: float = 30) -> None:
+    def wait_until_idle(self, seconds: float = 180) -> None:
         until = time.monotonic() + seconds
         while self.run("sinfo", "-h", "-N", "-p", "cpu", "-t", "idle", "-o", "%N").split() != list(NODES):
             if time.monotonic() > until:
@@ -207,7 +248,7 @@ class Cluster:
     def jobs(self, *options: str, rule: str = "", folder: Path | None = None) -> list[dict[str, str]]:
         """Jobs that the controller knows, ended ones too, of a rule and a working folder; oldest first."""
         keys = {"id": "%i", "state": "%T", "comment": "%k", "folder": "%Z", "partition": "%P", "memory": "%m"}
-        keys |= {"limit": "%l", "name": "%j", "gpus": "%b", "cpus": "%C"}
+        keys |= {"limit": "%l", "name": "%j", "gpus": "%b", "cpus": "%C", "nodes": "%N", "start": "%S"}
         text = self.run("squeue", "-h", "--states=all", "--sort=i", *options, "-o", "|".join(keys.values()))
         found = [dict(zip(keys, line.split("|"), strict=True)) for line in text.splitlines()]
         return [

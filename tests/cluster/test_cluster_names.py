@@ -3,8 +3,11 @@
 import pytest
 import yaml
 
+from stele import config
 from stele.cluster import names, needs
 from stele.errors import SteleError
+from stele.jobs import Jobs
+from stele.plan import make_plan
 from tests.workflow.conftest import snakemake
 
 TARGET = "work/paper/encoders/msm/pt0/record.json"
@@ -13,6 +16,8 @@ partitions: {cpu: milan, gpu: accel}
 account: p1234
 qos: long
 gpu_model: h100
+gpus: {retrieve: 8}
+nodes: {finetune: 2}
 hours: {cpu: 2, gpu: 24}
 gigabytes: {cpu: 6, gpu: 100}
 """
@@ -45,6 +50,11 @@ def test_the_example_has_every_key_and_says_nothing(root):
         ("partitions: {gpus: a}", "partitions.gpus: unknown key; did you mean 'gpu'?"),
         ("hours: {cpu: -1}", "hours.cpu: Input should be greater than 0 (found -1)"),
         ("gpu_model: 'h100; rm'", "gpu_model"),
+        ("gpus: {pretran: 2}", "gpus.pretran: unknown key; did you mean 'pretrain'?"),
+        ("gpus: {project: 2}", "gpus.project: Input should be less than or equal to 1 (found 2)"),
+        ("gpus: {retrieve: 1.5}", "gpus.retrieve: Input should be a valid integer (found 1.5)"),
+        ("nodes: {project: 2}", "nodes.project: unknown key"),
+        ("nodes: {pretrain: 0}", "nodes.pretrain: Input should be greater than or equal to 1 (found 0)"),
         ("setup: module load", "setup: Input should be a valid list"),
         ("a: [", "no YAML"),
     ],
@@ -62,14 +72,47 @@ def test_a_file_that_the_variable_names_must_be_there(monkeypatch, tmp_path):
         names.read()
 
 
+def plan(scale):
+    return make_plan(config.parse({"scale": scale}), Jobs)
+
+
 def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_scale(given):
     given(MINE)
-    paper, generated = (needs.gpu_work("pretrain", generated) for generated in (False, True))
-    assert (paper["gpu"], paper["gpu_model"], paper["slurm_partition"]) == (1, "h100", "accel")
+    paper, generated = (needs.gpu_work("pretrain", plan(scale)) for scale in ("paper", "miniature"))
+    assert (paper["gpu"], paper["gpu_model"], paper["slurm_partition"]) == (4, "h100", "accel")
     assert (generated["gpu"], generated["slurm_partition"]) == (0, "milan") and "gpu_model" not in generated
-    assert [paper["mem_mb"](None, attempt) for attempt in (1, 2)] == [64_000, 100_000]
-    assert [paper["runtime"](None, attempt) for attempt in (1, 2)] == [24 * 60, 24 * 60]
+    assert {rule: needs.gpus(rule, generated=False) for rule in needs.PAPER} == {
+        "pretrain": 4,
+        "finetune": 1,
+        "retrieve": 8,
+        "hard_negatives": 2,
+        "encode_pairs": 1,
+        "project": 1,
+    }
+    one = needs.gpu_work("project", plan("paper"))
+    assert [one["mem_mb"](None, attempt) for attempt in (1, 2, 4)] == [32_000, 64_000, 100_000]
+    msm = {"model": "msm", "pt": "0"}  # longer than the cluster allows
+    assert [paper["runtime"](msm, attempt) for attempt in (1, 2)] == [24 * 60, 24 * 60]
     assert [generated["mem_mb"](None, attempt) for attempt in (1, 2)] == [4_000, 6_000]
+
+
+def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(given):
+    """A node's GPUs as `gres`, one task a node, and no srun of the plugin's; the command line is told the same."""
+    given("nodes: {pretrain: 2}\ngpus: {pretrain: 8}\ngpu_model: h100\n")
+    found = needs.gpu_work("pretrain", plan("paper"))
+    form = {"gpus": 8, "nodes": 2, "tasks": 2, "mpi": "srun", "tasks_per_gpu": 0, "gres": "gpu:h100:8"}
+    assert form.items() <= found.items() and not {"gpu", "gpu_model"} & set(found)
+    assert needs.gpu_threads("pretrain", generated=False, each=8) == 64
+    assert found["mem_mb"](None, 1) - needs.gpu_work("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
+
+
+def test_a_generated_scale_uses_the_gpus_that_are_named(given):
+    """For rehearsals, and for small scales."""
+    given("gpus: {finetune: 2}\npartitions: {gpu: accel}\n")
+    found = needs.gpu_work("finetune", plan("miniature"))
+    assert (found["gpu"], found["gpus"], found["slurm_partition"]) == (2, 2, "accel")
+    assert needs.gpu_threads("finetune", generated=True, each=1) == 2
+    assert needs.gpu_work("pretrain", plan("miniature"))["gpus"] == 0
 
 
 def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time(fresh, given):
@@ -78,7 +121,7 @@ def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time
     assert run.returncode == 0, run.stdout
     lines = [line for line in run.stdout.splitlines() if line.strip().startswith("resources:")]
     on_nodes = [line for line in lines if "slurm_partition" in line]
-    assert any("gpu=1" in line and "gpu_model=h100" in line and "slurm_partition=accel" in line for line in on_nodes)
+    assert any("gpu=4" in line and "gpu_model=h100" in line and "slurm_partition=accel" in line for line in on_nodes)
     assert any("slurm_partition=milan" in line and "mem_mb=6000" in line for line in on_nodes)
     for line in on_nodes:
         assert all(key in line for key in ("mem_mb=", "runtime=", "slurm_account=p1234", "qos=long"))

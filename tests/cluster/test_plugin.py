@@ -31,6 +31,7 @@ def test_a_job_that_slurm_does_not_start_again_has_failed_and_one_that_it_does_h
 def job(**changes):
     rule = types.SimpleNamespace(name="mine", shellcmd="python -m stele pairs mine {params}")
     values = {"rule": rule, "input": ["a"], "output": ["b"], "params": [["x", "y"], 1], "resources": {"mem_mb": 1}}
+    values |= {"threads": 1, "attempt": 1, "log": ["logs/tiny/mine/b.log"]}
     return types.SimpleNamespace(**values | changes)
 
 

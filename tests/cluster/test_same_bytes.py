@@ -1,5 +1,10 @@
 """The literal command on a real SLURM cluster: from a clean clone, the bytes of the local profile."""
 
+import csv
+import os
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.workflow.conftest import TABLE, copy_project, outputs, planned, shorten
@@ -17,5 +22,29 @@ def test_a_table_from_a_clean_clone_is_the_same_bytes_as_here(root, cluster, her
     assert {job["comment"].split("_wildcards_")[0] for job in ran} == {f"rule_{rule}" for rule in NODES}
     assert {job["state"] for job in ran} == {"COMPLETED"}
     assert "cluster cannot" not in driver.said
+    with (project / "results/usage.csv").open() as handle:
+        took = [row for row in csv.DictReader(handle) if row["rule"] in NODES]
+    assert {row["slurm_jobs"] for row in took} == {job["id"] for job in ran}
+    assert {row["wall_from"] for row in took if row["rule"] != "mirror"} == {"benchmark"}
+    assert all(float(row["peak_mb"]) < float(row["asked_mb"]) for row in took)
     # what the nodes built is up to date for a run here, too
     assert planned(project, TABLE) == {}
+
+
+@pytest.mark.slow
+def test_the_miniature_from_a_clean_clone_is_the_same_bytes_as_a_finished_local_build(root, cluster, drive, tmp_path):
+    """99 jobs, 75 of them on nodes: up to half an hour on two cores, since each of those starts Snakemake twice."""
+    if "STELE_CLUSTER_MINIATURE" not in os.environ:
+        pytest.skip("set STELE_CLUSTER_MINIATURE to a clone in which `make tables` has been run (half an hour)")
+    local = Path(os.environ["STELE_CLUSTER_MINIATURE"])
+    project = copy_project(root, tmp_path / "stele")
+    driver = drive(project, "--jobs", "3", "--config", "scale=miniature", "--", "results/tables/msm/table_03.md")
+    assert driver.end(2 * 3600) == 0, driver.said[-6000:]
+    made = {name: without_commit(content) for name, content in outputs(project).items()}
+    assert {name.rpartition(".")[2] for name in made if "table_03" in name} >= {"md", "tex", "csv", "html"}
+    assert made == {name: without_commit((local / name).read_bytes()) for name in made}
+
+
+def without_commit(content):
+    """A page names the commit of its source, which a copy without git does not know."""
+    return re.sub(rb"<dt>commit</dt><dd>[^<]*</dd>", b"", content)

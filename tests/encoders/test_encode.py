@@ -40,6 +40,7 @@ def test_same_input_same_bytes(encoder, texts):
 
 def test_stream_gives_blocks_in_order_and_no_more_than_a_window(encoder, texts, monkeypatch):
     whole = encoder.encode(texts, "passage")
+    monkeypatch.setattr(encoder, "window", 7)
     read = []
 
     def items():
@@ -48,7 +49,7 @@ def test_stream_gives_blocks_in_order_and_no_more_than_a_window(encoder, texts, 
             yield f"id{number}", text
 
     ids, parts = [], []
-    for block, vectors in encoder.encode_stream(items(), "passage", window=7):
+    for block, vectors in encoder.encode_stream(items(), "passage"):
         assert len(block) == len(vectors) <= 7
         assert len(read) <= len(ids) + len(block) + 7  # memory: the stream is not read ahead of the window
         ids += block
@@ -58,14 +59,14 @@ def test_stream_gives_blocks_in_order_and_no_more_than_a_window(encoder, texts, 
 
     # an accelerator's reader, which works one block ahead in a thread of its own, gives the same
     monkeypatch.setattr(encoding, "_each", encoding._ahead)
-    ahead = list(encoder.encode_stream(((i, t) for i, t in enumerate(texts)), "passage", window=7))
+    ahead = list(encoder.encode_stream(((i, t) for i, t in enumerate(texts)), "passage"))
     assert [i for block, _ in ahead for i in block] == list(range(len(texts)))
     assert np.concatenate([v for _, v in ahead]).tobytes() == np.concatenate(parts).tobytes()
 
 
 def test_windows_of_encode(encoder, texts, monkeypatch):
     whole = encoder.encode(texts, "query")
-    monkeypatch.setattr(encoding, "WINDOW", 7)
+    monkeypatch.setattr(encoder, "window", 7)
     assert np.abs(encoder.encode(texts, "query") - whole).max() < 1e-5
 
 

@@ -14,7 +14,7 @@ import pytest
 from recorded import record
 
 from stele.errors import SteleError
-from stele.retrieval import pool, retrieve
+from stele.retrieval import part, retrieve
 from stele.runs.trec import read_run
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
@@ -50,8 +50,7 @@ def small_windows(monkeypatch):
     """Passages are encoded 16 at a time, so that a pool of 100 is several blocks."""
     from stele.encoders.encode import Encoder
 
-    original = Encoder.encode_stream
-    monkeypatch.setattr(Encoder, "encode_stream", lambda self, items, kind: original(self, items, kind, window=16))
+    monkeypatch.setattr(Encoder, "window", 16)
 
 
 def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> argparse.Namespace:
@@ -121,8 +120,8 @@ def kill_at(module, name: str, call: int):
 @pytest.mark.parametrize(
     ("module", "name", "call"),
     [
-        (pool, "_save_progress", 3),  # after the third block's bytes, before they count
-        (pool, "_write_ids", 1),  # all encoded, the ids not yet indexed
+        (part, "_save_progress", 3),  # after the third block's bytes, before they count
+        (part, "_write_ids", 1),  # all encoded, the ids not yet indexed
         (retrieve, "write_run", 2),  # first language done, second encoded
         (retrieve, "atomic_write_json", 2),  # the second run written, not yet declared whole
         (retrieve.records, "write_record", 1),  # everything but the record
@@ -159,7 +158,7 @@ def test_a_killed_job_encodes_only_what_is_left(tmp_path, encoder, data, monkeyp
 
 def test_state_of_other_data_is_not_taken(tmp_path, encoder, data):
     args = arguments(tmp_path, encoder, data)
-    killed(args, kill_at(pool, "_save_progress", 4))
+    killed(args, kill_at(part, "_save_progress", 4))
     record(tmp_path / "sw/c", content="another release", labels=[])
     put(tmp_path / "sw/c/corpus.jsonl.gz", [{"docid": "only", "title": "", "text": "river"}])
     retrieve.run(args)
@@ -230,9 +229,9 @@ def test_an_empty_pool_is_refused(tmp_path, encoder, data):
 
 
 def test_vectors_that_are_not_finite_are_refused(tmp_path):
-    layout = pool.Layout(2, "float16", False, "key")
+    layout = part.Layout(2, "float16", False, "key")
     with pytest.raises(SteleError, match="passage 'b': its vector is not finite as float16"):
-        pool.encode_pool(tmp_path / "p", [], lambda _: [(["a", "b"], np.array([[1.0, 2.0], [1e6, 0.0]]))], layout)
+        part.encode_part(tmp_path / "p", [], lambda _: [(["a", "b"], np.array([[1.0, 2.0], [1e6, 0.0]]))], layout)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +251,7 @@ def test_wrong_arguments(tmp_path, encoder, data, changed, said):
 
 def test_a_quick_try_leaves_the_state_of_the_real_job_alone(tmp_path, encoder, data, monkeypatch):
     args = arguments(tmp_path, encoder, data, "out")
-    killed(args, kill_at(pool, "_save_progress", 4))
+    killed(args, kill_at(part, "_save_progress", 4))
     kept = {path: path.read_bytes() for path in args.state.rglob("*") if path.is_file()}
     assert kept
     retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2"))

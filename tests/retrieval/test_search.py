@@ -125,8 +125,8 @@ def test_a_gpu_is_used_where_faiss_has_one(crowd, monkeypatch):
     """faiss for CPUs has neither: stand-ins of its GPU functions, which have the same arguments and the same result."""
     calls = []
 
-    def knn_gpu(resources, queries, block, number, metric):
-        calls.append(resources)
+    def knn_gpu(resources, queries, block, number, metric, device):
+        calls.append((resources, device))
         return faiss.knn(queries, block, number, metric=metric)
 
     monkeypatch.setattr(faiss, "StandardGpuResources", lambda: "resources", raising=False)
@@ -134,8 +134,8 @@ def test_a_gpu_is_used_where_faiss_has_one(crowd, monkeypatch):
     monkeypatch.setattr(faiss, "knn_gpu", knn_gpu, raising=False)
     expected = run(*crowd, 20)
     assert not calls, "device cpu keeps off it"
-    assert run(*crowd, 20, device="cuda", block_rows=999) == expected
-    assert calls == ["resources"] * 4
+    assert run(*crowd, 20, device="cuda:1", block_rows=999) == expected
+    assert calls == [("resources", 1)] * 4
     calls.clear()
     assert run(*crowd, 2_999, device="cuda") == run(*crowd, 2_999), "more than a GPU gives: on the CPU"
     assert not calls

@@ -1,5 +1,6 @@
 """Runs of the real workflow in copies of the project; the short chain is built once."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -10,33 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-HERE = Path(__file__).parent
-PARTS = (
-    "Snakefile",
-    "config.yaml",
-    "config.schema.json",
-    "pyproject.toml",
-    "src",
-    "workflow",
-    "profiles",
-    "envs",
-    "paper_tables",
-    "slurm",
-)
-
-
-def copy_project(root: Path, to: Path) -> Path:
-    """What git holds of the project, without results or state."""
-    to.mkdir(parents=True)
-    for part in PARTS:
-        source = root / part
-        if source.is_symlink():
-            (to / part).symlink_to(os.readlink(source))
-        elif source.is_dir():
-            shutil.copytree(source, to / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        else:
-            shutil.copy2(source, to / part)
-    return to
+from stele.cluster.trial import SCALE, copy_project
 
 
 def clone(project: Path, to: Path) -> Path:
@@ -94,7 +69,7 @@ TABLE = "results/tables/msm/table_10.md"
 
 def shorten(project: Path) -> Path:
     """The short chain: a tiny scale, and one table of one row, so that every stage runs once."""
-    shutil.copy2(HERE / "tiny.yaml", project / "tiny.yaml")
+    shutil.copy2(SCALE, project / "tiny.yaml")
     for path in (project / "paper_tables/msm").glob("table_*.yaml"):
         if path.name != "table_10.yaml":
             path.unlink()
@@ -110,13 +85,25 @@ def shorten(project: Path) -> Path:
     return project
 
 
+def short_chain(root: Path, base: Path) -> Path:
+    """The short chain, built by the local profile: once for all processes of one session of tests, in its folder."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    project, done = base / "chain/stele", base / "chain/done"
+    with (base / "chain.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shorten(copy_project(root, project))
+            run = snakemake(project, TABLE)
+            assert run.returncode == 0, run.stdout[-6000:]
+            done.touch()
+    return project
+
+
 @pytest.fixture(scope="session")
 def chain(root, tmp_path_factory) -> Path:
     """The short chain, built. Tests work on clones of it."""
-    project = shorten(copy_project(root, tmp_path_factory.mktemp("chain") / "stele"))
-    run = snakemake(project, TABLE)
-    assert run.returncode == 0, run.stdout[-6000:]
-    return project
+    return short_chain(root, tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture

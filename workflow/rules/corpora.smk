@@ -8,8 +8,12 @@ rule cc100:
         record=plan.work("documents/cc100/{part}/record.json"),
     log:
         plan.log("cc100/{part}"),
+    benchmark:
+        plan.timing("cc100/{part}")
     conda:
         "../../envs/data.yaml"
+    resources:
+        runtime=runtime(expected("cc100", plan)),
     params:
         code=code("corpora.cc100"),
     message:
@@ -25,6 +29,8 @@ rule wikipedia:
         record=plan.work("documents/wikipedia/{part}/{shard}/record.json"),
     log:
         plan.log("wikipedia/{part}.{shard}"),
+    benchmark:
+        plan.timing("wikipedia/{part}.{shard}")
     wildcard_constraints:
         shard=r"\d+",
     conda:
@@ -78,6 +84,8 @@ rule knowledge_base:
         record=plan.knowledge_base("{part}"),
     log:
         plan.log("knowledge_base/{part}"),
+    benchmark:
+        plan.timing("knowledge_base/{part}")
     conda:
         "../../envs/data.yaml"
     threads: plan.sizes["threads"]

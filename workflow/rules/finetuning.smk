@@ -8,11 +8,13 @@ rule finetune:
         record=plan.finetuned("{model}", "{recipe}", "{seeds}"),
     log:
         plan.log("finetune/{model}.{recipe}.{seeds}"),
+    benchmark:
+        plan.timing("finetune/{model}.{recipe}.{seeds}")
     conda:
         plan.torch_environment
-    threads: plan.sizes["threads"]
+    threads: gpu_threads("finetune", plan.generated, plan.sizes["threads"])
     resources:
-        **gpu_work("finetune", plan.generated),
+        **gpu_work("finetune", plan),
     params:
         code=lambda w: code("finetuning.finetune", *plan.finetune_modules(w.recipe)),
         recipe=lambda w: as_json(plan.training_recipe(w.recipe)),
@@ -23,6 +25,7 @@ rule finetune:
     message:
         "Fine-tune {wildcards.model} with {wildcards.recipe} ({wildcards.seeds})"
     shell:
-        "python -m stele finetuning finetune --model {wildcards.model} --recipe {params.recipe:q} --encoder {input.encoder}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        " finetuning finetune --model {wildcards.model} --recipe {params.recipe:q} --encoder {input.encoder}"
         " --training {params.training} {params.negatives} --seed {params.seed} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"

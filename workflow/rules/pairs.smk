@@ -9,10 +9,14 @@ rule mine:
         record=plan.work("pairs/{method}/{model}/{part}/record.json"),
     log:
         plan.log("mine/{method}.{model}.{part}"),
+    benchmark:
+        plan.timing("mine/{method}.{model}.{part}")
     wildcard_constraints:
         method="|".join(plan.mining_recipes["mine"]),
     conda:
-        "../../envs/cpu.yaml"
+        plan.torch_environment
+    resources:
+        runtime=runtime(expected("mine", plan)),
     params:
         code=lambda w: code(
             "pairs.mine", f"pairs.{plan.pairs_recipe(w.method)['method']}"
@@ -33,6 +37,8 @@ rule knowledge_pairs:
         record=plan.work("knowledge_pairs/{method}/{part}/record.json"),
     log:
         plan.log("knowledge_pairs/{method}.{part}"),
+    benchmark:
+        plan.timing("knowledge_pairs/{method}.{part}")
     wildcard_constraints:
         method="|".join(plan.mining_recipes["knowledge_pairs"]),
     conda:
@@ -68,10 +74,12 @@ rule tokenise:
         record=plan.work("pairs/{method}/{model}/{part}/record.json"),
     log:
         plan.log("tokenise/{method}.{model}.{part}"),
+    benchmark:
+        plan.timing("tokenise/{method}.{model}.{part}")
     wildcard_constraints:
         method="|".join(plan.mining_recipes["knowledge_pairs"]),
     conda:
-        "../../envs/cpu.yaml"
+        plan.torch_environment
     resources:
         mem_mb=memory(4000),
         runtime=runtime(240),

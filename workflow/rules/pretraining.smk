@@ -8,13 +8,15 @@ rule pretrain:
         record=plan.work("encoders/{model}/pt{pt}/record.json"),
     log:
         plan.log("pretrain/{model}.pt{pt}"),
+    benchmark:
+        plan.timing("pretrain/{model}.pt{pt}")
     wildcard_constraints:
         pt=r"\d+",
     conda:
         plan.torch_environment
-    threads: plan.sizes["threads"]
+    threads: gpu_threads("pretrain", plan.generated, plan.sizes["threads"])
     resources:
-        **gpu_work("pretrain", plan.generated),
+        **gpu_work("pretrain", plan),
     params:
         code=lambda w: code("pretraining.pretrain", *plan.objective_modules(w.model)),
         recipe=lambda w: as_json(plan.objective_recipe(w.model)),
@@ -23,6 +25,7 @@ rule pretrain:
     message:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
     shell:
-        "python -m stele pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        " pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}"
         " --pairs {params.pairs} --seed {wildcards.pt} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"

@@ -8,11 +8,13 @@ rule retrieve:
         record=plan.results("{benchmark}/{model}/{setting}/{seeds}/retrieval.json"),
     log:
         plan.log("retrieve/{benchmark}.{model}.{setting}.{seeds}"),
+    benchmark:
+        plan.timing("retrieve/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         plan.torch_environment
-    threads: plan.sizes["threads"]
+    threads: gpu_threads("retrieve", plan.generated, plan.sizes["threads"])
     resources:
-        **gpu_work("retrieve", plan.generated),
+        **gpu_work("retrieve", plan),
     params:
         code=lambda w: code("retrieval.retrieve", *plan.benchmark_modules(w.benchmark)),
         languages=lambda w: plan.languages(w.benchmark),
@@ -25,7 +27,8 @@ rule retrieve:
     message:
         "Retrieve {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        " retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --depth {params.depth}"
         " --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"
@@ -39,6 +42,8 @@ rule bm25:
         record=plan.results("{benchmark}/{model}/{setting}/{seeds}/retrieval.json"),
     log:
         plan.log("bm25/{benchmark}.{model}.{setting}.{seeds}"),
+    benchmark:
+        plan.timing("bm25/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
         model="|".join(plan.lexical_models),
     conda:
@@ -81,13 +86,15 @@ rule project:
         ),
     log:
         plan.log("project/{model}.{setting}.{seeds}.{language}"),
+    benchmark:
+        plan.timing("project/{model}.{setting}.{seeds}.{language}")
     wildcard_constraints:
         language="[A-Za-z0-9_-]+",
     conda:
         plan.torch_environment
-    threads: plan.sizes["threads"]
+    threads: gpu_threads("project", plan.generated, plan.sizes["threads"])
     resources:
-        **gpu_work("project", plan.generated),
+        **gpu_work("project", plan),
     params:
         code=code("retrieval.project"),
         encoding=lambda w: as_json(plan.encoding("tatoeba", w.model, w.setting)),
@@ -96,7 +103,8 @@ rule project:
     message:
         "Project Tatoeba's pairs of {wildcards.language} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele retrieval project --language {wildcards.language} --encoder {input.encoder}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        " retrieval project --language {wildcards.language} --encoder {input.encoder}"
         " --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
         " --output {output.points} > {log} 2>&1"
 
@@ -109,13 +117,15 @@ rule hard_negatives:
         record=plan.hard_negatives("{model}", "{recipe}", "{training_set}", "{seeds}"),
     log:
         plan.log("hard_negatives/{model}.{recipe}.{training_set}.{seeds}"),
+    benchmark:
+        plan.timing("hard_negatives/{model}.{recipe}.{training_set}.{seeds}")
     wildcard_constraints:
         training_set="[a-z0-9_]+",
     conda:
         plan.torch_environment
-    threads: plan.sizes["threads"]
+    threads: gpu_threads("hard_negatives", plan.generated, plan.sizes["threads"])
     resources:
-        **gpu_work("hard_negatives", plan.generated),
+        **gpu_work("hard_negatives", plan),
     params:
         code=lambda w: code(
             "retrieval.hard_negatives",
@@ -129,7 +139,8 @@ rule hard_negatives:
     message:
         "Mine hard negatives of {wildcards.training_set} with {wildcards.model}, {wildcards.recipe} ({wildcards.seeds})"
     shell:
-        "python -m stele retrieval hard_negatives --training-set {params.module} --encoder {input.encoder}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        " retrieval hard_negatives --training-set {params.module} --encoder {input.encoder}"
         " --data {params.data} --depth {params.depth} --threads {params.threads} --state {params.state}"
         " --code {params.code} --output {output.record} > {log} 2>&1"
 
@@ -142,11 +153,13 @@ rule encode_pairs:
         record=plan.results("{benchmark}/{model}/{setting}/{seeds}/vectors.json"),
     log:
         plan.log("encode_pairs/{benchmark}.{model}.{setting}.{seeds}"),
+    benchmark:
+        plan.timing("encode_pairs/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         plan.torch_environment
-    threads: plan.sizes["threads"]
+    threads: gpu_threads("encode_pairs", plan.generated, plan.sizes["threads"])
     resources:
-        **gpu_work("encode_pairs", plan.generated),
+        **gpu_work("encode_pairs", plan),
     params:
         code=lambda w: code(
             "retrieval.encode_pairs", *plan.benchmark_modules(w.benchmark)
@@ -158,6 +171,7 @@ rule encode_pairs:
     message:
         "Encode the pairs of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele retrieval encode_pairs --benchmark {wildcards.benchmark} --languages {params.languages}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        " retrieval encode_pairs --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
         " --output {output.record} > {log} 2>&1"

@@ -9,6 +9,8 @@ rule score:
         queries=plan.results("{benchmark}/{model}/{setting}/{seeds}/queries.parquet"),
     log:
         plan.log("score/{benchmark}.{model}.{setting}.{seeds}"),
+    benchmark:
+        plan.timing("score/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         "../../envs/data.yaml"
     params:
@@ -32,6 +34,8 @@ rule count_parameters:
         result=plan.results("parameters/{model}/direct/{seeds}.json"),
     log:
         plan.log("count_parameters/{model}.{seeds}"),
+    benchmark:
+        plan.timing("count_parameters/{model}.{seeds}")
     conda:
         "../../envs/data.yaml"
     params:
@@ -53,6 +57,8 @@ rule count_dataset:
         result=plan.results("statistics/{dataset}/count.json"),
     log:
         plan.log("count_dataset/{dataset}"),
+    benchmark:
+        plan.timing("count_dataset/{dataset}")
     conda:
         "../../envs/data.yaml"
     params:
@@ -75,6 +81,8 @@ rule average:
         result=plan.results("{benchmark}/{model}/{setting}.json"),
     log:
         plan.log("average/{benchmark}.{model}.{setting}"),
+    benchmark:
+        plan.timing("average/{benchmark}.{model}.{setting}")
     wildcard_constraints:
         benchmark="(?!statistics/)[a-z0-9_]+",  # a dataset has no seeds
     conda:
@@ -96,6 +104,8 @@ rule alias:
         result=plan.results("{benchmark}/{model}/{alias}.json"),
     log:
         plan.log("alias/{benchmark}.{model}.{alias}"),
+    benchmark:
+        plan.timing("alias/{benchmark}.{model}.{alias}")
     wildcard_constraints:
         benchmark="|".join(plan.aliases),
         alias="|".join(

@@ -8,6 +8,8 @@ rule dataset:
         record=plan.dataset("{dataset}", "{part}"),
     log:
         plan.log("dataset/{dataset}.{part}"),
+    benchmark:
+        plan.timing("dataset/{dataset}.{part}")
     retries: 2 if not plan.generated else 0
     conda:
         "../../envs/data.yaml"
@@ -35,9 +37,11 @@ rule checkpoint:
         record=plan.checkpoint("{model}"),
     log:
         plan.log("checkpoint/{model}"),
+    benchmark:
+        plan.timing("checkpoint/{model}")
     retries: 2 if not plan.generated else 0
     conda:
-        "../../envs/cpu.yaml"
+        plan.torch_environment
     resources:
         locations=lambda w: plan.checkpoint_locations(w.model),
     params:

@@ -32,6 +32,8 @@ rule table:
         record=plan.results("tables/{paper}/table_{number}.json"),
     log:
         plan.log("table/{paper}.{number}"),
+    benchmark:
+        plan.timing("table/{paper}.{number}")
     conda:
         "../../envs/data.yaml"
     params:
@@ -62,6 +64,8 @@ rule figure:
         pdf=plan.results("tables/{paper}/figure_{number}.pdf"),
     log:
         plan.log("figure/{paper}.{number}"),
+    benchmark:
+        plan.timing("figure/{paper}.{number}")
     conda:
         "../../envs/data.yaml"
     params:

@@ -34,6 +34,8 @@ rule standin:
         record=plan.standin("{key}"),
     log:
         plan.log("standin/{key}"),
+    benchmark:
+        plan.timing("standin/{key}")
     wildcard_constraints:
         key="[a-z0-9_]+",
     conda:

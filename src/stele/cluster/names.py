@@ -8,14 +8,16 @@ from __future__ import annotations
 import os
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
 from stele.errors import SteleError, nearest
+from stele.launch import ALONE, SHARED
 
 VARIABLE = "STELE_CLUSTER"
 DEFAULT = "cluster.yaml"
+IMAGE = "stele.sif"  # of `software: container`, in the folder of the Snakefile
 Name = Annotated[str, Field(pattern=r"^[\w.,:@/+-]+$")]
 
 
@@ -35,6 +37,16 @@ class Most(_Part):
     gpu: Annotated[float, Field(gt=0)] | None = None
 
 
+def _of_rules(name: str, **bounds: Any) -> type[_Part]:
+    """Whole numbers by rule, each within the bounds of its Field; None: as Stele has it."""
+    numbers = {rule: (Annotated[int, Field(strict=True, **bound)] | None, None) for rule, bound in bounds.items()}
+    return create_model(name, __base__=_Part, **numbers)
+
+
+Gpus = _of_rules("Gpus", **{rule: {"ge": 0} for rule in SHARED}, **{rule: {"ge": 0, "le": 1} for rule in ALONE})
+NodesOf = _of_rules("NodesOf", **{rule: {"ge": 1} for rule in SHARED})
+
+
 class Names(_Part):
     """What differs from cluster to cluster."""
 
@@ -42,10 +54,29 @@ class Names(_Part):
     account: Name | None = None
     qos: Name | None = None
     gpu_model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+$")] | None = None
+    gpus: Gpus = Gpus()
+    nodes: NodesOf = NodesOf()
     hours: Most = Most()
     gigabytes: Most = Most()
     scratch: str | None = None
+    software: Literal["conda", "container"] | None = None
+    container: str | None = None
     setup: list[str] = []
+
+    @model_validator(mode="after")
+    def _software_can(self) -> Names:
+        if self.container and self.software != "container":
+            raise ValueError("container: names an image that is not used without `software: container`")
+        if self.software == "container" and (many := [rule for rule, number in self.nodes if (number or 1) > 1]):
+            raise ValueError(
+                f"nodes: {many[0]}: several nodes take srun, which no container has: take `software: conda`"
+            )
+        return self
+
+    @property
+    def image(self) -> Path:
+        """The container image."""
+        return Path(os.path.expandvars(self.container or IMAGE)).expanduser().absolute()
 
 
 def place() -> Path:
@@ -77,9 +108,11 @@ def _read(path: Path) -> Names:
 def _explain(path: Path, found: dict) -> str:
     """One line: the key, what was found, what is wanted."""
     key = ".".join(map(str, found["loc"]))
+    if not key:
+        return f"{path}: {found['msg'].removeprefix('Value error, ')}"
     if found["type"] != "extra_forbidden":
         return f"{path}: {key}: {found['msg']} (found {found['input']!r})"
-    parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most}
+    parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most, "gpus": Gpus, "nodes": NodesOf}
     valid = (parts[str(found["loc"][0])] if len(found["loc"]) > 1 else Names).model_fields
     return f"{path}: {key}: unknown key; did you mean {nearest(str(found['loc'][-1]), valid)!r}? Valid: " + ", ".join(
         valid

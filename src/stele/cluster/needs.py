@@ -1,6 +1,7 @@
-"""What the jobs of a rule ask of a cluster: GPUs, memory and time, by scale, growing with each attempt.
+"""What the jobs of a rule ask of a cluster: GPUs, nodes, memory and time, by scale, growing with each attempt.
 
-A generated scale is CPU work: its jobs ask for no GPU. At the papers' sizes the rules that train or encode do.
+A generated scale is CPU work: its jobs ask for a GPU only where `cluster.yaml` says so. At the papers' sizes the rules
+that train or encode do.
 """
 
 from __future__ import annotations
@@ -10,28 +11,38 @@ from dataclasses import dataclass
 from typing import Any
 
 from stele.cluster import names
+from stele.cost.rules import work
+from stele.cost.work import device, seconds
+from stele.jobs import Jobs
 
 
 @dataclass(frozen=True)
 class Need:
-    """What the first attempt of a job asks for: memory in MB, time in minutes."""
+    """What the first attempt of a job asks for on each node: memory in MB (all, and for each process).
+
+    `gpus` is the number where cluster.yaml names none: one process each.
+    """
 
     mem_mb: int
-    runtime: int
-    gpu: int = 0
+    each_mb: int
+    gpus: int = 1
 
 
-# One process a job: more than one GPU would stand idle. Memory is the host's: a large checkpoint is held twice while it
-# is loaded and saved, an encoded corpus's block four times.
+# Most clusters have four GPUs a node: a pretraining, the longest work, takes them all; encoding takes two, since its
+# jobs are many and small ones wait less; a fine-tuning takes one: its batches are small, and its jobs many.
+# Memory is the host's: each process has CUDA's own and a checkpoint twice while it is loaded, the first one the state
+# that it saves, or an encoded corpus's block four times.
 PAPER = {
-    "pretrain": Need(64_000, 2880, gpu=1),
-    "finetune": Need(64_000, 1440, gpu=1),
-    "retrieve": Need(120_000, 1440, gpu=1),
-    "encode_pairs": Need(48_000, 240, gpu=1),
-    "project": Need(32_000, 120, gpu=1),
-    "hard_negatives": Need(120_000, 1440, gpu=1),
+    "pretrain": Need(48_000, 16_000, gpus=4),
+    "finetune": Need(48_000, 16_000),
+    "retrieve": Need(96_000, 24_000, gpus=2),
+    "encode_pairs": Need(32_000, 16_000),
+    "project": Need(16_000, 16_000),
+    "hard_negatives": Need(96_000, 24_000, gpus=2),
 }
-GENERATED = Need(4_000, 240)
+GENERATED, GENERATED_MINUTES = Need(2_000, 2_000, gpus=0), 240
+# the notice before a job's time limit, in seconds: a state of gigabytes takes minutes on a busy file system
+NOTICE = "--signal=TERM@300"
 Size = int | Callable[[Any], int]
 
 
@@ -68,17 +79,56 @@ def memory(size: Size, kind: str = "cpu") -> Callable[..., int]:
     return grows(size, _most("gigabytes", kind, 1000))
 
 
-def gpu_work(rule: str, generated: bool) -> Mapping[str, Any]:
-    """The resources of a rule that trains or encodes, for its `resources:`; at a generated scale CPUs do it."""
-    need = GENERATED if generated else PAPER[rule]
-    kind = "gpu" if need.gpu else "cpu"
-    here = names.read()
+def gpus(rule: str, generated: bool) -> int:
+    """GPUs of a job of a rule on each of its nodes."""
+    named = getattr(names.read().gpus, rule, None)
+    return (GENERATED if generated else PAPER[rule]).gpus if named is None else named
+
+
+def gpu_threads(rule: str, generated: bool, each: int) -> int:
+    """CPU threads of a job on each of its nodes, of `each` for a process."""
+    return each * max(gpus(rule, generated), 1)
+
+
+def expected(rule: str, plan: Jobs, devices: int = 0) -> Callable[[Any], int]:
+    """Minutes of a job's first attempt: twice what its cost is estimated at, and half an hour."""
+    on = device(names.read().gpu_model)
+
+    def minutes(wildcards: Any) -> int:
+        found = seconds(work(plan, rule, dict(wildcards.items())), on, devices, plan.sizes["threads"])
+        return 30 + round(2 * found / 60)
+
+    return minutes
+
+
+def gpu_work(rule: str, plan: Jobs) -> Mapping[str, Any]:
+    """The resources of a rule that trains or encodes, for its `resources:`; at a generated scale CPUs do it.
+
+    `gpus` is for the command line: GPUs on each node. The others are the SLURM plugin's.
+    """
+    need, number = GENERATED if plan.generated else PAPER[rule], gpus(rule, plan.generated)
+    nodes = getattr(names.read().nodes, rule, None) or 1
+    kind = "gpu" if number else "cpu"
     found = {
-        "gpu": need.gpu,
-        "gpu_model": here.gpu_model if need.gpu else None,
-        "nodes": 1,
-        "slurm_partition": getattr(here.partitions, kind),
-        "mem_mb": memory(need.mem_mb, kind),
-        "runtime": runtime(need.runtime, kind),
+        "gpus": number,
+        **_placed(number, nodes),
+        "slurm_partition": getattr(names.read().partitions, kind),
+        "slurm_extra": NOTICE if number else None,
+        "mem_mb": memory(need.mem_mb + need.each_mb * max(number, 1), kind),
+        "runtime": runtime(GENERATED_MINUTES if plan.generated else expected(rule, plan, number * nodes), kind),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _placed(number: int, nodes: int) -> dict[str, Any]:
+    """GPUs and nodes as the SLURM plugin wants them.
+
+    On one node GPUs are `gpu`, a total. With several nodes they are `gres`, of each node, and the command has an srun
+    of its own: `mpi` keeps the plugin from starting one, and wants tasks; `tasks_per_gpu` 0 makes them one a node.
+    """
+    model = names.read().gpu_model
+    if nodes == 1:
+        return {"nodes": 1, "gpu": number, "gpu_model": model if number else None}
+    gres = f"gpu:{model}:{number}" if model else f"gpu:{number}"
+    tasks = {"tasks": nodes, "mpi": "srun", "tasks_per_gpu": 0}
+    return {"nodes": nodes, **tasks, "gres": gres if number else None}

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.cluster import queue
+from stele.cluster.asked import resources
 from stele.errors import SteleError
 from stele.outputs import atomic_file, digest
 
@@ -45,18 +47,34 @@ def _note(job: Any) -> Path:
     return SUBMITTED / f"{digest([job.rule.name, list(map(str, job.output))])}.json"
 
 
+def _noted(job: Any) -> dict[str, Any]:
+    """What was noted of a job when it was submitted last."""
+    try:
+        found = json.loads(_note(job).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def submitted(job: Any) -> str | None:
     """What a job was when it was submitted last, None where nobody noted it."""
-    try:
-        return json.loads(_note(job).read_text())["content"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    return _noted(job).get("content")
 
 
 def note(job: Any) -> None:
-    """Notes what a job is at the moment when it is submitted."""
+    """Notes what a job is and asks for when it is submitted, beside the SLURM jobs of its earlier attempts."""
+    earlier = _noted(job).get("slurm", []) if job.attempt > 1 else []
+    found = {"content": content(job), "rule": job.rule.name, "log": str(job.log[0]) if job.log else ""}
     with atomic_file(_note(job)) as handle:
-        json.dump({"content": content(job), "rule": job.rule.name}, handle)
+        json.dump({**found, "asked": resources(job), "attempt": job.attempt, "slurm": earlier}, handle)
+
+
+def note_start(job: Any) -> None:
+    """Notes, on the node, which SLURM job a job is."""
+    own, found = os.environ.get("SLURM_JOB_ID"), _noted(job)
+    if own and found and own not in found.get("slurm", []):
+        with atomic_file(_note(job)) as handle:
+            json.dump({**found, "slurm": [*found.get("slurm", []), own]}, handle)
 
 
 class Earlier:
@@ -216,6 +234,8 @@ def _unchanged(run_job: Any) -> Any:
                 f"rule {job.rule.name}, {', '.join(map(str, job.output))}: code, recipe or configuration changed after "
                 "this job was submitted, so it does not run; start the workflow again"
             )
+        if not job.is_group():
+            note_start(job)
         run_job(self, job)
 
     return run

@@ -1,119 +1,112 @@
-"""Before the first job is submitted: whether the cluster has what the jobs ask for; all that is missing, at once."""
+"""Before the first job runs: whether what the plan needs is there; all that is missing, at once.
+
+Partitions, GPUs, memory and time limits (on a cluster), room on the disk, places to download from, data that only the
+user can give. What surely cannot be done is an error; what may fail, or concerns some rows only, is said.
+"""
 
 from __future__ import annotations
 
-import re
+import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from stele.cluster import names, queue
-from stele.errors import SteleError, nearest
+from stele.cluster import disk, names, partitions, queue, reach
+from stele.cluster.asked import Asked
+from stele.cluster.partitions import FORMAT, Nodes, nodes
+from stele.errors import SteleError
+from stele.jobs import Jobs
 
-FORMAT = "%P|%l|%c|%m|%G|%D"
-DAY = 24 * 60
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """Equal nodes of a partition: time limit in minutes (None: none), CPUs, memory in MB, GPUs by model, how many."""
-
-    partition: str
-    default: bool
-    limit: float | None
-    cpus: int
-    memory: int
-    gpus: Mapping[str, int]
-    number: int
-
-    def has_gpus(self, model: str | None, wanted: int) -> bool:
-        """Whether each of these nodes has so many GPUs, of a model where one is named."""
-        return (sum(self.gpus.values()) if model is None else self.gpus.get(model, 0)) >= wanted
+RENDERING = "tables"  # the stage whose jobs show what is there, however little
+Problems = Mapping[str, Iterable[str]]
 
 
-def minutes(text: str) -> float | None:
-    """A time limit of SLURM in minutes, None where there is none.
-
-    >>> minutes("2-00:00:00"), minutes("1:30:00"), minutes("10:00"), minutes("infinite")
-    (2880.0, 90.0, 10.0, None)
-    """
-    if not re.fullmatch(r"[\d:-]+", text):
-        return None
-    days, _, clock = text.rpartition("-")
-    parts = [0, 0, 0, *map(int, clock.split(":"))][-3:]
-    return int(days or 0) * DAY + parts[0] * 60 + parts[1] + parts[2] / 60
-
-
-def gpus(text: str) -> dict[str, int]:
-    """GPUs by model in a node's generic resources, as sinfo writes them.
-
-    >>> gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1"), gpus("(null)"), gpus("gpu:2")
-    ({'h100': 4, 'a100': 2}, {}, {'': 2})
-    """
-    found: dict[str, int] = {}
-    for item in re.sub(r"\([^)]*\)", "", text).split(","):
-        kind, *rest = item.split(":")
-        if kind == "gpu":
-            model = rest[0] if len(rest) > 1 else ""
-            found[model] = found.get(model, 0) + int(rest[-1] if rest else 1)
-    return found
+def check(plan: Jobs, jobs: list[Asked], slurm: bool) -> None:
+    """Refuses a run that surely cannot be done, naming all that is missing; says the rest."""
+    told, lines = [], []
+    if slurm and (theirs := [job for job in jobs if not job.local]):
+        cluster = nodes(queue.ask(["sinfo", "--noheader", f"--format={FORMAT}"], patience=60))
+        lines += of_cluster(theirs, cluster)
+        told += growth(theirs, cluster)
+    for found, into in zip(disk.lacks(jobs), (lines, told), strict=True):
+        into += found
+    missing = reach.lacks(plan, jobs)
+    if missing:
+        text = "\n  ".join([f"these downloads cannot be had from here; {reach.WAYS}:", *missing])
+        (lines if all_wait_for(set().union(*missing.values()), jobs) else told).append(text)
+    told += unavailable(plan, jobs)
+    if told:
+        print("\n- ".join(["Stele: before it starts:", *told]), file=sys.stderr, flush=True)
+    if lines:
+        raise SteleError("\n".join(["this cannot be built as things are:", *(f"- {line}" for line in lines)]))
 
 
-def nodes(text: str) -> list[Nodes]:
-    """What `sinfo` says of a cluster."""
-    found = []
-    for line in text.splitlines():
-        partition, limit, cpus, memory, generic, number = line.split("|")
-        sizes = [int(re.sub(r"\D", "", size)) for size in (cpus, memory, number)]
-        name = partition.rstrip("*")
-        found.append(Nodes(name, name != partition, minutes(limit), *sizes[:2], gpus(generic), sizes[2]))
-    return found
+def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
+    """A line for each problem, with the rules that have it."""
+    rules: dict[str, list[str]] = {}
+    for problem, rule in found:
+        if rule not in rules.setdefault(problem, []):
+            rules[problem].append(rule)
+    return [f"{problem} ({', '.join(names)})" for problem, names in rules.items()]
 
 
-def check(jobs: Iterable[Any]) -> None:
-    """Refuses jobs (of Snakemake) that no node of the cluster can run, naming all that is missing."""
-    cluster = nodes(queue.ask(["sinfo", "--noheader", f"--format={FORMAT}"], patience=60))
-    problems: dict[str, list[str]] = {}
+# --- a cluster ------------------------------------------------------------------------------------------------------
+def of_cluster(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
+    """What a cluster lacks for some jobs."""
+    found = [(problem, job.rule) for job in jobs for problem in partitions.lacks(job.resources, job.threads, cluster)]
+    lines = _merged(found) or _merged((text, job.rule) for job in jobs for text in too_long(job, cluster))
+    where = f"{names.place()} names partitions, GPUs and limits; its keys: profiles/slurm/cluster.example.yaml"
+    return ["\n  ".join(["this cluster cannot run these jobs:", *lines, where])] if lines else []
+
+
+def too_long(job: Asked, cluster: list[Nodes]) -> list[str]:
+    """Why a job that needs a GPU for longer than all its attempts may last cannot end."""
+    runtime, work = partitions.size(job.resources, "runtime"), partitions.kind(job.resources)
+    if work == "cpu" or not runtime or job.seconds is None:
+        return []
+    hours = getattr(names.read().hours, work)
+    limits = [partitions.limit(partitions.own(job.resources, cluster)), None if hours is None else 60 * hours]
+    most = min((limit for limit in limits if limit is not None), default=None)
+    if (needed := job.seconds / 60) <= partitions.granted(runtime, job.attempts, most, job.resumes):
+        return []
+    each = f"{job.attempts} attempts of at most {(most or runtime * job.attempts) / 60:g} hours"
+    if not job.resumes:
+        return [f"{job.name} takes about {needed / 60:,.0f} hours, and {each} do not go on from one another: more GPUs"]
+    more = next(n for n in range(job.attempts, 10**6) if needed <= partitions.granted(runtime, n, most, True))
+    return [f"{job.name} takes about {needed / 60:,.0f} hours, more than {each}: --retries {more - 1}, or more GPUs"]
+
+
+def growth(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
+    """Where a further attempt would ask for more than there is and be refused."""
+    here, found = names.read(), set()
     for job in jobs:
-        for problem in lacks(job.resources, job.threads, cluster):
-            problems.setdefault(problem, []).append(job.rule.name)
-    if problems:
-        lines = [f"- {problem} ({', '.join(dict.fromkeys(rules))})" for problem, rules in problems.items()]
-        where = f"{names.place()} names partitions, GPUs and limits; its keys: profiles/slurm/cluster.example.yaml"
-        raise SteleError("\n".join(["this cluster cannot run these jobs:", *lines, where]))
+        work = partitions.kind(job.resources)
+        caps = {"gigabytes": getattr(here.gigabytes, work), "hours": getattr(here.hours, work)}
+        found |= set(partitions.later(job.resources, job.attempts, caps, cluster))
+    head = f"a job that fails asks for more in each further attempt, and would be refused; give in {names.place()}"
+    return [f"{head}: {'; '.join(sorted(found))}"] if found else []
 
 
-def lacks(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> list[str]:
-    """What a job asks for that no node has on which it may run."""
-    asked = resources.get("slurm_partition")
-    partitions = {found.partition for found in cluster}
-    if asked:
-        wanted = str(asked).split(",")
-        if missing := [name for name in wanted if name not in partitions]:
-            close = nearest(missing[0], partitions)
-            return [f"no partition {missing[0]!r} (did you mean {close!r}?); there are {', '.join(sorted(partitions))}"]
-        own = [found for found in cluster if found.partition in wanted]
-    else:
-        own = [found for found in cluster if found.default]
-        if not own:
-            kind = "gpu" if resources.get("gpu") else "cpu"
-            return [f"no default partition: name one as partitions.{kind}; there are {', '.join(sorted(partitions))}"]
-    name = ",".join(dict.fromkeys(found.partition for found in own))
-    gpu, model = resources.get("gpu") or 0, resources.get("gpu_model")
-    problems = []
-    if gpu and not any(found.has_gpus(model, -(-gpu // (resources.get("nodes") or 1))) for found in own):
-        others = sorted({found.partition for found in cluster if found.has_gpus(model, 1)})
-        have = f"partitions with such GPUs: {', '.join(others)}" if others else "no partition has such GPUs"
-        problems.append(f"partition {name} has no node with {gpu} GPUs{f' of model {model}' if model else ''}; {have}")
-    if all(found.cpus < threads for found in own):
-        problems.append(f"partition {name} has no node with {threads} CPUs")
-    memory = resources.get("mem_mb") or 0
-    if isinstance(memory, int) and all(found.memory < memory for found in own):
-        problems.append(f"partition {name} has no node with {memory} MB of memory")
-    limits = [found.limit for found in own]
-    runtime = resources.get("runtime")
-    if runtime and None not in limits and runtime > max(limits):
-        kind = "gpu" if gpu else "cpu"
-        hours = max(limits) / 60
-        problems.append(f"partition {name} ends jobs after {hours:g} hours: give hours.{kind}: {hours:g}")
-    return problems
+# --- what is fetched, what the user gives -----------------------------------------------------------------------------
+def all_wait_for(missing: set[str], jobs: list[Asked]) -> bool:
+    """Whether everything that is to be built comes, at some remove, after some jobs (by log)."""
+    if not missing:
+        return False
+    blocked, grown = set(missing), True
+    while grown:
+        more = {job.log for job in jobs if job.log not in blocked and not blocked.isdisjoint(job.after)}
+        blocked |= more
+        grown = bool(more)
+    return all(job.log in blocked or job.stage == RENDERING for job in jobs)
+
+
+def unavailable(plan: Jobs, jobs: list[Asked]) -> list[str]:
+    """The rows of the tables that a run renders which wait for something that only the user can give."""
+    tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
+    reasons: dict[str, list[str]] = {}
+    for table in sorted(tables):
+        for row, (state, reason) in plan.problems(table).items():
+            if state == "unavailable":
+                reasons.setdefault(reason, []).append("/".join(row))
+    return [
+        f"{len(set(rows))} rows ({', '.join(sorted(set(rows))[:2])}{', ...' if len(set(rows)) > 2 else ''}): {reason}"
+        for reason, rows in reasons.items()
+    ]

@@ -15,7 +15,6 @@ from stele.encoders.spec import EncodingSpec, Kind, TextInput
 from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
 from stele.errors import SteleError
 
-WINDOW = 16_384  # texts that are sorted together; bounds the memory of a stream
 GPU_BATCH_TOKENS = 65_536
 
 
@@ -32,6 +31,8 @@ class Encoder:
     >>> encoder.encode(["who wrote it?"], "query").shape        # doctest: +SKIP
     (1, 768)
     """
+
+    window = 16_384  # texts that are sorted together, whose vectors depend on no others; bounds a stream's memory
 
     def __init__(
         self,
@@ -69,8 +70,8 @@ class Encoder:
         """Vectors [n, d], float32, in the order of the texts; a pair is a tuple (see EncodingSpec.passage)."""
         self._tower(kind)
         out = np.empty((len(texts), self.dimension), dtype=np.float32)
-        for start in range(0, len(texts), WINDOW):
-            window = texts[start : start + WINDOW]
+        for start in range(0, len(texts), self.window):
+            window = texts[start : start + self.window]
             out[start : start + len(window)] = self._encode(self.tokenize(window, kind), kind, batch_tokens)
         return out
 
@@ -79,9 +80,8 @@ class Encoder:
         items: Iterable[tuple[Any, TextInput]],
         kind: Kind,
         batch_tokens: int | None = None,
-        window: int = WINDOW,
     ) -> Iterator[tuple[list[Any], np.ndarray]]:
-        """Vectors of a stream of (id, text), in blocks (ids, vectors [at most `window`, d]) in the stream's order.
+        """Vectors of a stream of (id, text), in blocks (ids, vectors [at most a window, d]) in the stream's order.
 
         Memory is bounded by the window. On a GPU the next window is read and tokenised while this one is encoded.
         """
@@ -89,7 +89,7 @@ class Encoder:
         items = iter(items)
 
         def read() -> tuple[list[Any], Tokens | None]:
-            block = list(islice(items, window))
+            block = list(islice(items, self.window))
             return [key for key, _ in block], self.tokenize([text for _, text in block], kind) if block else None
 
         for ids, tokens in (_each if self.device.type == "cpu" else _ahead)(read):

@@ -9,13 +9,13 @@ What it costs: the collection is read and encoded once; its vectors are read onc
 questions, 8.8 million passages of 768 numbers) that is 27 GB of disk and 5.4e15 multiplications and additions, which
 are 40 hours of one core (tests/benchmarks/bench_hard_negatives.py) or minutes of a GPU that faiss can use. Memory: a
 few blocks of passages, 34,000 questions with what was found for them, and the ids of all negatives. A job that was
-killed goes on where it was: encoded blocks and searched questions are kept.
+killed goes on where it was: encoded blocks and searched questions are kept. Several processes (torchrun's) share the
+encoding and the search, read the collection each for itself, and write the same bytes as one.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import logging
 import shutil
@@ -27,15 +27,16 @@ from typing import Any
 import numpy as np
 
 from stele import records
-from stele.benchmarks.types import Passage, TrainingExample
+from stele.benchmarks.types import Passage
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
 from stele.negatives import PASSAGES, QUESTIONS
 from stele.outputs import atomic_directory, atomic_file, atomic_write_json, files_digest
 from stele.progress import bar, track
 from stele.registry import load_named
-from stele.retrieval.pool import Layout, blocks, encode_pool
-from stele.retrieval.search import TopK
+from stele.retrieval.answers import Answers, Questions
+from stele.retrieval.pool import Pool
+from stele.retrieval.team import Team
 from stele.state_folder import add_state_arguments, drop, own_folder
 
 logger = logging.getLogger(__name__)
@@ -57,7 +58,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     job = Job(args)
-    facts = {pool: job.mine(pool, questions) for pool, questions in job.questions().items()}
+    pools = job.questions()
+    for pool, questions in pools.items():
+        if not job.team.told(job.done(pool).exists()):
+            job.mine(pool, questions)
+    if job.team.first:
+        finish(job, pools, clock)
+
+
+def finish(job: Job, pools: Iterable[str], clock: records.Clock) -> None:
+    """Writes the folder with its record, and drops the state."""
+    args, facts = job.args, {pool: json.loads(job.done(pool).read_text(encoding="utf-8")) for pool in pools}
     with atomic_directory(args.output.parent) as folder:
         for pool in facts:
             for name in (PASSAGES, QUESTIONS):
@@ -71,52 +82,10 @@ def run(args: argparse.Namespace) -> None:
             depth=args.depth,
             pools=facts,
             encoding=job.encoder.spec.model_dump(),
+            processes=job.team.world,
             content=files_digest(folder),
         )
     drop(job.state)
-
-
-class Questions:
-    """The distinct questions of a pool with what answers them; row i of each list belongs to question i."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, int] = {}
-        self.positives: list[set[str]] = []  # ids
-        self.texts: list[set[str]] = []  # digests of the positives' texts
-
-    def add(self, example: TrainingExample) -> None:
-        row = self.rows.setdefault(example.query, len(self.rows))
-        if row == len(self.positives):
-            self.positives.append(set())
-            self.texts.append(set())
-        self.positives[row].update(passage.id for passage in example.positives)
-        self.texts[row].update(text_digest(passage.text) for passage in example.positives)
-
-
-class Answers:
-    """Where answers stand in a pool: ids of passages by text (digest), and which positives are there by id."""
-
-    def __init__(self, questions: Questions) -> None:
-        self.ids = {text: [] for texts in questions.texts for text in texts}
-        self.wanted, self.there = set().union(*questions.positives), set()
-        self.whole = False
-
-    def watch(self, passages: Iterable[Passage]) -> Iterator[Passage]:
-        """The passages as they are; when all have gone by, the answers are known."""
-        for passage in passages:
-            if (text := text_digest(passage.text)) in self.ids:
-                self.ids[text].append(passage.id)
-            if passage.id in self.wanted:
-                self.there.add(passage.id)
-            yield passage
-        self.whole = True
-
-    def excluded(self, questions: Questions) -> list[set[bytes]]:
-        """For each question the ids of the pool's passages that answer it."""
-        return [
-            {name.encode() for name in (ids & self.there).union(*(self.ids[text] for text in texts))}
-            for ids, texts in zip(questions.positives, questions.texts, strict=True)
-        ]
 
 
 class Job:
@@ -124,7 +93,7 @@ class Job:
 
     def __init__(self, args: argparse.Namespace) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.device import default_device
+        from stele.training.device import place
 
         for name in ("depth", "threads"):
             if (value := getattr(args, name)) is not None and value < 1:
@@ -135,20 +104,24 @@ class Job:
 
             torch.set_num_threads(args.threads)
             faiss.omp_set_num_threads(args.threads)
+        self.args, self.team = args, Team(place())
         self.module, self.depth = load_named("stele.benchmarks", args.training_set, kind="training set"), args.depth
         if not (hasattr(self.module, "training") and hasattr(self.module, "passages")):
             raise SteleError(f"--training-set {args.training_set}: it has no training questions, or no collection")
         data = data_records(args.data)
         self.inputs, self.data = {"encoder": args.encoder, **data}, data_folders(data)
-        self.encoder = load_encoder(args.encoder.parent, None, str(default_device()))
+        self.encoder = load_encoder(args.encoder.parent, None, str(self.team.device))
         recipe = {"training_set": args.training_set, "depth": args.depth}
-        self.state = own_folder(args.state, recipe=recipe, inputs=self.inputs, seed=0, code=args.code)
+        made_of = {"recipe": recipe, "inputs": self.inputs, "seed": 0, "code": args.code}
+        self.state = own_folder(args.state, **made_of, first=self.team.first)
 
     def questions(self) -> dict[str, Questions]:
         """The questions of the training set by pool."""
         pools: dict[str, Questions] = {}
-        for example in track(self.module.training(self.data, "train"), None, "read questions", "questions"):
-            pools.setdefault(example.language, Questions()).add(example)
+        with bar(None, "read questions", "questions") as shown:
+            for example in self.module.training(self.data, "train"):
+                pools.setdefault(example.language, Questions()).add(example)
+                shown.update()
         if not pools:
             raise SteleError("the training set has no question with a positive passage")
         return pools
@@ -156,64 +129,52 @@ class Job:
     def passages(self, pool: str) -> Iterator[Passage]:
         return self.module.passages(self.data, pool)
 
-    def mine(self, pool: str, questions: Questions) -> dict[str, int]:
-        """Mines one pool into the state folder; returns what was found. A pool that is done is not done again."""
-        done = self.state / f"{pool}.json"
-        if not done.exists():
-            folder = self.state / "pools" / pool
-            size, excluded = self.encode(pool, folder, questions)
-            found = self.search(pool, folder, size, list(questions.rows), excluded)
-            facts = {"questions": len(questions.rows), "passages": size, **self.write(pool, questions, found)}
+    def done(self, pool: str) -> Path:
+        """What was found in a pool; written after its files."""
+        return self.state / f"{pool}.json"
+
+    def mine(self, name: str, questions: Questions) -> None:
+        """Mines one pool into the state folder; the first process writes."""
+        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.team)
+        pool = Pool(*given, key="")
+        excluded = self.encode(pool, questions)
+        found = self.search(pool, list(questions.rows), excluded)
+        if self.team.first:
+            facts = {"questions": len(questions.rows), "passages": pool.size, **self.write(name, questions, found)}
             facts["excluded"] = sum(map(len, excluded))
-            atomic_write_json(done, facts)
-            shutil.rmtree(folder)
-        return json.loads(done.read_text(encoding="utf-8"))
+            atomic_write_json(self.done(name), facts)
+        pool.put_away()
 
-    def encode(self, pool: str, folder: Path, questions: Questions) -> tuple[int, list[set[bytes]]]:
-        """Encodes a pool; returns its size, and for each question the passages that are no negatives of it."""
-        answers, spec = Answers(questions), self.encoder.spec
-        layout = Layout(self.encoder.dimension, "float16" if spec.precision == "bfloat16" else "float32", False, "")
-        items = ((p.id, spec.passage(p.title, p.text)) for p in answers.watch(self.passages(pool)))
-        with bar(self._expected(pool), f"encode pool {pool}", "passages") as shown:
-
-            def encode(stream) -> Iterator:
-                for ids, vectors in self.encoder.encode_stream(stream, "passage"):
-                    yield ids, vectors
-                    shown.update(len(ids))
-
-            size = encode_pool(folder, items, encode, layout)
+    def encode(self, pool: Pool, questions: Questions) -> list[set[bytes]]:
+        """Encodes a pool; returns for each question the passages that are no negatives of it."""
+        answers = Answers(questions)
+        pool.encode(self._expected(pool.name), answers.watch)
         if not answers.whole:  # the vectors were there already
-            for _ in answers.watch(self.passages(pool)):
+            for _ in answers.watch(self.passages(pool.name)):
                 pass
         if not any(excluded := answers.excluded(questions)):
-            raise SteleError(f"pool {pool}: none of the questions' positives is in it: it is of another collection")
-        return size, excluded
+            raise SteleError(
+                f"pool {pool.name}: none of the questions' positives is in it: it is of another collection"
+            )
+        return excluded
 
-    def search(
-        self, pool: str, folder: Path, size: int, questions: Sequence[str], excluded: Sequence[set[bytes]]
-    ) -> list[Path]:
+    def search(self, pool: Pool, questions: Sequence[str], excluded: Sequence[set[bytes]]) -> list[Path]:
         """Searches the questions part by part; each is saved: its rows, how many ids each has, and the ids."""
-        wanted = [min(size, self.depth + len(names)) for names in excluded]
+        wanted = [min(pool.size, self.depth + len(names)) for names in excluded]
         slices = parts(wanted, HITS)
-        saved = [folder / f"found-{number:06d}.npz" for number in range(len(slices))]
-        gigabytes = (folder / "vectors.npy").stat().st_size / 1e9
-        petaflop = 2 * len(questions) * size * self.encoder.dimension / 1e15
+        saved = [pool.folder / f"found-{number:06d}.npz" for number in range(len(slices))]
+        numbers = pool.size * pool.layout.dimension
         logger.info(
             "pool %s: %d questions, %d passages: %.3g PFLOP of inner products; the vectors (%.3g GB) are read %d times",
-            *(pool, len(questions), size, petaflop, gigabytes, len(slices)),
+            *(pool.name, len(questions), pool.size, 2e-15 * numbers * len(questions)),
+            *(1e-9 * numbers * np.dtype(pool.layout.dtype).itemsize, len(slices)),
         )
-        with bar(len(questions), f"search pool {pool}", "questions") as shown:
+        with bar(len(questions), f"search pool {pool.name}", "questions") as shown:
             for number, rows in enumerate(slices):
-                if not saved[number].exists():
-                    vectors = self.encoder.encode([questions[row] for row in rows], "query")
-                    best = TopK(vectors, max(wanted[row] for row in rows), self.encoder.device)
-                    for block, ids in blocks(folder):
-                        best.add(block, ids)
-                    hits = zip(rows, best.ids, strict=True)
-                    own = [[n for n in ids.tolist() if n not in excluded[row]][: self.depth] for row, ids in hits]
-                    names = np.array([name for ids in own for name in ids], dtype=np.bytes_)
-                    with atomic_file(saved[number], "wb") as handle:
-                        np.savez(handle, rows=rows, sizes=[len(ids) for ids in own], names=names)
+                if not self.team.told(saved[number].exists()):
+                    best = pool.search([questions[row] for row in rows], max(wanted[row] for row in rows))
+                    if self.team.first:
+                        save_found(saved[number], rows, best.ids, excluded, self.depth)
                 shown.update(len(rows))
         return saved
 
@@ -268,6 +229,17 @@ def parts(wanted: Sequence[int], most: int) -> list[list[int]]:
     return found
 
 
+def save_found(
+    path: Path, rows: Sequence[int], found: Sequence[np.ndarray], excluded: Sequence[set[bytes]], depth: int
+) -> None:
+    """Saves what was found for some questions, without what is excluded; `in_order` reads it."""
+    hits = zip(rows, found, strict=True)
+    own = [[name for name in ids.tolist() if name not in excluded[row]][:depth] for row, ids in hits]
+    names = np.array([name for ids in own for name in ids], dtype=np.bytes_)
+    with atomic_file(path, "wb") as handle:
+        np.savez(handle, rows=rows, sizes=[len(ids) for ids in own], names=names)
+
+
 def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
     """From the saved parts: how many negatives each question has (int64), and the ids of all, question by question."""
     found = [np.load(path) for path in saved]
@@ -277,11 +249,6 @@ def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
     sizes = sizes[order]
     within = np.arange(len(names)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return sizes, names[np.repeat(starts[order], sizes) + within]
-
-
-def text_digest(text: str) -> str:
-    """What equal texts have in common; white space around them does not count."""
-    return hashlib.blake2b(text.strip().encode(), digest_size=16).hexdigest()
 
 
 def _batches(passages: Iterable[Passage]) -> Iterator[list[Any]]:

@@ -1,152 +1,152 @@
-"""A pool of passages as vectors on disk, written as they come, so that a killed job goes on where it was.
+"""A pool: the passages that are searched together, encoded and searched by all processes of a job.
 
-`vectors.npy` [n, d] and `ids.txt` (one a line) grow together; `progress.json`, replaced after each block has reached
-the disk, says how much of them counts, and what it was made from.
+Each process encodes its share (shares.py) into a folder of its own and searches that; what all have found is joined in
+the first one, exactly: the k best of all parts' k best, in the order that a search of the whole gives. Of one process
+there is one part, the pool itself. A job that was killed goes on where each process was; another number of processes
+makes the vectors anew.
 """
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stele.benchmarks.types import Passage
 from stele.errors import SteleError
-from stele.outputs import atomic_write_json
+from stele.progress import bar
+from stele.retrieval.part import FILES, Layout, blocks, encode_part, join_parts, tidy, unit
+from stele.retrieval.search import TopK
+from stele.retrieval.shares import Shares, in_order
+from stele.retrieval.team import Team
 
-HEADER = 128  # bytes before the first vector
-READ_ROWS = 32_768
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
 
-
-class Layout(NamedTuple):
-    """How vectors are kept: length, "float32" or "float16", scaled to length 1 or not, and a key of what they are."""
-
-    dimension: int
-    dtype: str
-    normalize: bool
-    key: str
+Passages = Iterable[Passage]
 
 
-Encode = Callable[[Iterable[tuple[str, Any]]], Iterator[tuple[list[str], np.ndarray]]]
+class Pool:
+    """The pool `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
 
-
-def encode_pool(folder: Path, items: Iterable[tuple[str, Any]], encode: Encode, layout: Layout) -> int:
-    """Encodes (id, text) items into `folder`, going on after what is already there; returns the number of passages.
-
-    `encode(items)` yields (ids, vectors) in the order of the items, block by block; blocks do not influence each other.
-    What another encoder or other data left in the folder is written over.
+    `passages()` reads it from its beginning. `key` says what the vectors are made from, and `normalize` that they are
+    scaled to length 1.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    done = _progress(folder, layout.key)
-    if done["finished"]:
-        return done["rows"]
-    rows, names_size = done["rows"], done["names_size"]
-    width = np.dtype(layout.dtype).itemsize * layout.dimension
-    start = HEADER + rows * width
-    with _grown(folder / "vectors.npy", start) as vectors, _grown(folder / "ids.txt", names_size) as names:
-        for ids, block in encode(islice(iter(items), rows, None)):
-            vectors.write(_stored(ids, block, layout).tobytes())
-            names.write("".join(f"{name}\n" for name in ids).encode("utf-8"))
-            for handle in (vectors, names):
-                handle.flush()
-                os.fsync(handle.fileno())
-            rows, names_size = rows + len(ids), names.tell()
-            _save_progress(folder, layout.key, rows, names_size, finished=False)
-        vectors.seek(0)
-        vectors.write(_header((rows, layout.dimension), layout.dtype))
-        vectors.flush()
-        os.fsync(vectors.fileno())
-    if rows == 0:
-        raise SteleError(f"pool {folder.name}: there is no passage in it")
-    _write_ids(folder, rows)
-    _save_progress(folder, layout.key, rows, names_size, finished=True)
-    return rows
 
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        passages: Callable[[], Passages],
+        encoder: Encoder,
+        team: Team,
+        *,
+        key: str,
+        normalize: bool = False,
+        kept: Path | None = None,
+    ) -> None:
+        self.name, self.folder, self.passages, self.kept = name, folder, passages, kept
+        self.encoder, self.team = encoder, team
+        dtype = "float16" if encoder.spec.precision == "bfloat16" else "float32"
+        self.layout = Layout(encoder.dimension, dtype, normalize, key)
+        several = [folder / f"part-{rank}-of-{team.world}" for rank in range(team.world)]
+        self.parts = several if team.world > 1 else [kept or folder]
+        self.part = self.parts[team.rank]
+        self._shares = self._new_shares()
+        self.rows = self.size = 0  # passages of this process, and of all
 
-def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yields (vectors [m, d], ids [m] of bytes) of a finished pool; the file is mapped, not loaded."""
-    vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-    ids = np.load(folder / "ids.npy", mmap_mode="r")
-    for start in range(0, len(vectors), READ_ROWS):
-        yield vectors[start : start + READ_ROWS], np.array(ids[start : start + READ_ROWS])
+    def encode(self, expected: int | None, watch: Callable[[Passages], Passages] = iter) -> None:
+        """Encodes what is not there yet. `watch` sees all passages where this process's part is not finished."""
+        if self.team.first:
+            self._drop_other_divisions()
+        with bar(expected, f"encode pool {self.name}", "passages") as shown:
 
+            def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
+                for ids, vectors in self.encoder.encode_stream(items, "passage"):
+                    yield ids, vectors
+                    shown.update(self._shares.read - shown.n)
 
-def tidy(folder: Path) -> None:
-    """Leaves of a finished pool only what is worth keeping: vectors.npy, ids.npy and progress.json."""
-    (folder / "ids.txt").unlink(missing_ok=True)
+            self.rows = encode_part(self.part, self._shares.own(self._items(watch)), encode, self.layout)
+            shown.update(self._shares.read - shown.n)  # what others own of the end
+        self.size = self.team.total(self.rows)
+        if self.size == 0:
+            raise SteleError(f"pool {self.name}: there is no passage in it")
+        if self.team.first:
+            self._refuse_double_ids()
 
+    def search(self, texts: Sequence[str], k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
+        """The k best passages of each query, of the whole pool in the first process; `seen` is told of rows gone by."""
+        vectors = self._query_vectors(texts)
+        best = TopK(unit(vectors) if self.layout.normalize else vectors, min(k, self.size), self.encoder.device)
+        for block, ids in blocks(self.part):
+            best.add(block, ids)
+            seen(len(block))
+        for found in self.team.gather(best.found()):
+            best.join(found)
+        return best
 
-def is_tidy(folder: Path, key: str) -> bool:
-    """Whether a folder holds the finished pool of that key, tidied."""
-    whole = (folder / "ids.npy").exists() and not (folder / "ids.txt").exists()
-    return whole and _progress(folder, key)["finished"]
+    def put_away(self) -> None:
+        """Leaves of the pool what is to be kept, once all processes have done with it."""
+        several = self.team.world > 1
+        if self.kept and self.team.first:
+            if several:
+                join_parts(self.parts, in_order(self._owners(), self._shares.window), self.layout, self.kept)
+            else:
+                tidy(self.kept)
+        self.team.wait()
+        if several:  # each removes its own: on a network's file system a folder with open files stays
+            shutil.rmtree(self.part)
+            self.team.wait()
+        if self.team.first and self.folder.exists():
+            shutil.rmtree(self.folder)
 
+    def _query_vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors [n, d] of queries, in all processes the same bytes: each encodes its windows, and all get all."""
+        shares = self._new_shares()
+        own = [row for row, _ in shares.own(enumerate(texts))]
+        vectors = np.empty((len(texts), self.encoder.dimension), np.float32)
+        if own:
+            vectors[own] = self.encoder.encode([texts[row] for row in own], "query")
+        for number, owner in enumerate(shares.owners):
+            self.team.spread(vectors[number * shares.window : (number + 1) * shares.window], owner)
+        return vectors
 
-def _progress(folder: Path, key: str) -> dict[str, Any]:
-    try:
-        found = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        found = {}
-    if found.get("key") != key:
-        found = {"rows": 0, "names_size": 0, "finished": False}
-    return found
+    def _items(self, watch: Callable[[Passages], Passages] = iter) -> Iterator[tuple[str, Any]]:
+        spec = self.encoder.spec
+        return ((p.id, spec.passage(p.title, p.text)) for p in watch(self.passages()))
 
+    def _new_shares(self) -> Shares:
+        return Shares(self.team.rank, self.team.world, self.encoder.window)
 
-def _save_progress(folder: Path, key: str, rows: int, names_size: int, finished: bool) -> None:
-    facts = {"key": key, "rows": rows, "names_size": names_size, "finished": finished}
-    atomic_write_json(folder / "progress.json", facts)
+    def _owners(self) -> list[int]:
+        """Which process has which window; the passages are read again where this one had no need to read them."""
+        if not self._shares.whole:
+            self._shares = self._new_shares()
+            for _ in self._shares.own(self._items()):
+                pass
+        return self._shares.owners
 
+    def _drop_other_divisions(self) -> None:
+        """Removes the vectors that another number of processes left; what else lies in the folder stays."""
+        for left in self.folder.glob("part-*-of-*"):
+            if left not in self.parts:
+                shutil.rmtree(left)
+        if self.team.world > 1:
+            for name in FILES:
+                (self.folder / name).unlink(missing_ok=True)
 
-def _stored(ids: list[str], block: np.ndarray, layout: Layout) -> np.ndarray:
-    """The block as it is kept; a vector that is not finite is an error that names its passage."""
-    with np.errstate(over="ignore"):  # what does not fit is refused below
-        stored = np.ascontiguousarray(unit(block) if layout.normalize else block, dtype=layout.dtype)
-    finite = np.isfinite(stored).all(axis=1)
-    if not finite.all():
-        bad = ids[int(np.argmin(finite))]
-        raise SteleError(f"passage {bad!r}: its vector is not finite as {layout.dtype}; use precision: float32")
-    return stored
-
-
-def _grown(path: Path, size: int):
-    """Opens a file for writing at `size`; what lies beyond (a block that was not finished) is dropped."""
-    path.touch()
-    handle = open(path, "r+b")  # noqa: SIM115 - the caller closes it
-    handle.truncate(size)
-    handle.seek(size)
-    return handle
-
-
-def _header(shape: tuple[int, int], dtype: str) -> bytes:
-    """The header of a .npy file, always of the same length, so that it can be written last."""
-    text = f"{{'descr': '{np.dtype(dtype).str}', 'fortran_order': False, 'shape': {shape}, }}"
-    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
-
-
-def _write_ids(folder: Path, rows: int) -> None:
-    """`ids.npy` (fixed width, UTF-8) from `ids.txt`; an id that is there twice is an error."""
-    with open(folder / "ids.txt", "rb") as handle:
-        width = max(len(line) - 1 for line in handle)
-    table = np.lib.format.open_memmap(folder / "ids.npy", mode="w+", dtype=f"S{width}", shape=(rows,))
-    with open(folder / "ids.txt", "rb") as handle:
-        for start in range(0, rows, READ_ROWS):
-            part = [line[:-1] for line in islice(handle, READ_ROWS)]
-            table[start : start + len(part)] = part
-    table.flush()
-    ordered = np.sort(table)
-    again = ordered[1:][ordered[1:] == ordered[:-1]]
-    if len(again):
-        first, second = (np.flatnonzero(np.asarray(table) == again[0]) + 1)[:2]
-        name = again[0].decode()
-        places = f"passages {first} and {second} of {rows}"
-        raise SteleError(f"pool {folder.name}: passage id {name!r} is there twice ({places})")
-
-
-def unit(block: np.ndarray) -> np.ndarray:
-    """Rows scaled to length 1; a zero row stays zero."""
-    norms = np.linalg.norm(block, axis=1, keepdims=True)
-    return block / np.where(norms > 0, norms, 1.0)
+    def _refuse_double_ids(self) -> None:
+        """An id that is there twice, in whichever parts, is an error that says where."""
+        ids = [np.load(part / "ids.npy", mmap_mode="r") for part in self.parts]
+        ordered = np.concatenate(ids)
+        ordered.sort()
+        again = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(again):
+            name, windows = again[0], in_order(self._owners(), self._shares.window)
+            whole = np.concatenate([ids[owner][rows] for owner, rows in windows])
+            first, second = (np.flatnonzero(whole == name) + 1)[:2]
+            places = f"passages {first} and {second} of {self.size}"
+            raise SteleError(f"pool {self.name}: passage id {name.decode()!r} is there twice ({places})")

@@ -2,7 +2,8 @@
 
 Pool by pool: the passages are encoded into the state folder, every search in that pool is run, the vectors are
 dropped (or stay in --keep-index). A job that was killed goes on where it was: finished searches and encoded blocks
-are kept in the state folder until the job is done.
+are kept in the state folder until the job is done. Several processes (torchrun's) share the encoding and the search of
+each pool and write the same bytes as one.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from stele.outputs import atomic_directory, atomic_write_json, digest, sha256
 from stele.progress import bar
 from stele.registry import load_named
 from stele.retrieval.encoding_argument import add_encoding_argument, parse_encoding
-from stele.retrieval.pool import Layout, blocks, encode_pool, is_tidy, tidy, unit
-from stele.retrieval.search import TopK
+from stele.retrieval.part import is_tidy
+from stele.retrieval.pool import Pool
+from stele.retrieval.team import Team
 from stele.runs.trec import write_run
 from stele.state_folder import add_state_arguments, drop
 
@@ -52,10 +54,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
-    for pool, searches in job.pools().items():
-        waiting = [search for search in searches if job.facts(search) is None]
-        if waiting or not job.index_kept(pool):
+    for pool in job.pools():
+        waiting, kept = job.team.told((job.waiting(pool), job.index_kept(pool)))
+        if waiting or not kept:
             job.run_pool(pool, waiting)
+    if job.team.first:
+        finish(job, args, clock)
+
+
+def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
+    """Writes the runs and the record, and drops the state."""
     with atomic_directory(args.output.parent / "runs") as folder:
         for search in job.searches:
             shutil.copyfile(job.saved(search), folder / job.saved(search).name)
@@ -72,6 +80,7 @@ def run(args: argparse.Namespace) -> None:
         searches={search.name: job.facts(search) for search in job.searches},
         encoding=job.encoder.spec.model_dump(),
         similarity="cosine" if job.normalize else "inner product",
+        processes=job.team.world,
         content=digest({search.name: sha256(job.saved(search)) for search in job.searches}),
     )
     drop(job.state)
@@ -82,7 +91,7 @@ class Job:
 
     def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.device import default_device
+        from stele.training.device import place
 
         for name in ("depth", "limit", "threads"):
             if (value := getattr(args, name)) is not None and value < 1:
@@ -93,6 +102,7 @@ class Job:
 
             torch.set_num_threads(args.threads)
             faiss.omp_set_num_threads(args.threads)
+        self.team = Team(place())
         records_of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(records_of_data)
         self.inputs = {"encoder": args.encoder, **records_of_data}
@@ -105,7 +115,7 @@ class Job:
         # a quick try by hand leaves the state of the real job alone
         self.state: Path = args.state / "limited" if args.limit else args.state
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
-        self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
+        self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.team.device))
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
         spec = self.encoder.spec.model_dump()
         self.key = digest([args.benchmark, made_of, spec, args.limit, args.depth, args.code])
@@ -127,8 +137,13 @@ class Job:
             return None
         return found["facts"] if found["key"] == self.key else None
 
-    def folder(self, pool: str) -> Path:
-        return self.args.keep_index / pool if self.args.keep_index else self.state / "pools" / pool
+    def waiting(self, pool: str) -> list[Search]:
+        """The searches of a pool that are not finished."""
+        return [search for search in self.pools()[pool] if self.facts(search) is None]
+
+    def kept(self, pool: str) -> Path | None:
+        """The folder for a pool's vectors that are to stay."""
+        return self.args.keep_index / pool if self.args.keep_index else None
 
     def expected(self, pool: str) -> int | None:
         """How many passages a pool has, as the records of its data count them; for the estimate alone."""
@@ -137,42 +152,28 @@ class Job:
 
     def index_kept(self, pool: str) -> bool:
         """Whether nothing is left to keep: --keep-index was not asked for, or this job's pool is there, tidied."""
-        return not self.args.keep_index or is_tidy(self.folder(pool), self.key)
+        return not (folder := self.kept(pool)) or is_tidy(folder, self.key)
 
-    def run_pool(self, pool: str, searches: Sequence[Search]) -> None:
+    def run_pool(self, name: str, searches: Sequence[Search]) -> None:
         """Encodes one pool, runs the searches in it, and puts the vectors away."""
-        folder, spec = self.folder(pool), self.encoder.spec
-        dtype = "float16" if spec.precision == "bfloat16" else "float32"
-        layout = Layout(self.encoder.dimension, dtype, self.normalize, self.key)
-        items = ((p.id, spec.passage(p.title, p.text)) for p in self.passages(pool))
-        with bar(self.expected(pool), f"encode pool {pool}", "passages") as shown:
-
-            def encode(stream) -> Iterator:
-                for ids, vectors in self.encoder.encode_stream(stream, "passage"):
-                    yield ids, vectors
-                    shown.update(len(ids))
-
-            size = encode_pool(folder, items, encode, layout)
+        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.team)
+        pool = Pool(*given, key=self.key, normalize=self.normalize, kept=self.kept(name))
+        pool.encode(self.expected(name))
         for search in searches:
-            self.run_search(search, folder, size)
-        if self.args.keep_index:
-            tidy(folder)
-        else:
-            shutil.rmtree(folder)
+            self.run_search(search, pool)
+        pool.put_away()
 
-    def run_search(self, search: Search, folder: Path, size: int) -> None:
-        """Runs one search and saves its run."""
+    def run_search(self, search: Search, pool: Pool) -> None:
+        """Runs one search; the first process saves its run."""
         queries = self.queries(search)
-        vectors = self.encoder.encode([query.text for query in queries], "query")
-        best = TopK(unit(vectors) if self.normalize else vectors, min(self.args.depth, size), self.encoder.device)
-        with bar(size, f"search {search.name}, {len(queries)} queries", "passages") as shown:
-            for block, ids in blocks(folder):
-                best.add(block, ids)
-                shown.update(len(block))
+        with bar(pool.rows, f"search {search.name}, {len(queries)} queries", "passages") as shown:
+            best = pool.search([query.text for query in queries], self.args.depth, shown.update)
+        if not self.team.first:
+            return
         write_run(self.saved(search), zip((query.id for query in queries), best.hits(), strict=True), tag="stele")
-        facts = {"language": search.language, "pool": search.pool, "queries": len(queries), "passages": size}
+        facts = {"language": search.language, "pool": search.pool, "queries": len(queries), "passages": pool.size}
         atomic_write_json(self.state / "runs" / f"{search.name}.json", {"key": self.key, "facts": facts})
-        logger.info("search %s: %d queries, %d passages", search.name, len(queries), size)
+        logger.info("search %s: %d queries, %d passages", search.name, len(queries), pool.size)
 
     def queries(self, search: Search) -> list[Query]:
         found = list(islice(self.benchmark.queries(self.data, search), self.args.limit))

@@ -10,7 +10,7 @@ number of threads or the device.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,19 @@ MAX_PAIRS = 1 << 21  # candidates held at a time
 PRODUCT_FROM = 1  # numbers in the queries from which on faiss multiplies matrices; its 128,000 makes few queries slow
 
 
+class Found(NamedTuple):
+    """The best passages of n queries: how many each has [n] int64, and query by query scores float32 and ids."""
+
+    counts: np.ndarray
+    scores: np.ndarray
+    ids: np.ndarray
+
+
 class TopK:
     """The k best passages of each query so far.
 
     queries [n, d] float32; `add` takes blocks of passages in any order and of any size. With a device other than "cpu"
-    faiss searches on a GPU where it can.
+    faiss searches on that GPU where it can.
     """
 
     def __init__(self, queries: np.ndarray, k: int, device: str = "cpu", block_rows: int = BLOCK_ROWS) -> None:
@@ -39,6 +47,7 @@ class TopK:
         self.norms = _norms(self.queries)
         faiss.cvar.distance_compute_blas_threshold = PRODUCT_FROM
         self.gpu = gpu_resources() if str(device) != "cpu" and k + EXTRA <= GPU_MOST else None
+        self.gpu_number = int(str(device).partition(":")[2] or -1)  # -1: the current one
         self.scores = [np.empty(0, np.float32)] * len(queries)  # per query, descending
         self.ids = [np.empty(0, "S1")] * len(queries)
         # the k-th best score of a query once it has k passages: what a newcomer must reach
@@ -76,7 +85,8 @@ class TopK:
 
         if self.gpu is None:
             return faiss.knn(self.queries, block, number, metric=faiss.METRIC_INNER_PRODUCT)
-        return faiss.knn_gpu(self.gpu, self.queries, block, number, metric=faiss.METRIC_INNER_PRODUCT)
+        metric, device = faiss.METRIC_INNER_PRODUCT, self.gpu_number
+        return faiss.knn_gpu(self.gpu, self.queries, block, number, metric=metric, device=device)
 
     def _exact(self, query: np.ndarray, block: np.ndarray, passage: np.ndarray) -> np.ndarray:
         """The inner products of the pairs, summed in float64, as float32."""
@@ -98,6 +108,15 @@ class TopK:
             self.scores[row], self.ids[row] = joined[order], names[order]
             if len(order) == self.k:
                 self.floor[row] = joined[order[-1]]
+
+    def found(self) -> Found:
+        """What is kept, for `join`."""
+        counts = np.array([len(scores) for scores in self.scores], np.int64)
+        return Found(counts, np.concatenate(self.scores), np.concatenate(self.ids))
+
+    def join(self, found: Found) -> None:
+        """Takes in what a search of other passages has kept for the same queries and the same k."""
+        self._merge(np.repeat(np.arange(len(found.counts)), found.counts), found.scores, found.ids)
 
     def hits(self) -> Iterator[list[tuple[str, float]]]:
         """For each query its (id, score) pairs in canonical order."""

@@ -15,6 +15,7 @@ from stele.outputs import atomic_write_json, sha256
 from stele.results import result_files
 
 NAME = "manifest.json"
+OF_THE_RUN = (NAME, "usage.csv", "usage.md", "usage.svg")  # itself, and times: they differ from run to run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +51,10 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Path below the folder -> sha256 and bytes, of every file but the manifest itself and hidden ones."""
+    """Path below the folder -> sha256 and bytes, of every file but those OF_THE_RUN and hidden ones."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name != NAME and not any(part.startswith(".") for part in Path(name).parts):
+        if path.is_file() and name not in OF_THE_RUN and not any(part.startswith(".") for part in Path(name).parts):
             found[name] = {"sha256": sha256(path), "bytes": path.stat().st_size}
     return found

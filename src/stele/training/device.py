@@ -58,10 +58,13 @@ class Place:
 
 def place() -> Place:
     """The accelerator if there is one, else the CPU; processes as `torchrun` started them (stele.launch)."""
+    import torch
     from accelerate import PartialState
 
     state = PartialState(cpu=os.environ.get(CHOICE) == "cpu", timeout=PATIENCE)
-    return Place(state.device, state.process_index, state.num_processes)
+    # accelerate numbers the CPUs of several processes; torch.load knows one
+    device = torch.device("cpu") if state.device.type == "cpu" else state.device
+    return Place(device, state.process_index, state.num_processes)
 
 
 def default_device() -> torch.device:

@@ -201,6 +201,7 @@ class _Run:
                 "counts": self.ledger.counts,
             }
             states.save(self.folder, values)
+        self.where.wait()  # a process that ended now would end the first one while it writes
 
     def resume(self) -> None:
         found = states.load(self.folder, self.where.device)

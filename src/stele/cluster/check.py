@@ -1,0 +1,222 @@
+"""Tries a cluster: a chain of minutes through SLURM, with one GPU for one training and one retrieval.
+
+Asks SLURM what there is, builds one result of generated data in a folder of its own (all stages, 15 jobs), both here on
+the CPU and through `snakemake --profile slurm`, sends the training SIGTERM once to see it go on from its state, and
+compares what must be equal. Takes a few minutes of one GPU; the folder goes when all is well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stele.cluster import names, preflight, queue, trial
+from stele.errors import SteleError
+from stele.outputs import atomic_file, files_digest
+
+RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
+ENCODER = "work/tiny/encoders/msm/pt0"
+TRAINING_LOG = "logs/tiny/pretrain/msm.pt0.log"
+ON_GPU = {"pretrain": 1, "retrieve": 1}
+STEPS = 600  # of the training: long enough on any device to be sent a signal
+HOURS = 0.5  # that a job asks for at most: short ones start sooner
+LOOK = 5  # seconds before the first look at the queue
+EVERY = 0.5  # seconds between two looks at the run
+PENDING = ["squeue", "--noheader", f"--user={os.getuid()}", "--states=PENDING", "--format=%i %k: %r"]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that was tried: whether it is as it should be (None: it was not tried), and what was found."""
+
+    name: str
+    well: bool | None
+    found: str
+
+    def __str__(self) -> str:
+        mark = {True: "ok", False: "NOT OK", None: "-"}[self.well]
+        return f"{self.name:<16} {mark:<7} {self.found}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--folder", type=Path, default=Path(), help="where to make the folder; the nodes must see it; default: here"
+    )
+    parser.add_argument("--minutes", type=float, default=60, help="the longest to wait, in the queue too; default: 60")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints the table; raises SteleError where an item is not well, and keeps the folder then."""
+    if "SLURM_JOB_ID" in os.environ:
+        raise SteleError("this is inside a SLURM job: start it where you type sbatch")
+    root = trial.project()
+    own = names.read()
+    items = [Item("cluster.yaml", True, given(own)), Item("SLURM", True, partitions())]
+    print(*items, sep="\n", flush=True)
+    folder = Path(tempfile.mkdtemp(prefix="stele-check-", dir=args.folder))
+    print(f"building {RESULT} in {folder}: at most {args.minutes:g} minutes", flush=True)
+    with ended_with(folder) as (here, there):
+        prepare(root, here)
+        prepare(root, there, own)
+        items = [*build(here, there, 60 * args.minutes), *compared(here, there)]
+    print(*items, sep="\n", flush=True)
+    if any(item.well is False for item in items):
+        raise SteleError(f"this cluster is not ready: see above; {folder} is kept (check.log and logs/ in it)")
+    shutil.rmtree(folder)
+    print("this cluster is ready")
+
+
+def given(own: names.Names) -> str:
+    """What the user's file says."""
+    said = own.model_dump(exclude_defaults=True, exclude_none=True)
+    where = str(names.place()) if names.place().exists() else f"no {names.place()}: the cluster's defaults"
+    return f"{where} {json.dumps(said) if said else ''}".rstrip()
+
+
+def partitions() -> str:
+    """What SLURM says of itself, in a line."""
+    text = queue.ask(["sinfo", "--noheader", f"--format={preflight.FORMAT}"], patience=60)
+    found = []
+    for of in preflight.nodes(text):
+        gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
+        found.append(f"{of.partition}{'*' * of.default}: {of.number} x ({of.cpus} CPUs, {of.memory} MB{gpus})")
+    return "; ".join(found)
+
+
+@contextmanager
+def ended_with(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The two folders of a check; a signal to this process, or an error, leaves no job of theirs behind."""
+    here, there = folder / "here", folder / "there"
+    ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in ends]
+    try:
+        yield here, there
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        for number, handler in zip(ends, before, strict=True):
+            signal.signal(number, handler)
+
+
+def prepare(root: Path, folder: Path, own: names.Names | None = None) -> None:
+    """A copy of the project with settings of its own; with the cluster's names, where it is for the cluster."""
+    import yaml
+
+    trial.copy_project(root, folder)
+    scale = yaml.safe_load(trial.SCALE.read_text())
+    scale["pretraining"]["msm"]["steps"] = STEPS
+    files: dict[str, Any] = {"tiny.yaml": scale, "config.yaml": {"scale": "tiny.yaml", "papers": ["msm"]}}
+    if own is not None:
+        hours = {kind: min(HOURS, getattr(own.hours, kind) or HOURS) for kind in ("cpu", "gpu")}
+        kept = own.model_dump(exclude={"gpus", "nodes"}, exclude_none=True)
+        files["cluster.yaml"] = kept | {"gpus": ON_GPU, "hours": hours}
+    for name, values in files.items():
+        with atomic_file(folder / name) as handle:
+            yaml.safe_dump(values, handle)
+
+
+def build(here: Path, there: Path, seconds: float) -> list[Item]:
+    """Builds the result in both folders at once, and tells the cluster's training once to end."""
+    settings = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SNAKEMAKE_"))}
+    device = {k: v for k, v in os.environ.items() if k == "STELE_DEVICE"}
+    look = ["--slurm-init-seconds-before-status-checks", str(LOOK)]
+    runs = [trial.Build(here, "--", RESULT, environment=settings | {"STELE_DEVICE": "cpu"})]
+    told, until = None, time.monotonic() + seconds
+    try:
+        runs.append(trial.Build(there, "--profile", "slurm", *look, "--", RESULT, environment=settings | device))
+        while any(one.code is None for one in runs) and not failed(runs) and time.monotonic() < until:
+            told = told or tell(there)
+            time.sleep(EVERY)
+        waiting = mine(queue.ask(PENDING, patience=10), there) if runs[1].code is None else ""
+        why = "" if failed(runs) else f"not done in {seconds / 60:g} minutes{waiting}"
+    finally:
+        for one in runs:
+            one.end()
+        with suppress(SteleError):
+            queue.cancel([job.id for job in queue.of_folder(there, patience=10)])
+    return [outcome("built here", runs[0], why), outcome("through SLURM", runs[1], why), stopped(told, there)]
+
+
+def failed(runs: Sequence[trial.Build]) -> bool:
+    """Whether one of some runs has failed, so that waiting for the others tells nothing."""
+    return any(one.code for one in runs)
+
+
+def mine(text: str, folder: Path) -> str:
+    """Why jobs wait, if some do."""
+    ids = {job.id for job in queue.of_folder(folder, patience=10)}
+    lines = [line for line in text.splitlines() if line.split(" ")[0] in ids]
+    return f"; waiting in the queue: {'; '.join(lines)} (--minutes waits longer)" if lines else ""
+
+
+def tell(folder: Path) -> str | None:
+    """Sends SIGTERM to the training of a folder, once it runs and has saved a state; its job's number."""
+    if not any((folder / "state/tiny/pretrain").rglob("training.pt")):
+        return None
+    with suppress(SteleError):
+        for job in queue.of_folder(folder, patience=10):
+            if job.comment.startswith("rule_pretrain") and job.state == "RUNNING":
+                subprocess.run(["scancel", "--signal=TERM", job.id], capture_output=True, check=False)
+                return job.id
+    return None
+
+
+def outcome(name: str, run: trial.Build, why: str) -> Item:
+    """How a run of the workflow ended; `why` it was ended, empty where the other one failed."""
+    if run.code == 0:
+        jobs = run.said.count("has been submitted with SLURM jobid")
+        return Item(name, True, f"{jobs} jobs" if jobs else "on the CPU")
+    if run.ended and not why:
+        return Item(name, None, "not finished, since the other run failed")
+    said = [line for line in run.said.splitlines() if line.strip()]
+    return Item(name, False, "\n  | ".join([why if run.ended else f"exit code {run.code}", *said[-25:]]))
+
+
+def stopped(job: str | None, folder: Path) -> Item:
+    """Whether the training that was told to end saved its state and went on from there."""
+    name, log = "told to end", folder / TRAINING_LOG
+    if job is None:
+        return Item(name, None, "not tried: no training ran long enough")
+    if log.exists() and "going on after step" in log.read_text(errors="replace"):
+        return Item(name, True, f"job {job} was sent SIGTERM and saved its state; the next attempt went on from there")
+    return Item(name, False, f"job {job} was sent SIGTERM, and no attempt went on from its state: see {log}")
+
+
+def compared(here: Path, there: Path) -> list[Item]:
+    """What must be equal on any device: the files of CPU stages, an encoder's tensors, what was scored."""
+    if not all((folder / RESULT).exists() for folder in (here, there)):
+        return []
+    records = [json.loads((folder / ENCODER / "record.json").read_text()) for folder in (here, there)]
+    device, spared = records[1]["device"], os.environ.get("STELE_DEVICE") == "cpu"
+    on_gpu = spared or not device.startswith("cpu")
+    why = ", as STELE_DEVICE says" if spared else "" if on_gpu else ": is torch on the nodes one for GPUs?"
+    found = [Item("GPU", on_gpu, f"the training ran on {device}{why}")]
+    kinds = {
+        "documents": [files_digest(folder / "work/tiny/documents") for folder in (here, there)],
+        "training pairs": [files_digest(folder / "work/tiny/pairs") for folder in (here, there)],
+        "encoder": [trial.tensors(folder / ENCODER / "model.safetensors") for folder in (here, there)],
+        "result": [scored(folder / RESULT) for folder in (here, there)],
+    }
+    for name, (first, second) in kinds.items():
+        what = {"encoder": "names and shapes", "result": "metrics, languages, queries"}.get(name, "bytes")
+        equal = first == second
+        found.append(Item(name, equal, f"the same {what} as here" if equal else f"other {what} than here"))
+    return found
+
+
+def scored(path: Path) -> dict[str, dict[str, int]]:
+    """Metric -> language -> number of queries of a result."""
+    return {name: values["n"] for name, values in json.loads(path.read_text())["metrics"].items()}

@@ -1,0 +1,190 @@
+"""What `sinfo` says of a cluster, and what a job asks for that no partition can give it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stele.errors import nearest
+
+FORMAT = "%P|%l|%c|%m|%G|%D"
+DAY = 24 * 60
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Equal nodes of a partition: time limit in minutes (None: none), CPUs, memory in MB, GPUs by model, how many."""
+
+    partition: str
+    default: bool
+    limit: float | None
+    cpus: int
+    memory: int
+    gpus: Mapping[str, int]
+    number: int
+
+    def has_gpus(self, model: str | None, wanted: int) -> bool:
+        """Whether each of these nodes has so many GPUs, of a model where one is named."""
+        return (sum(self.gpus.values()) if model is None else self.gpus.get(model, 0)) >= wanted
+
+
+def minutes(text: str) -> float | None:
+    """A time limit of SLURM in minutes, None where there is none.
+
+    >>> minutes("2-00:00:00"), minutes("1:30:00"), minutes("10:00"), minutes("infinite")
+    (2880.0, 90.0, 10.0, None)
+    """
+    if not re.fullmatch(r"[\d:-]+", text):
+        return None
+    days, _, clock = text.rpartition("-")
+    parts = [0, 0, 0, *map(int, clock.split(":"))][-3:]
+    return int(days or 0) * DAY + parts[0] * 60 + parts[1] + parts[2] / 60
+
+
+def gpus(text: str) -> dict[str, int]:
+    """GPUs by model in generic resources, as sinfo writes them and as a job asks for them.
+
+    >>> gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1"), gpus("(null)"), gpus("gpu:2")
+    ({'h100': 4, 'a100': 2}, {}, {'': 2})
+    """
+    found: dict[str, int] = {}
+    for item in re.sub(r"\([^)]*\)", "", text).split(","):
+        kind, *rest = item.split(":")
+        if kind == "gpu":
+            model = rest[0] if len(rest) > 1 else ""
+            found[model] = found.get(model, 0) + int(rest[-1] if rest else 1)
+    return found
+
+
+def nodes(text: str) -> list[Nodes]:
+    """What `sinfo` says of a cluster."""
+    found = []
+    for line in text.splitlines():
+        partition, limit, cpus, memory, generic, number = line.split("|")
+        sizes = [int(re.sub(r"\D", "", size)) for size in (cpus, memory, number)]
+        name = partition.rstrip("*")
+        found.append(Nodes(name, name != partition, minutes(limit), *sizes[:2], gpus(generic), sizes[2]))
+    return found
+
+
+def size(resources: Mapping[str, Any], name: str) -> int:
+    """A number that a job asks for, 0 where it asks for none, or where nobody can know it before it starts."""
+    value = resources.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def wanted_gpus(resources: Mapping[str, Any]) -> tuple[int, str | None]:
+    """GPUs that a job wants on each of its nodes, and their model: `gres` are of each node, `gpu` of all together.
+
+    >>> wanted_gpus({"gres": "gpu:h100:4", "nodes": 2}), wanted_gpus({"gpu": 8, "nodes": 2}), wanted_gpus({})
+    ((4, 'h100'), (4, None), (0, None))
+    """
+    if generic := gpus(str(resources.get("gres") or "")):
+        ((model, number),) = list(generic.items())[:1]
+        return number, model or resources.get("gpu_model")
+    return -(-size(resources, "gpu") // (size(resources, "nodes") or 1)), resources.get("gpu_model")
+
+
+def own(resources: Mapping[str, Any], cluster: list[Nodes]) -> list[Nodes]:
+    """The nodes on which a job may run: of the partitions that it names, or of the default one."""
+    asked = resources.get("slurm_partition")
+    names = str(asked).split(",") if asked else [found.partition for found in cluster if found.default]
+    return [found for found in cluster if found.partition in names]
+
+
+def limit(found: list[Nodes]) -> float | None:
+    """The longest that a job may run on some nodes, in minutes; None: no limit is known."""
+    limits = [one.limit for one in found]
+    return None if None in limits or not limits else max(limits)
+
+
+def kind(resources: Mapping[str, Any]) -> str:
+    """The kind of work, as cluster.yaml calls it."""
+    return "gpu" if wanted_gpus(resources)[0] else "cpu"
+
+
+def lacks(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> list[str]:
+    """What a job asks for that no node has on which it may run."""
+    partitions = ", ".join(sorted({found.partition for found in cluster}))
+    names = str(resources.get("slurm_partition") or "").split(",")
+    if missing := [name for name in names if name and name not in partitions.split(", ")]:
+        close = nearest(missing[0], partitions.split(", "))
+        return [f"no partition {missing[0]!r} (did you mean {close!r}?); there are {partitions}"]
+    if not (found := own(resources, cluster)):
+        return [f"no default partition: name one as partitions.{kind(resources)}; there are {partitions}"]
+    problems = _of_nodes(resources, threads, found, cluster)
+    most = limit(found)
+    if most is not None and size(resources, "runtime") > most:
+        hours = f"{most / 60:g}"
+        give = f"give hours.{kind(resources)}: {hours}"
+        problems.append(f"partition {_name(found)} ends jobs after {hours} hours: {give}")
+    return problems
+
+
+def _names(found: list[Nodes]) -> list[str]:
+    return list(dict.fromkeys(one.partition for one in found))
+
+
+def _name(found: list[Nodes]) -> str:
+    return ",".join(_names(found))
+
+
+def _of_nodes(resources: Mapping[str, Any], threads: int, found: list[Nodes], cluster: list[Nodes]) -> list[str]:
+    """What nodes lack: one thing alone, or all of it together, or that there are as many such nodes as are wanted."""
+    number, model = wanted_gpus(resources)
+    memory, many = size(resources, "mem_mb"), size(resources, "nodes") or 1
+    wants: dict[str, Callable[[Nodes], bool]] = {
+        f"{threads} CPUs": lambda one: one.cpus >= threads,
+        f"{memory} MB of memory": lambda one: one.memory >= memory,
+    }
+    if number:
+        what = f"{number} GPUs{f' of model {model}' if model else ''}"
+        wants = {what: lambda one: one.has_gpus(model, number)} | wants
+    problems = []
+    for what, has in wants.items():
+        if not any(map(has, found)):
+            there = f"; {_others(cluster, model)}" if "GPUs" in what else ""
+            problems.append(f"partition {_name(found)} has no node with {what}{there}")
+    if problems:
+        return problems
+    good = [one for one in found if all(has(one) for has in wants.values())]
+    if not good:
+        return [f"partition {_name(found)} has no node with all of {', '.join(wants)}"]
+    if (there := max(sum(one.number for one in good if one.partition == name) for name in _names(good))) < many:
+        return [f"partition {_name(found)} has {there} nodes with {', '.join(wants)}, of the {many} that a job takes"]
+    return []
+
+
+def _others(cluster: list[Nodes], model: str | None) -> str:
+    others = sorted({found.partition for found in cluster if found.has_gpus(model, 1)})
+    return f"partitions with such GPUs: {', '.join(others)}" if others else "no partition has such GPUs"
+
+
+def later(
+    resources: Mapping[str, Any], attempts: int, caps: Mapping[str, float | None], cluster: list[Nodes]
+) -> list[str]:
+    """What a job's last attempt would ask for and be refused: memory and time grow with attempts up to `caps`.
+
+    `caps` are cluster.yaml's `gigabytes` and `hours` for this kind of work.
+    """
+    found, work = own(resources, cluster), kind(resources)
+    problems = []
+    memory = max((one.memory for one in found), default=0)
+    if caps["gigabytes"] is None and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
+        problems.append(f"nodes of {_name(found)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
+    most = limit(found)
+    if caps["hours"] is None and most and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
+        problems.append(f"partition {_name(found)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
+    return problems
+
+
+def granted(runtime: int, attempts: int, most: float | None, resumes: bool) -> float:
+    """Minutes that a job gets: of all its attempts where each goes on after the one before, else of the longest.
+
+    >>> granted(1440, 4, 1440, resumes=True), granted(240, 3, None, resumes=False)
+    (5760, 720)
+    """
+    each = [runtime * attempt if most is None else min(runtime * attempt, most) for attempt in range(1, attempts + 1)]
+    return sum(each) if resumes else max(each)

@@ -1,0 +1,159 @@
+"""Write what every job took, against what it asked for and was expected to take: usage.csv, and .md and .svg beside it.
+
+    snakemake usage
+    stele cluster usage --logs logs/paper --output results/usage.csv
+
+A run writes it when it ends. Times differ from run to run: no table is made from these files, and no manifest has them.
+Figures come from the benchmark files, the records of outputs, and SLURM's accounting where there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.cluster import asked, ran, usage_summary
+from stele.cluster.accounting import Account, accounts
+from stele.cluster.ran import Ran
+from stele.outputs import atomic_file
+
+SUBMITTED = Path(".snakemake/stele-submitted")
+
+Row = dict[str, Any]  # a column of COLUMNS -> its value; None: nobody knows
+COLUMNS = (
+    "rule",
+    "job",
+    "started",
+    "wall_s",
+    "wall_from",
+    "cpu_s",
+    "cpu_from",
+    "peak_mb",
+    "peak_from",
+    "threads",
+    "processes",
+    "gpus",
+    "nodes",
+    "gpu_hours",
+    "device",
+    "host",
+    "asked_minutes",
+    "asked_mb",
+    "expected_s",
+    "share_of_time",
+    "share_of_memory",
+    "share_of_expected",
+    "attempts",
+    "partition",
+    "slurm_jobs",
+    "slurm_state",
+    "slurm_starts",
+    "slurm_elapsed_s",
+    "slurm_cpu_s",
+    "slurm_peak_mb",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--logs", required=True, help="the folder of a scale's logs, as logs/paper")
+    parser.add_argument("--output", type=Path, default=Path("results/usage.csv"), help="(default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> None:
+    from stele.cluster.usage_plot import save
+
+    found = rows(args.logs.rstrip("/"))
+    write(args.output, found)
+    rules = usage_summary.by_rule(found)
+    with atomic_file(args.output.with_suffix(".md")) as handle:
+        handle.write(usage_summary.markdown(rules, found))
+    save(args.output.with_suffix(".svg"), rules, found)
+    print(f"{len(found)} jobs: {args.output}, {args.output.with_suffix('.md')}, {args.output.with_suffix('.svg')}")
+
+
+def rows(logs: str) -> list[Row]:
+    """A row for each job whose log is in a folder and whose outputs are there, by the time at which they started."""
+    done = list(ran.jobs(logs))
+    plans, submitted = asked.read(), _submitted()
+    slurm = {log: note.get("slurm") or [] for log, note in submitted.items()}
+    said = accounts(id for job in done for id in slurm.get(job.log, ()))
+    return [
+        row(
+            job,
+            plans.get(job.log, {}),
+            submitted.get(job.log, {}),
+            [said[id] for id in slurm.get(job.log, ()) if id in said],
+        )
+        for job in done
+    ]
+
+
+def _submitted() -> dict[str, Mapping[str, Any]]:
+    """What was noted when jobs were submitted to SLURM, by log (stele.cluster.plugin.note)."""
+    found = {}
+    for path in SUBMITTED.glob("*.json"):
+        try:
+            note = json.loads(path.read_text(encoding="utf-8"))
+            found[note["log"]] = note
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # being written at this moment
+    return found
+
+
+def row(job: Ran, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: list[Account]) -> Row:
+    """A job's figures beside what it asked for, in its last attempt where that one is known."""
+    wanted = {**plan, **submitted.get("asked", {})}
+    gpus, nodes = wanted.get("gpus", 0), wanted.get("nodes", 1)
+    wall, (cpu, cpu_from), (peak, peak_from) = job.wall[0], job.cpu or (None, None), job.peak or (None, None)
+    minutes, memory, expected = wanted.get("runtime"), wanted.get("mem_mb"), plan.get("seconds")
+    peaks = [one.peak_mb for one in said if one.peak_mb is not None]
+    found = {
+        "rule": job.rule,
+        "job": job.job,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(job.started)),
+        "wall_s": wall,
+        "wall_from": job.wall[1],
+        "cpu_s": cpu,
+        "cpu_from": cpu_from,
+        "peak_mb": peak,
+        "peak_from": peak_from,
+        "threads": wanted.get("threads"),
+        "processes": job.processes,
+        "gpus": gpus * nodes,
+        "nodes": nodes,
+        "gpu_hours": gpus * nodes * wall / 3600,
+        "device": job.device,
+        "host": job.host,
+        "asked_minutes": minutes,
+        "asked_mb": memory,
+        "expected_s": expected,
+        "share_of_time": wall / (60 * minutes) if minutes else None,
+        "share_of_memory": peak / memory if memory and peak is not None else None,
+        "share_of_expected": wall / expected if expected else None,
+        "attempts": submitted.get("attempt", 1),
+        "partition": wanted.get("slurm_partition"),
+        "slurm_jobs": " ".join(submitted.get("slurm", ())),
+    }
+    if said:
+        found |= {
+            "slurm_state": said[-1].state,
+            "slurm_starts": sum(one.starts for one in said),
+            "slurm_elapsed_s": sum(one.elapsed for one in said),
+            "slurm_cpu_s": sum(one.cpu for one in said),
+            "slurm_peak_mb": max(peaks, default=None),
+        }
+    return {name: found.get(name) for name in COLUMNS}
+
+
+def write(path: Path, found: list[Row]) -> None:
+    """Writes the rows as CSV: numbers with four digits, empty where nobody knows."""
+    with atomic_file(path, newline="") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for one in found:
+            writer.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in one.values()])

@@ -1,0 +1,127 @@
+"""What the jobs of each rule took together, and that as a page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+FULL = 0.8  # of what a job asked for: near the end that SLURM makes
+LISTED = 20  # jobs that are named
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The jobs of a rule: hours of all of them, hours of the longest; None: nobody knows, or nothing was asked for.
+
+    expected    hours that those jobs were expected to take of which that is known, and `of_those` what they took
+    time, memory    the largest share of what a job asked for
+    """
+
+    name: str
+    jobs: int
+    hours: float
+    longest: float
+    cpu_hours: float
+    gpu_hours: float
+    expected: float | None
+    of_those: float
+    peak_mb: float | None
+    time: float | None
+    memory: float | None
+
+
+def _most(rows: Sequence[Mapping[str, Any]], column: str) -> float | None:
+    return max((row[column] for row in rows if row[column] is not None), default=None)
+
+
+def by_rule(rows: Sequence[Mapping[str, Any]]) -> list[Rule]:
+    """The rules, those that took most time first."""
+    names = dict.fromkeys(row["rule"] for row in rows)
+    found = []
+    for name in names:
+        own = [row for row in rows if row["rule"] == name]
+        known = [row for row in own if row["expected_s"]]
+        one = Rule(
+            name=name,
+            jobs=len(own),
+            hours=sum(row["wall_s"] for row in own) / 3600,
+            longest=max(row["wall_s"] for row in own) / 3600,
+            cpu_hours=sum(row["cpu_s"] or 0 for row in own) / 3600,
+            gpu_hours=sum(row["gpu_hours"] for row in own),
+            expected=sum(row["expected_s"] for row in known) / 3600 if known else None,
+            of_those=sum(row["wall_s"] for row in known) / 3600,
+            peak_mb=_most(own, "peak_mb"),
+            time=_most(own, "share_of_time"),
+            memory=_most(own, "share_of_memory"),
+        )
+        found.append(one)
+    return sorted(found, key=lambda rule: -rule.hours)
+
+
+def duration(hours: float) -> str:
+    """Hours in the unit that suits them.
+
+    >>> duration(0.001), duration(0.5), duration(30)
+    ('3.6 s', '30 min', '30 h')
+    """
+    if hours < 1 / 60:
+        return f"{3600 * hours:.2g} s"
+    return f"{60 * hours:.3g} min" if hours < 1 else f"{hours:.3g} h"
+
+
+def _share(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{100 * value:.{0 if value >= 0.1 else 1}f} %" if value >= 0.001 else "< 0.1 %"
+
+
+HEAD = "rule | jobs | time | expected | longest | CPU time | GPU-hours | most memory | of the time | of the memory"
+
+
+def markdown(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> str:
+    """The page: a line a rule, the sum, and which jobs came near what they asked for."""
+    lines = ["# What the jobs took", ""]
+    if not rows:
+        return "\n".join([*lines, "No job of this scale was done here.", ""])
+    cells = [HEAD.split(" | "), ["---", *["---:"] * 9]]
+    for rule in rules:
+        expected = "" if rule.expected is None else duration(rule.expected)
+        spans = [duration(rule.hours), expected, duration(rule.longest), duration(rule.cpu_hours)]
+        peak = "" if rule.peak_mb is None else f"{rule.peak_mb:,.0f} MB"
+        gpu = f"{rule.gpu_hours:,.1f}" if rule.gpu_hours else ""
+        cells.append([rule.name, str(rule.jobs), *spans, gpu, peak, _share(rule.time), _share(rule.memory)])
+    spans = [duration(sum(rule.hours for rule in rules)), "", "", duration(sum(rule.cpu_hours for rule in rules))]
+    gpu = sum(rule.gpu_hours for rule in rules)
+    cells.append(["**all**", str(len(rows)), *spans, f"{gpu:,.1f}" if gpu else "", "", "", ""])
+    lines += [f"| {' | '.join(row)} |" for row in cells]
+    lines += [
+        "",
+        "Time is that of all jobs one after the other. Expected is the estimate made before (`snakemake cost`). The"
+        " last two columns are the largest share of what a job asked for. Job by job, with where each figure is from:"
+        " usage.csv.",
+    ]
+    near = sorted((row for row in rows if _share_used(row) >= FULL), key=_share_used, reverse=True)
+    title = f"Jobs that took more than {100 * FULL:.0f} % of the time or of the memory that they asked for"
+    lines += _listed(title, [f"{_name(row)}: {_share(_share_used(row))}" for row in near])
+    again = [row for row in rows if _starts(row) > 1]
+    lines += _listed("Jobs that were started more than once", [f"{_name(row)}: {_starts(row)} times" for row in again])
+    return "\n".join([*lines, ""])
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    return f"{row['rule']} {row['job']}".strip()
+
+
+def _share_used(row: Mapping[str, Any]) -> float:
+    return max(row["share_of_time"] or 0, row["share_of_memory"] or 0)
+
+
+def _starts(row: Mapping[str, Any]) -> int:
+    return max(row["attempts"], row["slurm_starts"] or 0)
+
+
+def _listed(title: str, items: Sequence[str]) -> list[str]:
+    """A list under a title, cut where it is long; nothing where there is no item."""
+    more = [f"and {len(items) - LISTED} more"] if len(items) > LISTED else []
+    return ["", f"{title}:", "", *(f"- {item}" for item in [*items[:LISTED], *more])] if items else []

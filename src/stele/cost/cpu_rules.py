@@ -1,0 +1,139 @@
+"""What jobs do that fetch, read and mine texts, or score, by rule: `{rule}(plan, w)` for a job's wildcards `w`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue import datasets
+from stele.cost.counts import pinned, total
+from stele.cost.work import Work
+from stele.jobs import Jobs
+
+
+def _costs() -> dict[str, Any]:
+    return catalogue.load("costs")
+
+
+def _rate(what: str) -> float:
+    return _costs()["rates"][what]
+
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+def web_bytes(language: str) -> int:
+    """Bytes of a language's CC-100, compressed."""
+    return catalogue.load("cc100_sizes").get(catalogue.get("languages", language)["cc100"], 0)
+
+
+def dataset_bytes(plan: Jobs, name: str, part: str) -> float:
+    """About how many bytes are fetched of a part of a dataset; 0 where nobody knows (an evaluation's small files)."""
+    if name == "wikipedia":
+        return float(plan.dump_mb(part) << 20)
+    if name == "cc100":
+        return web_bytes(part)
+    if name == "mrtydi_corpus":
+        return _costs()["passage_bytes"] * pinned(name, "passages", [part])
+    files = datasets.resolve(name, part, plan.part_languages(name, part))["files"]
+    sizes = [file.get("bytes") for file in files]
+    return sum(sizes) if sizes and None not in sizes else _costs()["datasets"].get(name, 0)
+
+
+def dataset(plan: Jobs, w: Any) -> Work:
+    """What the user has at hand is read where it lies."""
+    if plan.users_folder(w.dataset):
+        return Work()
+    size = dataset_bytes(plan, w.dataset, w.part)
+    return Work(download=size, kept=size, waiting=size / _rate("network"))
+
+
+def checkpoint(plan: Jobs, w: Any) -> Work:
+    size = catalogue.load("checkpoint_sizes").get(w.model, {}).get("bytes", 0)
+    fetched = 0 if "path" in plan.checkpoint_source(w.model) else size
+    return Work(
+        cpu_seconds=_costs()["seconds"]["checkpoint"], download=fetched, kept=size, waiting=fetched / _rate("network")
+    )
+
+
+# --- corpora ---------------------------------------------------------------------------------------------------------
+def _dump(plan: Jobs, *languages: str) -> float:
+    return float(plan.dump_mb(*languages) << 20)
+
+
+def wikipedia(plan: Jobs, w: Any) -> Work:
+    dump = _dump(plan, w.part) / plan.shards(w.part)
+    kept = dump * _costs()["wikipedia_text"] * _costs()["documents_kept"]
+    return Work(cpu_seconds=dump * _costs()["wikipedia_xml"] / _rate("xml_bytes"), kept=kept)
+
+
+def cc100(plan: Jobs, w: Any) -> Work:
+    text = web_bytes(w.part) * _costs()["cc100_text"]
+    return Work(cpu_seconds=text / _rate("web_bytes"), kept=text * _costs()["documents_kept"])
+
+
+def page_entities(plan: Jobs, w: Any) -> Work:
+    return Work(cpu_seconds=_costs()["seconds"]["page_entities"], kept=_costs()["page_entities_kept"])
+
+
+def knowledge_base(plan: Jobs, w: Any) -> Work:
+    dump = _dump(plan, w.part)
+    return Work(cpu_seconds=dump / _rate("links_of_dump"), kept=dump * _costs()["knowledge_base_kept"])
+
+
+# --- pairs -----------------------------------------------------------------------------------------------------------
+def text_bytes(plan: Jobs, mining: str, language: str) -> float:
+    """Bytes of plain text that a mining recipe reads in a language."""
+    if plan.corpus_of(mining, language) == "wikipedia":
+        return _dump(plan, language) * _costs()["wikipedia_text"]
+    return web_bytes(language) * _costs()["cc100_text"]
+
+
+def mine(plan: Jobs, w: Any) -> Work:
+    text = text_bytes(plan, w.method, w.part)
+    return Work(cpu_seconds=text / _rate("mined_bytes"), kept=text * _costs()["store_kept"])
+
+
+def text_pairs(plan: Jobs, mining: str, part: str) -> float:
+    """Pairs of a part: at most what its recipe keeps, and what the smaller of its wikis has."""
+    smallest = min(plan.dump_mb(code) for code in plan.part_codes(mining, part))
+    return min(plan.pairs_recipe(mining)["max_pairs"], smallest * _costs()["pairs_a_megabyte"])
+
+
+def knowledge_pairs(plan: Jobs, w: Any) -> Work:
+    number = text_pairs(plan, w.method, w.part)
+    text = _dump(plan, *plan.part_codes(w.method, w.part)) * _costs()["wikipedia_text"]
+    seconds = number / _rate("text_pairs") + text / _rate("read_bytes")
+    return Work(cpu_seconds=seconds, kept=number * _costs()["text_pair"]["bytes"])
+
+
+def tokenise(plan: Jobs, w: Any) -> Work:
+    number, pair = text_pairs(plan, w.method, w.part), _costs()["text_pair"]
+    return Work(cpu_seconds=number * pair["characters"] / _rate("mined_bytes"), kept=number * pair["tokens_bytes"])
+
+
+# --- retrieval, scoring ----------------------------------------------------------------------------------------------
+def bm25(plan: Jobs, w: Any) -> Work:
+    passages = total(_costs()["benchmarks"][w.benchmark]["passages"], plan.languages(w.benchmark))
+    return Work(cpu_seconds=passages / _rate("bm25_passages"))
+
+
+def score(plan: Jobs, w: Any) -> Work:
+    """Some benchmarks look for answers in the passages themselves."""
+    read = _costs()["benchmarks"].get(w.benchmark, {}).get("reads", 0) * 1e9
+    return Work(cpu_seconds=_costs()["seconds"]["score"] + read / _rate("read_bytes"))
+
+
+RULES: dict[str, Callable[[Jobs, Any], Work]] = {
+    rule.__name__: rule
+    for rule in (
+        *(dataset, checkpoint),
+        *(wikipedia, cc100, page_entities, knowledge_base),
+        *(mine, knowledge_pairs, tokenise),
+        *(bm25, score),
+    )
+}
+
+
+def short(plan: Jobs, w: Any) -> Work:
+    """A job that only starts, reads little and ends."""
+    return Work(cpu_seconds=_costs()["seconds"]["other"])

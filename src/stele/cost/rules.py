@@ -1,0 +1,48 @@
+"""What a job of any rule does: at the papers' sizes by arithmetic, at a generated scale by what the miniature took."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from stele import catalogue
+from stele.cost import cpu_rules, gpu_rules
+from stele.cost.shapes import saved_bytes, standin_shape
+from stele.cost.work import Work
+from stele.jobs import Jobs
+from stele.training.flops import encode
+
+TRAINING = ("pretrain", "finetune")
+BATCH, LENGTH, HIDDEN = 24, 32, 0.3  # of a stand-in's training, its recipe's own defaults
+
+
+def work(plan: Jobs, rule: str, wildcards: dict[str, str]) -> Work:
+    """What one job of a rule does."""
+    w = SimpleNamespace(**wildcards)
+    if plan.generated:
+        return _generated(plan, rule, w)
+    found = gpu_rules.RULES.get(rule) or cpu_rules.RULES.get(rule) or cpu_rules.short
+    return found(plan, w)
+
+
+def _generated(plan: Jobs, rule: str, w: Any) -> Work:
+    """Operations where there are any, and seconds that grow with the world."""
+    known = catalogue.load("costs")["miniature"]
+    growth = plan.sizes["world"].get("entities", known["entities"]) / known["entities"]
+    seconds = known["command"] + known["seconds"].get(rule, known["seconds"]["other"]) * growth
+    if rule == "standin":
+        return Work(
+            {"training": _standin(plan, w.key)}, cpu_seconds=seconds, kept=saved_bytes(standin_shape(plan, w.key))
+        )
+    if rule in TRAINING:
+        found = gpu_rules.RULES[rule](plan, w)
+        return Work(found.flops, found.steps, seconds, kept=found.kept)
+    return Work(cpu_seconds=seconds)
+
+
+def _standin(plan: Jobs, key: str) -> float:
+    """Operations of a stand-in's training, as if all were masked language modelling."""
+    shape, recipe = standin_shape(plan, key), plan.standin_recipe(key)
+    batch, length = recipe.get("batch", BATCH), recipe.get("length", LENGTH)
+    head = HIDDEN * batch * length * 2 * shape.width * (shape.width + shape.vocabulary)
+    return 3 * recipe["steps"] * (encode(batch, length, shape, first_only=False) + head)

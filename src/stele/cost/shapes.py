@@ -1,0 +1,46 @@
+"""How large a model is: from the catalogue's sizes of public checkpoints, or a stand-in's own recipe."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from stele import catalogue
+from stele.jobs import Jobs
+from stele.training.flops import Shape
+
+UNKNOWN = "xlmr"  # what a checkpoint of the user's own is taken for
+NUMBER = 4  # bytes of a saved weight, float32
+
+
+class Known(NamedTuple):
+    shape: Shape
+    known: bool  # False: a guess
+
+
+def shape_of(plan: Jobs, model: str) -> Known:
+    """The shape of a model's encoder: pretraining keeps that of the checkpoint it starts from."""
+    root = plan.root(model)
+    if key := plan.standin_key(root):
+        return Known(standin_shape(plan, key), True)
+    sizes = catalogue.load("checkpoint_sizes")
+    found = sizes.get(root, sizes[UNKNOWN])
+    return Known(Shape(*(found[name] for name in Shape._fields)), root in sizes)
+
+
+def standin_shape(plan: Jobs, key: str) -> Shape:
+    """A stand-in's shape: its own keys, the rest from the one that it continues from."""
+    recipe: dict[str, Any] = plan.standin_recipe(key)
+    if "architecture" in recipe:
+        sizes = recipe["architecture"]
+        shape = Shape(sizes["layers"], sizes["width"], sizes["inner"], recipe["tokenizer"]["size"])
+    else:
+        shape = standin_shape(plan, recipe["bases"][0])
+        if "tokenizer" in recipe:
+            shape = shape._replace(vocabulary=recipe["tokenizer"]["size"])
+    return shape._replace(layers=recipe.get("layers", shape.layers))
+
+
+def saved_bytes(shape: Shape) -> float:
+    """Bytes of an encoder's weights: words, layers; positions, biases and norms are a hundredth of that."""
+    layer = 4 * shape.width**2 + 2 * shape.width * shape.inner
+    return NUMBER * (shape.vocabulary * shape.width + shape.layers * layer)

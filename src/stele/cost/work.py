@@ -1,0 +1,78 @@
+"""What one job does, and how long that takes on some devices: numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stele import catalogue
+from stele.errors import unknown
+
+REFERENCE = "a100"  # the device that hours are of where the cluster's own is not known
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a job does.
+
+    flops              operations of matrix products by kind (costs.yaml: shares)
+    steps              optimiser steps; each has a fixed time besides its operations
+    cpu_seconds        of one core, beside the operations
+    waiting            seconds in which nothing is computed: for bytes of a download
+    download, kept, temporary   bytes that are fetched, that stay on the disk, that lie there while the job runs
+    """
+
+    flops: Mapping[str, float] = field(default_factory=dict)
+    steps: float = 0
+    cpu_seconds: float = 0
+    waiting: float = 0
+    download: float = 0
+    kept: float = 0
+    temporary: float = 0
+
+    @property
+    def operations(self) -> float:
+        """Operations of all kinds."""
+        return sum(self.flops.values())
+
+
+def device(name: str | None) -> str:
+    """The known device that a cluster's `gpu_model` means: "h100" for "nvidia_h100_80gb"; else the reference one.
+
+    >>> device("h100"), device("NVIDIA_A100-SXM4"), device(None), device("mi250")
+    ('h100', 'a100', 'a100', 'a100')
+    """
+    known = catalogue.load("devices")
+    return next((kind for kind in known if kind in (name or "").lower()), REFERENCE)
+
+
+def rate(kind: str, on: str) -> float:
+    """Operations a second of one device for a kind of work: a share of its peak."""
+    devices = catalogue.load("devices")
+    if on not in devices:
+        raise unknown("device", on, devices, "catalogue/devices.yaml")
+    found = catalogue.load("costs")["shares"][kind]
+    return devices[on][found["peak"]] * 1e12 * found["share"]
+
+
+def gpu_seconds(work: Work, on: str, devices: int) -> float:
+    """Seconds of a job on so many devices of a kind, which share its operations and its work on the CPU.
+
+    Texts are read and tokenised while the device computes, so the longer of the two counts.
+    """
+    costs = catalogue.load("costs")
+    computing = sum(number / rate(kind, on) for kind, number in work.flops.items()) / devices
+    stepping = costs["step_seconds"] * work.steps
+    return 60 * costs["start_minutes"] + max(computing + stepping, work.cpu_seconds / devices)
+
+
+def cpu_seconds(work: Work) -> float:
+    """Seconds of one core without a GPU."""
+    return work.cpu_seconds + work.operations / catalogue.load("costs")["core"]
+
+
+def seconds(work: Work, on: str, devices: int, threads: int = 1) -> float:
+    """Seconds of a job: on its GPUs, or where it has none on its CPU threads, of which only operations use several."""
+    if devices:
+        return gpu_seconds(work, on, devices)
+    return work.waiting + work.cpu_seconds + work.operations / catalogue.load("costs")["core"] / max(1, threads)

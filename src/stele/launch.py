@@ -1,0 +1,185 @@
+"""Starts a command in several processes, one a GPU: with torchrun on one node, through srun with one torchrun on each.
+
+The general options of the command line (`stele --nodes 2 --gpus 4 --threads 32 STAGE COMMAND`) say what a job has. The
+command is the same for any number of processes; each of them learns its place from the environment that torchrun gives
+it (`stele.training.device.place`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stele.errors import SteleError
+from stele.watchdog import identity
+
+SHARED = ("pretrain", "finetune", "retrieve", "hard_negatives")  # commands that several processes can share
+ALONE = ("encode_pairs", "project")  # commands that use one GPU
+DEVICES = "CUDA_VISIBLE_DEVICES"
+MEETING = "STELE_MEETING"  # host:port where the torchruns of several nodes find each other
+SIGNALS = "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1"  # passed on to the ranks; torchrun's own list lacks the last one
+# seconds that ranks may take to save their state after a signal; a scheduler that is to end sooner kills them itself
+PATIENCE = 600
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a job has: nodes, and on each of them GPUs (0: none asked for) and CPU threads."""
+
+    nodes: int = 1
+    gpus: int = 0
+    threads: int = 1
+
+    @property
+    def here(self) -> int:
+        """Processes on each node."""
+        return max(self.gpus, 1)
+
+    @property
+    def processes(self) -> int:
+        return self.nodes * self.here
+
+
+def _at_least(least: int):
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+        return int(text)
+
+    return number
+
+
+def options(argv: Sequence[str]) -> tuple[Asked, list[str]]:
+    """The general options, which stand before the stage, and what follows them.
+
+    >>> options(["--nodes", "2", "--gpus", "4", "pretraining", "pretrain", "--seed", "0"])
+    (Asked(nodes=2, gpus=4, threads=1), ['pretraining', 'pretrain', '--seed', '0'])
+    """
+    parser = argparse.ArgumentParser(prog="stele", add_help=False, allow_abbrev=False)
+    parser.add_argument("--nodes", type=_at_least(1), default=1)
+    parser.add_argument("--gpus", type=_at_least(0), default=0)
+    parser.add_argument("--threads", type=_at_least(1), default=1)
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
+    found = parser.parse_args(argv)
+    return Asked(found.nodes, found.gpus, found.threads), found.rest
+
+
+def rank() -> int:
+    """The number of this process among those that share a command, 0 for one alone."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def visible() -> list[str]:
+    """The GPUs that a process started here would see, as CUDA_VISIBLE_DEVICES names them."""
+    named = [name.strip() for name in os.environ.get(DEVICES, "").split(",") if name.strip()]
+    if os.environ.get("STELE_DEVICE") == "cpu":  # a rehearsal on a machine without GPUs
+        return named
+    from torch import cuda
+
+    number = cuda.device_count()
+    return named[:number] or [str(index) for index in range(number)]
+
+
+def take_gpus(asked: int) -> None:
+    """Refuses to start with another number of GPUs than was asked for; outside of SLURM those beyond it are hidden."""
+    if not asked:
+        return
+    seen, in_slurm = visible(), "SLURM_JOB_ID" in os.environ
+    if len(seen) == asked or (len(seen) > asked and not in_slurm):
+        os.environ[DEVICES] = ",".join(seen[:asked])
+        return
+    what = f"{socket.gethostname()}: this job asked for {asked} GPUs and sees {len(seen)}"
+    what += f" ({DEVICES}={os.environ[DEVICES]})" if DEVICES in os.environ else ""
+    if in_slurm:
+        way = "look at what SLURM gave (scontrol show job), at the driver (nvidia-smi) and at the torch in use"
+    else:
+        way = "ask for those that are there: `gpus: {RULE: NUMBER}` in cluster.yaml, 0 for none"
+    raise SteleError(f"{what}; {way}")
+
+
+def environment(asked: Asked) -> dict[str, str]:
+    """What a process gets beside torchrun's own variables: its share of the node's threads, and whom it ends with."""
+    threads = max(1, asked.threads // asked.here)
+    return {
+        "OMP_NUM_THREADS": str(threads),
+        "RAYON_NUM_THREADS": str(threads),
+        "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false",
+        "STELE_DRIVER": identity(os.getpid()),
+    }
+
+
+def launch(asked: Asked, command: Sequence[str]) -> int:
+    """Runs a command (stage, command, its flags) in all its processes; returns the exit code, 0 if all ended well."""
+    if asked.nodes > 1 and MEETING not in os.environ:
+        _on_nodes(asked, command)
+    take_gpus(asked.gpus)
+    os.environ.update(environment(asked))
+    os.environ.pop("STELE_WORKER", None)
+    if asked.nodes > 1:
+        place = [f"--rdzv-id={os.environ['SLURM_JOB_ID']}", "--rdzv-backend=c10d"]
+        place += [f"--nnodes={asked.nodes}", f"--rdzv-endpoint={os.environ.pop(MEETING)}"]
+    else:
+        place = ["--standalone", "--local-addr=localhost"]  # on a free port
+    return _torchrun([*place, f"--nproc-per-node={asked.here}"], command)
+
+
+def _on_nodes(asked: Asked, command: Sequence[str]) -> None:
+    """Becomes an srun that starts this command line once on each node of the SLURM job; this host is the first one."""
+    if "SLURM_JOB_ID" not in os.environ:
+        raise SteleError(f"--nodes {asked.nodes}: several nodes take a SLURM job: snakemake --profile slurm")
+    if not shutil.which("srun"):
+        raise SteleError(f"--nodes {asked.nodes}: there is no srun here, nor in a container: use one node, or `setup`")
+    with socket.socket() as free:
+        free.bind(("", 0))
+        os.environ[MEETING] = f"{socket.gethostname()}:{free.getsockname()[1]}"
+    # an end on one node is the end on all
+    step = [f"--nodes={asked.nodes}", f"--ntasks={asked.nodes}", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
+    step += [f"--cpus-per-task={asked.threads}", *([f"--gres=gpu:{asked.gpus}"] if asked.gpus else [])]
+    again = ["--nodes", asked.nodes, "--gpus", asked.gpus, "--threads", asked.threads, *command]
+    sys.stdout.flush(), sys.stderr.flush()
+    os.execvp("srun", ["srun", *step, sys.executable, "-m", "stele", *map(str, again)])
+
+
+def _torchrun(place: Sequence[str], command: Sequence[str]) -> int:
+    """torchrun in this process: it starts the ranks of this node, passes signals on, ends all when one has failed."""
+    import logging
+
+    from torch.distributed import run
+    from torch.distributed.elastic.multiprocessing import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+
+    logging.disable(logging.ERROR)  # torchrun's own messages: the ranks say it themselves
+    settings = ["--max-restarts=0", f"--signals-to-handle={SIGNALS}", f"--shutdown-timeout={PATIENCE}"]
+    quiet = ["--log-dir", os.devnull]  # else a folder of temporary files stays
+    try:
+        run.run(run.parse_args([*place, *settings, *quiet, "--module", "stele", *command]))
+    except SignalException as error:
+        return _failed(f"stopped by {error.sigval.name}", 128 + error.sigval)
+    except ChildFailedError as error:
+        return _failed(_ends({rank: found.exitcode for rank, found in error.failures.items()}), 1)
+    return 0
+
+
+def _ends(codes: Mapping[int, int]) -> str:
+    """How processes ended, rank -> exit code (of a signal, its negative number): those that torchrun did not end.
+
+    >>> _ends({1: -9, 0: -15, 2: 1})
+    'process 1 ended by SIGKILL, process 2 ended with exit code 1'
+    """
+    own = {rank: code for rank, code in sorted(codes.items()) if code != -signal.SIGTERM} or codes
+    how = [
+        f"{rank} ended by {signal.Signals(-code).name}" if code < 0 else f"{rank} ended with exit code {code}"
+        for rank, code in own.items()
+    ]
+    return ", ".join(f"process {text}" for text in how)
+
+
+def _failed(what: str, code: int) -> int:
+    print(f"stele: error: {what}; all processes on {socket.gethostname()} have ended", file=sys.stderr, flush=True)
+    return code

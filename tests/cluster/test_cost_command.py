@@ -1,0 +1,105 @@
+"""`snakemake cost` and `stele cluster cost`: what they print and write, of which scale, and what they leave alone."""
+
+import csv
+import os
+import subprocess
+import sys
+
+import pytest
+
+from stele.cluster import cost_table
+from stele.cluster.dag import planned
+from tests.workflow.conftest import environment, snakemake
+
+TABLE = "results/tables/msm/table_10.md"
+
+
+def cost(project, *arguments):
+    """The command by itself: (exit code, what it prints, what it says)."""
+    run = subprocess.run(
+        [sys.executable, "-m", "stele", "cluster", "cost", *arguments],
+        cwd=project,
+        env=environment(PYTHONPATH="src"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return run.returncode, run.stdout, run.stderr
+
+
+def rows(path):
+    with path.open(newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+@pytest.fixture
+def copy(fresh, tmp_path):
+    to = tmp_path / "stele"
+    subprocess.run(["cp", "-a", str(fresh), str(to)], check=True)
+    return to
+
+
+def test_the_literal_command_plans_the_papers_sizes_and_stamps_no_folder(copy):
+    """The scale that the profile means, with `--config`; no cluster is asked; results/ of another scale stay."""
+    (copy / "results").mkdir()
+    (copy / "results/scale.txt").write_text("miniature\n")
+    run = snakemake(copy, "--profile", "slurm", "cost", "--config", 'papers=["kept"]')
+    assert run.returncode == 0, run.stdout
+    assert "# What a run costs: scale paper, kept" in run.stdout
+    assert sorted(os.listdir(copy / "work")) == ["paper"] and os.listdir(copy / "results") == ["scale.txt"]
+    found = rows(copy / "work/paper/cost.csv")
+    kept = next(row for row in found if row["job"] == "pretrain kept 0")
+    assert float(kept["gpu_hours"]) == pytest.approx(float(kept["hours"]) * int(kept["gpus"]), rel=1e-3)
+    assert kept["stage"] == "pretraining" and float(kept["flops"]) > 5e19
+    assert float(kept["hours"]) * 60 < int(kept["limit_minutes"])
+    assert {row["stage"] for row in found} >= {"sources", "corpora", "pairs", "finetuning", "retrieval", "scoring"}
+    assert (copy / "work/paper/cost.md").read_text() in run.stdout
+
+
+def test_targets_and_scale_of_the_command_by_itself(copy):
+    code, shown, said = cost(copy, "--", "--config", "scale=miniature", "--", TABLE)
+    assert code == 0, said
+    assert "scale miniature" in shown and "GPUs" not in shown.partition("Assumed")[0].replace("with GPUs", "").replace(
+        "| GPUs", ""
+    )
+    found = rows(copy / "work/miniature/cost.csv")
+    assert {row["rule"] for row in found} >= {"mirror", "standin", "pretrain", "retrieve", "score", "table"}
+    assert not [row for row in found if row["job"].startswith("pretrain kept")]
+    # what the miniature took of this chain: some minutes of a core
+    assert 60 < sum(float(row["cpu_hours"]) for row in found) * 3600 < 1200
+
+
+def test_what_cannot_be_planned_is_an_error_and_no_file(copy):
+    code, shown, said = cost(copy, "--", "--config", "scale=miniature", "--", "results/tables/msm/table_77.md")
+    assert code == 1 and not shown and "unknown table" in said and "Snakemake cannot plan this" in said
+    assert not (copy / "work").exists()
+
+
+def test_the_jobs_are_those_of_snakemake_s_own_plan(copy, monkeypatch):
+    monkeypatch.chdir(copy)
+    listed = snakemake(copy, "-n", "--config", "scale=miniature", "--", TABLE).stdout
+    _, jobs = planned(["--config", "scale=miniature", "--", TABLE], everything=False, leave_out="cost")
+    total = next(int(line.split()[1]) for line in listed.splitlines() if line.startswith("total"))
+    assert len(jobs) == total
+    assert all(waits < number for number, job in enumerate(jobs) for waits in job.after)
+    table = next(job for job in jobs if job.rule == "table")
+    assert {jobs[number].rule for number in table.after} >= {"context"}
+
+
+def test_where_all_is_built_nothing_is_left(copy):
+    context = ["--config", "scale=miniature", "--", "results/tables/context.json"]
+    assert snakemake(copy, *context).returncode == 0
+    code, shown, said = cost(copy, "--", *context)
+    assert code == 0, said
+    assert "Nothing is left to be built." in shown and rows(copy / "work/miniature/cost.csv") == []
+    assert "1 jobs, everything" in cost(copy, "--all", "--", *context)[1]
+
+
+def test_a_table_stands_in_columns():
+    shown = cost_table.table(["stage", "jobs"], [["sources", "3"], ["x", "1,000"]])
+    assert shown.splitlines() == [
+        "| stage   |  jobs |",
+        "|---------|------:|",
+        "| sources |     3 |",
+        "| x       | 1,000 |",
+    ]

@@ -1,0 +1,94 @@
+"""Shares of a stream: even, whole windows, the same for all; and a search of parts is a search of the whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stele.retrieval.search import Found, TopK
+from stele.retrieval.shares import Shares, in_order
+
+
+def stream(number: int, seed: int = 0) -> list[tuple[str, str]]:
+    """Texts of very different lengths, those of a topic together."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 30, number) * np.repeat(rng.integers(1, 40, number // 10 + 1), 10)[:number]
+    return [(f"p{row}", "x" * size) for row, size in enumerate(sizes.tolist())]
+
+
+@pytest.mark.parametrize(
+    ("number", "world", "window"), [(997, 4, 16), (300, 7, 1), (50, 3, 64), (64, 8, 16), (0, 2, 5)]
+)
+def test_every_text_has_one_owner_and_windows_stay_whole(number, world, window):
+    items = stream(number)
+    shares = [Shares(rank, world, window) for rank in range(world)]
+    own = [list(share.own(iter(items))) for share in shares]
+    assert all(share.whole and share.read == number for share in shares)
+    assert len({tuple(share.owners) for share in shares}) == 1, "all processes divide alike"
+    windows = [items[start : start + window] for start in range(0, number, window)]
+    for rank in range(world):
+        mine = [block for block, owner in zip(windows, shares[0].owners, strict=True) if owner == rank]
+        again = [own[rank][start : start + window] for start in range(0, len(own[rank]), window)]
+        assert again == mine, "what encodes window by window makes the windows of one process"
+    joined = [item for owner, rows in in_order(shares[0].owners, window) for item in own[owner][rows]]
+    assert joined == items
+
+
+@pytest.mark.parametrize("world", [2, 3, 8])
+def test_no_process_has_more_than_a_window_beyond_another(world):
+    items, window = stream(2000), 16
+    share = Shares(0, world, window)
+    longest = max(sum(len(text) for _, text in items[i : i + window]) for i in range(0, len(items), window))
+    for _ in share.own(items):
+        assert max(share.loads) - min(share.loads) <= longest
+    assert max(share.loads) - min(share.loads) <= longest
+    assert sum(share.loads) == sum(len(text) for _, text in items)
+
+
+def test_the_division_is_one_of_lengths_alone():
+    items = stream(500)
+    share, other = Shares(0, 3, 16), Shares(2, 3, 16)
+    other_items = [
+        (f"q{row}", ("y" * (len(text) // 2), "é" * (len(text) - len(text) // 2))) for row, (_, text) in enumerate(items)
+    ]
+    for these, texts in ((share, items), (other, other_items)):
+        for _ in these.own(texts):
+            pass
+    assert share.owners == other.owners and share.loads == other.loads
+
+
+def test_one_process_has_all():
+    items = stream(100)
+    assert list(Shares(0, 1, 16).own(items)) == items
+
+
+def test_the_stream_is_not_read_ahead():
+    """Memory: what another process owns is passed over, text by text."""
+    read, items = [], stream(100)
+    share = Shares(0, 2, 16)
+    for name, _ in share.own((read.append(name) or (name, text)) for name, text in items):
+        assert read[-1] == name
+
+
+@pytest.mark.parametrize("world", [2, 3, 7])
+def test_a_search_of_parts_is_a_search_of_the_whole(world):
+    """Copies under other ids are ties over the bounds of parts; one part is empty, one has fewer than k."""
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((600, 8)).astype(np.float32)
+    vectors[300:] = vectors[rng.integers(0, 40, 300)]
+    ids = np.array([f"p{i}" for i in rng.permutation(600)], dtype="S4")
+    queries = rng.standard_normal((9, 8)).astype(np.float32)
+    whole = TopK(queries, 20)
+    whole.add(vectors, ids)
+    owner = rng.integers(0, world - 1, 600)  # the last has nothing
+    owner[:5] = world - 1 if world == 7 else 0
+    parts = []
+    for rank in range(world):
+        best = TopK(queries, 20)
+        best.add(vectors[owner == rank], ids[owner == rank].astype(f"S{4 + rank}"))
+        parts.append(best)
+    for part in parts[1:]:
+        found = part.found()
+        assert isinstance(found, Found) and found.counts.sum() == len(found.scores) == len(found.ids)
+        parts[0].join(found)
+    assert list(parts[0].hits()) == list(whole.hits())

@@ -1,0 +1,76 @@
+"""What the rule files say: each rule's text, its command, its environments, and what that command can import."""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+from stele import fingerprint
+
+NOT_CHOSEN = {"pairs"}  # beside its methods this package holds the stage's commands
+
+
+def rules(root: Path) -> dict[str, str]:
+    """Rule -> its text."""
+    texts = [path.read_text() for path in sorted((root / "workflow/rules").glob("*.smk"))]
+    return {
+        name: body for text in texts for name, body in re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", text, re.M)
+    }
+
+
+def local_rules(root: Path) -> set[str]:
+    """The rules that run where the workflow was started."""
+    text = "".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
+    blocks = re.findall(r"^localrules:\n((?:    .*\n?)+)", text, re.M)
+    return {name for block in blocks for name in re.findall(r"\w+", block)}
+
+
+def command(body: str) -> str | None:
+    """The module of a rule's command ("retrieval.retrieve"), None where its shell line calls none."""
+    found = re.search(r"python -m stele(?: --\w+ \S+)*\"?\s*\"? ([a-z_]+) ([a-z0-9_]+)", body)
+    return found and f"{found[1]}.{found[2]}"
+
+
+def environments(body: str) -> list[str]:
+    """The names of the environments that a rule may run in: at generated scales, and at the papers' sizes."""
+    (named,) = re.findall(r"    conda:\n\s+(.*)\n", body) or [""]
+    return ["cpu", "gpu"] if named == "plan.torch_environment" else re.findall(r"envs/(\w+)\.yaml", named)
+
+
+def _trees(modules):
+    return (ast.parse(fingerprint._path(name).read_text()) for name in modules)
+
+
+def _chosen(modules) -> set[str]:
+    """Modules of the packages that some modules name in a text: from there one is chosen at run time."""
+    texts = {
+        node.value.removeprefix("stele.").rstrip(".")
+        for tree in _trees(modules)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("stele.")
+    }
+    packages = {name for name in texts if (fingerprint.ROOT / name.replace(".", "/")).is_dir()} - NOT_CHOSEN
+    return {module for package in packages for module in fingerprint.package_modules(package)}
+
+
+def reach(*modules: str) -> set[str]:
+    """All of Stele's modules that a command can load, those that it chooses by name included."""
+    found = set(fingerprint.closure(modules))
+    while more := set(fingerprint.closure(_chosen(found))) - found:
+        found |= more
+    return found
+
+
+def foreign(modules) -> dict[str, str]:
+    """Top-level module that is neither Python's nor Stele's -> one of the modules that import it, in a function too."""
+    found = {}
+    for module, tree in zip(modules, _trees(modules), strict=True):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            for name in (name.partition(".")[0] for name in names):
+                if name not in sys.stdlib_module_names and name != "stele":
+                    found.setdefault(name, module)
+    return found

@@ -1,0 +1,70 @@
+"""Benchmark files stand beside logs, rerun nothing whether they are there or not, and end in usage.csv."""
+
+import csv
+import os
+import re
+
+from tests.workflow.conftest import TABLE, planned, snakemake
+
+
+def rules(root):
+    """(rule, its text) of all rules that run a command."""
+    for path in sorted((root / "workflow/rules").glob("*.smk")):
+        for text in re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]:
+            if "    shell:\n" in text:
+                yield text.partition(":")[0], text
+
+
+def test_every_rule_with_wildcards_has_one_by_the_name_of_its_log(root):
+    """Not one without: it can be asked for by name, and Snakemake then runs it anew where its benchmark is gone."""
+    found = {}
+    for name, text in rules(root):
+        (log,) = re.findall(r'plan\.log\("(.+)"\)', text)
+        assert log.split("/")[0] == name, "the log has the rule's name"
+        benchmarks = re.findall(r'    benchmark:\n +plan\.timing\("(.+)"\)', text)
+        assert benchmarks == ([log] if "{" in log else []), name
+        found[name] = bool(benchmarks)
+    assert sum(found.values()) > 20 and not found["all_tables"] and not found["mirror"]
+
+
+def timings(project):
+    found = sorted((project / "logs").rglob("*.benchmark.tsv"))
+    assert len(found) > 15
+    return found
+
+
+def test_results_without_them_are_not_built_again(built):
+    for path in timings(built):
+        path.unlink()
+    assert planned(built, TABLE, "mirror", "context") == {}
+    assert snakemake(built, "--touch", TABLE).returncode == 0, "nothing to accept either"
+
+
+def test_older_and_newer_ones_change_nothing(built):
+    for number, path in enumerate(timings(built)):
+        if number % 2:
+            os.utime(path, (1, 1))
+        else:
+            path.touch()
+    assert planned(built, TABLE) == {}
+
+
+def test_a_run_says_what_its_jobs_took(built):
+    with (built / "results/usage.csv").open() as handle:
+        rows = {(row["rule"], row["job"]): row for row in csv.DictReader(handle)}
+    assert {"mirror", "dataset", "mine", "pretrain", "finetune", "retrieve", "score", "table"} <= {r for r, _ in rows}
+    training = rows["pretrain", "msm.pt0"]
+    # the command ran in the local worker: only its record knows what it took
+    assert (training["wall_from"], training["cpu_from"], training["peak_from"]) == ("benchmark", "record", "record")
+    assert float(training["wall_s"]) > float(training["cpu_s"]) / 2 > 0
+    assert float(training["asked_mb"]) > float(training["peak_mb"]) > 100
+    assert float(training["expected_s"]) > 0 and training["slurm_jobs"] == ""
+    assert rows["mirror", ""]["wall_from"] == "record" and rows["context", ""]["wall_from"] == "snakemake"
+    assert "usage" not in (built / "results/manifest.json").read_text()
+    for name in ("usage.csv", "usage.md", "usage.svg"):
+        (built / "results" / name).unlink()
+    run = snakemake(built, "usage")
+    assert run.returncode == 0, run.stdout
+    assert "| pretrain | 1 |" in (built / "results/usage.md").read_text()
+    assert (built / "results/usage.svg").stat().st_size > 10_000
+    assert planned(built, TABLE) == {}

@@ -1,0 +1,80 @@
+"""The short chain in conda environments and in a container: Snakemake's own code for both, and the same bytes.
+
+conda and apptainer themselves are stand-ins (tests/workflow/borrowed.py): their environments hold what is declared.
+"""
+
+import os
+
+import pytest
+
+from tests.workflow.borrowed import apptainer, calls, conda, environment
+from tests.workflow.conftest import TABLE, clone, outputs, planned, shorten, snakemake
+
+CONDA = ("--software-deployment-method", "conda")
+CONTAINER = ("--software-deployment-method", "apptainer")
+
+
+def path_with(folder) -> dict[str, str]:
+    return {"PATH": os.pathsep.join([str(folder), os.environ["PATH"]])}
+
+
+@pytest.fixture
+def bare(fresh, tmp_path):
+    """The short chain, nothing built."""
+    return shorten(clone(fresh, tmp_path / "stele"))
+
+
+def same(project):
+    """What must be the same: all but the pages that name the packages of each job, of which environments have fewer."""
+    return {name: content for name, content in outputs(project).items() if not name.endswith(".html")}
+
+
+@pytest.mark.slow
+def test_in_conda_environments_the_tables_are_the_same_bytes(bare, chain, root, tmp_path):
+    folder = tmp_path / "conda"
+    run = snakemake(bare, TABLE, *CONDA, **path_with(conda(folder, root)), PYTHONPATH="/nowhere/of/the/users")
+    assert run.returncode == 0, run.stdout[-6000:]
+    assert same(bare) == same(chain)
+    activated = (folder / "log").read_text().splitlines()
+    assert len(set(activated)) == 2  # cpu and data
+    assert not planned(bare, TABLE)  # back in this Python, nothing is built again
+
+
+@pytest.fixture(scope="session")
+def image(root, tmp_path_factory):
+    """A container image: all packages of the lock file that are installed here."""
+    folder = tmp_path_factory.mktemp("image")
+    lines = (root / "envs/cpu.lock.txt").read_text().splitlines()
+    listed = [line for line in lines if not line.startswith("#")]
+    environment(folder / "stele", listed, set(listed))
+    (folder / "stele.sif").write_text(str(folder / "stele"))
+    return folder / "stele.sif"
+
+
+@pytest.mark.slow
+def test_in_a_container_the_tables_are_the_same_bytes(bare, chain, image, tmp_path):
+    (bare / "cluster.yaml").write_text(f"software: container\ncontainer: {image}\n")
+    elsewhere = tmp_path / "large"
+    elsewhere.mkdir()
+    (bare / "work").symlink_to(elsewhere)
+    folder = tmp_path / "apptainer"
+    run = snakemake(bare, TABLE, *CONTAINER, **path_with(apptainer(folder)), TMPDIR=str(tmp_path))
+    assert run.returncode == 0, run.stdout[-6000:]
+    assert outputs(bare) == outputs(chain)
+    found = calls(folder)
+    assert all(
+        str(image) in call["given"] and {str(elsewhere), str(tmp_path)} <= set(call["binds"].split(","))
+        for call in found
+    )
+    # what runs where the workflow was started runs in none
+    commands = " ".join(call["given"][-1] for call in found)
+    assert "stele pretraining pretrain" in commands.replace(" --nodes 1 --gpus 0 --threads 1", "")
+    assert "stele tables table" not in commands and "stele sources dataset" not in commands
+    assert not planned(bare, TABLE)
+
+
+def test_an_image_that_is_not_there_is_named_with_the_way_to_make_it(bare, tmp_path):
+    run = snakemake(bare, "-n", TABLE, *CONTAINER, **path_with(apptainer(tmp_path / "apptainer")))
+    assert run.returncode
+    assert f"{bare}/stele.sif: no such container image" in run.stdout
+    assert "apptainer build stele.sif envs/stele.def" in run.stdout
