@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stele.cluster import names, preflight, queue, trial
+from stele.cluster import names, partitions, queue, trial
 from stele.errors import SteleError
 from stele.outputs import atomic_file, files_digest
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError("this is inside a SLURM job: start it where you type sbatch")
     root = trial.project()
     own = names.read()
-    items = [Item("cluster.yaml", True, given(own)), Item("SLURM", True, partitions())]
+    items = [Item("cluster.yaml", True, given(own)), Item("SLURM", True, present())]
     print(*items, sep="\n", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="stele-check-", dir=args.folder))
     print(f"building {RESULT} in {folder}: at most {args.minutes:g} minutes", flush=True)
@@ -85,11 +85,11 @@ def given(own: names.Names) -> str:
     return f"{where} {json.dumps(said) if said else ''}".rstrip()
 
 
-def partitions() -> str:
+def present() -> str:
     """What SLURM says of itself, in a line."""
-    text = queue.ask(["sinfo", "--noheader", f"--format={preflight.FORMAT}"], patience=60)
+    text = queue.ask(["sinfo", "--noheader", f"--format={partitions.FORMAT}"], patience=60)
     found = []
-    for of in preflight.nodes(text):
+    for of in partitions.nodes(text):
         gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
         found.append(f"{of.partition}{'*' * of.default}: {of.number} x ({of.cpus} CPUs, {of.memory} MB{gpus})")
     return "; ".join(found)
