@@ -7,7 +7,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
-from stele.cluster.needs import expected, gpu_threads, gpu_work, memory, runtime
+from stele.cluster.needs import expected, gpu_threads, gpu_work, memory, room, runtime
 from stele.fingerprint import code, package_modules
 from stele.jobs import as_json, assignments
 from stele.plan import finetuning_seed, pretraining_seed

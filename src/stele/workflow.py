@@ -12,7 +12,7 @@ from typing import Any
 
 from stele import drivers, unfinished
 from stele.checks import check
-from stele.cluster import asked, node, plugin, preflight, software
+from stele.cluster import asked, names, node, plugin, preflight, software
 from stele.config import parse
 from stele.config_files import read_sources
 from stele.errors import SteleError
@@ -31,6 +31,7 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     try:
+        names.read()  # what is wrong with cluster.yaml is said before its names are used
         deployed = software.prepare(workflow, root)
         if workflow.remote_exec:
             node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
@@ -82,7 +83,7 @@ def command_line() -> str:
 def in_full(workflow) -> None:
     """What holds for all rules, once all are read: their container, and, where the profile wants it, no message.
 
-    A message would hide what a job asks for, reads and writes.
+    A message would hide what a job asks for, reads and writes; the one core of a dry run its threads.
     """
     try:
         software.image(workflow)
@@ -91,6 +92,8 @@ def in_full(workflow) -> None:
     if os.environ.get("STELE_SHOW_JOBS") == "1":
         for rule in workflow.rules:
             rule.message = None
+        if workflow.is_main_process and workflow.output_settings.dryrun:
+            workflow.global_resources["_cores"] = None
 
 
 def running(plan: Jobs, workflow) -> None:

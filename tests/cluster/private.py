@@ -170,11 +170,6 @@ class Cluster:
             )
         (self.folder / "slurm.conf").write_text("\n".join([*conf, ""]))
         (self.folder / "gres.conf").write_text("\n".join([*generic, ""]))
-        # the plugin's second step drops SLURM_CONF, which a cluster with an /etc/slurm of its own does not need
-        srun = shutil.which("srun", path=os.environ["PATH"])
-        wrapper = self.folder / "bin/srun"
-        wrapper.write_text(f'#!/bin/sh\nSLURM_CONF={self.folder}/slurm.conf exec {srun} "$@"\n')
-        wrapper.chmod(0o755)
 
     def start_controller(self) -> None:
         self.run("slurmctld", "-f", str(self.folder / "slurm.conf"))

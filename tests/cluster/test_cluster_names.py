@@ -106,9 +106,11 @@ def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(given):
     assert found["mem_mb"](None, 1) - needs.gpu_work("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
 
 
-def test_a_generated_scale_uses_the_gpus_that_are_named(given):
-    """For rehearsals, and for small scales."""
+def test_a_generated_scale_uses_the_gpus_that_are_named(given, monkeypatch):
+    """For rehearsals, and for small scales; on the cluster, not on the machine where one types."""
     given("gpus: {finetune: 2}\npartitions: {gpu: accel}\n")
+    assert needs.gpu_work("finetune", plan("miniature"))["gpus"] == 0
+    monkeypatch.setenv("STELE_ON_CLUSTER", "1")
     found = needs.gpu_work("finetune", plan("miniature"))
     assert (found["gpu"], found["gpus"], found["slurm_partition"]) == (2, 2, "accel")
     assert needs.gpu_threads("finetune", generated=True, each=1) == 2
@@ -123,6 +125,7 @@ def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time
     on_nodes = [line for line in lines if "slurm_partition" in line]
     assert any("gpu=4" in line and "gpu_model=h100" in line and "slurm_partition=accel" in line for line in on_nodes)
     assert any("slurm_partition=milan" in line and "mem_mb=6000" in line for line in on_nodes)
+    assert "threads: 32" in run.stdout and not any("<TBD>" in line.partition("disk_mb")[2] for line in on_nodes)
     for line in on_nodes:
         assert all(key in line for key in ("mem_mb=", "runtime=", "slurm_account=p1234", "qos=long"))
 

@@ -28,6 +28,29 @@ def test_a_job_that_slurm_does_not_start_again_has_failed_and_one_that_it_does_h
     assert asyncio.run(plugin.ending(away)()) == (None, None)
 
 
+def test_a_job_that_slurm_has_forgotten_has_ended():
+    states = iter([{"7": "RUNNING", "8": "RUNNING"}, {"8": "RUNNING"}, {"7": "RUNNING"}, {}, {}, {"9": "PENDING"}])
+
+    async def query(*_):
+        return next(states), 0.1
+
+    ask = plugin.ending(query)
+    seen = [asyncio.run(ask())[0] for _ in range(6)]
+    assert seen[2] == {"7": "RUNNING"} and seen[4] == {"8": "UNKNOWN"}
+    assert seen[5] == {"7": "UNKNOWN", "8": "UNKNOWN", "9": "PENDING"}
+
+
+def test_a_job_that_is_tried_again_may_be_in_the_queue_though_its_submission_seemed_to_fail(monkeypatch):
+    mine, other = "rule_mine_wildcards_en", "rule_mine_wildcards_fi"
+    there = [("7", mine, "COMPLETING"), ("8", mine, "PENDING"), ("9", other, "RUNNING")]
+    living = [plugin.queue.Queued(number, "this run", state, comment) for number, comment, state in there]
+    monkeypatch.setattr(plugin.queue, "of_folder", lambda folder: living)
+    earlier = plugin.Earlier()
+    assert earlier.take(mine, "this run", again=False) is None, "jobs of this run are its own"
+    assert earlier.take(mine, "this run", again=True).id == "8"
+    assert earlier.take("rule_mine_wildcards_te", "this run", again=True) is None
+
+
 def job(**changes):
     rule = types.SimpleNamespace(name="mine", shellcmd="python -m stele pairs mine {params}")
     values = {"rule": rule, "input": ["a"], "output": ["b"], "params": [["x", "y"], 1], "resources": {"mem_mb": 1}}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from stele import catalogue
+from stele.cluster import needs
 from stele.cost import chain, counts, finetuning, gpu_rules, pretraining, rules, shapes, work
 from stele.cost.finetuning import Texts
 from stele.cost.work import Work
@@ -124,6 +125,15 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
     known = {key for key in plan.models if not plan.is_trained(key) and not plan.is_lexical(key)}
     assert known <= catalogue.load("checkpoint_sizes").keys()
     assert set(gpu_rules.RULES) == {"pretrain", "finetune", "retrieve", "hard_negatives", "encode_pairs", "project"}
+
+
+def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
+    plan = jobs(scale="paper")
+    w = {"benchmark": "my_questions", "model": "msm", "setting": "zero_shot_nq", "seeds": "pt0-ft0"}
+    assert rules.work(plan, "retrieve", w) is None and rules.work(plan, "score", w) is not None
+    assert needs.expected("retrieve", plan, 2)(w) == 24 * 60 and needs.room("retrieve", plan)(w) == 1000
+    own = SimpleNamespace(generated=False, finetuning_recipe=lambda name: {"training_set": "my_examples"})
+    assert rules.work(own, "finetune", {"recipe": "mine"}) is None
 
 
 def test_a_model_that_nobody_knows_is_taken_for_a_known_one_and_that_is_said(jobs):

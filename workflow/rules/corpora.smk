@@ -14,6 +14,7 @@ rule cc100:
         "../../envs/data.yaml"
     resources:
         runtime=runtime(expected("cc100", plan)),
+        disk_mb=room("cc100", plan),
     params:
         code=code("corpora.cc100"),
     message:

@@ -17,6 +17,7 @@ rule mine:
         plan.torch_environment
     resources:
         runtime=runtime(expected("mine", plan)),
+        disk_mb=room("mine", plan),
     params:
         code=lambda w: code(
             "pairs.mine", f"pairs.{plan.pairs_recipe(w.method)['method']}"

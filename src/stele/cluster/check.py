@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     print(*items, sep="\n", flush=True)
     if any(item.well is False for item in items):
         raise SteleError(f"this cluster is not ready: see above; {folder} is kept (check.log and logs/ in it)")
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)  # on a network's file system a file that was open may stay for a while
     print("this cluster is ready")
 
 
@@ -87,7 +87,7 @@ def given(own: names.Names) -> str:
 
 def present() -> str:
     """What SLURM says of itself, in a line."""
-    text = queue.ask(["sinfo", "--noheader", f"--format={partitions.FORMAT}"], patience=60)
+    text = queue.ask(partitions.SINFO, patience=60)
     found = []
     for of in partitions.nodes(text):
         gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
@@ -122,6 +122,8 @@ def prepare(root: Path, folder: Path, own: names.Names | None = None) -> None:
     if own is not None:
         hours = {kind: min(HOURS, getattr(own.hours, kind) or HOURS) for kind in ("cpu", "gpu")}
         kept = own.model_dump(exclude={"gpus", "nodes"}, exclude_none=True)
+        if own.software == "container":
+            kept["container"] = str(own.image)
         files["cluster.yaml"] = kept | {"gpus": ON_GPU, "hours": hours}
     for name, values in files.items():
         with atomic_file(folder / name) as handle:

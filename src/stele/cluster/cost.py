@@ -17,8 +17,7 @@ from stele.cluster import cost_table, names
 from stele.cluster.cost_table import Estimate
 from stele.cluster.dag import Job, planned
 from stele.cost import rules
-from stele.cost.work import cpu_seconds, device, seconds
-from stele.jobs import Jobs
+from stele.cost.work import Work, cpu_seconds, device, seconds
 from stele.outputs import atomic_file
 
 
@@ -30,8 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     plan, jobs = planned(args.snakemake, args.all, leave_out="cost")
     on = device(names.read().gpu_model)
-    found = [estimate(plan, job, on) for job in jobs]
-    text = cost_table.markdown(plan, found, on, args.all)
+    works = [rules.work(plan, job.rule, dict(job.wildcards)) for job in jobs]
+    found = [estimate(job, work or Work(), on) for job, work in zip(jobs, works, strict=True)]
+    unknown = [job.name for job, work in zip(jobs, works, strict=True) if work is None]
+    text = cost_table.markdown(plan, found, unknown, on, args.all)
     # beside the scale's own files: results/ may hold another scale
     with atomic_file(Path(plan.work("cost.md"))) as handle:
         handle.write(text)
@@ -39,9 +40,8 @@ def run(args: argparse.Namespace) -> None:
     print(f"{text}\n(in {plan.work('cost.md')}; job by job in {plan.work('cost.csv')})")
 
 
-def estimate(plan: Jobs, job: Job, on: str) -> Estimate:
-    """What a job does and how long it takes on the GPUs that it asks for, or on CPUs."""
-    work = rules.work(plan, job.rule, dict(job.wildcards))
+def estimate(job: Job, work: Work, on: str) -> Estimate:
+    """How long a job takes on the GPUs that it asks for, or on CPUs."""
     took = seconds(work, on, job.devices, job.threads)
     core = work.cpu_seconds if job.devices else cpu_seconds(work)
     return Estimate(job, work, took, took * job.devices, core)

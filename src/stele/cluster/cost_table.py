@@ -27,8 +27,8 @@ class Estimate(NamedTuple):
     cpu_seconds: float
 
 
-def markdown(plan: Jobs, found: Sequence[Estimate], on: str, everything: bool) -> str:
-    """The whole page."""
+def markdown(plan: Jobs, found: Sequence[Estimate], unknown: Sequence[str], on: str, everything: bool) -> str:
+    """The whole page; `unknown` are jobs of which costs.yaml has no figures."""
     what = "everything" if everything else "what is still to be built"
     title = f"# What a run costs: scale {plan.scale_folder}, {', '.join(plan.config.papers)}"
     if not found:
@@ -41,6 +41,7 @@ def markdown(plan: Jobs, found: Sequence[Estimate], on: str, everything: bool) -
         _chain(found),
         *_too_long(found),
         *_guessed(plan, found),
+        *([f"Counted as nothing, since costs.yaml has no figures for them: {', '.join(unknown)}."] if unknown else []),
         _assumed(on, any(one.job.devices for one in found)),
     ]
     return "\n\n".join(parts) + "\n"

@@ -16,6 +16,11 @@ from stele.errors import SteleError, nearest
 from stele.launch import ALONE, SHARED
 
 VARIABLE = "STELE_CLUSTER"
+HINTS = {
+    "gpu_model": "; the SLURM plugin takes no other characters: leave it empty, and name a partition of such GPUs",
+    "account": "; a number takes quotes",
+    "qos": "; a number takes quotes",
+}
 DEFAULT = "cluster.yaml"
 IMAGE = "stele.sif"  # of `software: container`, in the folder of the Snakefile
 Name = Annotated[str, Field(pattern=r"^[\w.,:@/+-]+$")]
@@ -111,7 +116,7 @@ def _explain(path: Path, found: dict) -> str:
     if not key:
         return f"{path}: {found['msg'].removeprefix('Value error, ')}"
     if found["type"] != "extra_forbidden":
-        return f"{path}: {key}: {found['msg']} (found {found['input']!r})"
+        return f"{path}: {key}: {found['msg']} (found {found['input']!r}){HINTS.get(key, '')}"
     parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most, "gpus": Gpus, "nodes": NodesOf}
     valid = (parts[str(found["loc"][0])] if len(found["loc"]) > 1 else Names).model_fields
     return f"{path}: {key}: unknown key; did you mean {nearest(str(found['loc'][-1]), valid)!r}? Valid: " + ", ".join(

@@ -6,6 +6,7 @@ that train or encode do.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,8 @@ PAPER = {
 GENERATED, GENERATED_MINUTES = Need(2_000, 2_000, gpus=0), 240
 # the notice before a job's time limit, in seconds: a state of gigabytes takes minutes on a busy file system
 NOTICE = "--signal=TERM@300"
+DAY = 24 * 60
+VARIABLE = "STELE_ON_CLUSTER"  # set by the slurm profile
 Size = int | Callable[[Any], int]
 
 
@@ -79,9 +82,15 @@ def memory(size: Size, kind: str = "cpu") -> Callable[..., int]:
     return grows(size, _most("gigabytes", kind, 1000))
 
 
+def _named(what: str, rule: str, generated: bool) -> int | None:
+    """What cluster.yaml says of a rule's `gpus` or `nodes`; where a miniature is built on this machine, nothing."""
+    here = generated and VARIABLE not in os.environ
+    return None if here else getattr(getattr(names.read(), what), rule, None)
+
+
 def gpus(rule: str, generated: bool) -> int:
     """GPUs of a job of a rule on each of its nodes."""
-    named = getattr(names.read().gpus, rule, None)
+    named = _named("gpus", rule, generated)
     return (GENERATED if generated else PAPER[rule]).gpus if named is None else named
 
 
@@ -91,14 +100,24 @@ def gpu_threads(rule: str, generated: bool, each: int) -> int:
 
 
 def expected(rule: str, plan: Jobs, devices: int = 0) -> Callable[[Any], int]:
-    """Minutes of a job's first attempt: twice what its cost is estimated at, and half an hour."""
+    """Minutes of a job's first attempt: twice what it is estimated at, and half an hour; a day without an estimate."""
     on = device(names.read().gpu_model)
 
     def minutes(wildcards: Any) -> int:
-        found = seconds(work(plan, rule, dict(wildcards.items())), on, devices, plan.sizes["threads"])
-        return 30 + round(2 * found / 60)
+        found = work(plan, rule, dict(wildcards.items()))
+        return DAY if found is None else 30 + round(2 * seconds(found, on, devices, plan.sizes["threads"]) / 60)
 
     return minutes
+
+
+def room(rule: str, plan: Jobs) -> Callable[[Any], int]:
+    """MB on the disk that a job is estimated to fill, with what lies there while it runs; 1 GB at least."""
+
+    def megabytes(wildcards: Any) -> int:
+        found = work(plan, rule, dict(wildcards.items()))
+        return 1000 + (0 if found is None else round((found.kept + found.temporary) / 1e6))
+
+    return megabytes
 
 
 def gpu_work(rule: str, plan: Jobs) -> Mapping[str, Any]:
@@ -107,7 +126,7 @@ def gpu_work(rule: str, plan: Jobs) -> Mapping[str, Any]:
     `gpus` is for the command line: GPUs on each node. The others are the SLURM plugin's.
     """
     need, number = GENERATED if plan.generated else PAPER[rule], gpus(rule, plan.generated)
-    nodes = getattr(names.read().nodes, rule, None) or 1
+    nodes = _named("nodes", rule, plan.generated) or 1
     kind = "gpu" if number else "cpu"
     found = {
         "gpus": number,
@@ -115,6 +134,7 @@ def gpu_work(rule: str, plan: Jobs) -> Mapping[str, Any]:
         "slurm_partition": getattr(names.read().partitions, kind),
         "slurm_extra": NOTICE if number else None,
         "mem_mb": memory(need.mem_mb + need.each_mb * max(number, 1), kind),
+        "disk_mb": room(rule, plan),
         "runtime": runtime(GENERATED_MINUTES if plan.generated else expected(rule, plan, number * nodes), kind),
     }
     return {name: value for name, value in found.items() if value is not None}

@@ -10,7 +10,13 @@ from typing import Any
 from stele.errors import nearest
 
 FORMAT = "%P|%l|%c|%m|%G|%D"
+# a line for each kind of node, and hidden partitions too
+SINFO = ["sinfo", "--noheader", "--exact", "--all", f"--format={FORMAT}"]
 DAY = 24 * 60
+WAYS = {
+    "CPUs": "another partition, or --set-threads RULE=NUMBER",
+    "MB of memory": "another partition, or --set-resources RULE:mem_mb=NUMBER",
+}
 
 
 @dataclass(frozen=True)
@@ -145,8 +151,8 @@ def _of_nodes(resources: Mapping[str, Any], threads: int, found: list[Nodes], cl
     problems = []
     for what, has in wants.items():
         if not any(map(has, found)):
-            there = f"; {_others(cluster, model)}" if "GPUs" in what else ""
-            problems.append(f"partition {_name(found)} has no node with {what}{there}")
+            way = _others(cluster, model) if "GPUs" in what else WAYS[what.partition(" ")[2]]
+            problems.append(f"partition {_name(found)} has no node with {what}; {way}")
     if problems:
         return problems
     good = [one for one in found if all(has(one) for has in wants.values())]

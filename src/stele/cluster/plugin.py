@@ -6,13 +6,14 @@ In the driver (`mend_driver`):
   back to `sacct`, which a cluster without accounting has and cannot answer, and then forgets its jobs;
 - the queue is looked at again after three times the first wait at most: the plugin waits 10 s longer each time until a
   job has succeeded, so that a failed one would be tried again minutes later;
-- a job that was preempted, or whose node died, and that SLURM does not start again counts as failed: the plugin would
-  wait for ever.
+- a job that was preempted, or whose node died, and that SLURM does not start again counts as failed, and one that
+  SLURM has forgotten as ended: the plugin would wait for ever.
 
 On a node (`mend_node`), where Snakemake reads the workflow anew:
 - a job whose code, recipe or configuration changed since it was submitted refuses to run: the driver would record it
   under the old ones;
 - what a job was made of is recorded there too, for a driver that dies before its jobs do.
+- srun finds its cluster where only SLURM_CONF says which it is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -85,9 +87,15 @@ class Earlier:
         self.names: list[str] = []
         self.lock = threading.Lock()
 
-    def take(self, comment: str, run: str) -> queue.Queued | None:
-        """The earlier job of a comment, once."""
+    def take(self, comment: str, run: str, again: bool) -> queue.Queued | None:
+        """The earlier job of a comment, once.
+
+        `again`: the job is tried again. A submission that seems to have failed may have made a job all the same.
+        """
         with self.lock:
+            if again:
+                found = queue.of_folder(Path.cwd())
+                return next((job for job in found if job.comment == comment and job.state != "COMPLETING"), None)
             if self.jobs is None:
                 found = queue.of_folder(Path.cwd())
                 self.jobs = {job.comment: job for job in found if job.name != run}
@@ -165,16 +173,22 @@ def _with_names(question: Any, earlier: Earlier) -> Any:
 
 
 def ending(question: Any) -> Any:
-    """States of jobs, in which a job that is gone for several answers in a row has failed."""
-    seen: dict[str, int] = {}
+    """States of jobs, in which a job that is gone for several answers in a row has failed.
+
+    One that SLURM has forgotten for as long (MinJobAge) is unknown: the plugin takes it for ended, and Snakemake looks
+    for its outputs.
+    """
+    gone: dict[str, int] = {}
 
     @functools.wraps(question)
     async def ask(*arguments: Any) -> Any:
         states, seconds = await question(*arguments)
-        for job, state in (states or {}).items():
-            seen[job] = seen.get(job, 0) + 1 if state in GONE else 0
-            if seen[job] >= PATIENCE:
-                states[job] = "FAILED"
+        if states is None:
+            return states, seconds
+        for job in gone.keys() | states.keys():
+            gone[job] = gone.get(job, 0) + 1 if states.get(job, GONE[0]) in GONE else 0
+            if gone[job] >= PATIENCE:
+                states[job] = "FAILED" if job in states else "UNKNOWN"
         return states, seconds
 
     return ask
@@ -188,7 +202,7 @@ def _careful(plugin: Any, run_job: Any, earlier: Earlier) -> Any:
         try:
             if job.is_group():
                 return run_job(self, job)
-            found = earlier.take(comment_of(plugin, job), self.run_uuid)
+            found = earlier.take(comment_of(plugin, job), self.run_uuid, again=job.attempt > 1)
             if found and submitted(job) == content(job):
                 return _follow(plugin, self, job, found, earlier)
             if found:
@@ -222,8 +236,20 @@ def mend_node() -> None:
         return
     from snakemake.persistence import PersistenceBase
 
+    plugin.subprocess = _Subprocess()
     plugin.Executor.run_job = _unchanged(plugin.Executor.run_job)
     PersistenceBase.finished = _recorded(PersistenceBase.finished)
+
+
+class _Subprocess:
+    """The standard module, whose children keep SLURM_CONF: the plugin drops it, and srun may not find its cluster."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(subprocess, name)
+
+    def Popen(self, *arguments: Any, env: dict[str, str], **more: Any) -> subprocess.Popen:
+        kept = {name: os.environ[name] for name in ("SLURM_CONF",) if name in os.environ}
+        return subprocess.Popen(*arguments, env=env | kept, **more)
 
 
 def _unchanged(run_job: Any) -> Any:

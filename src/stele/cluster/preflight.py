@@ -7,25 +7,25 @@ user can give. What surely cannot be done is an error; what may fail, or concern
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from stele.cluster import disk, names, partitions, queue, reach
 from stele.cluster.asked import Asked
-from stele.cluster.partitions import FORMAT, Nodes, nodes
+from stele.cluster.partitions import Nodes, nodes
 from stele.errors import SteleError
 from stele.jobs import Jobs
 
 RENDERING = "tables"  # the stage whose jobs show what is there, however little
-Problems = Mapping[str, Iterable[str]]
 
 
 def check(plan: Jobs, jobs: list[Asked], slurm: bool) -> None:
     """Refuses a run that surely cannot be done, naming all that is missing; says the rest."""
     told, lines = [], []
     if slurm and (theirs := [job for job in jobs if not job.local]):
-        cluster = nodes(queue.ask(["sinfo", "--noheader", f"--format={FORMAT}"], patience=60))
+        cluster = nodes(queue.ask(partitions.SINFO, patience=60))
         lines += of_cluster(theirs, cluster)
         told += growth(theirs, cluster)
+        told += _merged((text, job.rule) for job in theirs if on_cpus(job) for text in too_long(job, cluster))
     for found, into in zip(disk.lacks(jobs), (lines, told), strict=True):
         into += found
     missing = reach.lacks(plan, jobs)
@@ -52,15 +52,22 @@ def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
 def of_cluster(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
     """What a cluster lacks for some jobs."""
     found = [(problem, job.rule) for job in jobs for problem in partitions.lacks(job.resources, job.threads, cluster)]
-    lines = _merged(found) or _merged((text, job.rule) for job in jobs for text in too_long(job, cluster))
+    lines = _merged(found) or _merged(
+        (text, job.rule) for job in jobs if not on_cpus(job) for text in too_long(job, cluster)
+    )
     where = f"{names.place()} names partitions, GPUs and limits; its keys: profiles/slurm/cluster.example.yaml"
     return ["\n  ".join(["this cluster cannot run these jobs:", *lines, where])] if lines else []
 
 
+def on_cpus(job: Asked) -> bool:
+    """Whether a job asks for no GPU: how long it takes is then a rougher estimate."""
+    return partitions.kind(job.resources) == "cpu"
+
+
 def too_long(job: Asked, cluster: list[Nodes]) -> list[str]:
-    """Why a job that needs a GPU for longer than all its attempts may last cannot end."""
+    """Why a job that takes longer than all its attempts may last cannot end."""
     runtime, work = partitions.size(job.resources, "runtime"), partitions.kind(job.resources)
-    if work == "cpu" or not runtime or job.seconds is None:
+    if not runtime or job.seconds is None:
         return []
     hours = getattr(names.read().hours, work)
     limits = [partitions.limit(partitions.own(job.resources, cluster)), None if hours is None else 60 * hours]
@@ -69,7 +76,8 @@ def too_long(job: Asked, cluster: list[Nodes]) -> list[str]:
         return []
     each = f"{job.attempts} attempts of at most {(most or runtime * job.attempts) / 60:g} hours"
     if not job.resumes:
-        return [f"{job.name} takes about {needed / 60:,.0f} hours, and {each} do not go on from one another: more GPUs"]
+        more = "a partition with a longer limit" if on_cpus(job) else "more GPUs"
+        return [f"{job.name} takes about {needed / 60:,.0f} hours, and {each} do not go on from one another: {more}"]
     more = next(n for n in range(job.attempts, 10**6) if needed <= partitions.granted(runtime, n, most, True))
     return [f"{job.name} takes about {needed / 60:,.0f} hours, more than {each}: --retries {more - 1}, or more GPUs"]
 

@@ -16,13 +16,26 @@ TRAINING = ("pretrain", "finetune")
 BATCH, LENGTH, HIDDEN = 24, 32, 0.3  # of a stand-in's training, its recipe's own defaults
 
 
-def work(plan: Jobs, rule: str, wildcards: dict[str, str]) -> Work:
-    """What one job of a rule does."""
+def work(plan: Jobs, rule: str, wildcards: dict[str, str]) -> Work | None:
+    """What one job of a rule does; None where costs.yaml has no figures for its benchmark or training set."""
     w = SimpleNamespace(**wildcards)
+    if not _known(plan, rule, wildcards):
+        return None
     if plan.generated:
         return _generated(plan, rule, w)
     found = gpu_rules.RULES.get(rule) or cpu_rules.RULES.get(rule) or cpu_rules.short
     return found(plan, w)
+
+
+def _known(plan: Jobs, rule: str, wildcards: dict[str, str]) -> bool:
+    """Whether costs.yaml has the benchmark or the training set of a job that trains or encodes."""
+    costs = catalogue.load("costs")
+    if rule == "finetune":
+        return plan.finetuning_recipe(wildcards["recipe"])["training_set"] in costs["training_sets"]
+    if rule not in gpu_rules.RULES or plan.generated:
+        return True
+    asked = {"benchmarks": wildcards.get("benchmark"), "training_sets": wildcards.get("training_set")}
+    return all(name is None or name in costs[kind] for kind, name in asked.items())
 
 
 def _generated(plan: Jobs, rule: str, w: Any) -> Work:
