@@ -101,11 +101,8 @@ def _run(asked: launch.Asked, stage: str, command: str, arguments: Sequence[str]
 
     watch_driver()
     _speak()
-    if asked.processes > 1:
-        if command not in launch.SHARED:
-            raise SteleError(f"{command} runs in one process; several can share {', '.join(launch.SHARED)}")
-        return launch.launch(asked, [stage, command, *arguments])
-    launch.take_gpus(asked.gpus)
+    if asked.gpus:  # elsewhere the workflow says how many threads a command has
+        os.environ |= launch.threads(asked)
     module = importlib.import_module(f"stele.{stage}.{command}")
     parser = argparse.ArgumentParser(
         prog=f"stele {stage} {command}",
@@ -114,5 +111,11 @@ def _run(asked: launch.Asked, stage: str, command: str, arguments: Sequence[str]
         allow_abbrev=False,
     )
     module.add_arguments(parser)
-    module.run(parser.parse_args(arguments))
+    parsed = parser.parse_args(arguments)
+    if asked.processes > 1:
+        if command not in launch.SHARED:
+            raise SteleError(f"{command} runs in one process; several can share {', '.join(launch.SHARED)}")
+        return launch.launch(asked, [stage, command, *arguments])
+    launch.take_gpus(asked.gpus)
+    module.run(parsed)
     return 0

@@ -13,7 +13,7 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stele.errors import SteleError
@@ -22,8 +22,15 @@ from stele.watchdog import identity
 SHARED = ("pretrain", "finetune", "retrieve", "hard_negatives")  # commands that several processes can share
 ALONE = ("encode_pairs", "project")  # commands that use one GPU
 DEVICES = "CUDA_VISIBLE_DEVICES"
+JOB = "STELE_JOB"  # set in a job that was submitted for one rule (cluster/node.py), not in an allocation one types in
 MEETING = "STELE_MEETING"  # host:port where the torchruns of several nodes find each other
-SIGNALS = "SIGTERM,SIGINT,SIGHUP,SIGQUIT,SIGUSR1"  # passed on to the ranks; torchrun's own list lacks the last one
+SIGNALS = (
+    "SIGTERM",
+    "SIGINT",
+    "SIGHUP",
+    "SIGQUIT",
+    "SIGUSR1",
+)  # passed on to the ranks; torchrun's list lacks the last
 # seconds that ranks may take to save their state after a signal; a scheduler that is to end sooner kills them itself
 PATIENCE = 600
 
@@ -87,10 +94,10 @@ def visible() -> list[str]:
 
 
 def take_gpus(asked: int) -> None:
-    """Refuses to start with another number of GPUs than was asked for; outside of SLURM those beyond it are hidden."""
+    """Refuses to start with other GPUs than were asked for; where nobody asked SLURM for them, the rest are hidden."""
     if not asked:
         return
-    seen, in_slurm = visible(), "SLURM_JOB_ID" in os.environ
+    seen, in_slurm = visible(), JOB in os.environ
     if len(seen) == asked or (len(seen) > asked and not in_slurm):
         os.environ[DEVICES] = ",".join(seen[:asked])
         return
@@ -103,15 +110,11 @@ def take_gpus(asked: int) -> None:
     raise SteleError(f"{what}; {way}")
 
 
-def environment(asked: Asked) -> dict[str, str]:
-    """What a process gets beside torchrun's own variables: its share of the node's threads, and whom it ends with."""
-    threads = max(1, asked.threads // asked.here)
-    return {
-        "OMP_NUM_THREADS": str(threads),
-        "RAYON_NUM_THREADS": str(threads),
-        "TOKENIZERS_PARALLELISM": "true" if threads > 1 else "false",
-        "STELE_DRIVER": identity(os.getpid()),
-    }
+def threads(asked: Asked) -> dict[str, str]:
+    """The environment in which a process takes its share of the node's threads."""
+    each = max(1, asked.threads // asked.here)
+    names = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(each))
+    return {**names, "TOKENIZERS_PARALLELISM": "true" if each > 1 else "false"}
 
 
 def launch(asked: Asked, command: Sequence[str]) -> int:
@@ -119,10 +122,12 @@ def launch(asked: Asked, command: Sequence[str]) -> int:
     if asked.nodes > 1 and MEETING not in os.environ:
         _on_nodes(asked, command)
     take_gpus(asked.gpus)
-    os.environ.update(environment(asked))
+    os.environ.update({**threads(asked), "STELE_DRIVER": identity(os.getpid())})  # the ranks end with this process
     os.environ.pop("STELE_WORKER", None)
     if asked.nodes > 1:
-        place = [f"--rdzv-id={os.environ['SLURM_JOB_ID']}", "--rdzv-backend=c10d"]
+        if "TMPDIR" in os.environ:  # made on the first node only
+            os.makedirs(os.environ["TMPDIR"], exist_ok=True)
+        place = [f"--rdzv-id={os.environ['SLURM_JOB_ID']}", "--rdzv-backend=c10d", "--rdzv-conf=read_timeout=600"]
         place += [f"--nnodes={asked.nodes}", f"--rdzv-endpoint={os.environ.pop(MEETING)}"]
     else:
         place = ["--standalone", "--local-addr=localhost"]  # on a free port
@@ -153,31 +158,34 @@ def _torchrun(place: Sequence[str], command: Sequence[str]) -> int:
     from torch.distributed import run
     from torch.distributed.elastic.multiprocessing import SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.elastic.rendezvous import RendezvousError
 
     logging.disable(logging.ERROR)  # torchrun's own messages: the ranks say it themselves
-    settings = ["--max-restarts=0", f"--signals-to-handle={SIGNALS}", f"--shutdown-timeout={PATIENCE}"]
+    heard = ",".join(
+        name for name in SIGNALS if signal.getsignal(signal.Signals[name]) != signal.SIG_IGN
+    )  # not nohup's
+    settings = ["--max-restarts=0", f"--signals-to-handle={heard}", f"--shutdown-timeout={PATIENCE}"]
     quiet = ["--log-dir", os.devnull]  # else a folder of temporary files stays
     try:
         run.run(run.parse_args([*place, *settings, *quiet, "--module", "stele", *command]))
     except SignalException as error:
         return _failed(f"stopped by {error.sigval.name}", 128 + error.sigval)
-    except ChildFailedError as error:
-        return _failed(_ends({rank: found.exitcode for rank, found in error.failures.items()}), 1)
+    except ChildFailedError as error:  # torchrun has ended the others
+        rank, first = error.get_first_failure()
+        return _failed(f"process {rank} ended {_how(first.exitcode)}", 1)
+    except RendezvousError as error:
+        where = next(text for text in place if "endpoint" in text or text.startswith("--local")).partition("=")[2]
+        return _failed(f"the processes did not find each other at {where}: {error}", 1)
     return 0
 
 
-def _ends(codes: Mapping[int, int]) -> str:
-    """How processes ended, rank -> exit code (of a signal, its negative number): those that torchrun did not end.
+def _how(code: int) -> str:
+    """How a process ended, by its exit code: of a signal, that is its negative number.
 
-    >>> _ends({1: -9, 0: -15, 2: 1})
-    'process 1 ended by SIGKILL, process 2 ended with exit code 1'
+    >>> _how(-9), _how(1)
+    ('by SIGKILL', 'with exit code 1')
     """
-    own = {rank: code for rank, code in sorted(codes.items()) if code != -signal.SIGTERM} or codes
-    how = [
-        f"{rank} ended by {signal.Signals(-code).name}" if code < 0 else f"{rank} ended with exit code {code}"
-        for rank, code in own.items()
-    ]
-    return ", ".join(f"process {text}" for text in how)
+    return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
 
 
 def _failed(what: str, code: int) -> int:

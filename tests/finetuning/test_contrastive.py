@@ -26,8 +26,7 @@ from stele.finetuning.recipe import parse_recipe
 def group_of(passages: list[int], columns: list[int], known: list[list[int]] | None = None) -> Group:
     passages, columns = np.array(passages), np.array(columns)
     right = [np.array(k) for k in known] if known else [passages[[c]] for c in columns]
-    starts = np.array([*columns, len(passages)])
-    return Group(np.arange(len(columns)), passages, columns, starts, positive_mask(passages, columns, right))
+    return Group(np.arange(len(columns)), passages, columns, positive_mask(passages, columns, right))
 
 
 def test_by_hand():

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -118,9 +119,10 @@ def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
 def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given, asked, in_slurm, left):
     monkeypatch.setenv("STELE_DEVICE", "cpu")
     monkeypatch.setenv(launch.DEVICES, given)
-    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")  # an allocation that one types in is not what a rule asked for
+    monkeypatch.delenv(launch.JOB, raising=False)
     if in_slurm:
-        monkeypatch.setenv("SLURM_JOB_ID", "7")
+        monkeypatch.setenv(launch.JOB, "1")
     if "sees" in left:
         with pytest.raises(SteleError) as error:
             launch.take_gpus(asked)
@@ -134,7 +136,7 @@ def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given
 def test_real_gpus_are_counted_by_torch(monkeypatch, given, left):
     """Three are there; of the names that are given, torch takes those that it finds."""
     monkeypatch.delenv("STELE_DEVICE", raising=False)
-    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    monkeypatch.delenv(launch.JOB, raising=False)
     monkeypatch.delenv(launch.DEVICES, raising=False)
     if given:
         monkeypatch.setenv(launch.DEVICES, given)
@@ -203,7 +205,9 @@ def test_several_nodes_take_one_srun_with_the_same_command_on_each(tmp_path, mon
     srun.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" "meeting $STELE_MEETING" > {tmp_path}/called\nexit 3\n')
     srun.chmod(0o755)
     variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "STELE_DEVICE": "cpu", launch.DEVICES: "0"}
-    command = ["--nodes", "2", "--gpus", "2", "--threads", "6", "retrieval", "retrieve", "--depth", "5"]
+    flags = ["benchmark", "languages", "encoder", "data", "state", "output"]
+    asked = ["retrieval", "retrieve", *(word for flag in flags for word in (f"--{flag}", "x"))]
+    command = ["--nodes", "2", "--gpus", "2", "--threads", "6", *asked]
 
     def run(**more):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_")} | variables | more
@@ -220,3 +224,21 @@ def test_several_nodes_take_one_srun_with_the_same_command_on_each(tmp_path, mon
     assert options <= set(called) and int(meeting.rpartition(":")[2]) > 0
     inside = run(SLURM_JOB_ID="7", STELE_MEETING="somewhere:1")
     assert inside.returncode == 1 and "asked for 2 GPUs and sees 1" in inside.stderr
+
+
+def test_processes_without_gpus_know_each_other(tmp_path):
+    """Whether or not the CPU was asked for: two that take themselves for alone would write the same files."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    variables = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    variables |= {"CUDA_VISIBLE_DEVICES": ""}
+    text = "from stele.training.device import place; found = place(); print(found.rank, found.world)"
+
+    def start(rank):
+        environment = {k: v for k, v in os.environ.items() if k != "STELE_DEVICE"} | variables
+        environment |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+        return subprocess.Popen([sys.executable, "-c", text], env=environment, stdout=subprocess.PIPE, text=True)
+
+    running = [start(rank) for rank in range(2)]
+    assert [process.communicate(timeout=120)[0].split() for process in running] == [["0", "2"], ["1", "2"]]

@@ -64,7 +64,7 @@ def fit(where, folder, stores, case, changes):
         curve=folder / f"{name}.csv",
         after_step=module.after_step,
         on=where,
-        spread=divide(settled.groups, where).spread,
+        numbers=divide(settled.groups, where).numbers,
     )
     torch.save([module.state_dict(), outcome["counts"]], folder / f"{name}-{where.rank}.pt")
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from stele.cluster import names
 from stele.errors import SteleError
+from stele.launch import JOB
 
 # a shell that catches a signal waits for its command; what it starts gets the signal as ever
 OUTLIVE = "set -euo pipefail; trap : TERM USR1"
@@ -29,6 +30,7 @@ def prepare(lines: Sequence[str] = (), contained: bool = False) -> None:
     """
     from snakemake.shell import shell
 
+    os.environ[JOB] = "1"
     here = names.read()
     if contained:
         take_environment(here.setup)

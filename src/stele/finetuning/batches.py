@@ -17,8 +17,6 @@ class Group(NamedTuple):
     queries    int64 [b], rows of Examples.queries
     passages   int64 [m], rows of Examples.passages
     positives  int64 [b], the column of each query's positive
-    starts     int64 [b + 1], a query's own candidates are the columns starts[i]:starts[i + 1]; in a dev group those of
-               queries that were left out stay with a neighbour
     mask       bool [b, m], True where a passage is no candidate of a query: another copy of its positive, or another
                of its known positives
     """
@@ -26,7 +24,6 @@ class Group(NamedTuple):
     queries: np.ndarray
     passages: np.ndarray
     positives: np.ndarray
-    starts: np.ndarray
     mask: np.ndarray
 
 
@@ -94,17 +91,15 @@ def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:
 def contested(group: Group) -> Group:
     """A group without the queries that have nothing but their positive; all its passages stay."""
     kept = (~group.mask).sum(axis=1) > 1
-    starts = np.append(group.starts[:-1][kept], group.starts[-1])
-    starts[0] = 0
-    return Group(group.queries[kept], group.passages, group.positives[kept], starts, group.mask[kept])
+    return Group(group.queries[kept], group.passages, group.positives[kept], group.mask[kept])
 
 
 def make_group(data: Examples, chosen: np.ndarray, negatives: list[np.ndarray]) -> Group:
     """A group of the given examples and hard negatives."""
     right = [data.positives_of(i) for i in chosen]
     passages = np.concatenate([part for r, n in zip(right, negatives, strict=True) for part in (r[:1], n)])
-    starts = np.cumsum([0, *(1 + len(n) for n in negatives)])
-    return Group(np.asarray(chosen), passages, starts[:-1], starts, positive_mask(passages, starts[:-1], right))
+    columns = np.cumsum([0, *(1 + len(n) for n in negatives)])[:-1]
+    return Group(np.asarray(chosen), passages, columns, positive_mask(passages, columns, right))
 
 
 def positive_mask(passages: np.ndarray, columns: np.ndarray, right: list[np.ndarray]) -> np.ndarray:

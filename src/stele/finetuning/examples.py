@@ -187,7 +187,7 @@ def load_examples(folder: Path) -> Examples:
 
 def examples_in(folder: Path, read: Callable[[], Examples], where: Place) -> Examples:
     """The training set kept in `folder`; the first process reads it when it is not there yet, the others wait."""
-    if where.first and not folder.exists():
+    if where.first and not (folder / COUNTS).exists():  # a network's file system may have kept an emptied folder
         save_examples(folder, read())
     where.wait()
     return load_examples(folder)

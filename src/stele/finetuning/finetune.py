@@ -67,6 +67,11 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"--recipe: negatives: {recipe.negatives} {wrong}")
     training, dev = data_records(args.training, "--training"), data_records(args.dev, "--dev")
     where = place()
+    part = divide(recipe.accumulation, where)
+    if part.spread and recipe.batch < where.world:
+        raise SteleError(
+            f"a group of {recipe.batch} queries is for {recipe.batch} processes at most, not {where.world}"
+        )
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
     readers = _readers(recipe, tokenizer, training, dev, args.limit, args.negatives)
     inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
@@ -91,7 +96,7 @@ def run(args: argparse.Namespace) -> None:
         evaluate=None if selection is None else (selection.every, selection.measure),
         label=f"finetune {args.model} on {recipe.training_set.name}",
         on=where,
-        spread=divide(recipe.accumulation, where).spread,
+        numbers=part.numbers,
     )
     if where.first:
         if selection is not None:

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         after_step=module.after_step,
         label=f"pretrain {args.model}",
         on=where,
-        spread=divide(recipe.groups, where).spread,
+        numbers=divide(recipe.groups, where).numbers,
     )
     if where.first:
         facts = {**describe(recipe, made, outcome["counts"], wanted), "model": args.model}
@@ -175,5 +175,6 @@ def publish(
             folder / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, content=content, **facts
         )
         for kept in sorted((folder / "snapshots").glob("step-*")):
-            own = {"content": files_digest(kept), "model": facts["model"], "step": int(kept.name.removeprefix("step-"))}
+            own = {"content": files_digest(kept), "step": int(kept.name.removeprefix("step-"))}
+            own |= {name: facts[name] for name in ("model", "processes")}
             records.write_record(kept / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, **own)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 CHOICE = "STELE_DEVICE"  # "cpu" keeps a job off an accelerator
 # how long processes wait for one another: longer than what the first does alone, reading a training set above all; that
 # one of them has ended is torchrun's to notice
-PATIENCE = timedelta(hours=4)
+PATIENCE = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ def place() -> Place:
     import torch
     from accelerate import PartialState
 
-    state = PartialState(cpu=os.environ.get(CHOICE) == "cpu", timeout=PATIENCE)
+    on_cpu = os.environ.get(CHOICE) == "cpu" or not torch.accelerator.is_available()
+    state = PartialState(cpu=on_cpu, timeout=PATIENCE)  # without `cpu` it would take each CPU process for one alone
     # accelerate numbers the CPUs of several processes; torch.load knows one
     device = torch.device("cpu") if state.device.type == "cpu" else state.device
     return Place(device, state.process_index, state.num_processes)

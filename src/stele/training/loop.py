@@ -11,8 +11,9 @@ each (stele.training.division); gradients are summed over processes before the o
 from __future__ import annotations
 
 import logging
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def train(
     after_step: Callable[[Place], None] | None = None,
     label: str = "training",
     on: Place | None = None,
-    spread: bool = False,
+    numbers: Sequence[int] | None = None,
 ) -> dict[str, Any]:
     """Trains `module` in place; returns {"steps", "losses", "counts", "evaluations", "seconds"}.
 
@@ -64,13 +65,12 @@ def train(
     after_step     done after every optimiser step, in all processes together and before the state is saved: what a
                    module changes by itself, a momentum encoder for example, which its state then has
     evaluate       (every, measure): after every so many steps and after the last, measure() -> figures for the curve
-    spread         every process has a share of each micro-batch, for which all draw the same random numbers
+    numbers        of this process's micro-batches among the step's, on which their random numbers depend; the same for
+                   all processes where each has a share of every one. None: rank, rank + world, ...
     """
     started = time.monotonic()
-    run = _Run(module, optimisation, Path(state), seed, on or place(), spread)
+    run = _Run(module, optimisation, Path(state), seed, on or place(), numbers)
     run.resume()
-    if run.where.world > 1:
-        log.info("%d processes: %s", run.where.world, "each group over all" if spread else "whole groups in turn")
     with states.stop_signals() as received, bar(optimisation.steps, label, "step") as shown:
         shown.update(run.step)
         while run.step < optimisation.steps:
@@ -104,12 +104,18 @@ class _Run:
     """A run between two steps."""
 
     def __init__(
-        self, module: nn.Module, settings: Optimisation, folder: Path, seed: int, where: Place, spread: bool
+        self,
+        module: nn.Module,
+        settings: Optimisation,
+        folder: Path,
+        seed: int,
+        where: Place,
+        numbers: Sequence[int] | None,
     ) -> None:
         torch.set_num_threads(settings.threads)
         module.to(where.device).train()
         self.module, self.settings, self.folder, self.seed, self.where = module, settings, folder, seed, where
-        self.first, self.stride = (0, 1) if spread else (where.rank, where.world)  # of micro-batches
+        self.numbers = range(where.rank, sys.maxsize, where.world) if numbers is None else numbers
         self.optimiser = settings.optimiser(module)
         self.parameters = [p for group in self.optimiser.param_groups for p in group["params"]]
         self.scaler = torch.amp.GradScaler(where.device.type, enabled=settings.precision == "float16")
@@ -140,9 +146,10 @@ class _Run:
         """Backward passes of all micro-batches; returns what the ledger is to show, still on the device."""
         totals: Losses = {}
         counts: dict[str, int] = {}
-        index = self.first
+        numbers = iter(self.numbers)
         while True:
-            torch.manual_seed(derive(self.seed, "micro-batch", self.step, index))
+            # before the micro-batch is made; behind the last one nothing is drawn
+            torch.manual_seed(derive(self.seed, "micro-batch", self.step, next(numbers, -1)))
             with self._autocast():
                 named = next(batches, None)
                 if named is None:
@@ -154,7 +161,6 @@ class _Run:
             for name, number in named.items():
                 if isinstance(number, int):
                     counts[name] = counts.get(name, 0) + number
-            index += self.stride
 
     def _autocast(self):
         dtype = TYPES.get(self.settings.precision)
@@ -205,6 +211,11 @@ class _Run:
 
     def resume(self) -> None:
         found = states.load(self.folder, self.where.device)
+        step = 0 if found is None else found["step"]
+        if any(other != step for other in self.where.others(step)):
+            raise SteleError(
+                f"{self.folder}: not all processes see the same state; is it on a file system of all nodes?"
+            )
         if found is None:
             return
         self.module.load_state_dict(found["module"])
