@@ -69,7 +69,7 @@ def test_after_the_installation_the_package_and_its_command_work_from_any_folder
     assert found.stdout.startswith(f"{project}/src/stele/"), found.stderr
     for command in (f"{project}/.venv/bin/stele", f"{python} -m stele"):
         done = run(f"{command} scoring --help", cwd=tmp_path)
-        assert done.returncode == 0 and "usage: stele STAGE COMMAND" in done.stdout, done.stderr
+        assert done.returncode == 0 and "STAGE COMMAND [--flags]" in done.stdout, done.stderr
         assert run(f"{command} scorin", cwd=tmp_path).returncode == 2
 
 
