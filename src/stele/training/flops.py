@@ -13,12 +13,11 @@ activations (`encode_chunk`) one more. With width C, inner width F, V words:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from stele.training.recipe import PretrainingRecipe
 
-if TYPE_CHECKING:
-    from stele.training.tasks import Task
+Tasks = Mapping[str, Any]  # name -> training.tasks.Task, which stands above this file
 
 SAMPLED = 200  # groups of each kind whose batches an average is taken of
 
@@ -61,7 +60,7 @@ def passes(sequences: int, chunk: int | None) -> int:
     return 3 if chunk is None or sequences <= chunk else 4
 
 
-def per_step(recipe: PretrainingRecipe, tasks: Mapping[str, Task], shape: Shape) -> float:
+def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:
     """Forward and backward passes of an average optimiser step, by the batches of its first groups of each kind."""
     number = min(SAMPLED, recipe.steps * recipe.groups)
     means = {
@@ -74,7 +73,7 @@ def per_step(recipe: PretrainingRecipe, tasks: Mapping[str, Task], shape: Shape)
 
 
 def with_steps(
-    recipe: PretrainingRecipe, tasks_of: Callable[[PretrainingRecipe], Mapping[str, Task]], shape: Shape
+    recipe: PretrainingRecipe, tasks_of: Callable[[PretrainingRecipe], Tasks], shape: Shape
 ) -> tuple[PretrainingRecipe, float | None]:
     """Settles the steps of a recipe that is to cost as much as another one; returns it and the other's operations.
 
