@@ -171,7 +171,7 @@ def test_a_living_driver_keeps_its_locks(built):
 
 def test_one_job_runs_by_hand_on_a_few_queries(built):
     run = snakemake(built, "-n", "-p", "--forcerun", "retrieve", "--", TABLE)
-    line = next(line for line in run.stdout.splitlines() if "stele retrieval retrieve" in line)
+    line = next(line for line in run.stdout.splitlines() if " retrieval retrieve --" in line)
     command = line[line.index("python -m") :].partition(" > ")[0].replace("results/xor_retrieve", "try") + " --limit 5"
     env = environment(PYTHONPATH=str(built / "src"), PATH=f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
     done = subprocess.run(command, shell=True, cwd=built, env=env, capture_output=True, text=True)
