@@ -10,6 +10,7 @@ Nearly all of it is waiting for the next look at the queue (4 s here, 20 s in th
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,13 @@ WAYS = {
 }
 
 
+def keep_configuration(cluster: Cluster) -> None:
+    """An srun that finds its cluster: the plugin drops SLURM_CONF, which Stele's own workflow puts back."""
+    wrapper = cluster.folder / "bin/srun"
+    wrapper.write_text(f'#!/bin/sh\nSLURM_CONF={cluster.folder}/slurm.conf exec {shutil.which("srun")} "$@"\n')
+    wrapper.chmod(0o755)
+
+
 def seconds(command: list[str], folder: Path, settings: dict[str, str]) -> float:
     """Wall time of a command that must succeed."""
     started = time.monotonic()
@@ -97,6 +105,7 @@ def main() -> None:
         cluster = Cluster(Path(state))
         try:
             cluster.up()
+            keep_configuration(cluster)
             found = measure(cluster, jobs, Path(work))
         finally:
             cluster.down()
