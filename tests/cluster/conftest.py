@@ -7,14 +7,13 @@ processes a cluster of its own.
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
+from stele.cluster import trial
 from tests.cluster.private import Cluster, install
 from tests.workflow.conftest import clone, copy_project, environment, short_chain
 
@@ -69,16 +68,8 @@ class Driver:
 
     def __init__(self, cluster: Cluster, project: Path, *arguments: str, **variables: str) -> None:
         self.log = project / f"driver-{time.monotonic_ns()}.log"
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "snakemake", *ARGUMENTS, *arguments],
-                cwd=project,
-                env=environment(**cluster.environment, **variables),
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        settings = environment(**cluster.environment, **variables)
+        self.process = trial.start(project, self.log, [*ARGUMENTS, *arguments], settings)
 
     @property
     def said(self) -> str:

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -53,21 +53,27 @@ def copy_project(root: Path, to: Path) -> Path:
     return to
 
 
+def start(folder: Path, log: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
+    """Starts the workflow in a folder, in a process group of its own; what it says goes to `log`."""
+    command = [sys.executable, "-m", "snakemake", *arguments]
+    with log.open("w") as said:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
 class Build:
-    """A run of the workflow in a folder, in a process group of its own; its output goes to `check.log` there."""
+    """A run of the workflow in a folder; its output goes to `check.log` there."""
 
     def __init__(self, folder: Path, *arguments: str, environment: Mapping[str, str]) -> None:
         self.log, self.ended = folder / "check.log", False
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "snakemake", *arguments],
-                cwd=folder,
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+        self.process = start(folder, self.log, arguments, environment)
 
     @property
     def said(self) -> str:
