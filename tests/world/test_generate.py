@@ -6,13 +6,21 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 
+import stele.catalogue
 from stele.errors import SteleError
+from stele.world import facts
+from stele.world.concepts import inventory
+from stele.world.facts import entities
 from stele.world.generate import World, generate
+from stele.world.lexicon import Lexicon
 from stele.world.sizes import WorldSizes, world_sizes
+from stele.world.sounds import language
 
 LANGUAGES = ("en", "es", "ru", "uk", "ar", "te", "th", "ja")
 SMALL = {
@@ -29,6 +37,11 @@ SMALL = {
     },
     "mentions": {"train": 80, "dev": 15, "test": 30},
     "parallel": {"tatoeba": 60, "training": 100},
+}
+GENERATED_SCALES = {
+    path.stem: (scale["world"], scale["languages"])
+    for path in sorted((Path(stele.catalogue.__file__).parent / "scales").glob("*.yaml"))
+    if (scale := yaml.safe_load(path.read_text(encoding="utf-8"))).get("generated")
 }
 FINE_TUNING = [("nq", "en"), ("marco", "en"), ("squad", "en")] + [
     (purpose, code) for purpose in ("mrtydi", "xor") for code in LANGUAGES
@@ -244,12 +257,27 @@ def test_bad_sizes_and_names_are_refused():
         generate(WorldSizes(entities=20), ["en"], 0).questions("nqq", "en", "dev")
 
 
-def test_shipped_scales_have_worlds_that_can_be_generated():
-    import yaml
+@pytest.mark.parametrize("scale", GENERATED_SCALES)
+def test_shipped_scales_have_worlds_that_can_be_generated(scale):
+    """Twenty worlds of each scale: no two pages of a Wikipedia are called alike."""
+    block, languages = GENERATED_SCALES[scale]
+    sizes = world_sizes(block, f"{scale}: world")
+    assert sizes.entities == block["entities"]
+    concepts = inventory(sizes)
+    for seed in range(20):
+        lexicons = {code: Lexicon(language(code), concepts, sizes.dials, seed) for code in languages}
+        named = entities(concepts, sizes, lexicons, seed)
+        assert len(named) == sizes.entities
+        for code in languages:
+            names = [entity.names[code] for entity in named.values()]
+            assert not {name for name, count in Counter(names).items() if count > 1}, (seed, code)
 
-    import stele.catalogue
 
-    for path in sorted((Path(stele.catalogue.__file__).parent / "scales").glob("*.yaml")):
-        scale = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if scale.get("generated"):
-            assert world_sizes(scale["world"], f"{path.name}: world").entities == scale["world"]["entities"]
+def test_a_name_that_another_script_writes_like_one_before_is_drawn_anew(monkeypatch):
+    drawn = iter(["foni", "honi", "zato", "foni"])
+    monkeypatch.setattr(facts, "_name_word", lambda *_: next(drawn))
+    monkeypatch.setattr(facts, "GIVEN_NAMES", 0)
+    assert facts._names(["river", "river"], 0) == [("river", ("foni",)), ("river", ("zato",))]  # フォニ, ホニ: one kana
+    monkeypatch.setattr(facts, "_name_word", lambda *_: "foni")
+    with pytest.raises(SteleError, match="too few for 2 entities"):
+        facts._names(["river", "river"], 0)

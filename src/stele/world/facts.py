@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from stele.errors import SteleError
 from stele.world.concepts import Inventory, Relation
 from stele.world.draws import Draws, stream, syllables
-from stele.world.lexicon import Lexicon
+from stele.world.lexicon import LATIN, Lexicon, written_name
 from stele.world.model import Entity, Fact
 from stele.world.sizes import WorldSizes
+from stele.world.sounds import foreign_writings
 
 FIRST_ID = 101
 SHARES = {"person": 30, "city": 24, "company": 16, "film": 14, "river": 9, "country": 7, "university": 8, "book": 10}
@@ -16,7 +18,7 @@ NAME_SOUNDS = {"onsets": "p t k b d g m n s f v l r z h", "nuclei": "a e i o u",
 NAME_LENGTHS = {"person": (2, 2, 3), "country": (3, 3, 4), "river": (2, 2, 3)}
 NAME_ENDINGS = {"country": ("ia", "land", "stan")}
 GIVEN_NAMES = 60
-# sounds that some script writes alike: two names must differ in more than these
+# sounds that are easily confused: two names must differ in more than these
 _ALIKE = str.maketrans("bfvdgzloehw", "ppptksrui''")
 
 
@@ -65,10 +67,10 @@ def _pool(sizes: WorldSizes, draws: Draws) -> str:
 
 
 def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]:
-    """A name for each type: words as sounds, no two alike in any script."""
+    """A name for each type: words as sounds, no two confused by ear or written alike in any language."""
     draws = stream(seed, "names")
     given = [_name_word("given", draws, 0) for _ in range(GIVEN_NAMES)]
-    taken: set[str] = set()
+    taken: set[tuple[str, ...]] = set()
     result = []
     for type_ in types:
         for attempt in range(1000):
@@ -76,12 +78,20 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
             words = (_name_word(type_, draws, longer),)
             if type_ == "person":
                 words = (draws.pick(given), *words)
-            key = "".join(_alike(word) for word in words)  # some scripts write names without a space
-            if key not in taken:
-                taken.add(key)
+            titles = {("sounds", "".join(map(_alike, words))), *_titles(words)}
+            if taken.isdisjoint(titles):
+                taken |= titles
                 break
+        else:
+            raise SteleError(f"world: the sounds of names are too few for {len(types)} entities")
         result.append((type_, words))
     return result
+
+
+def _titles(words: Sequence[str]) -> set[tuple[str, ...]]:
+    """What a name is called in every way of writing, whichever languages are built."""
+    writings = {"Latin": LATIN, **foreign_writings()}
+    return {(language, written_name(writing, words)) for language, writing in writings.items()}
 
 
 def _name_word(type_: str, draws: Draws, longer: int) -> str:
@@ -93,7 +103,7 @@ def _name_word(type_: str, draws: Draws, longer: int) -> str:
 
 
 def _alike(word: str) -> str:
-    """A key that equals another's if some script could write the two words alike."""
+    """A key that equals that of a word with which this one is easily confused."""
     broken = []
     for sound in word.translate(_ALIKE):
         if broken and sound not in "aiu" and broken[-1] not in "aiun":

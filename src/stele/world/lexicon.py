@@ -60,9 +60,8 @@ class Lexicon:
     def name(self, sounds: Sequence[str], entity: str) -> str:
         """A name of one or more words: as in English where the script is Latin, else Latin or transliterated."""
         if self.language.latin or self._stream("verbatim", entity).chance(self.dials.verbatim):
-            return " ".join(capitalised(LATIN.write(word)) for word in sounds)
-        writing = self.language.writing
-        return writing.dot.join(capitalised(writing.write(word, full=True)) for word in sounds)
+            return written_name(LATIN, sounds)
+        return written_name(self.language.writing, sounds)
 
     def _stream(self, *key: str | int) -> Draws:
         return stream(self.seed, "lexicon", self.language.code, *key)
@@ -97,6 +96,11 @@ class Lexicon:
         count = 1 if part in ("function", "adjective") else 2
         word = "".join(draws.pick(tables()["Han"]["native"]) for _ in range(count))
         return word + self._stream("ending", concept).pick(facts.get("written_endings", {}).get(part, [""]))
+
+
+def written_name(writing: Writing, sounds: Sequence[str]) -> str:
+    """A name of one or more words in the letters of a script."""
+    return writing.dot.join(capitalised(writing.write(word, full=True)) for word in sounds)
 
 
 def capitalised(text: str) -> str:

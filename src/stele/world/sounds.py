@@ -44,6 +44,19 @@ class Language:
 language = cache(Language)
 
 
+@cache
+def foreign_writings() -> Mapping[str, Writing]:
+    """How names are written outside Latin script, by the first language that writes them so."""
+    writings: dict[str, Writing] = {}
+    for code, entry in catalogue.load("languages").items():
+        if "world" not in entry or language(code).latin:
+            continue
+        writing = language(code).writing
+        if all((writing.script, writing.letters) != (w.script, w.letters) for w in writings.values()):
+            writings[code] = writing
+    return writings
+
+
 @dataclass(frozen=True)
 class Sounds:
     """The sounds of all languages of one world."""
