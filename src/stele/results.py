@@ -55,6 +55,12 @@ class Result(BaseModel):
     labels: list[str] = []
     seeds: dict[str, int] | list[dict[str, int]] | None = None
 
+    @property
+    def seed_names(self) -> list[str]:
+        """The pairs of seeds behind the values, as in file names (`pt0-ft1`); none where the result names none."""
+        pairs = self.seeds if isinstance(self.seeds, list) else [self.seeds] if self.seeds else []
+        return [f"pt{pair['pretraining']}-ft{pair['finetuning']}" for pair in pairs]
+
 
 def read_result(path: Path | str) -> Result:
     """Reads one result. A damaged or half-written file is a SteleError that names it; a missing one is not found."""
@@ -98,17 +104,10 @@ def _is_alias(path: Path, result: Result, each_seed: bool) -> bool:
     return (path.parent.name if each_seed else path.stem) != result.setting
 
 
-def _seeds(seeds: dict[str, int] | list[dict[str, int]] | None) -> str:
-    """Seeds as in file names: `pt0-ft1`, several joined by a comma; "" for a result that names none."""
-    if isinstance(seeds, dict):
-        return f"pt{seeds['pretraining']}-ft{seeds['finetuning']}"
-    return ", ".join(map(_seeds, seeds or []))
-
-
 def _rows(result: Result) -> Iterator[tuple[Any, ...]]:
     labels = ", ".join(sorted(result.labels))
     for name, metric in sorted(result.metrics.items()):
-        head = (result.benchmark, result.model, result.setting, _seeds(result.seeds), name)
+        head = (result.benchmark, result.model, result.setting, ", ".join(result.seed_names), name)
         for language, value in sorted(metric.languages.items()):
             yield *head, language, value, metric.n.get(language), labels, metric.std.languages.get(language)
         if metric.average is not None:

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from bench_search import Memory, write_pool
 
-from stele.encoders.encode import Encoder
+from stele.encoders.encode import GPU_WINDOW
 from stele.retrieval.hard_negatives import Job, in_order
 from stele.retrieval.pool import Pool
 from stele.retrieval.team import Team
@@ -46,7 +46,7 @@ def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[Job, Poo
     job = Job.__new__(Job)
     job.depth, job.team = DEPTH, Team(Place("cpu"))
     spec = SimpleNamespace(precision="float32")
-    encoder = SimpleNamespace(encode=encode, device="cpu", dimension=vectors.shape[1], window=Encoder.window, spec=spec)
+    encoder = SimpleNamespace(encode=encode, device="cpu", dimension=vectors.shape[1], window=GPU_WINDOW, spec=spec)
     pool = Pool("all", folder, lambda: (), encoder, job.team, key="")
     pool.rows = pool.size = passages
     return job, pool

@@ -54,7 +54,7 @@ def measure(passages: int, repetitions: int) -> dict[str, Any]:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
     from stele.benchmarks import mrtydi
-    from stele.encoders.encode import Encoder
+    from stele.encoders.encode import GPU_WINDOW
     from stele.retrieval.shares import Shares
 
     words = some_words()
@@ -69,7 +69,7 @@ def measure(passages: int, repetitions: int) -> dict[str, Any]:
             return ((p.id, (p.title, p.text)) for p in mrtydi.passages(data, "all"))
 
         def divided(world: int) -> None:
-            deque(Shares(0, world, Encoder.window).own(items()), maxlen=0)
+            deque(Shares(0, world, GPU_WINDOW).own(items()), maxlen=0)
 
         texts = [text for _, text in items()]
         ways = {

@@ -100,6 +100,7 @@ PAPER |= {
     "marco_kept": KEPT | {"hard_negatives": 1, "negatives": "mined", "hard_negative_ratio": 0.1},
     "mrtydi_kept": PAPER["mrtydi"] | {"towers": "shared", "pooling": "mean", "temperature": 0.05, "negatives": "mined"},
     "xor_kept": PAPER["xor"] | {"learning_rate": 1e-5},
+    "mewsli_mean": PAPER["mewsli"] | {"pooling": "mean"},
 }
 SETS = {  # what each goes on from, trains on and chooses by
     "marco": (None, "marco", None),
@@ -108,6 +109,7 @@ SETS = {  # what each goes on from, trains on and chooses by
     "mrtydi": ("marco", "mrtydi", "nq"),
     "xor": ("nq", "xor_retrieve", "xor_retrieve"),
     "mewsli": (None, "mewsli_x", None),
+    "mewsli_mean": (None, "mewsli_x", None),
     "squad": (None, "squad", "squad"),
     "marco_kept_random": (None, "marco", None),
     "marco_kept": (None, "marco", None),

@@ -48,9 +48,9 @@ def data(tmp_path) -> list[str]:
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch):
     """Passages are encoded 16 at a time, so that a pool of 100 is several blocks."""
-    from stele.encoders.encode import Encoder
+    from stele.encoders import encode
 
-    monkeypatch.setattr(Encoder, "window", 16)
+    monkeypatch.setattr(encode, "CPU_WINDOW", 16)
 
 
 def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> argparse.Namespace:

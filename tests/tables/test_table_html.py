@@ -7,7 +7,8 @@ import pytest
 from lxml import html as parser
 from rendering import NASTY, filled
 
-from stele.tables import html, pages
+from stele.tables import html, pages, render
+from stele.tables.cells import to_csv
 from stele.tables.pictures import Picture, drawn, pictures
 from stele.tables.unfold import HIDDEN, shown
 
@@ -37,27 +38,39 @@ def _unfolded(page, row, column):
 
 # --- what is shown ----------------------------------------------------------------------------------------------------
 def test_ours_the_papers_and_the_difference_side_by_side(bench):
-    bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data", "stand-in checkpoint"])
-    page = _page(bench, bench.spec(), scale="miniature")
+    bench.result("first", {"ar": 0.5, "sw": 0.1})
+    page = _page(bench, bench.spec(), scale="paper")
     assert _rows(page)[:4] == [
         ["First", "ours", "50.0", "10.0", "30.0"],
         ["paper", "40.0", "20.0", "30.0"],
         ["diff.", "+10.0", "−10.0", "0.0"],
         ["Second", "ours", "—n", "—n", "—n"],
     ]
+    assert page.xpath("//th[@rowspan='3']")[0].text_content() == "First", "a label spans the lines of its row"
+
+
+def test_the_difference_of_generated_data_is_shown_when_asked_for(bench):
+    bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data", "stand-in checkpoint"])
+    page = _page(bench, bench.spec(), scale="miniature")
+    assert [row[0] for row in _rows(page)] == ["First", "paper", "Second", "paper"]
+    assert _rows(page, "difference")[2] == ["diff.", "+10.0", "−10.0", "0.0"], "one press away"
+    assert page.xpath("//input[@checked]/@id") == ["side"] and "means nothing" in page.text_content()
     labels = page.xpath("//p[@class='labels']")[0].text_content()
     assert labels == "Labels: generated data; stand-in checkpoint; not the paper's numbers: miniature."
-    assert page.xpath("//th[@rowspan='3']")[0].text_content() == "First", "a label spans the lines of its row"
+    page = _page(bench, bench.spec(), scale="miniature", view="difference")
+    assert page.xpath("//input[@checked]/@id") == ["difference"] and "means nothing" not in page.text_content()
 
 
 def test_each_view_is_there_once_and_the_side_by_side_one_stands_in(bench, msm):
     classes = [
         view.get("class").split() for view in _page(bench, bench.spec()).xpath("//div[@class[starts-with(., 'view')]]")
     ]
-    assert classes == [["view", "side", "ours"], ["view", "printed"]], "nothing of ours yet"
-    assert [view.classes for view in _draw(bench, msm[13]).views] == ["side ours printed"], "a stated table"
+    assert classes == [["view", "side", "difference", "ours"], ["view", "printed"]], "nothing of ours yet"
+    assert [view.classes for view in _draw(bench, msm[13]).views] == ["side difference ours printed"], "a stated table"
     bench.result("first", {"ar": 0.5, "sw": 0.1})
-    assert [view.classes for view in _draw(bench, bench.spec()).views] == ["side", "ours", "printed"]
+    assert [view.classes for view in _draw(bench, bench.spec()).views] == ["side difference", "ours", "printed"]
+    bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data"])
+    assert [view.classes for view in _draw(bench, bench.spec()).views] == ["side", "difference", "ours", "printed"]
 
 
 def test_best_and_second_best_and_room_for_marks(bench, msm):
@@ -107,6 +120,7 @@ def test_a_result_unfolds_to_its_records_and_their_ancestors_without_circumstanc
     circumstances = dict.fromkeys(HIDDEN, "circumstance")
     ancestry = {"aa11": {"job": "finetune", "inputs": {"encoder": "bb22"}, **circumstances}, "bb22": {"job": "base"}}
     record = json.loads(path.read_text()) | {"inputs": {"retrieval": "aa11"}, "commit": "c0ffee", "ancestry": ancestry}
+    record["seeds"] = [{"pretraining": 0, "finetuning": 0}]
     path.write_text(json.dumps(record | circumstances))
     seed = path.with_suffix("") / "pt0-ft0.json"
     seed.parent.mkdir()
@@ -213,3 +227,29 @@ def test_same_cells_same_bytes(bench, msm):
     bench.result("msm", {"ar": 0.5, "en": 0.25})
     texts = [pages.paper_page("msm", [_draw(bench, table) for table in msm.values()], "i.html") for _ in range(2)]
     assert texts[0] == texts[1]
+
+
+def test_a_table_tells_of_what_it_is_made_from_and_of_nothing_else_in_the_folder(bench):
+    table = bench.spec(
+        **{"label: Second,": "label: Second, borrowed: other,"}, groups="sources: {other: {text: a report}}\ngroups"
+    )
+    path = bench.result("first", {"ar": 0.5})
+    result = json.loads(path.read_text())
+    seeds = path.with_suffix("")
+    seeds.mkdir()
+
+    def seed(name, number):
+        (seeds / name).mkdir()
+        own = result | {"seeds": {"pretraining": 0, "finetuning": number}, "commit": f"seed {number}"}
+        (seeds / f"{name}.json").write_text(json.dumps(own))
+        (seeds / name / "retrieval.json").write_text(json.dumps({"commit": f"retrieval {number}"}))
+
+    path.write_text(json.dumps(result | {"seeds": [{"pretraining": 0, "finetuning": 0}]}))
+    seed("pt0-ft0", 0)
+    before = [writer(*filled(bench, table)) for writer in (render.to_markdown, render.to_latex, to_csv)]
+    page = pages.table_page(_draw(bench, table), index="i.html")
+    assert "seed 0" in page and "retrieval 0" in page
+    seed("pt0-ft2", 2)  # of another table, which asks for more seeds
+    bench.result("second", {"ar": 0.9}, commit="a stranger's")  # of another table, which measures what this one borrows
+    assert [writer(*filled(bench, table)) for writer in (render.to_markdown, render.to_latex, to_csv)] == before
+    assert pages.table_page(_draw(bench, table), index="i.html") == page

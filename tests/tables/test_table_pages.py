@@ -146,10 +146,10 @@ def test_the_copy_button_puts_the_command_on_the_clipboard(browser, pages):
     assert browser.evaluate("document.querySelector(':popover-open button.copy').textContent") == "copied"
 
 
-def test_the_three_views_are_chosen_without_a_script(browser, pages):
+def test_the_views_are_chosen_without_a_script(browser, pages):
     browser.open(pages["msm.html"])
     shown = "[...s.querySelectorAll('.view')].filter(e => e.offsetParent)"
-    for choice, view in (("#ours", "ours"), ("#paper", "printed"), ("#side", "side")):
+    for choice, view in (("#ours", "ours"), ("#paper", "printed"), ("#difference", "difference"), ("#side", "side")):
         browser.click(choice)
         assert browser.evaluate(f"(s => {shown}[0].classList[1])(document.querySelector('#t02'))") == view
         each = f"[...document.querySelectorAll('section')].every(s => {shown}.length == 1)"

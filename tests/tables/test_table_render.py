@@ -12,6 +12,7 @@ from stele import cli
 from stele.records import content_digest
 from stele.tables import markdown, render
 from stele.tables.cells import COLUMNS, to_csv
+from stele.tables.spec import load_spec
 
 
 def _pipe_rows(page):
@@ -23,7 +24,7 @@ def _pipe_rows(page):
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 def test_ours_the_papers_and_the_difference_side_by_side(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data", "stand-in checkpoint"])
-    page = _render(render.to_markdown, bench, bench.spec(), scale="miniature")
+    page = _render(render.to_markdown, bench, bench.spec(), scale="miniature", view="difference")
     rows = _pipe_rows(page)
     assert rows[0] == ["Method", "", "AR", "SW", "AVG"]
     assert rows[2:5] == [
@@ -43,6 +44,23 @@ def test_real_data_with_a_real_checkpoint_never_reads_miniature(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=[])
     page = _render(render.to_markdown, bench, bench.spec(), scale="miniature")
     assert "Labels" not in page and "not the paper's numbers" not in page
+
+
+def test_generated_data_and_stand_ins_have_a_difference_only_when_asked_for(bench):
+    bench.result("first", {"ar": 0.5}, labels=["generated data"])
+    bench.result("second", {"ar": 0.5})
+    page = _render(render.to_markdown, bench, bench.spec(), scale="miniature")
+    whose = [row[1] for row in _pipe_rows(page)[2:7]]
+    assert whose == ["ours", "paper", "ours", "paper", "diff."], "real data beside them keep theirs"
+    assert "No difference from the paper is shown for generated data" in page
+
+
+def test_a_borrowed_row_takes_one_line_though_its_parameters_are_counted(bench, root):
+    table = load_spec(root / "paper_tables/kept/table_02.yaml")
+    bench.result("mbert", {"all": 1.0}, benchmark="parameters", setting="direct", metric="parameters")
+    whose = [(row[0], row[2]) for row in _pipe_rows(_render(render.to_markdown, bench, table))]
+    at = next(place for place, (label, _) in enumerate(whose) if label.startswith("mBERT"))
+    assert [name for _, name in whose[at : at + 2]] == ["paper", "paper"] and whose[at + 2][0], "one line a metric"
 
 
 def test_a_label_of_some_cells_says_of_how_many(bench):
@@ -128,7 +146,8 @@ def test_csv_has_one_line_a_cell(bench, msm):
     path = (bench.results_dir / "xor_retrieve/msm/zero_shot_nq.json").as_posix()
     assert line == {
         "paper": "msm", "table": "3", "row": "MSM / R@2k", "column": "AR", "language": "te", "printed": "47.9",
-        "measured": "50", "difference": "2.1", "state": "measured", "labels": "limited", "target": path,
+        "measured": "50", "difference": "2.1", "state": "measured", "reason": "",
+        "labels": "limited", "target": path,
         "command": f"snakemake {path}",
     }  # fmt: skip
     average = next(x for x in lines if x["row"] == "MSM / R@2k" and x["column"] == "AVG")

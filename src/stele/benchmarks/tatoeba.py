@@ -51,6 +51,11 @@ def passages(data: Data, pool: str) -> Iterator[Passage]:
         yield Passage(_passage_id(number, len(texts)), "", text)
 
 
+def query_pool(search: Search) -> str:
+    """The pool whose passages are a search's queries, one for one in the same order."""
+    return f"en-of-{search.language}" if search.pool == search.language else search.language
+
+
 def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
     """Line number -> {id of the same line on the other side: 1}."""
     size = len(_pair(data, search.language)[0])

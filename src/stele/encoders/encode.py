@@ -16,6 +16,10 @@ from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
 from stele.errors import SteleError
 
 GPU_BATCH_TOKENS = 65_536
+# Texts that are sorted together, whose vectors depend on no others: what a stream holds in memory, and what is saved at
+# a time. A GPU is through with its window in seconds, a CPU with its own in a minute or two (a model of base size).
+GPU_WINDOW = 16_384
+CPU_WINDOW = 2_048
 
 
 def default_batch_tokens(device: torch.device, width: int) -> int:
@@ -32,8 +36,6 @@ class Encoder:
     (1, 768)
     """
 
-    window = 16_384  # texts that are sorted together, whose vectors depend on no others; bounds a stream's memory
-
     def __init__(
         self,
         query_model,
@@ -45,6 +47,7 @@ class Encoder:
         device: str = "cpu",
     ) -> None:
         self.spec, self.tokenizer, self.device = spec, tokenizer, torch.device(device)
+        self.window = CPU_WINDOW if self.device.type == "cpu" else GPU_WINDOW
         self._towers = {
             "query": (query_model, torch.nn.ModuleList(query_heads)),
             "passage": (passage_model, torch.nn.ModuleList(passage_heads)),

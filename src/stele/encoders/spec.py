@@ -59,6 +59,12 @@ class EncodingSpec(BaseModel):
     def prompt(self, kind: Kind) -> str:
         return self.query_prompt if kind == "query" else self.passage_prompt
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether a text without a title has one vector, whether it is a query or a passage."""
+        sides = (self.query_length, self.query_prompt), (self.passage_length, self.passage_prompt)
+        return self.towers == "shared" and sides[0] == sides[1]
+
     def passage(self, title: str, text: str) -> TextInput:
         """A passage as the tokenizer is to see it.
 

@@ -172,7 +172,9 @@ class Job:
         with bar(len(questions), f"search pool {pool.name}", "questions") as shown:
             for number, rows in enumerate(slices):
                 if not self.team.told(saved[number].exists()):
-                    best = pool.search([questions[row] for row in rows], max(wanted[row] for row in rows))
+                    best = pool.search(
+                        pool.query_vectors([questions[row] for row in rows]), max(wanted[row] for row in rows)
+                    )
                     if self.team.first:
                         save_found(saved[number], rows, best.ids, excluded, self.depth)
                 shown.update(len(rows))

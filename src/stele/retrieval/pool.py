@@ -77,10 +77,9 @@ class Pool:
         if self.team.first:
             self._refuse_double_ids()
 
-    def search(self, texts: Sequence[str], k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
+    def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
         """The k best passages of each query, of the whole pool in the first process; `seen` is told of rows gone by."""
-        vectors = self._query_vectors(texts)
-        best = TopK(unit(vectors) if self.layout.normalize else vectors, min(k, self.size), self.encoder.device)
+        best = TopK(vectors, min(k, self.size), self.encoder.device)
         for block, ids in blocks(self.part):
             best.add(block, ids)
             seen(len(block))
@@ -103,7 +102,13 @@ class Pool:
         if self.team.first and self.folder.exists():
             shutil.rmtree(self.folder)
 
-    def _query_vectors(self, texts: Sequence[str]) -> np.ndarray:
+    def vectors(self) -> np.ndarray:
+        """All vectors [n, d] of the pool in the order of its passages, float32; in all processes the same bytes."""
+        parts = [np.load(part / "vectors.npy", mmap_mode="r") for part in self.parts]
+        windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
+        return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
+
+    def query_vectors(self, texts: Sequence[str]) -> np.ndarray:
         """Vectors [n, d] of queries, in all processes the same bytes: each encodes its windows, and all get all."""
         shares = self._new_shares()
         own = [row for row, _ in shares.own(enumerate(texts))]
@@ -112,7 +117,7 @@ class Pool:
             vectors[own] = self.encoder.encode([texts[row] for row in own], "query")
         for number, owner in enumerate(shares.owners):
             self.team.spread(vectors[number * shares.window : (number + 1) * shares.window], owner)
-        return vectors
+        return unit(vectors) if self.layout.normalize else vectors
 
     def _items(self, watch: Callable[[Passages], Passages] = iter) -> Iterator[tuple[str, Any]]:
         spec = self.encoder.spec

@@ -1,9 +1,10 @@
 """Encode a benchmark's passages and queries, search, and write canonical runs.
 
 Pool by pool: the passages are encoded into the state folder, every search in that pool is run, the vectors are
-dropped (or stay in --keep-index). A job that was killed goes on where it was: finished searches and encoded blocks
-are kept in the state folder until the job is done. Several processes (torchrun's) share the encoding and the search of
-each pool and write the same bytes as one.
+dropped (or stay in --keep-index). Where one pool's texts are another's queries (Tatoeba), both stay until both are
+searched, and each text is encoded once. A job that was killed goes on where it was: finished searches and encoded
+blocks are kept in the state folder until the job is done. Several processes (torchrun's) share the encoding and the
+search of each pool and write the same bytes as one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -54,10 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
-    for pool in job.pools():
-        waiting, kept = job.team.told((job.waiting(pool), job.index_kept(pool)))
-        if waiting or not kept:
-            job.run_pool(pool, waiting)
+    for pools in job.pools_together():
+        missing = {pool: job.waiting(pool) for pool in pools if job.waiting(pool) or not job.index_kept(pool)}
+        job.run_pools(job.team.told(missing))
     if job.team.first:
         finish(job, args, clock)
 
@@ -126,6 +126,20 @@ class Job:
             grouped.setdefault(search.pool, []).append(search)
         return grouped
 
+    def query_pool(self, search: Search) -> str | None:
+        """The pool whose vectors are those of a search's queries too: each text of a job is encoded once."""
+        of = getattr(self.benchmark, "query_pool", None)
+        alike = self.encoder.spec.symmetric and self.encoder.spec.precision == "float32"  # as queries are held
+        return of(search) if of and alike and not self.args.limit else None
+
+    def pools_together(self) -> list[list[str]]:
+        """All pools, those together of which one has the other's queries."""
+        grouped: dict[frozenset[str], list[str]] = {}
+        for pool, searches in self.pools().items():
+            of_queries = {name for search in searches if (name := self.query_pool(search))}
+            grouped.setdefault(frozenset({pool, *of_queries}), []).append(pool)
+        return list(grouped.values())
+
     def saved(self, search: Search) -> Path:
         return self.state / "runs" / f"{search.name}.trec.gz"
 
@@ -154,20 +168,31 @@ class Job:
         """Whether nothing is left to keep: --keep-index was not asked for, or this job's pool is there, tidied."""
         return not (folder := self.kept(pool)) or is_tidy(folder, self.key)
 
-    def run_pool(self, name: str, searches: Sequence[Search]) -> None:
-        """Encodes one pool, runs the searches in it, and puts the vectors away."""
+    def run_pools(self, searches: Mapping[str, Sequence[Search]]) -> None:
+        """Encodes some pools, and those of their queries, runs the searches in them, and puts the vectors away."""
+        of_queries = [name for own in searches.values() for search in own if (name := self.query_pool(search))]
+        pools = {name: self.encoded(name) for name in dict.fromkeys([*searches, *of_queries])}
+        for name, own in searches.items():
+            for search in own:
+                self.run_search(search, pools[name], pools.get(self.query_pool(search) or ""))
+        for pool in pools.values():
+            pool.put_away()
+
+    def encoded(self, name: str) -> Pool:
+        """A pool with its vectors."""
         given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.team)
         pool = Pool(*given, key=self.key, normalize=self.normalize, kept=self.kept(name))
         pool.encode(self.expected(name))
-        for search in searches:
-            self.run_search(search, pool)
-        pool.put_away()
+        return pool
 
-    def run_search(self, search: Search, pool: Pool) -> None:
-        """Runs one search; the first process saves its run."""
+    def run_search(self, search: Search, pool: Pool, of_queries: Pool | None) -> None:
+        """Runs one search; the first process saves its run. `of_queries` is the pool that has the queries' vectors."""
         queries = self.queries(search)
+        vectors = of_queries.vectors() if of_queries else pool.query_vectors([query.text for query in queries])
+        if len(vectors) != len(queries):
+            raise SteleError(f"search {search.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         with bar(pool.rows, f"search {search.name}, {len(queries)} queries", "passages") as shown:
-            best = pool.search([query.text for query in queries], self.args.depth, shown.update)
+            best = pool.search(vectors, self.args.depth, shown.update)
         if not self.team.first:
             return
         write_run(self.saved(search), zip((query.id for query in queries), best.hits(), strict=True), tag="stele")

@@ -18,7 +18,7 @@ from typing import Any
 from stele.outputs import atomic_file
 from stele.tables import bibliography, markdown, pages, recorded, render
 from stele.tables.cell import Results, table_cells
-from stele.tables.context import load_context
+from stele.tables.context import add_context_arguments, given_context
 from stele.tables.jinja import Ready
 from stele.tables.layout import build
 from stele.tables.pictures import Picture, pictures
@@ -32,7 +32,7 @@ SUFFIXES = ("html", "md", "tex", "csv")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spec", type=Path, nargs="+", help="default: all of paper_tables/")
-    parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, added rows")
+    add_context_arguments(parser)
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
     parser.add_argument("--figures", type=Path, nargs="*", help="drawn already, as SVG; default: those of --output-dir")
     parser.add_argument("--output-dir", type=Path, help="default: tables/ in the folder of results")
@@ -42,14 +42,14 @@ def run(args: argparse.Namespace) -> None:
     loaded = [(load_spec(path), path) for path in args.spec or Path("paper_tables").glob("*/table_*.yaml")]
     loaded.sort(key=lambda pair: ([*PAPERS].index(pair[0].paper), pair[0].number))
     folder = args.output_dir or args.results_dir / "tables"
-    context, results = load_context(args.context), Results(args.results_dir)
+    context, results = given_context(args), Results(args.results_dir)
     root = Path(os.path.relpath(args.results_dir, folder)).as_posix()
     drawn, sections = [], []
     for table, spec in loaded:
         cells = table_cells(table, context, results)
         tests = recorded.read(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
         drawn.append(pages.draw(table, cells, context, results, tests, root=root))
-        sections.append(Ready(markdown.table(build(table, cells, "side", tests))))
+        sections.append(Ready(markdown.table(build(table, cells, context.view, tests))))
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
     for name, text in texts(drawn, sections, figures).items():
         with atomic_file(folder / name) as handle:

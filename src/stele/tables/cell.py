@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from stele.errors import SteleError
-from stele.records import content_digest
+from stele.records import GENERATED, STAND_IN, content_digest
 from stele.results import Metric, Result, mean_over_seeds, read_result
 from stele.tables.context import Context
 from stele.tables.spec import Table
@@ -22,6 +22,7 @@ from stele.tables.spec_parts import Column, Group, Line, Printed, Report, Row, S
 from stele.tables.targets import Ask, ask, column_meant, groups_for_extra_rows, source_of
 
 NO_SEEDS = Seeds()
+NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that no paper's stand beside
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ class Cell:
     @property
     def measured(self) -> bool:
         return self.found.state == "measured"
+
+    @property
+    def comparable(self) -> bool:
+        """Whether our number may be held against the paper's: not that of generated data or of a stand-in."""
+        return not NOT_THE_PAPERS & {*self.found.labels}
 
     @property
     def complete(self) -> bool:

@@ -1,4 +1,4 @@
-"""List every cell of every table: printed, measured, difference, state, labels, and the command that builds it.
+"""List every cell of every table: printed, measured, difference, state and why, labels, and the command that builds it.
 
     stele tables cells --format csv > cells.csv
 
@@ -25,8 +25,8 @@ from stele.tables.spec import Table
 from stele.tables.summary import command, target
 
 COLUMNS = (
-    "paper", "table", "row", "column", "language", "printed", "measured", "difference", "state", "labels", "target",
-    "command",
+    "paper", "table", "row", "column", "language", "printed", "measured", "difference", "state", "reason", "labels",
+    "target", "command",
 )  # fmt: skip
 
 
@@ -78,6 +78,7 @@ def row(cell: Cell, results: Results) -> list[str]:
         numbers.plain(numbers.scaled(cell.found.value, cell.report)) if cell.found.value is not None else "",
         numbers.plain(delta) if delta is not None else "",
         cell.found.state,
+        cell.found.reason,
         "; ".join(labels),
         path,
         command([path]) if path else "",

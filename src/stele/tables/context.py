@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +39,7 @@ class Context(Strict):
     failed: dict[str, str] = Field({}, description="`{model}/{setting}/{benchmark}` -> the log of the failed job")
     outdated: list[str] = Field([], description="the same names: results that this run had to build anew and did not")
     extra_rows: list[ExtraRow] = Field([])
+    view: Literal["side", "difference"] = Field("side", description="the first view; `layout.py` says what each shows")
     seeds: dict[str, str] = Field({}, description="model -> the seeds whose files a figure draws; absent: the first")
 
     def is_current(self, benchmark: str, model: str, setting: str) -> bool:
@@ -55,6 +57,20 @@ class Context(Strict):
     def rows_added(self, table: str) -> list[ExtraRow]:
         """The rows added to one table (`msm/2`), each model once."""
         return list({row.model: row for row in self.extra_rows if row.tables is None or table in row.tables}.values())
+
+
+def add_context_arguments(parser: ArgumentParser) -> None:
+    """The arguments of a command that renders tables."""
+    parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, added rows")
+    parser.add_argument(
+        "--difference", action="store_true", help="also of generated data and stand-ins, where it means nothing"
+    )
+
+
+def given_context(args: Namespace) -> Context:
+    """The context that the arguments name."""
+    context = load_context(args.context)
+    return context.model_copy(update={"view": "difference"}) if args.difference else context
 
 
 def load_context(path: Path | str | None) -> Context:

@@ -1,7 +1,8 @@
 """Cells -> a grid of texts and marks, the same for every format: which lines are shown, in which column, marked how.
 
-Three views: `side` (ours, the paper's, the difference, one under the other), `ours` and `paper`. Numbers stand in the
-column they belong to; the paper view alone shows them where the paper prints them.
+Four views: `side` (ours, the paper's and, where the two can be compared, the difference, one under the other),
+`difference` (the same with every difference), `ours` and `paper`. Numbers stand in the column they belong to; the paper
+view alone shows them where the paper prints them.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from stele.tables.spec_parts import Column
 from stele.tables.states import STATES
 
 T = TypeVar("T")
-View = Literal["side", "ours", "paper"]
-VIEWS: tuple[View, ...] = ("side", "ours", "paper")
+View = Literal["side", "difference", "ours", "paper"]
+VIEWS: tuple[View, ...] = ("side", "difference", "ours", "paper")
+SEVERAL: tuple[View, ...] = ("side", "difference")  # views with a line for each whose numbers they are
 BORROWED_ONLY = {"borrowed", "unavailable"}
 
 
@@ -106,10 +108,21 @@ def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -
     return Grid(view, _stubs(table, view, table.stub, table.lines_header, ""), table.columns, headers, sections)
 
 
+def own_views(table: Table, cells: Sequence[Cell]) -> list[View]:
+    """The views that show something of their own: ours needs something measured, and a stated table has one view."""
+    useful = {
+        "side": True,
+        "difference": any(delta_of(cell) is not None and not cell.comparable for cell in cells),
+        "ours": any(cell.measured for cell in cells),
+        "paper": table.kind == "result",
+    }
+    return [view for view in VIEWS if useful[view]]
+
+
 def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
     """The stub columns that a table has: line labels only where it has some, whose numbers only side by side."""
     with_lines = any(line.label for line in table.lines)
-    return [label, *([line] if with_lines else []), *([whose] if view == "side" and table.kind == "result" else [])]
+    return [label, *([line] if with_lines else []), *([whose] if view in SEVERAL and table.kind == "result" else [])]
 
 
 def _rows(cells: Iterable[Cell]) -> list[list[Cell]]:
@@ -138,10 +151,13 @@ def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: d
 
 
 def _whose(row: list[Cell], view: View) -> list[str]:
-    """Whose numbers a row shows: all three side by side, the paper's alone where nothing of ours can stand beside."""
-    if view != "side":
+    """Whose numbers a row shows: all three side by side, the paper's alone where nothing of ours can stand beside.
+
+    Columns of mere counts (parameters) do not make a borrowed row one of ours; theirs stand in the view `ours`.
+    """
+    if view not in SEVERAL:
         return [view]
-    states = {cell.found.state for cell in row}
+    states = {cell.found.state for cell in row if cell.direction != "none"} or {cell.found.state for cell in row}
     if row[0].extra:
         return ["ours"]
     if states == {"stated"}:
@@ -164,7 +180,7 @@ def _boxes(
     draw: dict[str, Callable[[Cell], Box]] = {
         "ours": lambda cell: _ours(cell, marks),
         "paper": lambda cell: _paper(cell, noted),
-        "diff.": lambda cell: _difference(cell, marks),
+        "diff.": lambda cell: _difference(cell, marks) if view == "difference" or cell.comparable else Box(),
     }
     asked = [at[column.key] for column in table.columns]
     boxes = map(draw[whose], asked)

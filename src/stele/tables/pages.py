@@ -12,18 +12,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from stele.tables import bibliography, html
 from stele.tables.cell import Cell, Results
 from stele.tables.context import Context
 from stele.tables.jinja import Ready, templates
-from stele.tables.layout import View, build
+from stele.tables.layout import View, build, own_views
 from stele.tables.pictures import Picture
 from stele.tables.significance import Comparisons
 from stele.tables.spec import PAPERS, Table
 from stele.tables.states import STATES
 from stele.tables.summary import Summary, summarise
 from stele.tables.unfold import Provenance, Unfolded, provenance, unfold
+
+CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Inline:
 
 @dataclass(frozen=True)
 class DrawnView:
-    """A drawn grid, and the choices (`side`, `ours`, `printed`) under which it is shown."""
+    """A drawn grid, and the choices (`CHOICES`) under which it is shown."""
 
     classes: str
     grid: Ready
@@ -59,6 +62,7 @@ class Drawn:
     table: Table
     summary: Summary
     views: list[DrawnView]
+    view: View  # the one that is shown first
     cells: list[DrawnCell]
     records: list[Provenance]
 
@@ -79,6 +83,7 @@ def draw(
         table,
         summarise(table, cells, context, results, tests),
         _views(table, cells, tests, names),
+        context.view,
         [
             DrawnCell(
                 id=names[cell.address],
@@ -94,15 +99,8 @@ def draw(
 
 def _views(table: Table, cells: Sequence[Cell], tests: Comparisons, names: Mapping[str, str]) -> list[DrawnView]:
     """The views that a table has; side by side stands in for those that would show nothing of their own."""
-    own: dict[View, str] = {"side": "side"}
-    for view, choice, useful in (
-        ("ours", "ours", any(cell.measured for cell in cells)),
-        ("paper", "printed", table.kind == "result"),
-    ):
-        if useful:
-            own[view] = choice
-        else:
-            own["side"] += f" {choice}"
+    own: dict[View, str] = {view: CHOICES[view] for view in own_views(table, cells)}
+    own["side"] = " ".join([own["side"], *(choice for view, choice in CHOICES.items() if view not in own)])
     return [
         DrawnView(classes, Ready(html.table(build(table, cells, view, tests), names.__getitem__)))
         for view, classes in own.items()
@@ -133,12 +131,15 @@ def _tables_page(
     citation: Mapping[str, str] | None,
     figures: Sequence[Picture] = (),
 ) -> str:
-    records = {record.result: record for table in tables for record in table.records}
+    read = [record for table in tables for record in table.records]
+    records: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for record in read:  # one table may show more seeds of a result than another
+        records.setdefault(record.result, {}).update(record.records)
     results = [
-        {"id": _record_id(result), "name": " / ".join(result), "records": record.records}
-        for result, record in sorted(records.items())
+        {"id": _record_id(result), "name": " / ".join(result), "records": dict(sorted(own.items()))}
+        for result, own in sorted(records.items())
     ]
-    ancestry = {digest: facts for record in records.values() for digest, facts in record.ancestry.items()}
+    ancestry = {digest: facts for record in read for digest, facts in record.ancestry.items()}
     ancestors = [
         {"id": html.ancestor_id(digest), "digest": digest, "facts": facts} for digest, facts in sorted(ancestry.items())
     ]
@@ -147,6 +148,7 @@ def _tables_page(
         title=title,
         labels=shared_labels([drawn.summary for drawn in tables]) if len(tables) > 1 else [],
         tables=tables,
+        view=tables[0].view,
         figures=figures,
         index=index,
         citation=citation,

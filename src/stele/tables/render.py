@@ -8,25 +8,26 @@ from stele.tables import bibliography, fitting, latex, markdown
 from stele.tables.cell import Cell, Results
 from stele.tables.context import Context
 from stele.tables.jinja import Ready, templates
-from stele.tables.layout import VIEWS, Grid, View, build
+from stele.tables.layout import VIEWS, Grid, View, build, own_views
 from stele.tables.significance import Comparisons
 from stele.tables.spec import Table
 from stele.tables.summary import summarise
 
 
 def _grids(table: Table, cells: Sequence[Cell], tests: Comparisons) -> dict[View, Grid]:
-    """View -> grid; a stated table has one view only, and ours needs something measured."""
-    shown = {"side": True, "ours": any(cell.measured for cell in cells), "paper": table.kind == "result"}
-    return {view: build(table, cells, view, tests) for view in VIEWS if shown[view]}
+    """View -> grid, for the views that show something of their own."""
+    return {view: build(table, cells, view, tests) for view in own_views(table, cells)}
 
 
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 def to_markdown(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
     """The Markdown page of a table: side by side, then what is below, then ours and the paper's alone, folded."""
+    grids = _grids(table, cells, tests)
     return markdown_page(
         "table",
+        first=Ready(markdown.table(grids.get(context.view) or grids["side"])),
         summary=summarise(table, cells, context, results, tests),
-        grids={view: Ready(markdown.table(grid)) for view, grid in _grids(table, cells, tests).items()},
+        grids={view: Ready(markdown.table(grid)) for view, grid in grids.items()},
     )
 
 
@@ -48,6 +49,7 @@ def to_latex(table: Table, cells: Sequence[Cell], context: Context, results: Res
         summary=summarise(table, cells, context, results, tests),
         views=[_latex_view(view, grids.get(view) or grids["side"]) for view in VIEWS],
         citations=Ready(",".join(cited)),
+        first=context.view,
         label=Ready(f"{table.paper}-{table.number:02d}".replace("_", "-")),
     )
 

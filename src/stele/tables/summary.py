@@ -10,6 +10,7 @@ from itertools import groupby
 
 from stele.tables.cell import Cell, Results
 from stele.tables.context import Context
+from stele.tables.layout import delta_of
 from stele.tables.significance import BETTER, Comparisons
 from stele.tables.spec import PAPERS, Table
 from stele.tables.spec_parts import Footnote
@@ -17,7 +18,6 @@ from stele.tables.states import STATES
 
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
-NOT_THE_PAPERS = ("generated data", "stand-in checkpoint")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Re
         count=sum(not cell.extra for cell in cells),
         counted=table.counted,
         states=_states(cells),
-        legend=_legend(cells, tests),
+        legend=_legend(cells, context, tests),
         marks=table.marks,
         footnotes=table.footnotes,
         command=command([f"{(results.folder / 'tables' / table.file).as_posix()}.md"]),
@@ -86,7 +86,7 @@ def _labels(cells: Sequence[Cell], context: Context) -> list[str]:
         label if count == len(measured) else f"{label} ({count} of the {len(measured)} measured cells)"
         for label, count in sorted(counts.items())
     ]
-    if any(label in counts for label in NOT_THE_PAPERS):
+    if not all(cell.comparable for cell in measured):
         texts.append(f"not the paper's numbers: {context.scale or 'a generated world'}")
     return texts
 
@@ -113,7 +113,7 @@ def _states(cells: Sequence[Cell]) -> list[StateNote]:
     return notes
 
 
-def _legend(cells: Sequence[Cell], tests: Comparisons) -> list[str]:
+def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list[str]:
     """How to read our numbers; only what occurs."""
     if not any(cell.measured for cell in cells):
         return []
@@ -124,6 +124,11 @@ def _legend(cells: Sequence[Cell], tests: Comparisons) -> list[str]:
     ]
     if any(cell.measured and not cell.complete for cell in cells):
         texts.append("k/n: our average covers k of the paper's n languages, so no difference is shown.")
+    if context.view == "side" and any(delta_of(cell) is not None and not cell.comparable for cell in cells):
+        texts.append(
+            "No difference from the paper is shown for generated data and stand-ins, where it means nothing;"
+            " --difference and the HTML page's view show it."
+        )
     if any(cell.found.deviation is not None for cell in cells):
         texts.append("±: standard deviation over seeds.")
     if tests.method:

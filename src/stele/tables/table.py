@@ -20,7 +20,7 @@ from stele.outputs import atomic_file, digest
 from stele.tables import pages, recorded, render
 from stele.tables.cell import Results, table_cells
 from stele.tables.cells import to_csv
-from stele.tables.context import load_context
+from stele.tables.context import add_context_arguments, given_context
 from stele.tables.significance import compare_rows
 from stele.tables.spec import load_spec
 
@@ -30,14 +30,14 @@ FORMATS = {"md": render.to_markdown, "tex": render.to_latex, "csv": to_csv}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spec", type=Path, nargs="+", required=True, help="paper_tables/{paper}/table_NN.yaml")
-    parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, added rows")
+    add_context_arguments(parser)
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
     parser.add_argument("--output-dir", type=Path, help="default: tables/ in the folder of results")
 
 
 def run(args: argparse.Namespace) -> None:
     tables = [load_spec(path) for path in args.spec]  # a wrong one writes nothing
-    context, results = load_context(args.context), Results(args.results_dir)
+    context, results = given_context(args), Results(args.results_dir)
     for path, table in zip(args.spec, tables, strict=True):
         clock = records.start()
         target = (args.output_dir or args.results_dir / "tables") / table.file

@@ -12,7 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from stele.records import ANCESTRY, CIRCUMSTANCES
+from stele.results import Result
 from stele.tables import numbers
 from stele.tables.cell import Cell, Results
 from stele.tables.layout import delta_of, printed_difference
@@ -30,7 +33,11 @@ LONGEST = 24  # items of a list, and ten times as many letters of a text; the re
 
 @dataclass(frozen=True)
 class Unfolded:
-    """One cell unfolded. `result` is the result it asks for, None where none of ours belongs."""
+    """One cell unfolded.
+
+    `result` is the result it asks for, None where none of ours belongs; `sources` are the files that its value was read
+    from, none where it has no value of ours.
+    """
 
     address: str
     title: str
@@ -38,6 +45,7 @@ class Unfolded:
     path: str
     command: str
     result: tuple[str, str, str] | None
+    sources: tuple[Path, ...]
 
 
 def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
@@ -51,6 +59,7 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
         path=path,
         command=command([path]) if path and cell.found.state != "unavailable" else "",
         result=cell.ask.result if cell.ask else None,
+        sources=tuple(results.paths(cell.ask.result, cell.table.seeds)) if cell.ask and cell.measured else (),
     )
 
 
@@ -101,24 +110,37 @@ class Provenance:
 
 
 def provenance(found: Iterable[Unfolded], results: Results) -> list[Provenance]:
-    """The records of all results that some cells rest on, each result once, in order; damaged ones are left out."""
-    asked = sorted({cell.result for cell in found if cell.result})
-    read = [_provenance(results, result) for result in asked]
+    """The records of all results that some cells rest on, each result once, in order; damaged ones are left out.
+
+    What else lies in the folder of results, other seeds' files or results that this table only borrows, is no matter.
+    """
+    asked = sorted({(cell.result, cell.sources) for cell in found if cell.result and cell.sources})
+    read = [_provenance(results, result, sources) for result, sources in asked]
     return [result for result in read if result.records]
 
 
 @lru_cache(maxsize=256)  # tables share results
-def _provenance(results: Results, result: tuple[str, str, str]) -> Provenance:
-    """A result's own record, then those of its seeds: the scores and the retrieval that they rest on."""
-    path = results.path(*result)
-    seeds = path.with_suffix("")
-    paths = [path, *sorted(seeds.glob("pt*-ft*.json")), *sorted(seeds.glob("pt*-ft*/retrieval.json"))]
-    read = {record.as_posix(): _read(record) for record in paths}
+def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[Path, ...]) -> Provenance:
+    """The records of a value's sources, then those of the seeds that they average, and the retrieval they rest on."""
+    folder = results.path(*result).with_suffix("")
+    own = {path: _read(path) for path in sources}
+    seeds = sorted({name for record in own.values() for name in _seeds_of(record)})
+    scored = {path: _read(path) for path in (folder / f"{name}.json" for name in seeds)}
+    retrieved = {path: _read(path) for path in (folder / name / "retrieval.json" for name in seeds)}
+    read = {path.as_posix(): record for path, record in (own | scored | retrieved).items()}
     ancestries = [found for record in read.values() if isinstance(found := record.get(ANCESTRY), dict)]
     known = {digest: facts for found in ancestries for digest, facts in found.items()}
     ancestry = {digest: shown(facts) for digest, facts in known.items()}
     facts = {name: shown({key: record[key] for key in record if key not in SAID}) for name, record in read.items()}
     return Provenance(result, {name: said for name, said in facts.items() if said}, ancestry)
+
+
+def _seeds_of(record: dict[str, Any]) -> list[str]:
+    """The names of the seeds that a result is of, as its files are called (`pt0-ft1`)."""
+    try:
+        return Result.model_validate(record).seed_names
+    except ValidationError:
+        return []
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,0 +1,109 @@
+"""Aligned texts (Tatoeba): one pool's texts are another's queries, and each is encoded once, also after kill -9."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import test_retrieve as retrieval
+from forked import forked
+from recorded import record
+from test_retrieve import SPEC, WORDS, files, kill_at, killed
+
+from stele.retrieval import pool, retrieve
+
+small_windows = retrieval.small_windows
+SEARCHES = ["en-fr", "en-th", "fr-en", "th-en"]
+
+
+@pytest.fixture
+def data(tmp_path) -> list[str]:
+    """50 pairs of French and 30 of Thai, each side in words of its own order."""
+    given = []
+    for seed, (language, code, size) in enumerate([("fr", "fra", 50), ("th", "tha", 30)]):
+        rng, folder = np.random.default_rng(seed), tmp_path / language
+        folder.mkdir()
+        for side in (code, "eng"):
+            lines = [" ".join(rng.choice(WORDS, rng.integers(2, 9))) for _ in range(size)]
+            (folder / f"tatoeba.{code}-eng.{side}").write_text("".join(f"{line}\n" for line in lines))
+        given.append(f"tatoeba:{language}={record(folder, content=language, labels=[])}")
+    return given
+
+
+def arguments(tmp_path, encoder, data, name="out", spec=SPEC, *more):
+    parser = retrieval.argparse.ArgumentParser()
+    retrieve.add_arguments(parser)
+    line = ["--benchmark", "tatoeba", "--languages", "fr", "th", "--encoder", str(encoder), "--depth", "5"]
+    line += ["--encoding", json.dumps(spec), "--data", *data, "--state", str(tmp_path / "state" / name)]
+    return parser.parse_args([*line, "--output", str(tmp_path / name / "retrieval.json"), "--threads", "1", *more])
+
+
+@pytest.fixture
+def encoded(monkeypatch) -> list[str]:
+    """The kinds of the texts that are encoded, as they come."""
+    from stele.encoders.encode import Encoder
+
+    kinds, original = [], Encoder._encode
+
+    def spy(self, tokens, kind, batch_tokens):
+        kinds.extend([kind] * len(tokens.lengths))
+        return original(self, tokens, kind, batch_tokens)
+
+    monkeypatch.setattr(Encoder, "_encode", spy)
+    return kinds
+
+
+def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data, encoded, monkeypatch):
+    retrieve.run(arguments(tmp_path, encoder, data))
+    assert encoded == ["passage"] * 160
+    monkeypatch.delattr("stele.benchmarks.tatoeba.query_pool")
+    retrieve.run(arguments(tmp_path, encoder, data, "twice"))
+    assert sorted(encoded[160:]) == ["passage"] * 160 + ["query"] * 160
+    once, twice = (
+        {name: retrieval.read_run(tmp_path / out / f"runs/{name}.trec.gz") for name in SEARCHES}
+        for out in ("out", "twice")
+    )
+    for name in SEARCHES:
+        assert list(once[name].queries) == list(twice[name].queries)
+        for query in once[name].queries:
+            scores, others = ([score for _, score in run.hits(query)] for run in (once[name], twice[name]))
+            assert scores == pytest.approx(others, abs=1e-6)
+
+
+@pytest.mark.parametrize("other", [{"query_prompt": "query: "}, {"query_length": 8}, {"precision": "bfloat16"}])
+def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp_path, encoder, data, encoded, other):
+    retrieve.run(arguments(tmp_path, encoder, data, spec=SPEC | other))
+    assert encoded.count("query") == 160
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "call"),
+    [
+        (retrieve, "write_run", 2),  # one direction of a language done
+        (retrieve, "write_run", 3),  # one language done
+        (pool.shutil, "rmtree", 1),  # both directions done, no vectors dropped yet
+        (pool.shutil, "rmtree", 2),  # those of one direction dropped
+    ],
+)
+def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, module, name, call):
+    retrieve.run(arguments(tmp_path, encoder, data, "undisturbed"))
+    args = arguments(tmp_path, encoder, data, "killed")
+    killed(args, kill_at(module, name, call))
+    retrieve.run(args)
+    assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
+    assert not args.state.exists()
+
+
+@pytest.mark.parametrize("world", [2, 8])
+def test_several_processes_write_the_same_runs(tmp_path, encoder, data, world):
+    retrieve.run(arguments(tmp_path, encoder, data, "alone"))
+    args = arguments(tmp_path, encoder, data, "together")
+    assert forked(world, lambda rank: retrieve.run(args)) == [0] * world
+    assert files(tmp_path / "together") == files(tmp_path / "alone")
+
+
+def test_kept_vectors_are_those_of_both_pools(tmp_path, encoder, data):
+    retrieve.run(arguments(tmp_path, encoder, data, "out", SPEC, "--keep-index", str(tmp_path / "index")))
+    sizes = {folder.name: len(np.load(folder / "vectors.npy")) for folder in (tmp_path / "index").iterdir()}
+    assert sizes == {"fr": 50, "en-of-fr": 50, "th": 30, "en-of-th": 30}
