@@ -15,6 +15,7 @@ from stele.checks import check
 from stele.cluster import asked, names, node, plugin, preflight, software
 from stele.config import parse
 from stele.config_files import read_sources
+from stele.driver.scheduler import limit_rate
 from stele.errors import SteleError
 from stele.jobs import Jobs
 from stele.plan import make_plan
@@ -115,6 +116,7 @@ def running(plan: Jobs, workflow) -> None:
     except SteleError as error:
         drivers.forget()
         raise _workflow_error(error) from None
+    limit_rate(workflow.scheduler, local=workflow.local_exec)
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not software.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
         from stele.worker import start
