@@ -3,10 +3,13 @@ PYTHON ?= python3.11
 LOCK := envs/cpu.lock.txt
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-.PHONY: help setup tables pdf test lint clean
+# on a terminal, an overview of a run in place of Snakemake's lines, and at its end a summary
+OVERVIEW := STELE_PROGRESS=1
+.PHONY: help setup first tables pdf test lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
+	@echo "make first    one whole table in miniature, in about two minutes: MSM's Table 16 (results/tables/msm/table_16.html)"
 	@echo "make tables   every table in miniature: no network, no GPU, 2 cores (results/tables/)"
 	@echo "make pdf      the same, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
 	@echo "make test     the tests"
@@ -22,9 +25,13 @@ help:
 
 setup: .venv/.done
 
+first: setup
+	@echo "== building one table in miniature, Table 16 of MSM, with all it needs"
+	$(OVERVIEW) $(BIN)/snakemake results/tables/msm/table_16.md --config scale=miniature
+
 tables: setup
-	@echo "== building every table in miniature; progress below, tables in results/tables/"
-	$(BIN)/snakemake all_tables --config scale=miniature
+	@echo "== building every table in miniature; what is there already stays"
+	$(OVERVIEW) $(BIN)/snakemake all_tables --config scale=miniature
 
 pdf: setup
 	@echo "== setting all tables as results/tables/all_tables.pdf"
@@ -32,9 +39,7 @@ pdf: setup
 
 test: setup
 	@echo "== running the tests"
-	$(BIN)/python -m pytest --ignore=tests/cluster
-	@echo "== running those on a private SLURM cluster: nearly all of it is waiting, so three at a time"
-	$(BIN)/python -m pytest tests/cluster -n 3 --dist loadfile --no-loadscope-reorder
+	tests/run.sh $(BIN)/python
 
 lint: setup
 	@echo "== checking style"

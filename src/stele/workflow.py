@@ -15,6 +15,8 @@ from stele.checks import check
 from stele.cluster import asked, names, node, plugin, preflight, software
 from stele.config import parse
 from stele.config_files import read_sources
+from stele.driver import progress, summary
+from stele.driver.scheduler import limit_rate
 from stele.errors import SteleError
 from stele.jobs import Jobs
 from stele.plan import make_plan
@@ -45,6 +47,8 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
             print(f"Stele: scale {plan.scale} ({plan.why}): {plan.sizes['title']}", file=sys.stderr)
             drivers.clear_stale_locks()
             plugin.mend_driver()
+            if not workflow.output_settings.dryrun:
+                progress.install(workflow)
         return plan
     except SteleError as error:
         raise _workflow_error(error) from None
@@ -115,11 +119,13 @@ def running(plan: Jobs, workflow) -> None:
     except SteleError as error:
         drivers.forget()
         raise _workflow_error(error) from None
+    limit_rate(workflow.scheduler, local=workflow.local_exec)
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not software.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
         from stele.worker import start
 
         os.environ["STELE_WORKER"] = start()
+    progress.begin(plan, workflow)
 
 
 def _write_manifest(plan: Jobs, workflow) -> None:
@@ -149,8 +155,11 @@ def _write_usage(plan: Jobs, workflow) -> None:
 
 def finished(plan: Jobs, workflow) -> None:
     """`onsuccess` and `onerror`: what a run did not build is still shown."""
+    progress.end()
     unfinished.finish(plan, workflow)
     _write_manifest(plan, workflow)
     _write_usage(plan, workflow)
     drivers.forget()
     os.environ.pop("STELE_WORKER", None)
+    if progress.wanted():
+        summary.show(workflow)

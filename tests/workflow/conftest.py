@@ -1,11 +1,13 @@
 """Runs of the real workflow in copies of the project; the short chain is built once."""
 
+import contextlib
 import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -85,18 +87,43 @@ def shorten(project: Path) -> Path:
     return project
 
 
+@contextlib.contextmanager
+def threads_of(project: Path):
+    """The numbers of threads that the run in a folder has from moment to moment."""
+    numbers, ended = [0], threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.2):
+            for record in (project / ".snakemake/stele-drivers").glob("*.json"):
+                with contextlib.suppress(OSError):
+                    numbers.append(len(os.listdir(f"/proc/{record.stem.rpartition('.')[2]}/task")))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield numbers
+    finally:
+        ended.set()
+        thread.join()
+
+
 def short_chain(root: Path, base: Path) -> Path:
-    """The short chain, built by the local profile: once for all processes of one session of tests, in its folder."""
+    """The short chain, built by the local profile: once for all processes of one session of tests, in its folder.
+
+    Sessions that are given a folder (STELE_TEST_CHAIN, tests/run.sh) share the one that is built there.
+    """
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
+    base = Path(os.environ.get("STELE_TEST_CHAIN") or base)
     project, done = base / "chain/stele", base / "chain/done"
     with (base / "chain.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             shorten(copy_project(root, project))
-            run = snakemake(project, TABLE)
+            with threads_of(project) as threads:
+                run = snakemake(project, TABLE)
             assert run.returncode == 0, run.stdout[-6000:]
-            done.touch()
+            done.write_text(str(max(threads)))
     return project
 
 

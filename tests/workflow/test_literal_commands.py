@@ -4,6 +4,7 @@ import shlex
 import subprocess
 import sys
 
+import pytest
 import yaml
 
 from tests.workflow.conftest import planned, snakemake
@@ -128,3 +129,10 @@ def test_a_released_checkpoint_is_asked_for_clearly(fresh):
     run = snakemake(fresh, *arguments)
     assert run.returncode != 0
     assert "shunyuzh/MSM" in run.stdout and "user_data: {msm_base: FOLDER}" in run.stdout
+
+
+@pytest.mark.slow
+def test_a_run_does_not_gather_threads(chain):
+    """Snakemake itself, a thread for each core and for five more; a timer for each job that ended would be 40."""
+    threads = int((chain.parent / "done").read_text())
+    assert 0 < threads <= 12

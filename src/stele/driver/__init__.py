@@ -1,0 +1,1 @@
+"""What runs around the rules, in the process that started the workflow."""

@@ -1,0 +1,227 @@
+"""A run as a person at a terminal wants to see it: a line a stage, an estimate of the end, what fails as it fails.
+
+`make tables` asks for it (`STELE_PROGRESS=1`). The lines take the place of Snakemake's own on the terminal; its log
+file has them all. Where standard error is no terminal, Snakemake's lines stay.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, ConsoleOptions
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+from snakemake.common import NOTHING_TO_BE_DONE_MSG
+from snakemake.logging import LogEvent, logger
+
+from stele.driver.summary import page
+
+WIDE = 72  # columns of a terminal that has room for bars
+PRIOR = 60.0  # estimated seconds of jobs after which the pace of this machine counts as much as the estimate
+STREAM = "DefaultStreamHandler"  # Snakemake's name of its handler for the terminal
+TOLD_BY_THE_JOB = ("RuleException", "SpawnedJobError")  # repeats the command of a job whose failure is shown anyway
+
+
+def wanted() -> bool:
+    """Whether whoever started this run asked for an overview of it."""
+    return os.environ.get("STELE_PROGRESS") == "1"
+
+
+def seconds_left(left: float, done: float, elapsed: float, cores: int) -> float:
+    """Seconds until the end: the estimate of what is left, corrected by how long the jobs done so far really took.
+
+    `left`, `done`: estimated seconds of jobs on one core; `elapsed`: seconds since the first job started.
+
+    >>> seconds_left(600, 0, 0, cores=2), round(seconds_left(600, 600, 600, cores=2))
+    (300.0, 573)
+    """
+    return left * (elapsed + PRIOR / cores) / (done + PRIOR)
+
+
+def duration(seconds: float) -> str:
+    """How long, as exact as an estimate can be.
+
+    >>> duration(40), duration(100), duration(5400)
+    ('less than a minute', 'about 2 min', 'about 1 h 30 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 60:
+        return "less than a minute"
+    return f"about {minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"about {minutes} min"
+
+
+@dataclass
+class Stage:
+    """The jobs of one stage of the chain."""
+
+    jobs: set[int] = field(default_factory=set)
+    running: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+
+
+class Overview:
+    """What is shown of a run: stages and jobs by number, with the estimated seconds of each job."""
+
+    def __init__(self, stages: dict[str, Iterable[int]], seconds: dict[int, float], cores: int, clock=time.monotonic):
+        self.stages = {name: Stage(set(jobs)) for name, jobs in stages.items()}
+        self.stage_of = {job: stage for stage in self.stages.values() for job in stage.jobs}
+        self.seconds, self.cores, self.clock = seconds, cores, clock
+        self.started = clock()
+        self.over = False
+        self._look()
+
+    def _look(self) -> None:
+        """Estimates the end anew. Between two jobs that end, the time that is left only runs down."""
+        done = {job for stage in self.stages.values() for job in stage.done}
+        over = done.union(*(stage.failed for stage in self.stages.values()))
+        left = sum(seconds for job, seconds in self.seconds.items() if job not in over)
+        now = self.clock()
+        worth = sum(self.seconds[job] for job in done)
+        self.end = now + seconds_left(left, worth, now - self.started, self.cores)
+
+    def start(self, job: int) -> None:
+        if stage := self.stage_of.get(job):
+            stage.running.add(job)
+            stage.failed.discard(job)  # it is tried again
+
+    def finish(self, job: int) -> None:
+        if stage := self.stage_of.get(job):
+            stage.running.discard(job)
+            stage.done.add(job)
+            self._look()
+
+    def fail(self, job: int) -> None:
+        if stage := self.stage_of.get(job):
+            stage.running.discard(job)
+            stage.failed.add(job)
+            self._look()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        """One line for all, which stays when the window is too low, and one a stage; no bars in a narrow window."""
+        lines = Table.grid(padding=(0, 1))
+        for justify in ("left", *(["left"] if options.max_width >= WIDE else []), "right", "left"):
+            lines.add_column(justify=justify, no_wrap=True, overflow="ellipsis")
+
+        def add(name: str, done: int, total: int, note: str | Text) -> None:
+            bar = [ProgressBar(total=total, completed=done, width=20)] if options.max_width >= WIDE else []
+            lines.add_row(name, *bar, f"{done}/{total}", note)
+
+        now = self.clock()
+        until = time.strftime("%H:%M", time.localtime(time.time() + self.end - now))
+        done = sum(len(stage.done) for stage in self.stages.values())
+        add("all", done, len(self.stage_of), "" if self.over else f"{duration(self.end - now)} left, until {until}")
+        for name, stage in self.stages.items():
+            note = Text(f"{len(stage.running)} running " if stage.running else "")
+            if stage.failed:
+                note.append(f"{len(stage.failed)} failed", "red")
+            add(name, len(stage.done), len(stage.jobs), note)
+        yield lines
+
+
+class Terminal(logging.Handler):
+    """Takes the place of Snakemake's handler for the terminal."""
+
+    def __init__(self, console: Console, workflow: Any) -> None:
+        super().__init__()
+        self.console, self.workflow, self.live, self.overview = console, workflow, None, None
+
+    def show(self, overview: Overview) -> None:
+        """Begins to draw the overview, below whatever is said."""
+        self.overview = overview
+        self.live = Live(overview, console=self.console, refresh_per_second=1, vertical_overflow="crop")
+        self.live.start()
+        self.console.show_cursor(True)  # a run that is killed must not leave a terminal without
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        if self.live is not None:
+            self.overview.over = True
+            self.live.stop()
+            self.live = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._take(record)
+        except Exception:
+            self.handleError(record)
+
+    def _take(self, record: logging.LogRecord) -> None:
+        event = getattr(record, "event", None)
+        if event == LogEvent.JOB_ERROR:
+            self._failed(record)
+        elif event == LogEvent.JOB_STARTED and self.overview:
+            for job in record.jobs:
+                self.overview.start(job)
+        elif event == LogEvent.JOB_FINISHED and self.overview:
+            self.overview.finish(record.job_id)
+        elif event == LogEvent.ERROR and record.exception in TOLD_BY_THE_JOB:
+            pass
+        elif record.levelno >= logging.WARNING:
+            self.console.print(Text(record.getMessage()))
+        elif record.msg == NOTHING_TO_BE_DONE_MSG:  # no hook runs then
+            self.console.print(Text(record.msg), Text(f"open {page(self.workflow.dag)}"), sep="\n")
+
+    def _failed(self, record: logging.LogRecord) -> None:
+        """One line of what failed, its reason, and where to read on."""
+        if self.overview:
+            self.overview.fail(record.jobid)
+        log = next(iter(record.log or ()), "")
+        job = next((job for job in self.workflow.dag.jobs if job.jobid == record.jobid), None)
+        rest = "".join(f"\n  {text}" for text in (_last_line(log), log) if text)
+        self.console.print(Text.assemble(("failed: ", "bold red"), (job and job.message) or record.rule_name, rest))
+
+
+def _last_line(log: str) -> str:
+    """The last line of a job's log: what it says went wrong."""
+    try:
+        lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def install(workflow: Any) -> None:
+    """Puts the overview in the place of Snakemake's lines, where it is wanted and somebody can see it."""
+    console = Console(stderr=True, highlight=False)
+    if wanted() and console.is_terminal and not console.is_dumb_terminal:
+        for handler in [handler for handler in logger.handlers if handler.name == STREAM]:
+            logger.removeHandler(handler)
+            logger.addHandler(Terminal(console, workflow))
+
+
+def terminal() -> Terminal | None:
+    """The overview's handler, where it is installed."""
+    return next((handler for handler in logger.handlers if isinstance(handler, Terminal)), None)
+
+
+def begin(plan: Any, workflow: Any) -> None:
+    """The jobs are known and about to run."""
+    if shown := terminal():
+        from stele.cost import rules
+        from stele.cost.work import Work, cpu_seconds
+
+        stages: dict[str, list[int]] = {}
+        for rule in workflow.rules:
+            stages.setdefault(Path(rule.snakefile).stem, [])
+        seconds = {}
+        for job in workflow.dag.needrun_jobs():
+            stages[Path(job.rule.snakefile).stem].append(job.jobid)
+            work = rules.work(plan, job.rule.name, dict(job.wildcards_dict)) or Work()
+            seconds[job.jobid] = cpu_seconds(work)
+        shown.show(Overview({name: jobs for name, jobs in stages.items() if jobs}, seconds, workflow.cores or 1))
+
+
+def end() -> None:
+    """No job runs any more; what is said from here on stands below the last state of the overview."""
+    if shown := terminal():
+        shown.stop()

@@ -1,0 +1,57 @@
+"""What a run has built, in a few lines: jobs, time, cells by state, what failed with its log, and the page to open."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+LISTED = 8  # failed jobs
+
+
+def states(tables: Iterable[str]) -> Counter[str]:
+    """The cells of some tables (their CSV files) by state; a table that is not there has none."""
+    found: Counter[str] = Counter()
+    for path in tables:
+        if Path(path).exists():
+            with open(path, encoding="utf-8", newline="") as handle:
+                found.update(row["state"] for row in csv.DictReader(handle))
+    return found
+
+
+def page(dag: Any) -> str:
+    """The page to open first of those that a run was asked for; "" for none."""
+    pages = {rule: [job.output.html for job in dag.jobs if job.rule.name == rule] for rule in ("all_tables", "table")}
+    return next((str(path) for path in pages["all_tables"] + sorted(pages["table"]) if Path(path).exists()), "")
+
+
+def lines(workflow: Any, seconds: float) -> list[str]:
+    """The summary of a run that took so many seconds."""
+    dag, failed = workflow.dag, workflow.scheduler.failed
+    jobs = [job for job in dag.jobs if dag.needrun(job)]
+    done = sum(dag.finished(job) for job in jobs)
+    counts = {"done": done, "failed": len(failed), "not run": len(jobs) - done - len(failed)}
+    took = f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    found = [f"{took}; jobs: {', '.join(f'{number} {what}' for what, number in counts.items() if number)}"]
+    for job in sorted(failed, key=lambda job: job.jobid)[:LISTED]:
+        found += [f"failed: {job.message or job.rule.name}", *(f"  {log}" for log in job.log)]
+    if len(failed) > LISTED:
+        found.append(f"... and {len(failed) - LISTED} more that failed")
+    cells = states(job.output.csv for job in dag.jobs if job.rule.name == "table")
+    if cells:
+        found.append(f"cells: {', '.join(f'{number} {state}' for state, number in cells.most_common())}")
+    if first := page(dag):
+        found.append(f"open {first}")
+    return found
+
+
+def show(workflow: Any) -> None:
+    """Prints the summary of a run that has ended, with its planning."""
+    logs = [f"whole log: {os.path.relpath(log)}" for log in workflow.logger_manager.get_logfile()]
+    seconds = (datetime.now() - workflow.start_time).total_seconds()
+    print("", *lines(workflow, seconds), *logs, sep="\n", file=sys.stderr)
