@@ -109,7 +109,8 @@ def test_no_sentence_ends_after_an_abbreviation_an_ordinal_or_within_a_date(lang
         ("en", ["They made art.", "Another came in 1900.", "He saw Linear B.", "The end was near."]),
         ("en", ["It was later.", "then nobody came."]),  # five letters and no capital, as on the web
         ("es", ["Murió en 1900.", "Nació ahí."]), ("mr", ["त्याला दे.", "तो लेखक आहे."]), ("ka", ["ეს წიგნია.", "ეს არა."]),
-        ("ar", ["عام 1900.", "ثم مات."]), ("vi", ["Ở ngoại ô.", "Sau đó."]), ("en", ["See 1815.", "1960 was better."]),
+        ("ar", ["عام 1900.", "ثم مات."]), ("ko", ["그는 갔다.", "iPhone은 새 것이다."]),
+        ("vi", ["Ở ngoại ô.", "Sau đó."]), ("en", ["See 1815.", "1960 was better."]),
     ],
 )  # fmt: skip
 def test_sentences_end_after_short_words_and_years_all_the_same(language, sentences):

@@ -107,7 +107,7 @@ def goes_on(text: str, end: int, language: str) -> bool:
     after = text[end : end + 8]
     head = before.rstrip(_CLOSERS)
     following = after.lstrip(_OPENERS)[:1]
-    small = following.islower() and not "\u10d0" <= following <= "\u10ff"  # Georgian has no capitals
+    small = following.islower() and _has_case(following) and _has_case(_last_letter(head))
     if not head.endswith("."):
         return small and head[-1:] in ("?", "!", "…")
     if small and (len(head) < len(before) or head.endswith("..")):
@@ -127,6 +127,15 @@ def goes_on(text: str, end: int, language: str) -> bool:
     if following.isdigit() and _is_date(head[:-1], last, after.lstrip()):
         return True
     return _before_name(word, last, following, language)
+
+
+def _last_letter(text: str) -> str:
+    return next((sign for sign in reversed(text) if sign.isalpha()), "a")
+
+
+def _has_case(letter: str) -> bool:
+    """Whether a letter is of a script with capitals at the beginning of sentences, which Georgian is not."""
+    return letter.lower() != letter.upper() and not "\u10d0" <= letter <= "\u10ff"
 
 
 def _letters(word: str) -> int:
