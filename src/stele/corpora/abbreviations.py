@@ -107,7 +107,7 @@ def goes_on(text: str, end: int, language: str) -> bool:
     after = text[end : end + 8]
     head = before.rstrip(_CLOSERS)
     following = after.lstrip(_OPENERS)[:1]
-    small = following.islower() and _has_case(following) and _has_case(_last_letter(head))
+    small = following.islower() and all(map(_has_case, filter(str.isalpha, head + following)))
     if not head.endswith("."):
         return small and head[-1:] in ("?", "!", "…")
     if small and (len(head) < len(before) or head.endswith("..")):
@@ -127,10 +127,6 @@ def goes_on(text: str, end: int, language: str) -> bool:
     if following.isdigit() and _is_date(head[:-1], last, after.lstrip()):
         return True
     return _before_name(word, last, following, language)
-
-
-def _last_letter(text: str) -> str:
-    return next((sign for sign in reversed(text) if sign.isalpha()), "a")
 
 
 def _has_case(letter: str) -> bool:
