@@ -21,10 +21,10 @@ OF_TOKENS = ("query_tokens", "passage_tokens")  # those of knowledge pairs that 
 
 
 class OwnDump(NamedTuple):
-    """A dump of the user's: bytes of the articles, and whether an index stands beside them."""
+    """A dump of the user's: bytes of the articles, and whether shards can share it: an index, or several parts."""
 
     size: int
-    index: bool
+    shared: bool
 
 
 def is_articles(name: str) -> bool:
@@ -132,9 +132,9 @@ class Mined(Plan):
         return [self.work(f"documents/wikipedia/{language}/{number}/record.json") for number in numbers]
 
     def shards(self, language: str) -> int:
-        """Parts that a Wikipedia's dump is cut into, each a job; a user's own dump without an index is one."""
+        """Parts that a Wikipedia's dump is cut into, each a job; a user's own, in one file without an index, is one."""
         own = self._own_dump(language)
-        if own and not own.index:
+        if own and not own.shared:
             return 1
         return shards_of(self.sizes, self.wiki(language), own.size if own else None)
 
@@ -150,8 +150,8 @@ class Mined(Plan):
         if folder and language not in self._own_dumps:
             files = part_files(listing(folder), datasets.resolve("wikipedia", language, [language]))
             articles = [Path(folder).expanduser() / name for name in files if is_articles(name)]
-            index = any("index" in Path(name).name for name in files)
-            self._own_dumps[language] = OwnDump(sum(p.stat().st_size for p in articles), index) if articles else None
+            shared = len(articles) > 1 or any("index" in Path(name).name for name in files)
+            self._own_dumps[language] = OwnDump(sum(p.stat().st_size for p in articles), shared) if articles else None
         return self._own_dumps.get(language)
 
     @cached_property

@@ -127,7 +127,8 @@ def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
 def measure(excerpt: bytes, times: int, repetitions: int, folder: Path) -> dict[str, Any]:
     """The figures of the module's docstring, and the counts that show that all did the same work."""
     from stele.corpora import wikipedia
-    from stele.corpora.dumps import find_dump, read_dump
+    from stele.corpora.dump_files import find_dump
+    from stele.corpora.dumps import read_dump
 
     xml = replicate(excerpt, folder / "dump", times)
     site = next(read_dump(find_dump(folder / "dump")))

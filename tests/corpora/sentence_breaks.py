@@ -1,10 +1,12 @@
-"""How well sentences are split: boundaries against the sentence breaks of XQuAD-R."""
+"""How well sentences are split: boundaries against the sentence breaks of XQuAD-R, and of running text made for it."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
+
+import yaml
 
 from stele.corpora.sentences import split_sentences, tidy
 
@@ -23,3 +25,25 @@ def boundary_quality(path: Path, language: str) -> tuple[float, float]:
         gold, mine = gold - {0, last}, mine - {last}
         hits, found, wanted = hits + len(gold & mine), found + len(mine), wanted + len(gold)
     return hits / found, hits / wanted
+
+
+def running_text() -> dict[str, list[tuple[str, set[int]]]]:
+    """language -> (paragraph, where its sentences end but for the last) of tests/corpora/running_text.yaml."""
+    texts = yaml.safe_load(Path(__file__).with_name("running_text.yaml").read_text(encoding="utf-8"))
+    return {language: [_marked(paragraph) for paragraph in paragraphs] for language, paragraphs in texts.items()}
+
+
+def _marked(paragraph: str) -> tuple[str, set[int]]:
+    space = " " if " | " in paragraph else ""
+    sentences = paragraph.split(f"{space}|{space}")
+    ends = {len(space.join(sentences[:count])) for count in range(1, len(sentences))}
+    return space.join(sentences), ends
+
+
+def running_quality(language: str) -> tuple[int, int, int]:
+    """(boundaries found and right, found, there) in the running text of a language."""
+    hits = found = wanted = 0
+    for text, ends in running_text()[language]:
+        mine = {end for _, end in split_sentences(text, language)} - {len(text)}
+        hits, found, wanted = hits + len(ends & mine), found + len(mine), wanted + len(ends)
+    return hits, found, wanted

@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from stele.corpora import dumps
-from stele.corpora.dumps import block_offsets, find_dump, read_dump, shard_part
+from stele.corpora.dump_files import find_dump
+from stele.corpora.dumps import block_offsets, read_dump, shard_part
 from stele.corpora.titles import Site
 from stele.errors import SteleError
 
@@ -128,7 +129,7 @@ def damaged(filled, how):
         ("entities after a comment", "declares a document type"),
         ("entities in another encoding", "declares a document type"),
         ("entities far down", "damaged or truncated XML after page 'Page 0'"),
-        ("no siteinfo", "a page before the <siteinfo>"),
+        ("no siteinfo", "without a <siteinfo>.*copy it from another"),
         ("other XML", "not a MediaWiki export"),
         ("cut bz2", "truncated"),
         ("flipped bz2", "damaged"),
@@ -167,7 +168,7 @@ def test_shards_of_a_damaged_multistream(filled):
 )
 def test_an_index_that_does_not_match(filled, lines, message):
     filled.multistream()
-    dump = find_dump(filled.folder)
+    (dump,) = find_dump(filled.folder)
     first, second, third = list(block_offsets(dump.index))[:3]
     wrong = (first + dump.articles.stat().st_size) // 2 + 7
     lines = lines.format(first=first, second=second, third=third, wrong=wrong)
@@ -189,27 +190,27 @@ def test_an_index_is_read_no_further_than_needed():
 
 def test_a_truncated_index_is_an_error(filled):
     filled.multistream()
-    (index := find_dump(filled.folder).index).write_bytes(index.read_bytes()[:-10])
+    (index := find_dump(filled.folder)[0].index).write_bytes(index.read_bytes()[:-10])
     with pytest.raises(SteleError, match=r"index\.txt\.bz2.*truncated"):
         items(filled.folder, 2, 2)
 
 
 def test_an_index_of_another_dump_is_not_taken(filled):
     filled.multistream()
-    (index := find_dump(filled.folder).index).rename(index.with_name(index.name.replace("xwiki-1", "xwiki-2")))
-    assert find_dump(filled.folder).index is None
+    (index := find_dump(filled.folder)[0].index).rename(index.with_name(index.name.replace("xwiki-1", "xwiki-2")))
+    assert find_dump(filled.folder)[0].index is None
 
 
 @pytest.mark.parametrize("packing", ["plain", "bzip2", "multistream without index"])
 def test_a_dump_without_blocks_is_the_first_shard_whole(filled, packing):
     if packing == "multistream without index":
         filled.multistream()
-        find_dump(filled.folder).index.unlink()
+        find_dump(filled.folder)[0].index.unlink()
     else:
         filled.write("xwiki-1-pages-articles.xml" + (".bz2" if packing == "bzip2" else ""))
     site, whole = items(filled.folder)
     assert [items(filled.folder, shard, 3) for shard in (1, 2, 3)] == [(site, whole), (site, []), (site, [])]
-    assert not find_dump(filled.folder).can_be_cut() and len(whole) == 26
+    assert not find_dump(filled.folder)[0].can_be_cut() and len(whole) == 26
 
 
 @pytest.mark.parametrize("shards", [1, 2])
@@ -233,9 +234,77 @@ def test_a_page_without_end_is_not_waited_for(filled, monkeypatch):
 def test_what_is_missing_is_named(filled, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "notes.txt").write_text("x")
-    with pytest.raises(SteleError, match=r"found 0 \(files: notes.txt\)"):
+    with pytest.raises(
+        SteleError, match=r"want one \{wiki\}.*pages-articles1\.xml|articles.*found 0 such files \(files: notes.txt\)"
+    ):
         find_dump(tmp_path / "empty")
     filled.write()
     filled.write("ywiki-1-pages-articles.xml")
     with pytest.raises(SteleError, match="found 2"):
         find_dump(filled.folder)
+
+
+def parts(wiki, sizes=(4, 1, 2), packed=True):
+    """The pages of a wiki in parts as Wikimedia names them, of so many pages each; the last part takes the rest."""
+    pages, first = list(wiki.pages), 0
+    for number, size in enumerate(sizes, 1):
+        last = len(pages) if number == len(sizes) else first + size
+        wiki.pages = pages[first:last]
+        wiki.write(f"xwiki-1-pages-articles{number}.xml-p{first + 1}p{last}" + (".bz2" if packed else ""))
+        first = last
+    wiki.pages = pages
+    return wiki.record()
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_dump_in_parts_is_read_in_the_order_of_its_pages(filled, packed):
+    filled.write()
+    _, whole = items(filled.folder)
+    (filled.folder / "xwiki-1-pages-articles.xml").unlink()
+    parts(filled, sizes=(1, 2, 3, 4, 1, 1, 1, 1, 1, 1, 1), packed=packed)  # part 10 comes before part 2 by its name
+    pages = [page for page in read_dump(find_dump(filled.folder)) if not isinstance(page, Site)]
+    assert pages == whole
+    for shards in (1, 2, 3, 20):
+        shared = [page for n in range(shards) for page in read_dump(find_dump(filled.folder), n + 1, shards)]
+        assert [page for page in shared if not isinstance(page, Site)] == whole
+
+
+def test_parts_go_through_the_command_and_gaps_are_noted(filled, run):
+    record = parts(filled)
+    whole, halves = (
+        run("wikipedia", record),
+        [run("wikipedia", record, "--shard", f"{n}/2", output=f"o{n}") for n in (1, 2)],
+    )
+    assert whole.record["documents"] == sum(half.record["documents"] for half in halves) == 23
+    assert all(half.record["documents"] for half in halves) and "parts are missing" not in str(whole.record["notes"])
+    next(filled.folder.glob("*p5p5*")).unlink()
+    assert run("wikipedia", record, output="gap").record["notes"][0] == "parts are missing: no file has pages p5p5"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "xwiki-1-pages-articles.xml.bz2",
+        "xwiki-1-pages-articles9.xml-p3p9.bz2",
+        "ywiki-1-pages-articles9.xml-p90p99.bz2",
+    ],
+)
+def test_files_that_are_no_parts_of_one_dump_are_refused(filled, other):
+    parts(filled)
+    filled.write(other)
+    with pytest.raises(SteleError, match=r"all of its parts, -pages-articles1\.xml-p1p41242.*found 4 such files"):
+        find_dump(filled.folder)
+
+
+def test_each_part_of_a_multistream_dump_has_its_own_index(filled):
+    for name in ("1.xml-p1p9", "2.xml-p10p30"):
+        filled.write(f"xwiki-1-pages-articles-multistream{name}.bz2")
+        filled.write(f"xwiki-1-pages-articles-multistream-index{name.replace('xml', 'txt')}.bz2")
+    names = [(dump.articles.name, dump.index.name) for dump in find_dump(filled.folder)]
+    assert names == [
+        (
+            f"xwiki-1-pages-articles-multistream{n}.xml-{ids}.bz2",
+            f"xwiki-1-pages-articles-multistream-index{n}.txt-{ids}.bz2",
+        )
+        for n, ids in ((1, "p1p9"), (2, "p10p30"))
+    ]

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from stele.corpora.dumps import find_dump, read_dump
+from stele.corpora.dump_files import find_dump
+from stele.corpora.dumps import read_dump
 from stele.corpora.siteinfo import LARGEST
 from stele.corpora.wikitext import extract
 from stele.documents import read_documents
@@ -100,7 +101,7 @@ def test_a_siteinfo_of_another_wiki_is_not_taken(wiki):
     wiki.add("Page", "Text.")
     wiki.write()
     put_siteinfo(wiki, ANSWER, "ywiki-1-siteinfo-namespaces.json.gz")
-    assert find_dump(wiki.folder).siteinfo is None
+    assert find_dump(wiki.folder)[0].siteinfo is None
 
 
 def test_words_for_redirects_come_from_it_too(wiki):
@@ -131,7 +132,7 @@ def test_a_damaged_siteinfo_is_named(wiki, data):
     put_siteinfo(wiki, data)
     with pytest.raises(SteleError, match=r"xwiki-1-siteinfo-namespaces\.json\.gz: not a readable|fetch it again"):
         next(read_dump(find_dump(wiki.folder)))
-    (path := find_dump(wiki.folder).siteinfo).write_bytes(path.read_bytes()[:-9])
+    (path := find_dump(wiki.folder)[0].siteinfo).write_bytes(path.read_bytes()[:-9])
     with pytest.raises(SteleError, match="not a readable siteinfo"):
         next(read_dump(find_dump(wiki.folder)))
 

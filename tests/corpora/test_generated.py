@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 import pytest
 
-from stele.corpora.dumps import find_dump, read_dump
+from stele.corpora.dump_files import find_dump
+from stele.corpora.dumps import read_dump
 from stele.corpora.sentences import tidy
 from stele.corpora.titles import Site
 from stele.corpora.wikipedia import Aside

@@ -110,7 +110,8 @@ def test_a_wiki_without_items_has_pages_without_entities(tmp_path, dump, capsys)
     assert "no item has a page of enwiki" in said and "not one of 7 pages has an entity" in said
 
 
-def test_a_wiki_without_pages(tmp_path, wiki):
+def test_a_wiki_without_articles(tmp_path, wiki):
+    wiki.add("Talk:A", "talk", namespace=1)
     items = table_of_items(tmp_path / "items", items_per_site(ITEMS))
     found = knowledge_base(tmp_path, wiki.write(), items)
     assert found.pages == found.links == [] and found.record["links"]["found"] == 0

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from stele.corpora.decompress import read_blocks
-from stele.corpora.dumps import find_dump
+from stele.corpora.dump_files import find_dump
 from stele.corpora.wikitext import extract
 from stele.documents import Link, Section, read_documents
 from stele.outputs import files_digest
@@ -148,7 +148,7 @@ def test_a_real_dump_in_shards_is_the_whole(real_data, run, wiki, tmp_path, lang
     """The excerpt as upstream packs dumps: a header, blocks of 20 pages, a footer, and an index."""
     dataset = excerpt(real_data, language, tmp_path)
     whole = run("wikipedia", dataset, language=language, output="whole")
-    xml = b"".join(read_blocks(find_dump(dataset.parent).articles)).decode()
+    xml = b"".join(read_blocks(find_dump(dataset.parent)[0].articles)).decode()
     wiki.header, first, rest = xml.partition("<page>")
     pages = (first + rest).rpartition("</page>")[0].split("</page>")
     wiki.pages = [(re.search("<title>(.*?)</title>", page)[1], f"{page}</page>") for page in pages]

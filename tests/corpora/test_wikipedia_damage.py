@@ -9,7 +9,7 @@ from contextlib import ExitStack, nullcontext
 
 import pytest
 
-from stele.corpora.dumps import find_dump
+from stele.corpora.dump_files import find_dump
 from stele.corpora.wikipedia import Aside
 from stele.errors import SteleError
 from stele.outputs import files_digest
@@ -57,16 +57,17 @@ sys.exit(code)
 
 
 def test_memory_does_not_grow_with_the_dump(wiki, tmp_path):
-    """The same blocks of articles, redirects and other pages 4 and 40 times: 3 and 34 MB of XML."""
+    """The same articles, redirects and other pages 4 and 40 times, but for their ids: 3 and 34 MB of XML."""
     letters = random.Random(1)
     for i in range(60):
         wiki.add(f"Page {i}", "Some words and a [[link]] of it. " * 40)
         wiki.add(f"Old {i}", "#REDIRECT", redirect=f"Page {i}")
         wiki.add(f"Template:{i}", letters.randbytes(6000).hex(), namespace=10)
-    packed = bz2.compress("".join(xml for _, xml in wiki.pages).encode())
+    xml = "".join(xml for _, xml in wiki.pages)
+    packed = [bz2.compress(xml.replace("<id>", f"<id>{time}").encode()) for time in range(1000, 1040)]
     peaks = []
     for times in (4, 40):
-        blocks = [bz2.compress(wiki.header.encode()), *[packed] * times, bz2.compress(b"</mediawiki>\n")]
+        blocks = [bz2.compress(wiki.header.encode()), *packed[:times], bz2.compress(b"</mediawiki>\n")]
         record = wiki.write("xwiki-1-pages-articles.xml.bz2", b"".join(blocks))
         output = tmp_path / str(times) / "record.json"
         command = ["corpora", "wikipedia", "--language", "en", "--dataset", record, "--output", output]
@@ -83,7 +84,7 @@ def test_damage_leaves_nothing_new_and_what_was_there_before(wiki, run, tmp_path
         wiki.add(f"Page {i}", f"Text {i}. " * 50)
     before = run("wikipedia", wiki.multistream(pages_per_block=20), "--shard", "2/2")
     kept = files_digest(before.folder, skip=frozenset())
-    dump, index, _ = find_dump(wiki.folder)
+    ((dump, index, _),) = find_dump(wiki.folder)
     data = dump.read_bytes()
     if damage == "cut":
         dump.write_bytes(data[:-30])
@@ -98,3 +99,40 @@ def test_damage_leaves_nothing_new_and_what_was_there_before(wiki, run, tmp_path
         assert done.code == 1 and "Traceback" not in done.error and "xwiki-1-" in done.error
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset", "out"]
     assert files_digest(before.folder, skip=frozenset()) == kept
+
+
+@pytest.mark.parametrize("shard", ["1/1", "1/3"])
+@pytest.mark.parametrize("packing", ["plain", "multistream"])
+def test_a_dump_without_pages_is_refused(wiki, run, packing, shard):
+    record = wiki.multistream() if packing == "multistream" else wiki.write()
+    done = run("wikipedia", record, "--shard", shard)
+    assert done.code == 1 and "pages-articles" in done.error and "not one page in it" in done.error
+    assert done.record is None
+
+
+def test_pages_of_one_id_are_refused(wiki, run):
+    wiki.add("A", "Text.")
+    wiki.add("B", "Text.")
+    wiki.add("Old", "#REDIRECT", redirect="A")
+    xml = wiki.xml()
+    same = run("wikipedia", wiki.write(data=xml.replace("<id>2</id>", "<id>1</id>").encode()))
+    assert same.code == 1 and "1 pages have the id of a page before them" in same.error and same.record is None
+    redirect = xml.replace("<id>3</id>", "<id>1</id>")  # no document: nothing is known by its id
+    assert run("wikipedia", wiki.write(data=redirect.encode())).record["documents"] == 2
+
+
+@pytest.mark.parametrize("command", ["wikipedia", "cc100", "page_entities"])
+def test_a_mistyped_record_is_noticed_before_the_work(tmp_path, capsys, monkeypatch, command):
+    """The data lie beside the record that is meant; without them there would be another error."""
+    from stele import cli
+
+    monkeypatch.setattr("stele.outputs.atomic_directory", lambda folder: pytest.fail("work was begun"))
+    (tmp_path / "swwiki-1-pages-articles.xml").write_text("<mediawiki/>")
+    (tmp_path / "sw.txt").write_text("Text.\n")
+    (tmp_path / "x-wb_items_per_site.sql.gz").write_bytes(b"")
+    asked = ["--wikis", "swwiki"] if command == "page_entities" else ["--language", "sw"]
+    output = tmp_path / "out/record.json"
+    assert (
+        cli.main(["corpora", command, "--dataset", str(tmp_path / "recrod.json"), *asked, "--output", str(output)]) == 1
+    )
+    assert "recrod.json: no such record" in capsys.readouterr().err and not output.parent.exists()

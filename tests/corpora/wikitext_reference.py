@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from stele.corpora.dumps import DumpFiles, read_dump
+from stele.corpora.dump_files import DumpFiles
+from stele.corpora.dumps import read_dump
 from stele.corpora.titles import MAIN, Site
 
 CATEGORIES = "Category|Kategorie|Catégorie|Kategoreja|Категория|تصنيف|বিষয়শ্রেণী|श्रेणी|分类|หมวดหมู่|분류|వర్గం|Κατηγορία"
@@ -54,7 +55,7 @@ def real_wikis(folder: Path) -> list[Wiki]:
 
 def dump_wiki(path: Path) -> Wiki:
     """The articles of a dump; `ltgwiki-pages-articles.xml` is of wiki ltgwiki."""
-    site, *pages = read_dump(DumpFiles(path, None))
+    site, *pages = read_dump([DumpFiles(path)])
     articles = [
         (page.title, page.text)
         for page in pages

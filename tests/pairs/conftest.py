@@ -72,6 +72,8 @@ def knowledge_pairs(tmp_path):
             str(seed),
             "--threads",
             str(threads),
+            "--memory-mb",
+            "2000",
         ]
         given += ["--knowledge-base", *(f"{code}={path}" for code, path in bases.items())]
         given += ["--documents", *(f"{code}={','.join(map(str, paths))}" for code, paths in sources.items())]

@@ -104,7 +104,7 @@ DUMP = "swwiki-20230101-pages-articles"
 )
 def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version(run, names):
     from stele.catalogue import datasets
-    from stele.corpora.dumps import find_dump
+    from stele.corpora.dump_files import find_dump
 
     (folder := run.folder / "own" / "deep").mkdir(parents=True)
     for name in names:
@@ -114,7 +114,7 @@ def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version
     assert run.have() == sorted([*names, "record.json"])
     assert run.record["version"] is None
     assert {facts["name"] for facts in run.record["files"].values()} == {f"deep/{name}" for name in names}
-    dump = find_dump(run.output.parent)
+    (dump,) = find_dump(run.output.parent)
     assert dump.articles.name == names[-1] and (dump.index and dump.index.name) == (names[0] if names[1:] else None)
 
 

@@ -64,7 +64,7 @@ rule knowledge_pairs:
     shell:
         "python -m stele pairs knowledge_pairs --recipe {params.recipe:q} --part {wildcards.part}"
         " --knowledge-base {params.knowledge_base} --documents {params.documents}"
-        " --threads {threads} --seed {params.seed} --output {output.record} > {log} 2>&1"
+        " --memory-mb {resources.mem_mb} --threads {threads} --seed {params.seed} --output {output.record} > {log} 2>&1"
 
 
 rule tokenise:

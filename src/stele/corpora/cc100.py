@@ -37,6 +37,7 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     if args.limit is not None and args.limit < 1:
         raise SteleError(f"--limit {args.limit}: want a number of documents, at least 1")
+    records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
     dropped: Counter[str] = Counter()
     with outputs.atomic_directory(args.output.parent) as folder:

@@ -7,14 +7,15 @@ formats 0.3 to 0.11 (https://www.mediawiki.org/xml/export-0.11.xsd and its prede
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 from lxml import etree
 
-from stele.corpora.decompress import compression_of, read_blocks
+from stele.corpora.decompress import read_blocks
+from stele.corpora.dump_files import DumpFiles, parts_of_shard
 from stele.corpora.siteinfo import Siteinfo, read_siteinfo, redirect_pattern, site_of
 from stele.corpora.titles import Site
 from stele.errors import SteleError
@@ -25,18 +26,6 @@ _END = b"</mediawiki>\n"
 _LINE = re.compile(rb"^(\d+):\d+:", re.M)  # of an index: offset:page id:title
 # what may stand before the root: a declaration, comments, white space; a document type (and its entities) may not
 _PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
-
-
-class DumpFiles(NamedTuple):
-    """The dump of one wiki: the articles, for a multistream dump its index, and the wiki's siteinfo."""
-
-    articles: Path
-    index: Path | None = None
-    siteinfo: Path | None = None
-
-    def can_be_cut(self) -> bool:
-        """Whether it has blocks that can be read on their own, and an index that says where they are."""
-        return self.index is not None and compression_of(self.articles) == "bzip2"
 
 
 class Page(NamedTuple):
@@ -56,28 +45,6 @@ class Part(NamedTuple):
     header: int
     begin: int
     end: int
-
-
-def find_dump(folder: Path) -> DumpFiles:
-    """The dump in a dataset folder; several or none are an error that lists what is there."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    of_articles = [path for path in files if "pages-articles" in path.name]
-    articles = [path for path in of_articles if re.search(r"\.xml(?:-p\d+p\d+)?[^/]*$", path.name)]
-    articles = [path for path in articles if "index" not in path.name]
-    multistream = [path for path in articles if "multistream" in path.name]
-    chosen = multistream or articles
-    if len(chosen) != 1:
-        there = ", ".join(path.name for path in files) if folder.is_dir() else "no such folder"
-        raise SteleError(f"{folder}: want one *-pages-articles*.xml or .xml.bz2, found {len(chosen)} (files: {there})")
-    dump = chosen[0]
-    indexes = [path for path in of_articles if path != dump and _stem(path).replace("-index", "") == _stem(dump)]
-    wiki = dump.name.partition("-")[0]
-    about = [path for path in files if re.fullmatch(rf"{re.escape(wiki)}-.*siteinfo-namespaces\.json.*", path.name)]
-    return DumpFiles(dump, indexes[0] if multistream and indexes else None, about[-1] if about else None)
-
-
-def _stem(path: Path) -> str:
-    return path.name.partition(".")[0]
 
 
 def block_offsets(index: Path) -> Iterator[int]:
@@ -127,13 +94,25 @@ def shard_part(offsets: Iterable[int], size: int, shard: int, shards: int) -> Pa
 
 
 def read_dump(
-    dump: DumpFiles, shard: int = 1, shards: int = 1, progress: Callable[[int], None] | None = None
+    dump: Sequence[DumpFiles], shard: int = 1, shards: int = 1, progress: Callable[[int], None] | None = None
 ) -> Iterator[Site | Page]:
-    """First the Site of a dump, then the pages of one shard, in order.
+    """The Site of a dump, or of each of its parts, before the pages of one shard, in order.
 
-    A dump that cannot be cut is shard 1 whole, the others have no page. Raises SteleError for what is damaged,
-    truncated, declares entities, or does not match its index.
+    A shard of a dump in parts is some of them, whole; a dump that cannot be cut is shard 1 whole. Other shards have a
+    Site and no page. Raises SteleError for what is damaged, truncated, declares entities, or does not match its index.
     """
+    if len(dump) == 1:
+        return _read(dump[0], shard, shards, progress)
+    chosen = parts_of_shard(dump, shard, shards)
+    return chain.from_iterable(_read(part, 1, 1, progress) for part in chosen) if chosen else _read(dump[0], 2, 2, None)
+
+
+def can_be_shared(dump: Sequence[DumpFiles]) -> bool:
+    """Whether shards can share a dump: it has several parts, or blocks and an index that names them."""
+    return len(dump) > 1 or (dump[0].can_be_cut() and next(block_offsets(dump[0].index), None) is not None)
+
+
+def _read(dump: DumpFiles, shard: int, shards: int, progress: Callable[[int], None] | None) -> Iterator[Site | Page]:
     path, more = dump.articles, read_siteinfo(dump.siteinfo)
     part = None
     if shards > 1 and dump.can_be_cut():
@@ -201,7 +180,7 @@ def _parse(blocks: Iterator[bytes], path: Path, more: Siteinfo) -> Iterator[Site
                 yield site
             else:
                 if site is None:
-                    raise SteleError(f"{path}: a page before the <siteinfo>: not a MediaWiki export")
+                    raise _no_siteinfo(path)
                 page = _page(element, site, unmarked)
                 last = page.title
                 yield page
@@ -212,7 +191,7 @@ def _parse(blocks: Iterator[bytes], path: Path, more: Siteinfo) -> Iterator[Site
         after = f" after page {last!r}" if last else ""
         raise SteleError(f"{path}: damaged or truncated XML{after} ({error.msg}); fetch it again") from None
     if site is None:
-        raise SteleError(f"{path}: no <siteinfo> in it: not a MediaWiki export of pages")
+        raise _no_siteinfo(path)
 
 
 def _refuse_doctype(head: bytes, path: Path) -> None:
@@ -231,6 +210,13 @@ def _refuse_doctype(head: bytes, path: Path) -> None:
 def _doctype(path: Path) -> SteleError:
     return SteleError(
         f"{path}: declares a document type, which no MediaWiki export does (it may hide entities); refused"
+    )
+
+
+def _no_siteinfo(path: Path) -> SteleError:
+    return SteleError(
+        f"{path}: an export without a <siteinfo> before its first page, which says the wiki's namespaces and how it "
+        "writes titles; export the pages again with it, or copy it from another export of the same wiki"
     )
 
 

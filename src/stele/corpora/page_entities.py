@@ -43,6 +43,7 @@ def run(args: argparse.Namespace) -> None:
     for wiki in wikis:
         if not re.fullmatch(r"\w+", wiki, re.ASCII):
             raise SteleError(f"--wikis {wiki}: not the name of a wiki's database, such as enwiki or be_x_oldwiki")
+    records.read_record(args.dataset)  # before the work, not after it
     path = find_table(args.dataset.parent)
     with outputs.atomic_directory(args.output.parent) as folder:
         try:

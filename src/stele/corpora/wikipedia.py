@@ -2,7 +2,7 @@
 
 One shard of a multistream dump a job; a dump without blocks is shard 1 whole. Kept are wikitext pages of the main
 namespace with a sentence; redirects go to redirects.parquet (title -> target, both in normal form), pages that cannot
-be parsed to rejects.jsonl. Memory does not grow with the dump but for eight bytes a title.
+be parsed to rejects.jsonl. Memory does not grow with the dump but for sixteen bytes a page.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import json
 import logging
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from stele import outputs, progress, records
-from stele.corpora.dumps import DumpFiles, Page, find_dump, read_dump
+from stele.corpora.dump_files import DumpFiles, find_dump, missing_pages
+from stele.corpora.dumps import Page, can_be_shared, read_dump
 from stele.corpora.sentences import split_sentences
 from stele.corpora.titles import MAIN, Site
 from stele.corpora.wikitext import PageText, extract
@@ -47,11 +48,13 @@ def run(args: argparse.Namespace) -> None:
     if args.limit is not None and args.limit < 1:
         raise SteleError(f"--limit {args.limit}: want a number of documents, at least 1")
     shard, shards = parse_shard(args.shard)
+    records.read_record(args.dataset)  # before the work, not after it
     dump = find_dump(args.dataset.parent)
+    where = dump[0].articles if len(dump) == 1 else args.dataset.parent
     notes = _notes(dump, shards)
     with outputs.atomic_directory(args.output.parent) as folder, ExitStack() as stack:
         stack.enter_context(_without_collector())
-        size = dump.articles.stat().st_size // shards
+        size = sum(part.articles.stat().st_size for part in dump) // shards
         bar = stack.enter_context(progress.bar(size, f"wikipedia {args.language} {args.shard}", "B"))
         aside = Aside(folder, stack)
         writer = stack.enter_context(DocumentWriter(folder))
@@ -61,7 +64,9 @@ def run(args: argparse.Namespace) -> None:
             except SteleError as error:  # it breaks a rule of documents
                 aside.reject(document.title, error)
         stack.close()  # what was written must be whole before it is digested
-        aside.check(writer.counts["documents"], dump.articles)
+        aside.check(writer.counts["documents"], where)
+        if aside.pages == 0 and (shards == 1 or (shard == 1 and not can_be_shared(dump))):
+            raise SteleError(f"{where}: not one page in it, only what says which wiki it is; fetch the dump again")
         records.write_record(
             folder / args.output.name,
             job="corpora wikipedia",
@@ -95,15 +100,17 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _notes(dump: DumpFiles, shards: int) -> list[str]:
+def _notes(dump: Sequence[DumpFiles], shards: int) -> list[str]:
     """What the reader of a record should know of the dump."""
     notes = []
-    if shards > 1 and not dump.can_be_cut():
+    if gap := missing_pages(dump):
+        notes.append(f"parts are missing: no file has pages {gap}")
+    if shards > 1 and not can_be_shared(dump):
         notes.append("no multistream dump with an index: the first shard is all of it, the others are empty")
-    if dump.siteinfo is None:
+    if dump[0].siteinfo is None:
         notes.append("no siteinfo-namespaces.json.gz: aliases of namespaces are those that Stele knows")
     for note in notes:
-        log.warning("%s: %s", dump.articles, note)
+        log.warning("%s: %s", dump[0].articles, note)
     return notes
 
 
@@ -112,11 +119,12 @@ class Aside:
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.site = Site()
+        self.pages = 0
         self.dropped: Counter[str] = Counter()
         self.rejects, self.first_reject = 0, ""
         self.redirects = stack.enter_context(RowWriter(folder / "redirects.parquet", ("title", "target")))
         self._file: IO[str] = stack.enter_context(outputs.atomic_file(folder / "rejects.jsonl"))
-        self._titles = array("Q")
+        self._titles, self._ids = array("Q"), array("Q")
 
     def reject(self, title: str, error: Exception) -> None:
         self.rejects += 1
@@ -130,19 +138,39 @@ class Aside:
         self.redirects.add((title, target))
 
     def saw(self, title: str) -> None:
-        """Notes the title of an article or a redirect, by a digest of eight bytes."""
-        self._titles.append(int.from_bytes(hashlib.blake2b(title.encode(), digest_size=8).digest()))
+        """Notes the title of an article or a redirect."""
+        self._titles.append(_eight_bytes(title))
+
+    def saw_document(self, page_id: str) -> None:
+        """Notes the id of a page that becomes a document."""
+        self._ids.append(_eight_bytes(page_id))
 
     def duplicate_titles(self) -> int:
         """How many articles and redirects have the title of one before them."""
-        import numpy as np
-
-        return len(self._titles) - len(np.unique(np.frombuffer(self._titles, np.uint64))) if self._titles else 0
+        return _repeated(self._titles)
 
     def check(self, documents: int, path: Path) -> None:
-        """Raises SteleError when more than ten pages and more than one in a thousand could not be parsed."""
+        """Raises SteleError when more than ten pages and more than one in a thousand could not be parsed, and when
+        pages share an id, by which documents are known.
+        """
+        if repeated := _repeated(self._ids):
+            raise SteleError(
+                f"{path}: {repeated} pages have the id of a page before them, as no dump of one wiki has; "
+                "was it put together from several? Fetch it again"
+            )
         if self.rejects > max(REJECTS, REJECTED_SHARE * (documents + self.rejects)):
             raise SteleError(f"{path}: {self.rejects} pages could not be parsed; the first: {self.first_reject}")
+
+
+def _eight_bytes(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
+def _repeated(digests: array[int]) -> int:
+    """How many of some numbers came before."""
+    import numpy as np
+
+    return len(digests) - len(np.unique(np.frombuffer(digests, np.uint64))) if digests else 0
 
 
 def parse_shard(text: str) -> tuple[int, int]:
@@ -160,6 +188,7 @@ def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iter
         if isinstance(page, Site):
             site = aside.site = page
             continue
+        aside.pages += 1
         kind = _kind(page)
         if kind not in ("articles", "redirects"):
             aside.dropped[kind] += 1
@@ -177,6 +206,7 @@ def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iter
             aside.dropped["without_text"] += 1
         else:
             aside.saw(title)
+            aside.saw_document(page.page_id)
             yield document
 
 

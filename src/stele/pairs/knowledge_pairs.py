@@ -35,6 +35,7 @@ SCHEMA = pa.schema(
         *((name, pa.int32()) for name in ("query_page", "passage_page")),
     ]
 )
+JOIN = 4  # the join of links has one in so many bytes of the job's memory; the others are for candidates and texts
 OVERDRAW = 2  # candidates whose texts are read for each pair that is wanted, at first: some will be dropped
 
 
@@ -48,8 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD[,RECORD...]", help="shards in order"
     )
     parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
-    parser.add_argument("--memory-mb", type=int, default=2000, help="of the join of links (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="of the same (default: %(default)s)")
+    parser.add_argument(
+        "--memory-mb", required=True, type=int, help="memory of the job; a quarter for its join of links"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="of the join (default: %(default)s)")
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
 
 
@@ -67,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
     with outputs.atomic_directory(args.output.parent) as folder:
         work = folder / "work"
         work.mkdir()
-        knowledge = [Knowledge(bases[code], args.memory_mb, args.threads, work) for code in codes]
+        knowledge = [Knowledge(bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
         key = derive(args.seed, recipe.method, args.part)
         facts = mine(module, recipe, knowledge, {code: documents[code] for code in codes}, key, folder / PAIRS, work)
         pairs, candidates = facts["pairs"], facts["candidates"]

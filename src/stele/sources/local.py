@@ -60,7 +60,7 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
             for path in _below(names, base, rules.get("keep")):
                 take(f"{base}/{path}" if base else path, path, {"path": path})
         elif not file.get("optional"):
-            missing.append(file["path"])
+            missing.append(" or ".join([file["path"], *file.get("variants", ())]))
     if missing:
         raise SteleError(_missing(source, where, missing, names))
     if not source["files"]:
