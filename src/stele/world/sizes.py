@@ -53,7 +53,6 @@ class Dials(_Sizes):
     inverse: Share = 0.7
     named: Share = 0.4
     topic: Share = 0.6
-    adjective: Share = 0.3
     dated: Share = 0.15
 
 
