@@ -9,6 +9,7 @@ from knowledge_texts import random_wiki
 
 from stele.errors import SteleError
 from stele.pairs import pair_statistics
+from stele.pairs._overlap import SIZE, shared, sketch
 
 WIKIS = {code: random_wiki(code, 40, n, entities=60) for n, code in enumerate(("ar", "en", "sw"))}
 
@@ -33,6 +34,22 @@ def statistics(folder, given):
     return output
 
 
+def common(one, other):
+    """How many pairs two runs share, whichever side asks."""
+    return len(
+        set.intersection(*({frozenset((row["query"], row["passage"])) for row in run.rows} for run in (one, other)))
+    )
+
+
+def test_overlaps_of_many_pairs_are_told_from_a_part_of_them():
+    texts = [(f"query {n}", f"passage {n}") for n in range(40_000)]
+    one, other = texts[:24_000], [(passage, query) for query, passage in texts[12_000:]]
+    sketches = [sketch(one), sketch(other[20_000:], sketch(other[:20_000]))]  # whole, and a block after another
+    assert [len(hashes) for hashes in sketches] == [SIZE, SIZE]
+    assert shared(sketches, [len(one), len(other)]) == pytest.approx(12_000, rel=0.05)
+    assert shared([sketch(one[:90]), sketch(one[60:70])], [90, 10]) == 10
+
+
 def test_table_and_map(tmp_path, made):
     output = statistics(tmp_path, [f"{recipe}={pairs.path}" for (recipe, _), pairs in made.items()])
     with open(output, encoding="utf-8", newline="") as handle:
@@ -46,6 +63,9 @@ def test_table_and_map(tmp_path, made):
     for key, row in parts.items():
         record = made[key].record
         assert (int(row["candidates"]), int(row["pairs"])) == (record["candidates"], record["pairs"])
+        for other in {name.removeprefix("shared_with_") for name in row if name.startswith("shared_with_")}:
+            there = (other, key[1]) in made and other != key[0]
+            assert row[f"shared_with_{other}"] == (str(common(made[key], made[other, key[1]])) if there else "")
         dropped = {name.removeprefix("dropped_"): int(n) for name, n in row.items() if name.startswith("dropped_")}
         assert {reason: n for reason, n in dropped.items() if n} == record["dropped"]
 

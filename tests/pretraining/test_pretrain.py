@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def run(tmp_path, base, pairs, capsys):
 
 
 @pytest.mark.parametrize("objective", list(OWN))
-def test_every_objective_writes_an_encoder(run, tmp_path, base, objective):
+def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsys):
     from transformers import AutoModel, AutoTokenizer
 
     code, log = run(objective=objective, snapshots=[2])
@@ -62,6 +63,16 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective):
         mixing = "all_languages" if objective in ("kept", "moco") else "one_language"
         whole = {"examples": 6, "mixing": mixing, "vectors_at_most": 6, "vectors_on_average": 6.0}
         assert group == (None if objective == "mlm" else whole)
+    choices = {"msm": group and group["vectors_on_average"], "moco": 37, "mlm": len(AutoTokenizer.from_pretrained(out))}
+    chances = {
+        name: math.exp(chance) for name, chance in record["chance"].items() if name != "mlm" or objective == "mlm"
+    }
+    tasks = ["crop", "ilk", "clk"] if objective == "kept" else [objective]
+    assert chances == {name: pytest.approx(choices.get(objective, 6), rel=1e-3) for name in tasks}
+    assert record["losses"].keys() <= record["chance"].keys() and f"{tasks[0]}: loss " in log
+    main(["pretraining", "losses", str(out / "record.json")])
+    first = f"| mine | {tasks[0]} | 6 | {record['losses'][tasks[0]]:.2f} | {record['chance'][tasks[0]]:.2f} |"
+    assert first in capsys.readouterr().out
     assert record["arithmetic"]["flops"] == pytest.approx(6 * record["arithmetic"]["flops_per_step"])
     assert not (tmp_path / "state").exists(), "the state goes when the job is done"
 

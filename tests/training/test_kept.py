@@ -50,7 +50,7 @@ def test_equation_4_by_hand(tmp_path):
     columns = list(zip(*inner, strict=True))
     other_way = [math.log(sum(math.exp(s / 0.5) for s in c)) - c[i] / 0.5 for i, c in enumerate(columns)]
     assert abs(sum(losses) - sum(other_way)) > 0.3, "from queries to passages only"
-    assert (made["vectors"], made["duplicates"]) == (3, 0) and kept.negatives(settled) == 2
+    assert (made["vectors"], made["duplicates"]) == (3, 0) and kept.negatives(settled, 3) == 2
 
 
 def test_a_passage_equal_to_the_positive_is_no_negative(tmp_path):

@@ -1,5 +1,7 @@
 """Objectives as a whole: what a group holds, and each loss against the plain way to compute it."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -78,7 +80,18 @@ def test_english_uses_its_own_parts_where_they_are_separate(stores, changes, enc
 )
 def test_negatives_of_the_paper_s_sizes(changes, negatives):
     settled = recipe("msm", **{"documents": 16, "sentences": 32, **changes})
-    assert load_named(OBJECTIVES, "msm", "objective").negatives(settled) == negatives
+    msm = load_named(OBJECTIVES, "msm", "objective")
+    assert msm.negatives(settled, msm.vectors(settled)) == negatives
+
+
+@pytest.mark.parametrize("intra", [True, False])
+def test_a_guess_among_the_negatives_is_the_loss_of_vectors_that_say_nothing(intra):
+    settled = recipe("msm", documents=3, intra_negatives=intra)
+    loss = hierarchical_loss(
+        torch.zeros(12, 4), torch.zeros(12, 4), [4, 4, 4], mu=0.5, temperature=0.1, intra_negatives=intra
+    )
+    negatives = load_named(OBJECTIVES, "msm", "objective").negatives(settled, 12)
+    assert loss.item() == pytest.approx(math.log(1 + negatives))
 
 
 def test_equal_sentences_are_counted_and_masked_only_when_asked(tmp_path):

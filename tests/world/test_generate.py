@@ -179,6 +179,56 @@ def test_mentions_and_links_are_spans_of_names(world):
             assert mention.surface == world.entities[mention.entity].names[code]
 
 
+def symmetric(world: World, code: str) -> list[tuple]:
+    """Pairs of sentences of two pages that link to each other's page (equation 2 of KEPT)."""
+    linking: dict[tuple[str, str], list] = {}
+    for article in world.articles(code):
+        for sentence in article.sentences():
+            for target in {link.entity for link in sentence.links}:
+                linking.setdefault((article.entity, target), []).append(sentence)
+    return [
+        (one, other)
+        for (page, target), sentences in linking.items()
+        if page < target
+        for one in sentences
+        for other in linking.get((target, page), [])
+    ]
+
+
+def test_pages_of_values_tell_facts_the_other_way_round_with_links_back(world):
+    """The premise of ILK (KEPT 3.3): sentences that link to each other's page tell similar facts."""
+    for code in ("en", "ru", "th"):
+        pairs = symmetric(world, code)
+        same = [pair for pair in pairs if pair[0].fact == pair[1].fact is not None]
+        assert len(same) > 20 and len(same) > 0.6 * len(pairs)
+        assert all(one.text != other.text for one, other in same)
+        told = {fact for article in world.articles(code) for s in article.sentences() if s.value and (fact := s.fact)}
+        articles = {article.entity: article for article in world.articles(code)}
+        inverse = [s for a in articles.values() for s in a.sentences() if s.fact and s.fact.subject != a.entity]
+        for article in articles.values():
+            for sentence in article.sentences():
+                if sentence.fact and sentence.fact.subject != article.entity:
+                    assert sentence.fact.value == article.entity and sentence.fact in told
+                    assert sentence.fact.subject in {link.entity for link in sentence.links}
+                    assert sentence.value is None
+        possible = [
+            f for f in told if f.kind == "entity" and f.value in articles and not f.relation.endswith(".definition")
+        ]
+        assert 0.55 < len(inverse) / len(possible) < 0.85  # dials.inverse .7
+
+
+def test_links_back_grow_with_the_world():
+    few, many = (len(symmetric(generate(WorldSizes(entities=n), ["en"], 0), "en")) for n in (60, 240))
+    assert many > 3 * few
+
+
+def test_every_relation_between_entities_can_be_told_the_other_way_round(world):
+    whole = generate(WorldSizes(entities=20, types=8), ["en"], 0).concepts
+    for relation in (r for type_ in whole.types.values() for r in type_.relations):
+        assert bool(relation.inverse) == (relation.kind == "entity"), relation.name
+        assert all(p.startswith("{o} ") and p.count("{s}") == 1 for p in relation.inverse), relation.name
+
+
 def test_english_has_every_article_and_others_a_share(world):
     assert len(world.articles("en")) == len(world.entities)
     assert 0.3 < len(world.articles("te")) / len(world.entities) < 0.6

@@ -49,6 +49,26 @@ def test_hard_negatives_hold_no_answer_and_begin_with_the_same_page():
     assert found.hard(question("19", 0), "Rome built", 0, 3) == [1, 3]
 
 
+def test_what_tells_the_fact_is_a_positive_and_no_hard_negative():
+    asked = question("Rome", 0)
+    texts = [
+        ("Q3", "Born was the man there.", {asked.fact}),  # the page of the answer: without its name
+        ("Q1", "The man was born in Rome.", {asked.fact}),  # gold
+        ("Q2", "The man was born late.", set()),
+    ]
+    found = Collection(Passage(str(n), "", text, e, 0, 0, frozenset(facts)) for n, (e, text, facts) in enumerate(texts))
+    assert found.positives(asked) == [1, 0]
+    assert found.hard(asked, "man born", 1, 3) == [2]
+    assert found.positives(question("Paris", 0)) == []  # no gold passage
+
+
+def test_only_whole_sentences_of_a_hundred_words_tell_their_facts():
+    facts = [Fact("Q1", "person.born", "entity", f"Q{n}") for n in range(3)]
+    told = [Sentence(" ".join(f"w{n}" for n in range(60)), fact=fact) for fact in facts]
+    found = hundred_words(Article("Q1", "en", "Title", (Section("", (tuple(told),)),)), 1)
+    assert [p.facts for p in found] == [{facts[0]}, {facts[2]}]  # the second sentence is cut
+
+
 def test_nearest_passages_share_the_rarest_words():
     texts = ["a red fish", "a red dog", "a blue dog", *["a grey stone"] * 40]
     index = Lexical(texts)

@@ -77,17 +77,25 @@ def test_mrtydi_training_rows_are_whole_and_test_rows_name_ids_only(generated, l
 
 @pytest.mark.parametrize("language", MRTYDI)
 def test_mrtydi_gold_passages_tell_the_fact_that_is_asked(generated, language):
-    """By the world, not by the writer: the passage is the paragraph of the gold sentence."""
+    """By the world, not by the writer: the paragraph of the gold sentence first, then all others that tell the fact."""
     passages = {row["docid"]: row for row in corpus(generated, language)}
     articles = {a.entity: a for a in generated.world.articles(language)}
     asked = generated.world.questions("mrtydi", language, "test")
     topics = tydi(generated, language, "test")
     assert [t["query"] for t in topics] == [q.text for q in asked]
     for topic, question in zip(topics, asked, strict=True):
-        (docid,) = (p["docid"] for p in topic["positive_passages"])
+        docid, *others = (p["docid"] for p in topic["positive_passages"])
         number, _ = articles[question.entity].paragraph_of(question.gold.sentence)
         assert docid.endswith(f"#{number}") and passages[docid]["title"] == articles[question.entity].title
         assert question.answers[0] in passages[docid]["text"]
+        assert {(passages[d]["title"], int(d.partition("#")[2])) for d in (docid, *others)} == {
+            (article.title, n)
+            for article in articles.values()
+            for n, paragraph in enumerate(article.paragraphs())
+            if any(sentence.fact == question.fact for sentence in paragraph)
+        }
+    if language == "en":  # the page of the answer tells some facts, too
+        assert {len(topic["positive_passages"]) for topic in topics} == {1, 2}
 
 
 def test_mrtydi_page_numbers_are_those_of_the_wikipedia(generated):
@@ -152,12 +160,13 @@ def test_dpr_examples_have_a_gold_passage_with_the_answer_and_hard_negatives_wit
     hard = 0
     for example in examples:
         assert {"question", "answers", "positive_ctxs", "negative_ctxs", "hard_negative_ctxs"} <= set(example)
-        (gold,) = example["positive_ctxs"]
+        gold, *others = example["positive_ctxs"]
         assert any(answer in gold["text"] for answer in example["answers"])
-        for context in [gold, *example["hard_negative_ctxs"]]:
+        assert all(other["title"] in example["answers"] for other in others)  # the page of the answer tells it, too
+        for context in [*example["positive_ctxs"], *example["hard_negative_ctxs"]]:
             assert passages[context["passage_id"]] == (context["text"], context["title"])
         for context in example["hard_negative_ctxs"]:
-            assert context["passage_id"] != gold["passage_id"]
+            assert context["passage_id"] not in {right["passage_id"] for right in example["positive_ctxs"]}
             words = re.findall(r"\w+", context["text"])
             assert not any(answer in words for answer in example["answers"])
         hard += len(example["hard_negative_ctxs"])
@@ -205,7 +214,7 @@ def test_marco_lines_are_tevatrons(generated):
     assert len(train) == generated.manifest["counts"]["msmarco_passage"]["train"] > 0
     for row in train:
         assert list(row) == ["query_id", "query", "positive_passages", "negative_passages"]
-        assert len(row["positive_passages"]) == 1 and row["negative_passages"]
+        assert len(row["positive_passages"]) in (1, 2) and row["negative_passages"]
         docids = [p["docid"] for p in row["positive_passages"] + row["negative_passages"]]
         assert len(set(docids)) == len(docids)
         assert all(set(p) == {"docid", "title", "text"} for p in row["positive_passages"])

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,6 +25,7 @@ from stele import knowledge_base, outputs, records
 from stele.errors import SteleError
 from stele.pairs._knowledge import OF_TOKENS, PAIRS, Candidates, Knowledge, KnowledgeRecipe, sample, unpack
 from stele.pairs._knowledge_texts import BUCKET, Pair, Spool, fetch, kept
+from stele.pairs._overlap import SKETCH, sketch
 from stele.pairs._recipe import parse_recipe
 from stele.training.sampling import derive
 
@@ -126,9 +128,9 @@ def mine(
 
 
 def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[Pair]) -> int:
-    """Writes the pairs, a bucket of them a row group; returns how many there are."""
+    """Writes the pairs, a bucket of them a row group, and their sketch beside them; returns how many there are."""
     names = pa.array(codes, pa.string())
-    total, pairs = 0, iter(pairs)
+    total, pairs, hashes = 0, iter(pairs), sketch(())
     with pq.ParquetWriter(
         path, SCHEMA, compression="zstd", use_dictionary=["query_language", "passage_language"]
     ) as file:
@@ -140,6 +142,8 @@ def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[P
                 columns |= {f"{side}_language": names.take(pa.array(language)), f"{side}_page": page}
             file.write_table(pa.table(columns).select(SCHEMA.names).cast(SCHEMA))
             total += len(block)
+            hashes = sketch(zip(*texts, strict=True), hashes)
+    np.save(path.with_name(SKETCH), hashes)
     return total
 
 

@@ -1,8 +1,8 @@
 """Counts of the pairs mined from knowledge bases: a table (CSV, Markdown) and a heat map of languages (SVG).
 
 The table has a line for each language (pages, those with an entity, links) and for each recipe and part (candidates,
-pairs, what was dropped and why). The map shows how many CLK pairs each two languages have, on its diagonal how many ILK
-pairs each language has.
+pairs, what was dropped and why, how many pairs another recipe has, too). The map shows how many CLK pairs each two
+languages have, on its diagonal how many ILK pairs each language has.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from stele import records
 from stele.errors import SteleError
 from stele.outputs import atomic_file
 from stele.pairs._heat_map import draw, save
+from stele.pairs._overlap import read_sketch, shared
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +45,7 @@ def run(args: argparse.Namespace) -> None:
     if args.output.suffix != ".csv":
         raise SteleError(f"--output {args.output}: want a name that ends in .csv")
     made: dict[tuple[str, str], dict[str, Any]] = {}
+    paths: dict[tuple[str, str], Path] = {}
     for item in args.pairs:
         recipe, equals, path = item.partition("=")
         if not (recipe and equals and path):
@@ -51,8 +55,9 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(f"{path}: found a record of {record.get('job')!r}, want one of 'pairs knowledge_pairs'")
         if (recipe, record["part"]) in made:
             raise SteleError(f"--pairs: {recipe} of {record['part']} is given twice")
-        made[recipe, record["part"]] = record
-    languages, parts = language_rows(made), part_rows(made)
+        made[recipe, record["part"]], paths[recipe, record["part"]] = record, Path(path)
+    sketches = {key: read_sketch(path) for key, path in paths.items()}
+    languages, parts = language_rows(made), part_rows(made, sketches)
     with atomic_file(args.output) as handle:
         writer = csv.DictWriter(handle, columns([*languages, *parts]), restval="", lineterminator="\n")
         writer.writeheader()
@@ -74,14 +79,31 @@ def language_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row
     ]
 
 
-def part_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
-    """A row a recipe and part, in their order; what was dropped in columns `dropped_` and the reason."""
+def part_rows(
+    made: Mapping[tuple[str, str], Mapping[str, Any]], sketches: Mapping[tuple[str, str], np.ndarray]
+) -> list[Row]:
+    """A row a recipe and part, in their order.
+
+    What was dropped stands in columns `dropped_` and the reason; how many of the pairs another recipe of the same part
+    has, too, in columns `shared_with_` and the recipe.
+    """
+    recipes = sorted({recipe for recipe, _ in made})
+
+    def overlaps(recipe: str, part: str) -> Row:
+        others = [other for other in recipes if other != recipe and (other, part) in made]
+        keys = {other: ((recipe, part), (other, part)) for other in others}
+        return {
+            f"shared_with_{other}": shared([sketches[key] for key in both], [made[key]["pairs"] for key in both])
+            for other, both in keys.items()
+        }
+
     reasons = sorted({reason for record in made.values() for reason in record["dropped"]})
     return [
         {
             **dict(zip(FIRST, (recipe, record["method"], part), strict=True)),
             **{name: record[name] for name in OF_A_PART},
             **{f"dropped_{reason}": record["dropped"].get(reason, 0) for reason in reasons},
+            **overlaps(recipe, part),
         }
         for (recipe, part), record in sorted(made.items())
     ]

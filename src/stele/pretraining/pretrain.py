@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -82,7 +83,10 @@ def run(args: argparse.Namespace) -> None:
     )
     if where.first:
         facts = {**describe(recipe, made, outcome["counts"], wanted), "model": args.model}
-        facts |= {"losses": outcome["losses"], "processes": where.world}
+        losses, chance = outcome["losses"], chances(made, recipe, outcome["counts"], words.size)
+        facts |= {"losses": losses, "chance": chance, "processes": where.world}
+        for name in sorted(losses.keys() & chance.keys()):
+            log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])
         publish(args.output, model, base, snapshots, curve, inputs, clock, args.seed, facts)
         drop(state)
     where.wait()
@@ -108,7 +112,7 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
     one = next(iter(own.values()))
     beside = recipe.mlm_share * recipe.groups if len(made) > len(own) else 0.0
     groups = {name: (recipe.groups - beside) / len(own) for name in own} | ({"mlm": beside} if "mlm" not in own else {})
-    spent = counts["flops"]
+    spent, most = counts["flops"], one.objective.vectors(recipe)
     return {
         "objective": recipe.objective,
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
@@ -119,7 +123,7 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
             "examples_a_group": one.sampler.group_size,
         },
         "contrastive_group": contrastive_group(own, recipe, counts),
-        "negatives_per_query": one.objective.negatives(recipe),
+        "negatives_per_query": None if most is None else round(one.objective.negatives(recipe, most)),
         "pooling": one.objective.POOLING,
         "precision": recipe.precision,
         "languages": {
@@ -139,7 +143,7 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
 def contrastive_group(own: Mapping[str, Any], recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
     """How many vectors share negatives: the recipe's bound, and the mean of the run, whose documents may be shorter."""
     one = next(iter(own.values()))
-    if one.objective.negatives(recipe) is None:
+    if one.objective.vectors(recipe) is None:
         return None
     vectors, groups = (sum(counts[f"{what}_{name}"] for name in own) for what in ("vectors", "groups"))
     return {
@@ -148,6 +152,23 @@ def contrastive_group(own: Mapping[str, Any], recipe: Any, counts: Mapping[str, 
         "vectors_at_most": one.objective.vectors(recipe),
         "vectors_on_average": round(vectors / groups, 2),
     }
+
+
+def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], vocabulary: int) -> dict[str, float]:
+    """The loss, in nats, of each task by chance: the logarithm of how many a query chooses among in a mean group.
+
+    MLM chooses among the whole vocabulary.
+    """
+    found = {}
+    for name, task in made.items():
+        if not counts.get(f"groups_{name}"):  # a short run may have had none of a task
+            continue
+        if task.objective.vectors(recipe) is None:
+            choices = vocabulary
+        else:
+            choices = 1 + task.objective.negatives(recipe, counts[f"vectors_{name}"] / counts[f"groups_{name}"])
+        found[name] = round(math.log(choices), 6)
+    return found
 
 
 def publish(

@@ -7,6 +7,8 @@ position in a document can teach, and it is built in.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
 
 from stele.world.concepts import Inventory
 from stele.world.draws import Draws, stream
@@ -37,15 +39,17 @@ class Teller:
         self._facts = facts
         self._sizes = sizes
         self._seed = seed
+        self._article_frames = cache(self._frames_of_article)
 
     def article(self, entity: str) -> Article:
-        """The Wikipedia article about an entity: a lead and up to two sections."""
+        """The Wikipedia article about an entity: a lead, up to two sections, and one of the facts whose value it is."""
         draws = self._stream("article", entity)
         type_ = self._concepts.types[self._entities[entity].type]
-        lead, later = self._chosen(entity, draws)
+        lead, later = self._article_frames(entity)
         sections = [Section("", self._paragraphs(self._told(entity, lead, draws, opening=True), draws))]
         half = (len(later) + 1) // 2
-        for heading, frames in zip(type_.sections, (later[:half], later[half:]), strict=True):
+        parts = (later[:half], later[half:], self._inverse_frames(entity))
+        for heading, frames in zip((*type_.sections, self._concepts.inverse_heading), parts, strict=True):
             if frames:
                 told = self._told(entity, frames, draws, opening=False)
                 title = capitalised(self.grammar.lexicon.word(heading, draws))
@@ -89,6 +93,21 @@ class Teller:
             return Frame(fact, adjective=f"adjective.{draws.pick(self._concepts.adjectives)}")
         dated = fact.kind in ("entity", "noun") and draws.chance(self._sizes.dials.dated)
         return Frame(fact, dated=str(draws.between(1900, 2020)) if dated else "")
+
+    def _frames_of_article(self, entity: str) -> tuple[list[Frame], list[Frame]]:
+        return self._chosen(entity, self._stream("frames", entity))
+
+    def _inverse_frames(self, entity: str) -> list[Frame]:
+        """The facts whose value an entity is, as its own page tells them: a share of those on the subjects' pages."""
+        told = []
+        for fact in self._facts.about[entity]:
+            if self.code not in self._entities[fact.subject].coverage:
+                continue
+            draws = self._stream("inverse", fact.subject, fact.relation)
+            if draws.chance(self._sizes.dials.inverse):
+                lead, later = self._article_frames(fact.subject)
+                told += [replace(f, inverse=True) for f in (*lead, *later) if f.fact == fact]
+        return told
 
     def _chosen(self, entity: str, draws: Draws) -> tuple[list[Frame], list[Frame]]:
         """The frames that are told of an entity: those of the lead (definition first), and the later ones."""

@@ -21,7 +21,10 @@ INVENTED = {
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`name` is "type.relation", also the concept of its verb; `kind` is entity, year, number or noun."""
+    """`name` is "type.relation", also the concept of its verb; `kind` is entity, year, number or noun.
+
+    `inverse`: English patterns that tell the fact on the page of its value; only relations between entities have them.
+    """
 
     name: str
     kind: str
@@ -30,6 +33,7 @@ class Relation:
     word: str
     tell: tuple[str, ...]
     ask: tuple[str, ...]
+    inverse: tuple[str, ...]
     range: tuple[int, int] | None
     unit: str | None
 
@@ -60,6 +64,7 @@ class Inventory:
 
     types: dict[str, Type]
     lead: int
+    inverse_heading: str
     classes: dict[str, tuple[str, ...]]
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -110,7 +115,9 @@ def _inventory(n_types: int, n_nouns: int, n_verbs: int, n_adjectives: int) -> I
     for word in data["functions"]:
         add(f"function.{word}", "function", word)
     relations = {r.name: r for type_ in types.values() for r in (type_.definition, *type_.relations)}
-    return Inventory(types, data["lead"], classes, nouns, verbs, adjectives, words, parts, relations)
+    return Inventory(
+        types, data["lead"], data["inverse_heading"], classes, nouns, verbs, adjectives, words, parts, relations
+    )
 
 
 def _enough(words: list[str], count: int, ending: str) -> tuple[str, ...]:
@@ -161,6 +168,7 @@ def _relation(
         word=entry["word"],
         tell=tuple(entry["tell"]),
         ask=tuple(entry["ask"]),
+        inverse=tuple(entry.get("inverse", ())),
         range=tuple(entry["range"]) if "range" in entry else None,
         unit=entry.get("unit"),
     )

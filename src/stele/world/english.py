@@ -19,12 +19,15 @@ class English(Grammar):
         relation = self.concepts.relation(fact.relation)
         if relation.is_definition:
             return self.line(self._definition(frame, relation, draws), self._stop)
-        before, after = draws.pick(relation.tell).removeprefix("{s} ").split("{o}")
-        named = self.subject(fact.subject, subject, draws)
+        if frame.inverse:
+            before, after = draws.pick(relation.inverse).removeprefix("{o} ").split("{s}")
+            value = [self.name(fact.subject)]
+        else:
+            before, after = draws.pick(relation.tell).removeprefix("{s} ").split("{o}")
+            value = self.value(fact, relation, draws)[:1]  # the pattern writes the unit of a number itself
+        named = self.subject(frame.about, subject, draws)
         if subject == "name":
-            named = self._titled(named, fact.subject, draws)
-        # the pattern writes the unit of a number itself
-        value = self.value(fact, relation, draws)[:1]
+            named = self._titled(named, frame.about, draws)
         if before.endswith(" a ") and fact.kind == "noun":
             before = before.removesuffix("a ") + self.article(False, value[0].text)
         pieces = [*named, Piece(before.strip()), *value, Piece(after.strip())]

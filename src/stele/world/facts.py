@@ -126,6 +126,10 @@ class Facts:
         self.of: dict[str, tuple[Fact, ...]] = {
             id_: tuple(self._draw(entity, stream(seed, "facts", id_))) for id_, entity in entities.items()
         }
+        # the facts whose value an entity is, but for definitions: what its own page may tell the other way round
+        self.about: dict[str, list[Fact]] = {id_: [] for id_ in entities}
+        for fact in (fact for facts in self.of.values() for fact in facts[1:] if fact.kind == "entity"):
+            self.about[fact.value].append(fact)
 
     def _draw(self, entity: Entity, draws: Draws) -> list[Fact]:
         type_ = self._concepts.types[entity.type]

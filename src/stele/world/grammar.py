@@ -7,7 +7,7 @@ what is true: it is told what to say.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stele.world.concepts import Inventory, Relation
 from stele.world.draws import Draws
@@ -40,11 +40,20 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a sentence says, the same in every language: the fact, an adjective, and a year beside the fact."""
+    """What a sentence says, the same in every language: the fact, an adjective, and a year beside the fact.
+
+    `inverse`: the fact is told of its value (Y was founded by X), as a passive with the subject as its agent.
+    """
 
     fact: Fact
     adjective: str = ""
     dated: str = ""
+    inverse: bool = False
+
+    @property
+    def about(self) -> str:
+        """The entity that the sentence is about."""
+        return self.fact.value if self.inverse else self.fact.subject
 
 
 class Grammar:
@@ -72,15 +81,18 @@ class Grammar:
     # --- whole sentences
 
     def statement(self, frame: Frame, subject: str, draws: Draws) -> Line:
-        """Tells a frame; `subject` is "name", "noun" (the city) or "pronoun"."""
+        """Tells a frame; `subject` is "name", "noun" (the city) or "pronoun": how what it is about is called."""
         fact = frame.fact
         relation = self.concepts.relation(fact.relation)
         if relation.is_definition:
             return self.line(self._definition(frame, relation, draws), self._stop)
-        value = self.marked(self.value(fact, relation, draws), relation.role)
         verb = [Piece(self.lexicon.word(relation.name, draws))]
+        if frame.inverse:
+            verb, value = self._passive(verb), self.marked([self.name(fact.subject)], "by")
+        else:
+            value = self.marked(self.value(fact, relation, draws), relation.role)
         date = self.marked([Piece(frame.dated)], "in") if frame.dated else []
-        return self.line(self._ordered(self.subject(fact.subject, subject, draws), verb, value, date), self._stop)
+        return self.line(self._ordered(self.subject(frame.about, subject, draws), verb, value, date), self._stop)
 
     def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
         """Asks for the value of a fact, naming its subject; `mark` replaces the language's question mark."""
@@ -108,10 +120,14 @@ class Grammar:
 
     # --- parts of sentences
 
+    def name(self, entity: str) -> Piece:
+        """An entity by its name."""
+        return Piece(self.entities[entity].names[self.language.code], entity)
+
     def value(self, fact: Fact, relation: Relation, draws: Draws) -> list[Piece]:
         """The value of a fact: a name, digits (with what they count), or a noun."""
         if fact.kind == "entity":
-            return [Piece(self.entities[fact.value].names[self.language.code], fact.value, value=True)]
+            return [replace(self.name(fact.value), value=True)]
         if fact.kind == "noun":
             return [Piece(self.lexicon.word(fact.value, draws), value=True)]
         number = Piece(fact.value, value=True)
@@ -124,7 +140,7 @@ class Grammar:
         """The subject by its name, its type with an article, or a pronoun."""
         type_ = self.concepts.types[self.entities[entity].type]
         if how == "name":
-            pieces = [Piece(self.entities[entity].names[self.language.code], entity)]
+            pieces = [self.name(entity)]
         elif how == "noun":
             pieces = self.noun(self.lexicon.word(type_.name, draws), "", definite=True)
         else:
@@ -177,6 +193,11 @@ class Grammar:
         if self._order == "SOV":
             return [*name, *where, *described, *copula]
         return [*copula, *name, *described, *where] if self._order == "VSO" else [*name, *copula, *described, *where]
+
+    def _passive(self, verb: list[Piece]) -> list[Piece]:
+        """A verb in the passive: with a word before it or after it, or a suffix, as the language marks its nouns."""
+        mark = Piece(self.lexicon.function("passive"), glue=self._marking == "suffix")
+        return [mark, *verb] if self._marking == "preposition" else [*verb, mark]
 
     def _as_subject(self, pieces: list[Piece]) -> list[Piece]:
         return [*pieces, Piece(self.lexicon.function("subject"), glue=True)] if self._subject_marker else pieces

@@ -37,7 +37,8 @@ class Sentence:
 
     `mentions` are all spans that name an entity, `links` those of them that Wikipedia would link: not the article's own
     subject, and only entities that have an article in the language. `fact` is the frame that the sentence tells (None
-    if it tells none), and characters `value[0]` to `value[1]` are its value.
+    if it tells none), and characters `value[0]` to `value[1]` are its value; a sentence that is about the value itself
+    tells the fact the other way round and has no `value`.
     """
 
     text: str

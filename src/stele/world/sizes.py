@@ -38,7 +38,8 @@ class Dials(_Sizes):
 
     loan/loan_use: a concept has an English loan word / it is used where there is one. verbatim: a name stays in Latin
     letters. keep, swap, distractor: a frame is told in a language's article, changes place with the next, is followed
-    by a sentence that tells none. named: a sentence after the first names its subject in full. topic: a value comes
+    by a sentence that tells none. inverse: a fact that an article tells of another entity is told on that one's page,
+    too. named: a sentence after the first names its subject in full. topic: a value comes
     from the entity's own topic. cognate: multiplies the shares of cognates in languages.yaml.
     """
 
@@ -49,9 +50,9 @@ class Dials(_Sizes):
     keep: Share = 0.75
     swap: Share = 0.12
     distractor: Share = 0.15
+    inverse: Share = 0.7
     named: Share = 0.4
     topic: Share = 0.6
-    adjective: Share = 0.3
     dated: Share = 0.15
 
 

@@ -5,8 +5,8 @@ stores they read):
 
     POOLING                      how its vectors come from token states, None where it makes none
     examples(recipe)             examples in one group
-    negatives(recipe)            negatives of a query, None where there is no contrast
-    vectors(recipe)              where there is one: vectors that share a group's negatives, at most
+    vectors(recipe)              vectors that share a group's negatives, at most; None where there is no contrast
+    negatives(recipe, vectors)   where there is one: negatives of a query in a group of so many vectors
     batch(flat, words, recipe, language, rng)    arrays of one group, a pure function of its arguments; its `vectors`
                                  and `duplicates` are counted over the run; language None: the group mixes them
     flops(batch, recipe, shape)  operations of one group, forward and backward

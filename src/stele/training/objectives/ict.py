@@ -33,8 +33,8 @@ def examples(recipe: Recipe) -> int:
     return recipe.pairs
 
 
-def negatives(recipe: Recipe) -> int:
-    return recipe.pairs - 1
+def negatives(recipe: Recipe, vectors: float) -> float:
+    return vectors - 1
 
 
 def vectors(recipe: Recipe) -> int:

@@ -27,7 +27,7 @@ def examples(recipe: PretrainingRecipe) -> int:
     return recipe.mlm_sequences
 
 
-def negatives(recipe: PretrainingRecipe) -> None:
+def vectors(recipe: PretrainingRecipe) -> None:
     return None
 
 

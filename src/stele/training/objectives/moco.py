@@ -39,7 +39,7 @@ def examples(recipe: Recipe) -> int:
     return recipe.pairs
 
 
-def negatives(recipe: Recipe) -> int:
+def negatives(recipe: Recipe, vectors: float) -> int:
     return recipe.queue
 
 

@@ -33,10 +33,9 @@ def examples(recipe: Recipe) -> int:
     return recipe.documents
 
 
-def negatives(recipe: Recipe) -> int:
-    """Negatives of a query in a group of full documents."""
-    own = recipe.sentences if recipe.intra_negatives else 1
-    return (recipe.documents - 1) * recipe.sentences + own - 1
+def negatives(recipe: Recipe, vectors: float) -> float:
+    """Of documents that are alike long."""
+    return vectors - (1 if recipe.intra_negatives else vectors / recipe.documents)
 
 
 def vectors(recipe: Recipe) -> int:

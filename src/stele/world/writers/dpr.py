@@ -53,15 +53,15 @@ def example(
 
     `query` is what the negatives are near to: the question, or for a question in another language its English.
     """
-    gold = collection.gold(question)
-    if gold is None:
+    positives = collection.positives(question)
+    if not positives:
         return None
-    negatives = [collection.passages[n] for n in collection.hard(question, query, gold, hard)]
+    negatives = [collection.passages[n] for n in collection.hard(question, query, positives[0], hard)]
     return {
         "dataset": dataset,
         "question": question.text,
         "answers": list(question.answers),
-        "positive_ctxs": [context(collection.passages[gold], 1000)],
+        "positive_ctxs": [context(collection.passages[n], 1000) for n in positives],
         "negative_ctxs": [],
         "hard_negative_ctxs": [context(p, float(9 - n)) for n, p in enumerate(negatives)],
     }

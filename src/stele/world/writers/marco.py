@@ -24,14 +24,15 @@ def write(site: Site, library: Library) -> None:
 
     rows = []
     for question in library.world.questions("marco", "en", "train"):
-        if (gold := collection.gold(question)) is None:
+        if not (positives := collection.positives(question)):
             continue
+        negatives = collection.hard(question, question.text, positives[0], NEGATIVES)
         rows.append(
             {
                 "query_id": str(len(rows)),
                 "query": question.text,
-                "positive_passages": [passage(gold)],
-                "negative_passages": [passage(n) for n in collection.hard(question, question.text, gold, NEGATIVES)],
+                "positive_passages": [passage(n) for n in positives],
+                "negative_passages": [passage(n) for n in negatives],
             }
         )
     dev = [

@@ -23,14 +23,14 @@ def _passage(passage: Passage) -> dict[str, str]:
     return {"docid": passage.id, "title": passage.title, "text": passage.text}
 
 
-def _topic(number: int, question: Question, collection: Collection, gold: int, split: str) -> dict[str, Any]:
-    passage = collection.passages[gold]
+def _topic(number: int, question: Question, collection: Collection, positives: list[int], split: str) -> dict[str, Any]:
     row: dict[str, Any] = {"query_id": str(number), "query": question.text}
     if split != "train":
-        return row | {"positive_passages": [{"docid": passage.id, "title": "", "text": ""}]}
-    negatives = collection.hard(question, question.text, gold, NEGATIVES)
+        ids = (collection.passages[n].id for n in positives)
+        return row | {"positive_passages": [{"docid": id_, "title": "", "text": ""} for id_ in ids]}
+    negatives = collection.hard(question, question.text, positives[0], NEGATIVES)
     return row | {
-        "positive_passages": [_passage(passage)],
+        "positive_passages": [_passage(collection.passages[n]) for n in positives],
         "negative_passages": [_passage(collection.passages[n]) for n in negatives],
     }
 
@@ -41,8 +41,8 @@ def _topics(library: Library, language: str) -> Iterator[tuple[str, list[dict[st
     for split in ("train", "dev", "test"):
         rows = []
         for question in library.world.questions("mrtydi", language, split):
-            if (gold := collection.gold(question)) is not None:
-                rows.append(_topic(number, question, collection, gold, split))
+            if positives := collection.positives(question):
+                rows.append(_topic(number, question, collection, positives, split))
                 number += 1
         yield split, rows
 

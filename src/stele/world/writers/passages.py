@@ -11,14 +11,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from stele.world.model import Article, Question
+from stele.world.model import Article, Fact, Question, Sentence
 from stele.world.writers.negatives import Lexical
 
 WORDS = 100
 
 
 class Passage(NamedTuple):
-    """A passage; `first` to `last` are the article's sentences that it holds at least a part of."""
+    """A passage; `first` to `last` are the article's sentences that it holds at least a part of.
+
+    `facts` are those that it tells, in a whole sentence, of its own entity or of another one (model.Sentence).
+    """
 
     id: str
     title: str
@@ -26,6 +29,7 @@ class Passage(NamedTuple):
     entity: str
     first: int
     last: int
+    facts: frozenset[Fact] = frozenset()
 
 
 def paragraphs(article: Article, page: int, between: str) -> list[Passage]:
@@ -34,21 +38,37 @@ def paragraphs(article: Article, page: int, between: str) -> list[Passage]:
     for number, paragraph in enumerate(article.paragraphs()):
         text = between.join(s.text for s in paragraph)
         last = sentence + len(paragraph) - 1
-        found.append(Passage(f"{page}#{number}", article.title, text, article.entity, sentence, last))
+        name = f"{page}#{number}"
+        found.append(Passage(name, article.title, text, article.entity, sentence, last, _facts(paragraph)))
         sentence = last + 1
     return found
 
 
 def hundred_words(article: Article, first_id: int) -> list[Passage]:
     """The running text of an article in blocks of 100 words."""
-    tagged = [(word, n) for n, s in enumerate(article.sentences()) for word in s.text.split()]
-    blocks = [tagged[start : start + WORDS] for start in range(0, len(tagged), WORDS)]
-    return [
-        Passage(
-            str(first_id + n), article.title, " ".join(w for w, _ in block), article.entity, block[0][1], block[-1][1]
-        )
-        for n, block in enumerate(blocks)
-    ]
+    sentences, found = article.sentences(), []
+    tagged = [(word, n, end) for n, s in enumerate(sentences) for word, end in _words(s.text)]
+    for start in range(0, len(tagged), WORDS):
+        block = tagged[start : start + WORDS]
+        text, first, last = " ".join(word for word, _, _ in block), block[0][1], block[-1][1]
+        cut = (
+            start > 0 and not tagged[start - 1][2],
+            not block[-1][2],
+        )  # a sentence is cut where the block begins, ends
+        whole = sentences[first + cut[0] : last + 1 - cut[1]]
+        name = str(first_id + len(found))
+        found.append(Passage(name, article.title, text, article.entity, first, last, _facts(whole)))
+    return found
+
+
+def _words(text: str) -> list[tuple[str, bool]]:
+    """The words of a sentence, each with whether it is the last."""
+    *words, last = text.split()
+    return [*((word, False) for word in words), (last, True)]
+
+
+def _facts(sentences: Iterable[Sentence]) -> frozenset[Fact]:
+    return frozenset(s.fact for s in sentences if s.fact)
 
 
 class Collection:
@@ -57,8 +77,11 @@ class Collection:
     def __init__(self, passages: Iterable[Passage]) -> None:
         self.passages: list[Passage] = list(passages)
         self._of: dict[str, list[int]] = defaultdict(list)
+        self._telling: dict[Fact, list[int]] = defaultdict(list)
         for number, passage in enumerate(self.passages):
             self._of[passage.entity].append(number)
+            for fact in passage.facts:
+                self._telling[fact].append(number)
         self._lexical: Lexical | None = None
 
     def gold(self, question: Question, answers: Sequence[str] | None = None) -> int | None:
@@ -70,10 +93,20 @@ class Collection:
                 return number
         return None
 
+    def positives(self, question: Question) -> list[int]:
+        """Numbers of the passages that answer a question: the gold one first, then any other that tells the fact.
+
+        Those others tell it the other way round, on the page of the answer. Empty where there is no gold passage.
+        """
+        gold = self.gold(question)
+        if gold is None:
+            return []
+        return [gold, *(n for n in self._telling[question.fact] if n != gold)]
+
     def hard(self, question: Question, query: str, gold: int, count: int) -> list[int]:
         """Numbers of `count` hard negatives: one of the same page where it has one, the others near by words.
 
-        A passage that holds an answer is none; upstream excludes them in the same way.
+        A passage that holds an answer is none (upstream excludes them in the same way), nor is one that tells the fact.
         """
         same = [n for n in self._of[question.gold.entity] if n != gold and not self._answers(n, question)][:1]
         if self._lexical is None:
@@ -82,6 +115,8 @@ class Collection:
         return (same + [n for n in near if not self._answers(n, question)])[:count]
 
     def _answers(self, number: int, question: Question) -> bool:
-        """Whether a passage holds an answer; a number must stand there as a word of its own, not within another."""
+        """Whether a passage tells the fact or holds an answer: a number as a word of its own, not within another."""
+        if question.fact in self.passages[number].facts:
+            return True
         text = self.passages[number].text
         return any(a in text and (not a.isdigit() or re.search(rf"(?<!\d){a}(?!\d)", text)) for a in question.answers)

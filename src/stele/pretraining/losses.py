@@ -1,0 +1,40 @@
+"""Prints the losses with which pretrainings ended beside those of chance, as a Markdown table.
+
+    python -m stele pretraining losses work/miniature/encoders/*/pt0/record.json
+
+Losses are means over the last twentieth of the steps, in nats; chance is the logarithm of how many a query chooses
+among, of the vocabulary for MLM. A task whose loss is near chance has taught nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.errors import SteleError
+from stele.records import read_record
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("records", nargs="+", type=Path, metavar="RECORD", help="of `pretraining pretrain`")
+
+
+def run(args: argparse.Namespace) -> None:
+    print("| model | task | steps | loss | by chance | learnt |\n| --- | --- | --- | --- | --- | --- |")
+    for path in args.records:
+        record = read_record(path)
+        if "chance" not in record:
+            raise SteleError(f"{path}: found a record of {record.get('job')!r}, want one of 'pretrain' with `chance`")
+        for row in rows(record):
+            print(f"| {' | '.join(row)} |")
+
+
+def rows(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Model, task, steps, loss, chance and their difference of each task, as the table shows them."""
+    for task, chance in record["chance"].items():
+        loss = record["losses"].get(task)
+        if loss is not None:
+            numbers = (f"{number:.2f}" for number in (loss, chance, chance - loss))
+            yield (record["model"], task, str(record["steps"]), *numbers)
