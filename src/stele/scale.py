@@ -29,7 +29,7 @@ class Pages(Strict):
 
 
 class Corpora(Strict):
-    """The texts that pretraining is mined from. Nothing else can be cut: what is evaluated or fine-tuned on is whole."""
+    """How much is read of what pretraining is mined from. Nothing else is cut: what is evaluated is always whole."""
 
     cc100: Documents | None = None
     wikipedia: Pages | None = None

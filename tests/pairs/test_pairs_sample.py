@@ -1,4 +1,4 @@
-"""A store that is capped: a uniform sample, the same whatever the shards, with the number that there would be in all."""
+"""A store that is capped: a uniform sample, the same whatever the shards, and the number that there would be in all."""
 
 from collections import Counter
 

@@ -38,7 +38,7 @@ def example_bytes(plan: Mined, mining: str) -> float:
 
 
 def _shares(plan: Mined, mining: str, recipe: Mapping[str, Any]) -> dict[str, float]:
-    """language -> share of the draws, as far as sizes are known; 1 of texts of which nobody knows how large they are."""
+    """language -> its share of the draws; 1 where nobody knows how large texts are."""
     languages = recipe["languages"]
     corpora = {plan.corpus_of(mining, language) for language in languages}
     if plan.generated or any(plan.users_folder(corpus) for corpus in corpora):

@@ -35,15 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
     parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
-    parser.add_argument(
-        "--most", type=_number, metavar="N", help="keep a sample of at most N examples; default, or empty: all"
-    )
+    parser.add_argument("--most", type=int, metavar="N", help="keep a sample of at most N examples; default: all")
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
     parser.add_argument("--limit", type=int, metavar="N", help="take this many documents only")
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text else None
 
 
 def run(args: argparse.Namespace) -> None:
