@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from stele.cluster.needs import expected, gpu_threads, gpu_work, memory, room, runtime
 from stele.fingerprint import code, package_modules
-from stele.jobs import as_json, assignments
+from stele.jobs import as_json, assignments, option
 from stele.plan import finetuning_seed, pretraining_seed
 from stele.workflow import begin, command_line, finished, in_full, running
 

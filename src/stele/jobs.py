@@ -27,6 +27,11 @@ def assignments(records: dict[str, str]) -> list[str]:
     return [f"{name}={path}" for name, path in records.items()]
 
 
+def option(flag: str, value: Any) -> str:
+    """A flag and its value for the command line; nothing where there is no value."""
+    return "" if value is None else f"{flag} {value}"
+
+
 class Jobs(Figures):
     """The plan with the answers that the rules need."""
 

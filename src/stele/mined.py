@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from stele import catalogue, recipes
 from stele.catalogue import datasets
 from stele.catalogue.user_data import listing, part_files
+from stele.cost.texts import store_caps
 from stele.errors import SteleError, unknown
 from stele.plan import Plan
-from stele.scale import shards_of
+from stele.scale import first_of, shards_of
 
 KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
 OF_THE_PLAN = ("corpus", "parts")  # keys of a mining recipe that say what is read, not how it is mined
@@ -125,6 +126,10 @@ class Mined(Plan):
                 return f"{mining} wants {wanted} (found {', '.join(languages) or 'none'})"
         return None
 
+    def first(self, corpus: str) -> int | None:
+        """How many documents or pages of a corpus the scale takes; None: all, as of the user's own."""
+        return None if self.users_folder(corpus) else first_of(self.sizes, corpus)
+
     # --- corpora.smk ------------------------------------------------------------------------------------------------
     def wikipedia_documents(self, language: str) -> list[str]:
         """The records of a Wikipedia's documents, shard by shard."""
@@ -136,13 +141,22 @@ class Mined(Plan):
         own = self._own_dump(language)
         if own and not own.shared:
             return 1
-        return shards_of(self.sizes, self.wiki(language), own.size if own else None)
+        return shards_of(
+            self.sizes, self.wiki(language), own.size if own else self._known_dumps.get(self.wiki(language))
+        )
 
     def dump_mb(self, *languages: str) -> int:
         """About how many MB the dumps of some Wikipedias have: what time, memory and disk are reckoned by."""
-        known = {} if self.generated else catalogue.load("dump_sizes")
+        known = self._known_dumps
         own = {code: found.size for code in languages if (found := self._own_dump(code))}
         return sum(own.get(code, known.get(self.wiki(code), 1 << 20)) for code in languages) >> 20
+
+    @cached_property
+    def _known_dumps(self) -> dict[str, int]:
+        """About how many bytes are read of each Wikipedia's dump, but of generated ones and the user's own."""
+        known = {} if self.generated else catalogue.load("dump_sizes")
+        first, page = self.first("wikipedia"), catalogue.load("costs")["dump_page"]
+        return known if first is None else {wiki: min(size, first * page) for wiki, size in known.items()}
 
     def _own_dump(self, language: str) -> OwnDump | None:
         """The user's own dump of a Wikipedia; None where there is none, which the job will say."""
@@ -210,6 +224,14 @@ class Mined(Plan):
         if self.parts(mining, codes) != [part]:
             raise SteleError(f"pairs/{mining}/{part}: want {' or '.join(self.parts(mining, codes)) or 'two languages'}")
         return codes
+
+    def most_examples(self, mining: str, tokenizer: str, part: str) -> int | None:
+        """The most examples that a store keeps: what training can draw from it; None: no model reads it, and all."""
+        return self._store_caps.get((mining, tokenizer, part))
+
+    @cached_property
+    def _store_caps(self) -> dict[tuple[str, str, str], int]:
+        return store_caps(self)
 
     def knowledge_pairs(self, mining: str, part: str) -> str:
         return self.work(f"knowledge_pairs/{mining}/{part}/record.json")

@@ -26,6 +26,7 @@ from stele.outputs import atomic_write_json, digest, sha256
 GENERATED = "generated data"
 STAND_IN = "stand-in checkpoint"
 LIMITED = "limited"
+BEGINNING = "beginning of a corpus"  # a scale read no more of a text
 
 CIRCUMSTANCES = (
     "versions",

@@ -8,12 +8,39 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from stele import catalogue
 from stele.config import PLAIN_NAME, Config, Strict
 from stele.errors import SteleError, unknown
 from stele.outputs import atomic_file
+
+
+class Documents(Strict):
+    """How much of CC-100 is read."""
+
+    documents: int = Field(ge=1, description="the first so many documents of each language")
+
+
+class Pages(Strict):
+    """How much of a Wikipedia is read."""
+
+    pages: int = Field(ge=1, description="the first so many pages of each dump, in the order of their ids")
+
+
+class Corpora(Strict):
+    """How much is read of what pretraining is mined from. Nothing else is cut: what is evaluated is always whole."""
+
+    cc100: Documents | None = None
+    wikipedia: Pages | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_else(cls, values: Any) -> Any:
+        wrong = sorted(set(values) - set(cls.model_fields)) if isinstance(values, Mapping) else ()
+        if wrong:
+            raise ValueError(f"{wrong[0]} is used whole; want cc100: {{documents: N}} or wikipedia: {{pages: N}}")
+        return values
 
 
 class Scale(Strict):
@@ -32,6 +59,7 @@ class Scale(Strict):
     shard_bytes: dict[Literal["wikipedia"], Annotated[int, Field(ge=1 << 20)]] = Field(
         {}, description="corpus -> about how many bytes of a dump a part has, where `shards` does not say how many"
     )
+    corpora: Corpora = Field(Corpora(), description="corpus -> how much of it is fetched and read; default: all")
     pretraining: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
     models: dict[str, dict[str, Any]] = Field({}, description="model -> recipe keys forced by this scale")
     finetuning: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
@@ -104,6 +132,15 @@ def load_scale(name: str) -> dict[str, Any]:
         if language not in catalogue.load("languages"):
             raise unknown("language", language, catalogue.load("languages"), f"{name}: languages")
     return sizes
+
+
+def first_of(sizes: Mapping[str, Any], corpus: str) -> int | None:
+    """How many documents or pages a scale takes of a corpus; None: all.
+
+    >>> first_of({"corpora": {"cc100": {"documents": 7}, "wikipedia": None}}, "cc100")
+    7
+    """
+    return next(iter((sizes["corpora"].get(corpus) or {}).values()), None)
 
 
 def shards_of(sizes: Mapping[str, Any], wiki: str, size: int | None = None) -> int:

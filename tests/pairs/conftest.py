@@ -27,7 +27,7 @@ def mined(tmp_path, checkpoint):
     """mined(documents, recipe keys...) -> folder, record and examples (lists of lists of ids) of the store written."""
     runs = iter(range(1000))
 
-    def call(documents, *, seed=3, language="xx", limit=None, shards=1, **recipe):
+    def call(documents, *, seed=3, language="xx", limit=None, most=None, shards=1, **recipe):
         place = tmp_path / f"run{next(runs)}"
         each = -(-len(documents) // shards)
         sources = []
@@ -39,7 +39,7 @@ def mined(tmp_path, checkpoint):
             sources.append(record(folder, **writer.counts, labels=["generated data"]))
         output = place / "pairs" / "record.json"
         args = dict(recipe=json.dumps(recipe), language=language, documents=sources, tokenizer=checkpoint)
-        mine.run(argparse.Namespace(**args, seed=seed, output=output, limit=limit))
+        mine.run(argparse.Namespace(**args, seed=seed, output=output, limit=limit, most=most))
         store = Store(output.parent)
         examples = [[segment.tolist() for segment in store[i]] for i in range(len(store))]
         return SimpleNamespace(folder=output.parent, record=json.loads(output.read_text()), examples=examples)

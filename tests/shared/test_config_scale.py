@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stele import checks, config, scale
+from stele import catalogue, checks, config, scale
 from stele.config_files import Sources
 from stele.errors import SteleError
 
@@ -55,6 +55,13 @@ def test_a_scale_of_one_s_own_is_taken(own):
         ({"finetuning": {"nq": {"epohs": 2}}}, ["own.yaml: finetuning.nq", "'epohs'", "'epochs'"]),
         ({"pairs": {"msn": {}}}, ["own.yaml: pairs", "'msn'", "'msm'"]),
         ({"pairs": {"msm": {"sentence": 3}}}, ["own.yaml: pairs.msm", "'sentence'", "'sentences'"]),
+        (
+            {"corpora": {"mrtydi_corpus": {"documents": 3}}},
+            ["own.yaml: corpora", "mrtydi_corpus is used whole", "cc100"],
+        ),
+        ({"corpora": {"cc100": {"pages": 3}}}, ["own.yaml: corpora.cc100.documents", "corpora.cc100.pages"]),
+        ({"corpora": {"wikipedia": {"pages": 0}}}, ["own.yaml: corpora.wikipedia.pages", "0"]),
+        ({"corpora": 7}, ["own.yaml: corpora", "7"]),
         ({"encoding": {"query_lenght": 3}}, ["own.yaml: encoding", "'query_length'"]),
         ({"standins": {"xlmrr": {}}}, ["own.yaml: standins", "'xlmrr'", "'xlmr'"]),
     ],
@@ -65,7 +72,7 @@ def test_what_is_wrong_in_it_is_named(own, values, parts):
     assert all(part in str(error.value) for part in parts), str(error.value)
 
 
-@pytest.mark.parametrize("name", ["miniature", "small", "paper"])
+@pytest.mark.parametrize("name", catalogue.scale_names())
 def test_every_scale_of_the_catalogue_passes(jobs, name):
     checks.check_scale(jobs(scale=name))
 

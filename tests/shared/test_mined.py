@@ -3,10 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from stele import catalogue, config
 from stele.checks import check
 from stele.config_files import Sources
+from stele.cost.rules import work
 from stele.errors import SteleError
 
 PAPER = {"scale": "paper"}
@@ -313,3 +315,25 @@ def test_dumps_have_a_date_unless_they_are_generated(jobs, tmp_path):
     assert jobs(**PAPER, **dated).dataset_entry("wikipedia", "sw") != jobs(**PAPER).dataset_entry("wikipedia", "sw")
     with pytest.raises(SteleError, match="dump_date"):
         config.parse({"dump_date": "2024-08-01"})
+
+
+def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs, tmp_path):
+    text = {
+        "corpora": {"cc100": {"documents": 5000}, "wikipedia": {"pages": 100_000}},
+        "shard_bytes": {"wikipedia": 1 << 29},
+    }
+    (tmp_path / "capped.yaml").write_text(f"title: t\ngenerated: false\n{yaml.safe_dump(text)}")
+    whole, plan = jobs(scale="paper"), jobs(scale=str(tmp_path / "capped.yaml"))
+    assert [plan.first(name) for name in ("cc100", "wikipedia", "wikidata_items", "mrtydi_corpus")] == [
+        5000,
+        100_000,
+        None,
+        None,
+    ]
+    assert whole.first("cc100") is None and whole.shards("en") == 39 > plan.shards("en") == 2
+    assert plan.dump_mb("en") == 10_000 * 100_000 >> 20 and plan.dump_mb("sw") == whole.dump_mb("sw")
+    assert whole.dump_mb("en") > 20_000
+    web, dump = (work(plan, "dataset", {"dataset": name, "part": "en"}).download for name in ("cc100", "wikipedia"))
+    assert web < 5000 * 1000 and dump == plan.dump_mb("en") << 20
+    own = jobs(scale=str(tmp_path / "capped.yaml"), user_data={"cc100": str(tmp_path)})
+    assert own.first("cc100") is None and own.first("wikipedia") == 100_000

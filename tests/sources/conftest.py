@@ -61,17 +61,18 @@ class Handler(BaseHTTPRequestHandler):
         body = self.site.files[self.path]
         tag = f'"{hashlib.md5(body).hexdigest()}"'
         headers = {**self.site.headers[self.path], **({"ETag": tag} if self.site.tags else {})}
-        start = int(request.range.removeprefix("bytes=").rstrip("-")) if request.range else 0
+        first, _, last = request.range.removeprefix("bytes=").partition("-") if request.range else ("0", "", "")
+        start, end = int(first), min(int(last or len(body)), len(body) - 1) + 1
         same = request.if_range in (None, tag)
         if fault.get("wrong"):
             body = bytes(255 - byte for byte in body)
-        if start and same and not fault.get("whole"):
+        if (start or last) and same and not fault.get("whole"):
             if start >= len(body):
                 self._answer(416, b"", {"Content-Range": f"bytes */{len(body)}"}, request, {})
                 return
             start += fault.get("shift", 0)
-            headers["Content-Range"] = f"bytes {start}-{len(body) - 1}/{len(body)}"
-            self._answer(206, body[start:], headers, request, fault)
+            headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(body)}"
+            self._answer(206, body[start:end], headers, request, fault)
         else:
             self._answer(200, body[: fault.get("short", len(body))], headers, request, fault)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stele.errors import SteleError
+from stele.training.mixing import MixedSampler
 from stele.training.sampling import Sampler, derive, generator, kind_of, language_probabilities, permuted
 
 
@@ -90,3 +91,17 @@ def test_too_small_everywhere_is_an_error():
 def test_generators_differ_by_key():
     assert generator(0, "a").integers(1 << 40) != generator(0, "b").integers(1 << 40)
     assert generator(3, "mask", 5).random(4).tolist() == generator(3, "mask", 5).random(4).tolist()
+
+
+@pytest.mark.parametrize("kind", [Sampler, MixedSampler])
+def test_languages_are_drawn_by_their_true_sizes_where_stores_are_samples(kind):
+    """A store that is a sample of half of its language counts as all of it; its indices stay its own."""
+    settings = dict(group=8, groups=600, alpha=1.0, seed=1, name="msm")
+    capped = kind({"en": 100, "sw": 100}, **settings, in_all={"en": 900, "sw": 100})
+    assert capped.probabilities == pytest.approx({"en": 0.9, "sw": 0.1})
+    drawn = [(part, index) for n in range(600) for part, indices in capped.draw(n) for index in indices]
+    assert sum(part == "en" for part, _ in drawn) / len(drawn) == pytest.approx(0.9, abs=0.03)
+    assert max(index for _, index in drawn) == 99
+    whole = kind({"en": 900, "sw": 100}, **settings)
+    same = kind({"en": 900, "sw": 100}, **settings, in_all={"en": 900, "sw": 100})
+    assert [str(same.draw(n)) for n in range(20)] == [str(whole.draw(n)) for n in range(20)]

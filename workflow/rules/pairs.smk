@@ -23,12 +23,15 @@ rule mine:
             "pairs.mine", f"pairs.{plan.pairs_recipe(w.method)['method']}"
         ),
         recipe=lambda w: as_json(plan.pairs_recipe(w.method)),
+        most=lambda w: option(
+            "--most", plan.most_examples(w.method, w.model, w.part)
+        ),
         seed=lambda w: plan.sizes["seed"],
     message:
         "Mine {wildcards.method} examples in {wildcards.part} with the tokenizer of {wildcards.model}"
     shell:
         "python -m stele pairs mine --recipe {params.recipe:q} --language {wildcards.part} --documents {input.documents}"
-        " --tokenizer {input.tokenizer} --seed {params.seed} --output {output.record} > {log} 2>&1"
+        " --tokenizer {input.tokenizer} {params.most} --seed {params.seed} --output {output.record} > {log} 2>&1"
 
 
 rule knowledge_pairs:

@@ -21,13 +21,14 @@ rule dataset:
         entry=lambda w: plan.dataset_entry(w.dataset, w.part),
         languages=lambda w: plan.part_languages(w.dataset, w.part),
         date=lambda w: plan.dump_date(w.dataset) or "",
+        first=lambda w: option("--first", plan.first(w.dataset)),
         content=lambda w: plan.user_content(w.dataset, w.part),
         state=plan.state("dataset/{dataset}/{part}"),
     message:
         "Fetch and verify {wildcards.dataset} ({wildcards.part})"
     shell:
         "python -m stele sources dataset --dataset {wildcards.dataset} --part {wildcards.part}"
-        " --languages {params.languages} --date={params.date} {resources.locations} --state {params.state} --output {output.record} > {log} 2>&1"
+        " --languages {params.languages} --date={params.date} {params.first} {resources.locations} --state {params.state} --output {output.record} > {log} 2>&1"
 
 
 rule checkpoint:

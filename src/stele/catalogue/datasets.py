@@ -114,7 +114,7 @@ def resolve_entry(
     for what, count in entry.get("counts", {}).items():
         each = _each(count, languages)
         counts[what] = [_count(name, count, _values(entry, part, language, table)) for language in each]
-    kept = ("title", "version", "licence", "wall", "how", "note", "release")
+    kept = ("title", "version", "licence", "wall", "how", "note", "release", "cut")
     return {
         "dataset": name,
         "part": part,

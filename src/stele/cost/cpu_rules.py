@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from stele import catalogue
 from stele.catalogue import datasets
 from stele.cost.counts import pinned, total
+from stele.cost.texts import example_bytes, text_bytes, web_bytes
 from stele.cost.work import Work
 from stele.jobs import Jobs
 
@@ -21,17 +23,12 @@ def _rate(what: str) -> float:
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------
-def web_bytes(language: str) -> int:
-    """Bytes of a language's CC-100, compressed."""
-    return catalogue.load("cc100_sizes").get(catalogue.get("languages", language)["cc100"], 0)
-
-
 def dataset_bytes(plan: Jobs, name: str, part: str) -> float:
     """About how many bytes are fetched of a part of a dataset; 0 where nobody knows (an evaluation's small files)."""
     if name == "wikipedia":
         return float(plan.dump_mb(part) << 20)
     if name == "cc100":
-        return web_bytes(part)
+        return web_bytes(plan, part)
     if name == "mrtydi_corpus":
         return _costs()["passage_bytes"] * pinned(name, "passages", [part])
     files = datasets.resolve(name, part, plan.part_languages(name, part))["files"]
@@ -67,7 +64,7 @@ def wikipedia(plan: Jobs, w: Any) -> Work:
 
 
 def cc100(plan: Jobs, w: Any) -> Work:
-    text = web_bytes(w.part) * _costs()["cc100_text"]
+    text = web_bytes(plan, w.part) * _costs()["cc100_text"]
     return Work(cpu_seconds=text / _rate("web_bytes"), kept=text * _costs()["documents_kept"])
 
 
@@ -81,16 +78,14 @@ def knowledge_base(plan: Jobs, w: Any) -> Work:
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------------
-def text_bytes(plan: Jobs, mining: str, language: str) -> float:
-    """Bytes of plain text that a mining recipe reads in a language."""
-    if plan.corpus_of(mining, language) == "wikipedia":
-        return _dump(plan, language) * _costs()["wikipedia_text"]
-    return web_bytes(language) * _costs()["cc100_text"]
-
-
 def mine(plan: Jobs, w: Any) -> Work:
+    """All documents are read; those of a sample are tokenised, once more for each time that their number doubles."""
     text = text_bytes(plan, w.method, w.part)
-    return Work(cpu_seconds=text / _rate("mined_bytes"), kept=text * _costs()["store_kept"])
+    most = plan.most_examples(w.method, w.model, w.part) or math.inf
+    times = max(1.0, text / example_bytes(plan, w.method) / most)  # as many examples as are kept
+    tokenised = text * min(1.0, (1 + math.log2(times)) / times)
+    seconds = tokenised / _rate("mined_bytes") + (text - tokenised) / _rate("read_bytes")
+    return Work(cpu_seconds=seconds, kept=text / times * _costs()["store_kept"])
 
 
 def text_pairs(plan: Jobs, mining: str, part: str) -> float:

@@ -1,6 +1,7 @@
 """Mines the documents of one language for training examples: MSM's documents, CROP and ICT pairs, stretches for MLM.
 
-Writes an example store (stele.training.store), tokens of the given tokenizer without special ones, and its record.
+Writes an example store (stele.training.store), tokens of the given tokenizer without special ones, and its record: of
+all examples, or of a sample of at most so many (`_sample`), with the number that there would be in all.
 """
 
 from __future__ import annotations
@@ -14,14 +15,12 @@ from itertools import chain, islice
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
-
 from stele import outputs, progress, records
 from stele.documents import read_sentences
 from stele.errors import SteleError
 from stele.pairs._recipe import MiningRecipe, parse_recipe
+from stele.pairs._sample import Mined, Sample
 from stele.pairs._tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
-from stele.training.store import write_store
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
     parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
+    parser.add_argument("--most", type=int, metavar="N", help="keep a sample of at most N examples; default: all")
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
     parser.add_argument("--limit", type=int, metavar="N", help="take this many documents only")
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     module, recipe = parse_recipe(args.recipe, step="examples")
-    for name, least in (("seed", 0), ("limit", 1)):
+    for name, least in (("seed", 0), ("limit", 1), ("most", 1)):
         if (found := getattr(args, name)) is not None and found < least:
             raise SteleError(f"--{name}: found {found}, want a number of at least {least}")
     written = sum(records.read_record(path).get("documents", 0) for path in args.documents)
@@ -56,9 +56,12 @@ def run(args: argparse.Namespace) -> None:
     counts: Counter[str] = Counter()
     documents = islice(chain.from_iterable(map(read_sentences, args.documents)), args.limit)
     shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
+    sample = Sample(args.most, args.seed, recipe.method, args.language)
     with outputs.atomic_directory(args.output.parent) as folder:
-        found = mine(shown, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
-        stored = write_store(folder, found)
+        wanted = sample.wanted(shown, counts)
+        stored = sample.write(
+            folder, mine(wanted, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
+        )
         facts = {**stored, **summary(counts)}
         records.write_record(
             folder / args.output.name,
@@ -98,12 +101,11 @@ def mine(
     language: str,
     counts: Counter[str],
     batch_sentences: int = BATCH_SENTENCES,
-) -> Iterator[list[np.ndarray]]:
-    """The examples of some (doc_id, sentences), in their order; what was read, cut and dropped is added to `counts`.
+) -> Iterator[Mined]:
+    """(doc_id, its examples) of some (doc_id, sentences), in their order; what was cut and dropped is in `counts`.
 
     A document's examples depend on nothing but the document, the recipe, the seed and the language.
     """
     for doc_id, tokens in tokenised(documents, encode, recipe.text, counts, batch_sentences):
-        counts["documents"] += 1
         rng = partial(generator, seed, recipe.method, language, doc_id)
-        yield from module.examples(tokens, recipe, rng, counts)
+        yield doc_id, list(module.examples(tokens, recipe, rng, counts))

@@ -90,7 +90,7 @@ def _open(record: Path, method: str, part: str, probe: str, words: int) -> Store
     for key, wanted in (("method", method), ("language", part)):
         if facts.get(key) not in (None, wanted):
             raise SteleError(f"{record}: {key} {facts[key]!r}, given as {method}:{part}; name the right record")
-    store = Store(record.parent)
+    store = Store(record.parent, facts.get("examples_in_all"))
     largest = int(store.tokens[:CHECKED].max(initial=0))
     if largest >= words or facts.get("tokenizer_probe") not in (None, probe):
         found = f"token {largest} of {words}" if largest >= words else "other ids for the same text"

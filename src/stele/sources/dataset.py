@@ -18,9 +18,10 @@ from stele import catalogue
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, digest
-from stele.records import GENERATED, start, write_record
+from stele.records import BEGINNING, GENERATED, start, write_record
 from stele.sources import places
 from stele.sources.counts import KINDS
+from stele.sources.cut import CUTS, Fetched
 from stele.sources.local import Facts, collect
 from stele.sources.manifest import Manifest
 from stele.sources.pins import pin
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--part", required=True, help="a language, or all")
     parser.add_argument("--languages", nargs="*", default=None, metavar="L", help="of a part `all`; default: all")
     parser.add_argument("--date", help="of a dump, YYYYMMDD; default: the catalogue's")
+    parser.add_argument("--first", type=int, metavar="N", help="of a corpus: its first N documents or pages only")
     parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
     places.add_arguments(parser)
     parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
@@ -52,9 +54,9 @@ def run(args: argparse.Namespace) -> None:
     have = places.places_of(args, f"give a copy of your own (user_data: {{{args.dataset}: FOLDER}})")
     if reason := availability(source, args.user_data):
         raise SteleError(f"{args.dataset}: {reason}")
-    got = [] if args.user_data else _fetch(source, have)
+    got = [] if args.user_data else _fetch(source, have) if args.first is None else _begin(source, args.first, have)
     if not args.user_data:
-        unpublished = {one.url: one.sha256 for _, one in got if one.verified == "nothing"}
+        unpublished = dict(_to_pin(one) for _, one in got if one.verified == "nothing")
         pin(args.output.parent.with_name(f"{args.part}.pins.json"), unpublished)
     with atomic_directory(args.output.parent) as folder:
         if args.user_data:
@@ -78,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
             job="sources dataset",
             inputs={},
             clock=clock,
-            labels=[GENERATED] if origin == "generated" else [],
+            labels=[*([GENERATED] if origin == "generated" else []), *([BEGINNING] if _is_cut(files) else [])],
             content=digest({path: facts["sha256"] for path, facts in files.items()}),
             origin=origin,
             came_from=came,
@@ -130,11 +132,30 @@ def _fetch(source: Mapping[str, Any], have: Places) -> list[tuple[Mapping[str, A
     return found
 
 
+def _begin(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
+    """The first documents or pages of a corpus; what is evaluated or fine-tuned on is whole, always."""
+    if "cut" not in source:
+        raise SteleError(f"{source['dataset']}: --first: this dataset is used whole; leave it out")
+    if first < 1:
+        raise SteleError(f"--first {first}: want a number of {source['cut']}, at least 1")
+    return CUTS.get(source["cut"])(source, first, have)
+
+
+def _to_pin(one: Got) -> tuple[str, str]:
+    """What a later download must agree with: the file, or as much of it as was read."""
+    read = one.beginning
+    return (one.url, one.sha256) if read is None else (f"{one.url} bytes 0-{read['bytes'] - 1}", read["sha256"])
+
+
+def _is_cut(files: Facts) -> bool:
+    return any(not facts["beginning"]["whole"] for facts in files.values() if "beginning" in facts)
+
+
 def _assemble(got: list[tuple[Mapping[str, Any], Got]], folder: Path) -> Facts:
     """Puts what was fetched into the dataset's folder, archives unpacked; returns the facts of each file."""
     facts: Facts = {}
     for file, one in got:
-        about = {"verified": one.verified, "url": one.url}
+        about = {"verified": one.verified, "url": one.url} | ({"beginning": one.beginning} if one.beginning else {})
         if "unpack" in file:
             for path in unpack(one.path, folder, file["unpack"]):
                 size = (folder / path).stat().st_size

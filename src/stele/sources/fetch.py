@@ -100,6 +100,17 @@ def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | 
         return {"sha256": found, "bytes": target.stat().st_size, "published": published}
 
 
+def fetch_first(url: str, part: Path, first: int, policy: Policy) -> dict[str, Any]:
+    """Has at least the first so many bytes of `url` in `part`, all where there are fewer, and asks for no others.
+
+    Returns what is known of the version of the file: {"url", "validator", "total": its size, None where unknown}.
+    """
+    if size(part) < first or version_of(part, url) is None:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        _complete(url, part, {"first": first}, policy)
+    return version_of(part, url)
+
+
 def _complete(url: str, part: Path, expected: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
     """Repeats requests until all bytes are there; returns what the server published about them."""
     import requests
@@ -136,6 +147,8 @@ def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], po
         headers["Range"] = f"bytes={have}-"
         if version["validator"]:
             headers["If-Range"] = version["validator"]
+    if first := expected.get("first"):
+        headers["Range"] = f"{headers.get('Range', 'bytes=0-')}{first - 1}"
     try:
         response = session.get(url, headers=headers, stream=True, timeout=(policy.connect, policy.read))
     except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
@@ -159,6 +172,8 @@ def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], po
                 raise Failed(f"{url}: a page of HTML came instead of the file (a portal or a sign-in?)")
         validator = _validator(response) or (version["validator"] if version and start else None)
         note_version(part, url, validator, total)
+        if first:
+            response, total = _First(response.raw, first - start), min(first, total or first)
         _copy(response, url, part, start, total)
     return published
 
@@ -215,6 +230,18 @@ def _copy(response: Any, url: str, part: Path, start: int, total: int | None) ->
     if total is not None and size(part) > total:
         discard(part)
         raise _Again("more bytes came than the server announced; from the start")
+
+
+class _First:
+    """The first bytes of a body, to be read as a response's `raw`: no more, also of a server that ignores ranges."""
+
+    def __init__(self, body: Any, left: int) -> None:
+        self.raw, self.body, self.left = self, body, left
+
+    def read(self, number: int, **options: Any) -> bytes:
+        data = self.body.read(min(number, self.left), **options) if self.left else b""
+        self.left -= len(data)
+        return data
 
 
 def _published(response: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import hashlib
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,11 @@ from urllib.parse import quote
 
 from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
+from stele.sources.beginning import Beginning, Local, Remote
 from stele.sources.fetch import Absent, Failed, Policy, fetch
 from stele.sources.manifest import Manifest
 from stele.sources.under_way import finished
-from stele.sources.verify import ALGORITHMS, Mismatch, check, read_checksums
+from stele.sources.verify import ALGORITHMS, Mismatch, check, digests, read_checksums
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,7 @@ class Got:
     bytes: int
     verified: str  # manifest | catalogue | published list | hub | nothing
     origin: str  # mirror | network
+    beginning: Mapping[str, Any] | None = None  # of a file that was cut: what was read of it, and what it holds
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,8 @@ class Places:
             raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file['url']}")
         reasons, absent = [], True
         for place, url, address in self._addresses(file):
-            target = self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{url.rpartition('/')[2]}"
             try:
-                return self._take(place, url, address, target, expected or {}, verified)
+                return self._take(place, url, address, self._target(url), expected or {}, verified)
             except Absent as error:
                 reasons.append(str(error))
             except (Failed, Mismatch) as error:
@@ -79,6 +80,37 @@ class Places:
         if optional and absent:
             return None
         raise SteleError(self._explain(file, what, reasons))
+
+    def begin(self, file: Mapping[str, Any], what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> Got:
+        """Has what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says what.
+
+        Digests are of whole files, so nothing vouches for the bytes but the place they come from; of a generated file
+        the size is compared.
+        """
+        expected = self.manifest.expected(file["url"]) if self.manifest is not None else None
+        if self.manifest is not None and expected is None:
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file['url']}")
+        reasons = []
+        for place, url, address in self._addresses(file):
+            part = self._target(url)
+            target = part.with_name(f"beginning-{part.name}")
+            part.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                pieces = Local(Path(address)) if place == "folder" else Remote(address, part, self.policy)
+                made = use(beginning := Beginning(pieces), target)
+                if expected is not None and pieces.whole not in (None, expected["bytes"]):
+                    raise Mismatch(f"{address}: has {pieces.whole:,} bytes, the manifest says {expected['bytes']:,}")
+            except (Absent, Failed, Mismatch) as error:
+                reasons.append(str(error))
+                log.info("%s; looking elsewhere", error)
+                continue
+            facts = {**made, **beginning.facts()}
+            origin = "network" if place == "network" else "mirror"
+            return Got(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
+        raise SteleError(self._explain(file, what, reasons))
+
+    def _target(self, url: str) -> Path:
+        return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{url.rpartition('/')[2]}"
 
     def _expected(self, file: Mapping[str, Any], what: str) -> tuple[dict[str, Any] | None, str]:
         """Size and digests that a file must have, and who says so."""

@@ -22,8 +22,20 @@ CHUNK = 512  # groups
 class MixedSampler:
     """Which parts and which examples group n has: a function of (seed, name, n)."""
 
-    def __init__(self, sizes: Mapping[str, int], group: int, groups: int, alpha: float, seed: int, name: str) -> None:
-        """`sizes`: examples a part; `group`: examples a group; `groups`: groups of this kind in the whole run."""
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        group: int,
+        groups: int,
+        alpha: float,
+        seed: int,
+        name: str,
+        in_all: Mapping[str, int] | None = None,
+    ) -> None:
+        """`sizes`: examples a part; `group`: examples a group; `groups`: groups of this kind in the whole run.
+
+        `in_all`: examples that each of them has where `sizes` are of samples; it is by them that they are drawn.
+        """
         self.sizes = {part: size for part, size in sorted(sizes.items()) if size > 0}
         self.left_out = {part: size for part, size in sorted(sizes.items()) if size <= 0}
         if sum(self.sizes.values()) < group:
@@ -33,7 +45,7 @@ class MixedSampler:
             )
         self.group_size, self.seed, self.name = group, seed, name
         self.parts: Sequence[str] = list(self.sizes)
-        self.probabilities = language_probabilities(self.sizes, alpha)
+        self.probabilities = language_probabilities({part: (in_all or sizes)[part] for part in self.sizes}, alpha)
         shares = list(self.probabilities.values())
         self._totals = np.stack(
             [generator(seed, name, "parts", c).multinomial(group * CHUNK, shares) for c in range(-(-groups // CHUNK))]

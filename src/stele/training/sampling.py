@@ -97,8 +97,20 @@ class Sampler:
     end in the next, then without repeating an example).
     """
 
-    def __init__(self, sizes: Mapping[str, int], group: int, groups: int, alpha: float, seed: int, name: str) -> None:
-        """`sizes`: examples a language; `group`: examples a group; `groups`: groups of this kind in the whole run."""
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        group: int,
+        groups: int,
+        alpha: float,
+        seed: int,
+        name: str,
+        in_all: Mapping[str, int] | None = None,
+    ) -> None:
+        """`sizes`: examples a language; `group`: examples a group; `groups`: groups of this kind in the whole run.
+
+        `in_all`: examples that each of them has where `sizes` are of samples; it is by them that they are drawn.
+        """
         self.sizes = {language: size for language, size in sorted(sizes.items()) if size >= group}
         self.left_out = {language: size for language, size in sorted(sizes.items()) if size < group}
         if not self.sizes:
@@ -108,7 +120,7 @@ class Sampler:
             )
         self.group_size, self.seed, self.name = group, seed, name
         self.languages: Sequence[str] = list(self.sizes)
-        self.probabilities = language_probabilities(self.sizes, alpha)
+        self.probabilities = language_probabilities({part: (in_all or sizes)[part] for part in self.sizes}, alpha)
         bounds = np.cumsum([self.probabilities[language] for language in self.languages])
         draws = generator(seed, name, "languages").random(groups)
         self.drawn = np.minimum(np.searchsorted(bounds, draws, side="right"), len(bounds) - 1)

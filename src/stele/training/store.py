@@ -112,14 +112,14 @@ def joined(parts: Sequence[Flat]) -> Flat:
 
 
 class Store:
-    """The examples of one store, memory-mapped.
+    """The examples of one store, memory-mapped; `in_all` is how many its part has, where the store is a sample.
 
     >>> store = Store("work/miniature/pairs/msm/xlmr/en")  # doctest: +SKIP
     >>> len(store), [len(sentence) for sentence in store[0]]  # doctest: +SKIP
     (812, [13, 9, 17, 11])
     """
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path | str, in_all: int | None = None) -> None:
         self.folder = Path(folder)
         self.tokens = self._open(TOKENS, np.uint32)
         self.segments = self._open(SEGMENTS, np.int64)
@@ -129,6 +129,7 @@ class Store:
                 f"{self.folder}: a damaged example store: {len(self.tokens)} tokens, {len(self.segments) - 1} segments "
                 f"where the offsets promise {self.segments[-1]} and {self.examples[-1]}; mine the pairs again"
             )
+        self.in_all = len(self) if in_all is None else in_all
 
     def _open(self, name: str, dtype: type) -> np.ndarray:
         path = self.folder / name

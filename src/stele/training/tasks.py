@@ -57,6 +57,7 @@ class Task:
             recipe.sampling_alpha,
             seed,
             self.name,
+            {part: store.in_all for part, store in stores.items()},
         )
 
     def batch(self, n: int) -> dict[str, Any]:

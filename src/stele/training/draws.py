@@ -1,0 +1,49 @@
+"""How many examples a pretraining draws from each of its stores, by arithmetic: what a store need hold of its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stele.training.recipe import PretrainingRecipe
+
+MARGIN = 1.5  # shares of languages are reckoned from about how large their texts are
+LEAST = 1 << 20  # a cap below this saves nothing
+# what an objective's own `examples` says of a group (those modules need torch); a test holds the two together
+GROUP: dict[str, Callable[[Any], int]] = {
+    "mlm": lambda recipe: recipe.mlm_sequences,
+    "msm": lambda recipe: recipe.documents,
+    **dict.fromkeys(("crop", "ict", "kept", "moco"), lambda recipe: recipe.pairs),
+}
+
+
+def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
+    """store -> examples that a run draws of all its parts together.
+
+    A recipe that is to equal another in compute reads that one's stores as the other does; it is taken to have as many
+    steps, since a group of MLM costs more than one of vectors.
+    """
+    other = recipe.to_equal()
+    groups = (recipe.steps or other.steps) * recipe.groups
+    own = recipe.own_tasks()
+    beside = recipe.mlm_share if recipe.objective != "mlm" else 0.0
+    examples = [(recipe.store_of(task), GROUP[recipe.objective](recipe) * (1 - beside) / len(own)) for task in own]
+    if beside:
+        examples.append(("mlm", GROUP["mlm"](recipe) * beside))
+    found: dict[str, float] = drawn(other) if other else {}
+    for store, number in examples:  # tasks that share a store go through it each by itself
+        found[store] = max(found.get(store, 0), groups * number)
+    return found
+
+
+def cap(examples: float) -> int:
+    """What a store is cut to that so many examples are drawn from: more by a margin, rounded up to three bits.
+
+    A recipe that is changed a little therefore mostly leaves the stores as they are.
+
+    >>> cap(1000) == 1 << 20, cap(1_000_000) == 6 << 18, cap(1_000_001) == 6 << 18
+    (True, True, True)
+    """
+    wanted = max(LEAST, round(MARGIN * examples))
+    unit = 1 << (wanted.bit_length() - 3)
+    return -(-wanted // unit) * unit

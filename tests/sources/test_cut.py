@@ -1,0 +1,190 @@
+"""The beginning of a corpus: from a generated mirror as a folder and as a server, which counts what it served."""
+
+import argparse
+import bz2
+import json
+import lzma
+import random
+import shutil
+
+import pytest
+
+from stele import cli
+from stele.corpora.dumps import find_dump, read_dump
+from stele.records import BEGINNING, GENERATED
+from stele.sources import beginning
+from stele.sources.cut import split_documents
+from stele.world import mirror as mirror_command
+
+CC100 = "data.statmt.org/cc-100/sw.txt.xz"
+WIKI = "dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-pages-articles-multistream"
+DUMP, INDEX = f"{WIKI}.xml.bz2", f"{WIKI}-index.txt.bz2"
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory):
+    """A generated mirror of two languages, with more web text and pages than any test takes."""
+    folder = tmp_path_factory.mktemp("generated")
+    parser = argparse.ArgumentParser()
+    mirror_command.add_arguments(parser)
+    output = folder / "mirror" / "manifest.json"
+    world = json.dumps({"entities": 400, "web_documents": 900})
+    flags = ["--world", world, "--seed", "1", "--languages", "en", "sw", "--user-data", str(folder / "user_data")]
+    mirror_command.run(parser.parse_args([*flags, "--output", str(output)]))
+    return output.parent
+
+
+@pytest.fixture
+def take(mirror, site, tmp_path):
+    """take(dataset, first, over="folder") -> (exit code, folder, record) of its Swahili part."""
+
+    def call(dataset, first, over="folder", generated=True, **environment):
+        output = tmp_path / over / dataset / str(first) / "record.json"
+        place = str(mirror) if over == "folder" else site.address
+        where = ["--mirrors", place, "--offline", "--attempts", "2", "--backoff", "0.001"]
+        where += ["--manifest", str(mirror / "manifest.json")] if generated else []
+        where += ["--state", str(tmp_path / "state" / over), "--output", str(output)]
+        code = cli.main(["sources", "dataset", "--dataset", dataset, "--part", "sw", "--first", str(first), *where])
+        return code, output.parent, json.loads(output.read_text()) if output.exists() else None
+
+    return call
+
+
+@pytest.fixture
+def served(mirror, site):
+    """The mirror as a server."""
+    for path in mirror.rglob("*"):
+        if path.is_file():
+            site.files[f"/{path.relative_to(mirror).as_posix()}"] = path.read_bytes()
+    return site
+
+
+def sent(site, path):
+    return sum(request.sent for request in site.of(f"/{path}"))
+
+
+def texts(data: bytes) -> list[bytes]:
+    return [text for text in data.split(b"\n\n") if text.strip()]
+
+
+@pytest.mark.parametrize("over", ["folder", "server"])
+def test_the_first_documents_of_cc100(take, mirror, served, over):
+    whole = (mirror / CC100).read_bytes()
+    code, folder, record = take("cc100", 90, over)
+    assert code == 0
+    data = lzma.decompress((folder / "sw.txt.xz").read_bytes())
+    assert texts(data) == texts(lzma.decompress(whole))[:90]
+    facts = record["files"]["sw.txt.xz"]
+    read = facts["beginning"]
+    assert read["documents"] == 90 and read["of_bytes"] == len(whole) and facts["verified"] == "nothing"
+    assert read["bytes"] < len(whole) / 4  # a tenth of it, and what an xz decoder reads ahead
+    assert read["sha256"] == beginning.hashlib.sha256(whole[: read["bytes"]]).hexdigest()
+    assert record["labels"] == sorted([BEGINNING, GENERATED])
+    if over == "server":
+        assert sent(served, CC100) <= 2 * max(read["bytes"], beginning.SMALLEST)
+        assert sent(served, CC100) < len(whole) / 2
+
+
+@pytest.mark.parametrize("over", ["folder", "server"])
+def test_the_first_pages_of_a_dump_are_whole_blocks_with_their_index(take, mirror, served, over):
+    whole = (mirror / DUMP).read_bytes()
+    code, folder, record = take("wikipedia", 120, over)
+    assert code == 0
+    dump = find_dump(folder)
+    pages = [page.page_id for page in list(read_dump(dump))[1:]]
+    every = [line.split(b":")[1].decode() for line in bz2.decompress((mirror / INDEX).read_bytes()).splitlines()]
+    assert pages == every[:200]  # two blocks of a hundred, as 120 pages ask for
+    shards = [page.page_id for shard in (1, 2) for page in list(read_dump(dump, shard, 2))[1:]]
+    assert shards == pages  # it can be cut like any dump
+    read = record["files"][dump.articles.name]["beginning"]
+    assert (folder / dump.articles).read_bytes().startswith(whole[: read["bytes"]])
+    assert read["pages"] == 200 and read["bytes"] < read["of_bytes"] == len(whole)
+    assert BEGINNING in record["labels"]
+    if over == "server":
+        assert read["bytes"] <= sent(served, DUMP) <= read["bytes"] + 2 * beginning.SMALLEST
+
+
+def test_folder_and_server_give_the_same_bytes(take, served):
+    for dataset in ("cc100", "wikipedia"):
+        (_, _, one), (_, _, other) = take(dataset, 50), take(dataset, 50, "server")
+        assert one["content"] == other["content"] and one["files"] == other["files"]
+
+
+@pytest.mark.parametrize(("dataset", "path"), [("cc100", CC100), ("wikipedia", DUMP)])
+def test_more_than_there_is_is_all_of_it(take, mirror, served, dataset, path):
+    code, folder, record = take(dataset, 10_000_000, "server")
+    assert code == 0 and BEGINNING not in record["labels"]
+    name = path.rpartition("/")[2]
+    read = record["files"][name]["beginning"]
+    assert read["bytes"] == read["of_bytes"] == len((mirror / path).read_bytes()) == sent(served, path)
+    if dataset == "wikipedia":
+        assert (folder / name).read_bytes() == (mirror / path).read_bytes()
+
+
+def test_a_killed_download_goes_on_where_it_was(take, mirror, served):
+    """The connection breaks for good in the third piece; the next run asks for the rest of what it wants only."""
+    served.faults[f"/{CC100}"] = [{}, {}, {"end": 1000}, {"status": 503}]
+    code, _, _ = take("cc100", 800, "server")
+    assert code == 1
+    before = sent(served, CC100)
+    code, folder, record = take("cc100", 800, "server")
+    assert (
+        code == 0
+        and texts(lzma.decompress((folder / "sw.txt.xz").read_bytes()))
+        == texts(lzma.decompress((mirror / CC100).read_bytes()))[:800]
+    )
+    ranges = [request.range for request in served.of(f"/{CC100}")]
+    assert ranges[0] == f"bytes=0-{beginning.SMALLEST - 1}"
+    assert before == 3 * beginning.SMALLEST + 1000 and ranges[4].startswith(f"bytes={before}-")
+    assert sent(served, CC100) < 2 * record["files"]["sw.txt.xz"]["beginning"]["bytes"] + 2 * beginning.SMALLEST
+
+
+def test_a_server_that_ignores_ranges_is_read_no_further(take, mirror, served):
+    served.files[f"/{CC100}"] = whole = (mirror / CC100).read_bytes() + random.Random(1).randbytes(30 << 20)
+    served.faults[f"/{CC100}"] = [{"whole": True}] * 20
+    code, _, record = take("cc100", 60, "server", generated=False)
+    assert code == 0 and record["files"]["sw.txt.xz"]["beginning"]["of_bytes"] == len(whole)
+    assert all(request.sent < 16 << 20 for request in served.of(f"/{CC100}"))  # what fits into sockets' buffers
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_mixed(take, served, capsys, monkeypatch):
+    fetch_first = beginning.fetch_first
+
+    def and_then_it_changes(*args):
+        found = fetch_first(*args)
+        served.files[f"/{CC100}"] = served.files[f"/{CC100}"][::-1]
+        return found
+
+    monkeypatch.setattr(beginning, "fetch_first", and_then_it_changes)
+    code, _, record = take("cc100", 300, "server")
+    assert code == 1 and record is None and "has changed while it was read" in capsys.readouterr().err
+
+
+def test_the_beginning_is_pinned(take, served, capsys, tmp_path):
+    """Nobody publishes a digest of it: a later download of as many bytes must agree with the first one."""
+    assert take("cc100", 40, "server")[0] == 0
+    (path,) = tmp_path.rglob("*.pins.json")
+    ((name, digest),) = json.loads(path.read_text()).items()
+    assert name.startswith(f"https://{CC100} bytes 0-") and len(digest) == 64
+    path.write_text(json.dumps({name: "0" * 64}))
+    shutil.rmtree(tmp_path / "server" / "cc100" / "40")
+    assert take("cc100", 40, "server")[0] == 1 and "has changed since its first download" in capsys.readouterr().err
+
+
+def test_only_corpora_are_cut(take, capsys):
+    code, _, _ = take("mrtydi", 10)
+    assert code == 1 and "used whole" in capsys.readouterr().err
+
+
+def test_a_dump_without_an_index_cannot_be_cut(take, served, capsys):
+    del served.files[f"/{INDEX}"]
+    code, _, record = take("wikipedia", 120, "server")
+    assert code == 1 and record is None and "index.txt.bz2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_documents_end_where_blocks_do_not(size):
+    text = b"a\n\n \n\nb\nb\n\n\n\nc\n\nd"
+    blocks = [text[n : n + size] for n in range(0, len(text), size)]
+    assert b"".join(split_documents(blocks)) == text
+    assert [one for one in split_documents(blocks) if one.strip()] == [b"a\n\n", b"b\nb\n\n", b"c\n\n", b"d"]
