@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +13,8 @@ from pydantic import Field, ValidationError
 from stele.errors import SteleError
 from stele.tables.spec import explain
 from stele.tables.spec_parts import Strict
+
+log = logging.getLogger(__name__)
 
 
 class RowState(Strict):
@@ -38,6 +42,7 @@ class Context(Strict):
     failed: dict[str, str] = Field({}, description="`{model}/{setting}/{benchmark}` -> the log of the failed job")
     outdated: list[str] = Field([], description="the same names: results that this run had to build anew and did not")
     extra_rows: list[ExtraRow] = Field([])
+    unfinished: bool = Field(False, description="whether it is what a run left that did not build all its rows")
     seeds: dict[str, str] = Field({}, description="model -> the seeds whose files a figure draws; absent: the first")
 
     def is_current(self, benchmark: str, model: str, setting: str) -> bool:
@@ -69,3 +74,12 @@ def load_context(path: Path | str | None) -> Context:
         raise SteleError(f"{path}: not readable as JSON: {error}") from None
     except ValidationError as error:
         raise explain(error, str(path)) from None
+
+
+def refuse(damaged: Iterable[str], context: Context) -> None:
+    """Says which results are damaged, once what shows them is written: an error, in an unfinished run a warning."""
+    found = sorted(set(damaged))
+    if found and not context.unfinished:
+        raise SteleError("\n".join(["what is shown rests on damaged results:", *found]))
+    for problem in found:
+        log.warning("%s", problem)
