@@ -87,6 +87,20 @@ def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
         assert [by_id[name] for name, _ in run.hits(topic["query_id"])] == pytest.approx(best.tolist(), rel=1e-4)
 
 
+def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp_path, encoder, data, monkeypatch):
+    from stele.encoders.encode import Encoder
+
+    retrieve.run(arguments(tmp_path, encoder, data, "whole"))
+    good = Encoder._encode
+    with monkeypatch.context() as patch:
+        patch.setattr(Encoder, "_encode", lambda *given: good(*given) * (np.nan if given[2] == "query" else 1))
+        with pytest.raises(SteleError, match=r"query 1 of 5 \('.+'\): its vector is not finite"):
+            retrieve.run(arguments(tmp_path, encoder, data))
+    assert not (tmp_path / "out").exists()
+    retrieve.run(arguments(tmp_path, encoder, data))
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
 def killed(args: argparse.Namespace, patch) -> None:
     """Runs the command in a child that `patch()` has prepared to kill itself, with kill -9."""
     child = os.fork()
