@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.errors import Damaged
-from stele.outputs import BLOCKS, WHOLE, block_digest, digest, sha256
+from stele.outputs import BLOCKS, WHOLE, block_digest, digest, files_digest, sha256
 
 VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole
 DRAWN = 6  # parts of a large file that are checked besides both ends
@@ -86,6 +86,8 @@ def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
     if isinstance(record.get("metrics"), dict) and record["content"] != digest(record["metrics"]):
         yield Damage(path, "its values are not those that were scored", path, job)
     files = outputs(record)
+    if whole and not files and path.name == RECORD and record["content"] not in _contents(path.parent):
+        yield Damage(path.parent, "other files than those that were written", path, job)
     if job.startswith("sources ") and record["content"] != digest({name: own["sha256"] for name, own in files.items()}):
         yield Damage(path, "its list of files is not the one that was written", path, job)
     for name, facts in files.items():
@@ -100,6 +102,11 @@ def outputs(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """
     own = record.get("outputs") or (record.get("files") if str(record.get("job")).startswith("sources ") else None)
     return own if isinstance(own, dict) else {}
+
+
+def _contents(folder: Path) -> set[str]:
+    """What the content of a folder's record may be, where that does not name its files; curves are no content."""
+    return {files_digest(folder, skip={RECORD, *more}) for more in ((), ("curve.csv", "curve.png", "curve.pdf"))}
 
 
 def _read(path: Path) -> dict[str, Any]:

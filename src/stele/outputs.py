@@ -6,13 +6,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 WHOLE = 64 << 20  # bytes up to which a file is only ever digested whole
 BLOCKS = 256  # parts of a larger one
+RECORDS = frozenset({"record.json"})
 
 
 def _left(path: Path, kind: str) -> list[Path]:
@@ -144,11 +145,14 @@ def block_digest(path: Path | str, size: int, number: int) -> str:
     return hashed.hexdigest()[:16]
 
 
-def folder_facts(folder: Path | str, skip: frozenset[str] = frozenset({"record.json"})) -> dict[str, dict[str, Any]]:
+def folder_facts(folder: Path | str) -> dict[str, dict[str, Any]]:
     """`file_facts` of all files of a folder by relative path, the records apart."""
-    folder = Path(folder)
-    files = sorted(p for p in folder.rglob("*") if p.is_file() and p.name not in skip)
-    return {p.relative_to(folder).as_posix(): file_facts(p) for p in files}
+    return {name: file_facts(path) for name, path in _files(Path(folder), RECORDS)}
+
+
+def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in skip)
+    return ((path.relative_to(folder).as_posix(), path) for path in files)
 
 
 def facts_digest(facts: Mapping[str, Mapping[str, Any]]) -> str:
@@ -156,6 +160,6 @@ def facts_digest(facts: Mapping[str, Mapping[str, Any]]) -> str:
     return digest({name: own["sha256"] for name, own in facts.items()})
 
 
-def files_digest(folder: Path | str) -> str:
+def files_digest(folder: Path | str, skip: Collection[str] = RECORDS) -> str:
     """A digest of all files of a folder (relative names and bytes), the records apart."""
-    return facts_digest(folder_facts(folder))
+    return digest({name: sha256(path) for name, path in _files(Path(folder), skip)})

@@ -16,6 +16,7 @@ from stele.cluster import asked, names, node, plugin, preflight, software
 from stele.config import parse
 from stele.config_files import read_sources
 from stele.errors import SteleError
+from stele.integrity import VERIFY_WHOLE
 from stele.jobs import Jobs
 from stele.plan import make_plan
 from stele.scale import check_stamp
@@ -39,6 +40,7 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
         where = read_sources(workflow)
         plan = make_plan(parse(values, where), Jobs)
         check(plan, where)
+        os.environ[VERIFY_WHOLE] = "1" if plan.config.verify_inputs else "0"  # how jobs check is no param
         if software.CONTAINER in deployed:
             software.bind([root, *software.folders(plan.config, plan.models.values())])
         if workflow.is_main_process:
