@@ -19,6 +19,7 @@ from stele.errors import Damaged
 from stele.outputs import BLOCKS, WHOLE, block_digest, digest, files_digest, sha256
 
 VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole
+LARGEST_RECORD = 256 << 20  # bytes; more is a user's JSON, not to be read twice
 DRAWN = 6  # parts of a large file that are checked besides both ends
 # no inputs: what is written, and the mirrors, whose files are checked one by one as they are taken
 NOT_READ = ("output", "output_dir", "state", "results_dir", "manifest", "mirrors")
@@ -81,7 +82,8 @@ def records_among(value: Any) -> Iterator[Path]:
 
 def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
     """What is not as a record says. Files that are no records have no damage; `key` chooses what is sampled."""
-    record = _read(path)
+    if not (record := _read(path)):
+        return
     job = str(record.get("job"))
     if isinstance(record.get("metrics"), dict) and record["content"] != digest(record["metrics"]):
         yield Damage(path, "its values are not those that were scored", path, job)
@@ -91,7 +93,7 @@ def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
     if job.startswith("sources ") and record["content"] != digest({name: own["sha256"] for name, own in files.items()}):
         yield Damage(path, "its list of files is not the one that was written", path, job)
     for name, facts in files.items():
-        if problem := file_problem(path.parent / name, facts, path.stat().st_mtime, whole, f"{key} {name}"):
+        if problem := file_problem(path.parent / name, facts, path.stat().st_mtime_ns, whole, f"{key} {name}"):
             yield Damage(Path(os.path.normpath(path.parent / name)), problem, path, job)
 
 
@@ -112,7 +114,7 @@ def _contents(folder: Path) -> set[str]:
 def _read(path: Path) -> dict[str, Any]:
     """A record; {} for a file that is none: a user's JSON, be it as large as it may."""
     try:
-        if path.stat().st_size > WHOLE:
+        if path.stat().st_size > LARGEST_RECORD:
             return {}
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):  # who reads it says so
@@ -120,13 +122,13 @@ def _read(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) and {"job", "content", "inputs"} <= found.keys() else {}
 
 
-def file_problem(path: Path, facts: Mapping[str, Any], made: float, whole: bool, key: str) -> str | None:
-    """What is wrong with a file whose record was written at `made` (seconds); None for nothing."""
+def file_problem(path: Path, facts: Mapping[str, Any], made: int, whole: bool, key: str) -> str | None:
+    """What is wrong with a file whose record was written at `made` (nanoseconds); None for nothing."""
     try:
         status = path.stat()
         if status.st_size != facts["bytes"]:
             return f"{status.st_size:,} bytes, {facts['bytes']:,} were written"
-        if whole or status.st_size <= WHOLE or status.st_mtime > made:
+        if whole or status.st_size <= WHOLE or status.st_mtime_ns > made:
             changed = sha256(path) != facts["sha256"]
         else:
             changed = any(

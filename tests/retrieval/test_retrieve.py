@@ -228,6 +228,19 @@ def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, prec
     assert sorted(p.name for p in (tmp_path / "index/sw").iterdir()) == ["ids.npy", "progress.json", "vectors.npy"]
 
 
+@pytest.mark.parametrize("name", ["vectors.npy", "ids.npy"])
+def test_a_kept_index_that_was_damaged_is_encoded_anew(tmp_path, encoder, data, name, caplog):
+    args = arguments(tmp_path, encoder, data, "out", "--keep-index", str(tmp_path / "index"))
+    retrieve.run(args)
+    whole, runs = (tmp_path / "index/sw" / name).read_bytes(), files(tmp_path / "out")
+    damaged = bytearray(whole)
+    damaged[-30] ^= 64
+    (tmp_path / "index/sw" / name).write_bytes(damaged)
+    retrieve.run(args)
+    assert f"index/sw/{name}: other bytes than those that were written: encoded anew" in caplog.text
+    assert files(tmp_path / "out") == runs and (tmp_path / "index/sw" / name).read_bytes() == whole
+
+
 def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):
     passage = {"title": "", "text": "river"}
     put(tmp_path / "th/c/corpus.jsonl.gz", [{"docid": d, **passage} for d in ("a", "b", "a")])
