@@ -18,6 +18,7 @@ from pathlib import Path
 
 from stele import launch
 from stele.errors import SteleError, disk_full, unknown
+from stele.integrity import check_inputs
 
 STAGES = (
     "world",
@@ -112,6 +113,8 @@ def _run(asked: launch.Asked, stage: str, command: str, arguments: Sequence[str]
     )
     module.add_arguments(parser)
     parsed = parser.parse_args(arguments)
+    if "RANK" not in os.environ and launch.MEETING not in os.environ:  # once, where several processes share it
+        check_inputs(vars(parsed))
     if asked.processes > 1:
         if command not in launch.SHARED:
             raise SteleError(f"{command} runs in one process; several can share {', '.join(launch.SHARED)}")

@@ -80,6 +80,7 @@ class Config(Strict):
     dump_date: DumpDate | None = Field(None, description="the Wikimedia dumps that are read; empty: 20220801")
     offline: bool = Field(False, description="never use the network, only mirrors and user_data")
     keep_index: bool = Field(False, description="keep the vectors of encoded passages")
+    verify_inputs: bool = Field(False, description="digest all files that a job reads, not only parts of large ones")
     results_dir: Annotated[Location, AfterValidator(os.path.normpath)] = Field(
         "results", description="where results and tables go"
     )

@@ -11,6 +11,10 @@ class SteleError(Exception):
     """Something the user can mend: says the file or key, what was found, and what to write instead."""
 
 
+class Damaged(SteleError):
+    """A file is not the one that its record describes: it is not to be used, but made again."""
+
+
 def disk_full(error: BaseException) -> SteleError | None:
     """The error for a full disk, where an exception came from one: libraries hide it behind their own."""
     found: BaseException | None = error

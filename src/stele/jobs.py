@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import shlex
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from stele import catalogue
 from stele.catalogue import datasets
 from stele.catalogue.metrics import metric_parts
-from stele.catalogue.user_data import listing, part_files, sampled_digest
+from stele.catalogue.user_data import content_digest, listing, part_files
 from stele.errors import SteleError, unknown
 from stele.figures import Figures
 from stele.outputs import digest
 from stele.plan import pretraining_seed
+
+USER_FILES = Path("state/user_files.json")  # what the user's files were when they were read, at any scale
 
 
 def as_json(value: Any) -> str:
@@ -108,7 +111,7 @@ class Jobs(Figures):
         if (dataset, part) not in self._contents:
             languages = self.part_languages(dataset, part)
             source = datasets.resolve(dataset, part, languages, date=self.dump_date(dataset))
-            self._contents[dataset, part] = sampled_digest(folder, part_files(listing(folder), source))
+            self._contents[dataset, part] = content_digest(folder, USER_FILES, part_files(listing(folder), source))
         return self._contents[dataset, part]
 
     def dataset_locations(self, dataset: str) -> str:
@@ -136,7 +139,7 @@ class Jobs(Figures):
         if not folder or self.standin_key(model):
             return ""
         if ("checkpoint", folder) not in self._contents:
-            self._contents["checkpoint", folder] = sampled_digest(folder)
+            self._contents["checkpoint", folder] = content_digest(folder, USER_FILES)
         return self._contents["checkpoint", folder]
 
     def checkpoint_locations(self, model: str) -> str:

@@ -6,10 +6,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+WHOLE = 64 << 20  # bytes up to which a file is only ever digested whole
+BLOCKS = 256  # parts of a larger one
+RECORDS = frozenset({"record.json"})
 
 
 def _left(path: Path, kind: str) -> list[Path]:
@@ -115,8 +119,47 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 
-def files_digest(folder: Path | str, skip: frozenset[str] = frozenset({"record.json"})) -> str:
+def file_facts(path: Path | str) -> dict[str, Any]:
+    """What a record holds of one file: `bytes`, `sha256` and, of a large one, its `blocks`."""
+    return {"bytes": os.stat(path).st_size, "sha256": sha256(path), **block_digests(path)}
+
+
+def block_digests(path: Path | str) -> dict[str, list[str]]:
+    """`blocks`, for a file over WHOLE bytes: the digests of its BLOCKS equal parts (the last one is shorter).
+
+    By them some parts of the file can be checked without reading it whole.
+    """
+    size = os.stat(path).st_size
+    return {"blocks": [block_digest(path, size, number) for number in range(BLOCKS)]} if size > WHOLE else {}
+
+
+def block_digest(path: Path | str, size: int, number: int) -> str:
+    """The digest (16 hex digits) of one of the BLOCKS parts of a file of `size` bytes."""
+    length = -(-size // BLOCKS)
+    left, hashed = min(length, size - number * length), hashlib.sha256()
+    with open(path, "rb") as handle:
+        handle.seek(number * length)
+        while left > 0 and (part := handle.read(min(left, 1 << 20))):
+            hashed.update(part)
+            left -= len(part)
+    return hashed.hexdigest()[:16]
+
+
+def folder_facts(folder: Path | str) -> dict[str, dict[str, Any]]:
+    """`file_facts` of all files of a folder by relative path, the records apart."""
+    return {name: file_facts(path) for name, path in _files(Path(folder), RECORDS)}
+
+
+def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in skip)
+    return ((path.relative_to(folder).as_posix(), path) for path in files)
+
+
+def facts_digest(facts: Mapping[str, Mapping[str, Any]]) -> str:
+    """A digest of some files (names and bytes) by their facts."""
+    return digest({name: own["sha256"] for name, own in facts.items()})
+
+
+def files_digest(folder: Path | str, skip: Collection[str] = RECORDS) -> str:
     """A digest of all files of a folder (relative names and bytes), the records apart."""
-    folder = Path(folder)
-    files = sorted(p for p in folder.rglob("*") if p.is_file() and p.name not in skip)
-    return digest({p.relative_to(folder).as_posix(): sha256(p) for p in files})
+    return digest({name: sha256(path) for name, path in _files(Path(folder), skip)})

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
-from stele.outputs import atomic_write_json, digest, sha256
+from stele.outputs import atomic_write_json, digest, facts_digest, sha256
 
 GENERATED = "generated data"
 STAND_IN = "stand-in checkpoint"
@@ -195,12 +195,17 @@ def write_record(
     clock: Clock,
     seed: int | None = None,
     labels: Iterable[str] = (),
+    outputs: Mapping[str, Mapping[str, Any]] | None = None,
     **facts: Any,
 ) -> dict[str, Any]:
     """Writes the record of a finished job and returns it.
 
-    `inputs` maps a name to the record (or file) of each input; labels are inherited from them.
+    `inputs` maps a name to the record (or file) of each input; labels are inherited from them. `outputs` maps the files
+    that were made, as paths from the record's folder, to their `stele.outputs.file_facts`: by them damage is noticed.
+    They are the record's `content` too, unless that is given.
     """
+    if outputs is not None:
+        facts = {"content": facts_digest(outputs), **facts, "outputs": outputs}
     record = {
         "job": job,
         "inputs": {name: content_digest(source) for name, source in inputs.items()},

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from stele.errors import SteleError
+from stele.errors import Damaged, SteleError
+from stele.integrity import rebuild
+from stele.outputs import digest
 
 if TYPE_CHECKING:
     import pandas
@@ -66,13 +68,17 @@ def read_result(path: Path | str) -> Result:
     """Reads one result. A damaged or half-written file is a SteleError that names it; a missing one is not found."""
     content = Path(path).read_bytes()
     try:
-        return Result.model_validate(json.loads(content))
+        loaded = json.loads(content)
+        result = Result.model_validate(loaded)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise SteleError(f"{path}: not a result: {where}: {first['msg']}; remove it and run again") from None
     except ValueError as error:
         raise SteleError(f"{path}: not readable as JSON: {error}; remove it and run again") from None
+    if "content" in loaded and loaded["content"] != digest(loaded["metrics"]):
+        raise Damaged(f"{path}: its values are not those that were scored; {rebuild([Path(path)])}")
+    return result
 
 
 def mean_over_seeds(results: Sequence[Result]) -> Result:

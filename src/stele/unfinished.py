@@ -36,7 +36,7 @@ def finish(plan: Jobs, workflow) -> None:
         return
     context = Path(plan.state("unfinished-context.json"))
     context.parent.mkdir(parents=True, exist_ok=True)
-    context.write_text(json.dumps({**plan.table_context(), **_rows(plan, workflow)}))
+    context.write_text(json.dumps({**plan.table_context(), **_rows(plan, workflow), "unfinished": True}))
     rendered = [job for job in tables if _render(job, context)]
     for job in rendered:
         if tables[job]:

@@ -18,6 +18,7 @@ from stele.config_files import read_sources
 from stele.driver import progress, summary
 from stele.driver.scheduler import limit_rate
 from stele.errors import SteleError
+from stele.integrity import VERIFY_WHOLE
 from stele.jobs import Jobs
 from stele.plan import make_plan
 from stele.scale import check_stamp
@@ -41,6 +42,7 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
         where = read_sources(workflow)
         plan = make_plan(parse(values, where), Jobs)
         check(plan, where)
+        os.environ[VERIFY_WHOLE] = "1" if plan.config.verify_inputs else "0"  # how jobs check is no param
         if software.CONTAINER in deployed:
             software.bind([root, *software.folders(plan.config, plan.models.values())])
         if workflow.is_main_process:

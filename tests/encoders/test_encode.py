@@ -117,3 +117,18 @@ def test_pairs_are_cut_at_their_longer_text(folders):
     tokens = tokenize(tokenizer, [("a b", "c d e f g h i j k l")], 9)
     wanted = tokenizer("a b", "c d e f g h i j k l", truncation="longest_first", max_length=9)["input_ids"]
     assert tokens.ids.tolist() == wanted
+
+
+def test_a_vector_that_is_not_finite_is_refused_and_its_text_named(encoder, texts, monkeypatch):
+    whole = encoder._encode
+
+    def broken(tokens, kind, batch_tokens):
+        vectors = whole(tokens, kind, batch_tokens)
+        vectors[3, 5] = np.nan
+        return vectors
+
+    monkeypatch.setattr(encoder, "_encode", broken)
+    with pytest.raises(SteleError, match=r"query 4 of 60 \('.+'\): its vector is not finite"):
+        encoder.encode(texts, "query")
+    with pytest.raises(SteleError, match="passage 'id3': its vector is not finite"):
+        list(encoder.encode_stream(((f"id{n}", text) for n, text in enumerate(texts)), "passage"))

@@ -10,7 +10,7 @@ from stele.errors import SteleError
 from stele.finetuning.batches import dev_groups
 from stele.finetuning.contrastive import loss_of_vectors
 from stele.finetuning.recipe import parse_recipe
-from stele.finetuning.selection import Selection, average_rank, dev_nll
+from stele.finetuning.selection import Selection, Vectors, average_rank, dev_nll
 from stele.training.device import Place
 
 HERE = Place(torch.device("cpu"))
@@ -39,6 +39,19 @@ def test_average_rank_by_hand():
     data = examples([[0, 3], [1], [3]], [[2], [4], []])
     vectors.given["query"] = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
     assert average_rank(vectors, data, 1) == (2 + 2 + 0) / 3
+
+
+@pytest.mark.parametrize("broken", ["query", "passage"])
+def test_a_tower_whose_vectors_are_not_finite_is_never_the_best(broken):
+    class Towers:
+        device = torch.device("cpu")
+
+        def vectors(self, tokens, rows, kind, team):
+            return torch.full((len(rows), 2), torch.nan if kind == broken else 1.0)
+
+    data = examples([[0], [1]], [[2], [3]])
+    with pytest.raises(SteleError, match=f"the vector of a dev {broken} is not finite"):
+        average_rank(Vectors(Towers(), data, "float32", HERE), data, 1)
 
 
 def test_dev_nll_is_the_mean_over_groups():

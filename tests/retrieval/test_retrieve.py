@@ -87,6 +87,20 @@ def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
         assert [by_id[name] for name, _ in run.hits(topic["query_id"])] == pytest.approx(best.tolist(), rel=1e-4)
 
 
+def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp_path, encoder, data, monkeypatch):
+    from stele.encoders.encode import Encoder
+
+    retrieve.run(arguments(tmp_path, encoder, data, "whole"))
+    good = Encoder._encode
+    with monkeypatch.context() as patch:
+        patch.setattr(Encoder, "_encode", lambda *given: good(*given) * (np.nan if given[2] == "query" else 1))
+        with pytest.raises(SteleError, match=r"query 1 of 5 \('.+'\): its vector is not finite"):
+            retrieve.run(arguments(tmp_path, encoder, data))
+    assert not (tmp_path / "out").exists()
+    retrieve.run(arguments(tmp_path, encoder, data))
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
 def killed(args: argparse.Namespace, patch) -> None:
     """Runs the command in a child that `patch()` has prepared to kill itself, with kill -9."""
     child = os.fork()
@@ -212,6 +226,19 @@ def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, prec
     assert vectors.dtype == (np.float16 if precision == "bfloat16" else np.float32)
     assert np.load(tmp_path / "index/sw/ids.npy")[1] == b"1#0"
     assert sorted(p.name for p in (tmp_path / "index/sw").iterdir()) == ["ids.npy", "progress.json", "vectors.npy"]
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "ids.npy"])
+def test_a_kept_index_that_was_damaged_is_encoded_anew(tmp_path, encoder, data, name, caplog):
+    args = arguments(tmp_path, encoder, data, "out", "--keep-index", str(tmp_path / "index"))
+    retrieve.run(args)
+    whole, runs = (tmp_path / "index/sw" / name).read_bytes(), files(tmp_path / "out")
+    damaged = bytearray(whole)
+    damaged[-30] ^= 64
+    (tmp_path / "index/sw" / name).write_bytes(damaged)
+    retrieve.run(args)
+    assert f"index/sw/{name}: other bytes than those that were written: encoded anew" in caplog.text
+    assert files(tmp_path / "out") == runs and (tmp_path / "index/sw" / name).read_bytes() == whole
 
 
 def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):

@@ -111,7 +111,7 @@ def test_files_of_the_user_are_read_once_a_run(jobs, tmp_path, monkeypatch):
     (tmp_path / "sw.txt.xz").write_bytes(b"text")
     (tmp_path / "config.json").write_text("{}")
     read = []
-    monkeypatch.setattr(module, "sampled_digest", lambda folder, files=None: read.append(files) or "digest")
+    monkeypatch.setattr(module, "content_digest", lambda folder, memory, files=None: read.append(files) or "digest")
     models = {"mine": {"checkpoint": str(tmp_path)}}
     plan = jobs(scale="paper", user_data=whole("cc100", folder=tmp_path), models=models)
     for _ in range(3):

@@ -4,47 +4,77 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from stele import cli
+from stele import cli, file_digests
 from stele.catalogue import datasets, user_data
+from stele.outputs import sha256
 
 REAL = os.environ.get("STELE_REAL_DATA")
 real_data = pytest.mark.skipif(not REAL, reason="STELE_REAL_DATA names no folder with real data")
 
 
-def test_a_digest_sees_content_names_and_sizes_but_not_places(tmp_path):
+@pytest.fixture
+def memory(tmp_path):
+    return tmp_path / "state/user_files.json"
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """The names of the files that are read."""
+    names = []
+    monkeypatch.setattr(file_digests, "sha256", lambda path: names.append(path.name) or sha256(path))
+    return names
+
+
+def test_a_digest_sees_content_names_and_sizes_but_not_places(tmp_path, memory):
     for name in ("one", "two"):
         (tmp_path / name / "x").mkdir(parents=True)
         (tmp_path / name / "x" / "a.txt").write_text("text")
-    first = user_data.sampled_digest(tmp_path / "one")
-    assert user_data.sampled_digest(tmp_path / "two") == first
+    first = user_data.content_digest(tmp_path / "one", memory)
+    assert user_data.content_digest(tmp_path / "two", memory) == first
     (tmp_path / "two" / "x" / "a.txt").write_text("Text")
-    assert user_data.sampled_digest(tmp_path / "two") != first
+    assert user_data.content_digest(tmp_path / "two", memory) != first
     (tmp_path / "one" / "b.txt").write_text("more")
-    assert user_data.sampled_digest(tmp_path / "one") != first
-    assert user_data.sampled_digest(tmp_path / "one", ["x/a.txt"]) == first
+    assert user_data.content_digest(tmp_path / "one", memory) != first
+    assert user_data.content_digest(tmp_path / "one", memory, ["x/a.txt"]) == first
 
 
-def test_large_files_are_read_at_both_ends_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(user_data, "WHOLE", 1000)
-    monkeypatch.setattr(user_data, "SAMPLE", 100)
-    path = tmp_path / "large"
+def test_a_change_in_the_middle_of_a_large_file_is_seen_and_what_did_not_change_is_not_read(
+    tmp_path, memory, read, monkeypatch
+):
+    monkeypatch.setattr(file_digests, "SETTLED", 0.05)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "large").write_bytes(bytes(65 << 20))
+    for number in range(50):
+        (folder / f"small{number}").write_text(str(number))
+    time.sleep(0.1)
+    before = user_data.content_digest(folder, memory)
+    assert len(read) == 51
+    read.clear()
+    assert user_data.content_digest(folder, memory) == before and read == []
+    times = (folder / "large").stat()
+    with open(folder / "large", "r+b") as handle:
+        handle.seek(30 << 20)
+        handle.write(b"1")
+    os.utime(folder / "large", ns=(times.st_atime_ns, times.st_mtime_ns))  # as rsync -t leaves it
+    time.sleep(0.1)
+    assert user_data.content_digest(folder, memory) != before and read == ["large"]
+    memory.write_text('{"damaged')
+    assert user_data.content_digest(folder, memory) != before
 
-    def digest_with(position):
-        content = bytearray(5000)
-        if position is not None:
-            content[position] = 1
-        path.write_bytes(content)
-        return user_data.sampled_digest(tmp_path)
 
-    plain = digest_with(None)
-    assert digest_with(99) != plain and digest_with(4900) != plain
-    assert digest_with(2500) == plain
-    path.write_bytes(bytes(5001))
-    assert user_data.sampled_digest(tmp_path) != plain
+def test_a_file_that_was_written_just_now_is_not_remembered(tmp_path, memory, read):
+    """A second change within the same tick of the file system's clock would bear the same time."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/a").write_text("a")
+    user_data.content_digest(tmp_path / "data", memory)
+    user_data.content_digest(tmp_path / "data", memory)
+    assert read == ["a", "a"] and not memory.exists()
 
 
 @real_data

@@ -227,7 +227,7 @@ def test_a_damaged_file_is_told_and_the_rest_drawn(bench, tmp_path, capsys):
     path = write_spec(bench.folder, PROJECTION)
     out = tmp_path / "a.svg"
     line = ["--spec", str(path), "--results-dir", str(bench.results_dir), "--output", str(out)]
-    assert cli.main(["tables", "figure", *line]) == 0
+    assert cli.main(["tables", "figure", *line]) == 1
     said = capsys.readouterr().err
     assert "ccp/figure_98: 1 measured, 1 unreadable" in said and "want the columns line, language, x, y" in said
     assert ">unreadable</text>" in out.read_text() and "8 pairs" not in out.read_text()

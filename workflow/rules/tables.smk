@@ -166,6 +166,21 @@ rule all_tables_pdf:
         "python -m stele tables all_tables_pdf --tex {input.tex} --output {output.pdf} > {log} 2>&1"
 
 
+# reads all that is there, whole; no output, so that it can be asked for at any time
+rule verify:
+    log:
+        plan.log("verify"),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        results=lambda w: plan.config.results_dir,
+        built=[plan.work(""), plan.resources("")],
+    message:
+        "Check every file that was built against the record that was written with it"
+    shell:
+        "python -m stele tables verify --results-dir {params.results} --built {params.built} 2> {log}"
+
+
 localrules:
     context,
     table,
@@ -173,3 +188,4 @@ localrules:
     cell_map,
     all_tables,
     all_tables_pdf,
+    verify,

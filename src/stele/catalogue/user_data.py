@@ -5,7 +5,6 @@ The folder is only ever read.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatch
@@ -14,10 +13,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from stele.errors import SteleError
-from stele.outputs import digest, sha256
-
-WHOLE = 64 << 20  # bytes up to which a file is digested whole
-SAMPLE = 1 << 20  # bytes at either end of a larger one
+from stele.file_digests import file_digests
+from stele.outputs import digest
 
 
 def listing(folder: Path | str) -> list[str]:
@@ -110,24 +107,12 @@ def _common_tail(path: str, other: str) -> int:
     return count
 
 
-def sampled_digest(folder: Path | str, files: Iterable[str] | None = None) -> str:
-    """A digest of files of a folder (all when None) that is quick to take: names, sizes and contents.
+def content_digest(folder: Path | str, memory: Path, files: Iterable[str] | None = None) -> str:
+    """A digest of files of a folder (all when None): names, sizes and bytes, wherever they lie.
 
-    Files over 64 MB are read at both ends only (1 MiB each). It says whether a user's data changed, wherever they lie.
+    It says whether a user's data changed. `memory` keeps what was read, so that it is read once.
     """
     folder = Path(folder).expanduser()
     names = listing(folder) if files is None else sorted(files)
-    return digest({name: _sampled(folder / name) for name in names})
-
-
-def _sampled(path: Path) -> list[Any]:
-    try:
-        size = path.stat().st_size
-        if size <= WHOLE:
-            return [size, sha256(path)]
-        with open(path, "rb") as handle:
-            head = handle.read(SAMPLE)
-            handle.seek(size - SAMPLE)
-            return [size, hashlib.sha256(head + handle.read(SAMPLE)).hexdigest()]
-    except OSError as error:
-        raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
+    digests = file_digests((folder / name for name in names), memory)
+    return digest({name: digests[folder / name] for name in names})

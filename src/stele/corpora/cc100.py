@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
             language=args.language,
             **writer.counts,
             dropped=dict(dropped),
-            content=outputs.files_digest(folder),
+            outputs=outputs.folder_facts(folder),
         )
     log.info("%s: %s", args.language, {**writer.counts, "dropped": dict(dropped)})
 

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
                 language=args.language,
                 wiki=args.wiki,
                 **counts,
-                content=outputs.files_digest(folder),
+                outputs=outputs.folder_facts(folder),
             )
     except OSError as error:
         raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
             rows=rows,
             wikis=kept,
             dropped=dropped,
-            content=outputs.files_digest(folder),
+            outputs=outputs.folder_facts(folder),
         )
     log.info("page_entities: %s", {"rows": rows, "wikis": kept, "dropped": dropped})
     for wiki in wikis:

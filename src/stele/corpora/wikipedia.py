@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
             rejects=aside.rejects,
             dropped=dict(aside.dropped),
             duplicate_titles=aside.duplicate_titles(),
-            content=outputs.files_digest(folder),
+            outputs=outputs.folder_facts(folder),
         )
     log.info("%s %s: %s", args.language, args.shard, {**writer.counts, "dropped": dict(aside.dropped)})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from typing import Any
@@ -70,12 +70,16 @@ class Encoder:
         return tokenize(self.tokenizer, texts, self.spec.length(kind), self.spec.segments, self.spec.prompt(kind))
 
     def encode(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
-        """Vectors [n, d], float32, in the order of the texts; a pair is a tuple (see EncodingSpec.passage)."""
+        """Vectors [n, d], float32, in the order of the texts; a pair is a tuple (see EncodingSpec.passage).
+
+        A vector that is not finite is an error that says which text's it is.
+        """
         self._tower(kind)
         out = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), self.window):
             window = texts[start : start + self.window]
             out[start : start + len(window)] = self._encode(self.tokenize(window, kind), kind, batch_tokens)
+        refuse_not_finite(out, lambda row: f"{kind} {row + 1} of {len(texts)} ({str(texts[row])[:60]!r})")
         return out
 
     def encode_stream(
@@ -96,7 +100,9 @@ class Encoder:
             return [key for key, _ in block], self.tokenize([text for _, text in block], kind) if block else None
 
         for ids, tokens in (_each if self.device.type == "cpu" else _ahead)(read):
-            yield ids, self._encode(tokens, kind, batch_tokens)
+            vectors = self._encode(tokens, kind, batch_tokens)
+            refuse_not_finite(vectors, lambda row, ids=ids: f"{kind} {ids[row]!r}")
+            yield ids, vectors
 
     def _tower(self, kind: Kind):
         if kind not in self._towers:
@@ -116,6 +122,16 @@ class Encoder:
                 batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
                 vectors[torch.from_numpy(rows).to(self.device)] = embed(model, batch, self.spec, heads)
         return vectors.cpu().numpy()
+
+
+def refuse_not_finite(vectors: np.ndarray, name: Callable[[int], str]) -> None:
+    """Refuses vectors [n, d] of which one is not finite: it is nearest to nothing. `name` says whose a row is."""
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        whose = name(int(np.argmin(finite)))
+        raise SteleError(
+            f"{whose}: its vector is not finite; its tower's weights are broken, or overflow: try precision: float32"
+        )
 
 
 def _each(read) -> Iterator[tuple[list[Any], Tokens]]:

@@ -17,7 +17,7 @@ from typing import Any
 from stele import records
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, files_digest
+from stele.outputs import atomic_directory, folder_facts
 from stele.registry import load_named
 from stele.state_folder import add_state_arguments, drop, own_folder
 
@@ -223,7 +223,7 @@ def _publish(
     passage = None if module.spec.towers == "shared" else module.tower("passage")
     with atomic_directory(args.output.parent) as folder:
         save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
-        content = files_digest(folder)
+        facts = {**facts, "outputs": folder_facts(folder)}
         for suffix in CURVE:
             shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
         records.write_record(
@@ -233,6 +233,5 @@ def _publish(
             clock=clock,
             seed=args.seed,
             labels=[records.LIMITED] if args.limit else [],
-            content=content,
             **facts,
         )

@@ -35,12 +35,18 @@ class Vectors:
         self.module, self.data, self.precision, self.where = module, data, precision, where
 
     def of(self, kind: Kind, rows: np.ndarray) -> Tensor:
-        """Vectors [len(rows), d] on every process."""
+        """Vectors [len(rows), d] on every process; one that is not finite is an error: its rank would be the best."""
         tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
         team = self.where if self.where.world > 1 and len(rows) >= self.where.world else None
         half = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(self.precision)
         with torch.no_grad(), torch.autocast(self.module.device.type, half) if half else nullcontext():
-            return self.module.vectors(tokens, rows, kind, team=team)
+            vectors = self.module.vectors(tokens, rows, kind, team=team)
+        if not vectors.isfinite().all():
+            raise SteleError(
+                f"training diverged: the vector of a dev {kind} is not finite; lower the learning rate, clip gradients "
+                f"(clip_norm) or use float32"
+            )
+        return vectors
 
 
 def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe) -> float:

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
             languages=codes,
             knowledge={code: base.counts for code, base in zip(codes, knowledge, strict=True)},
             **facts,
-            content=outputs.files_digest(folder),
+            outputs=outputs.folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not pairs:

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
             language=args.language,
             tokenizer_probe=probe,
             **facts,
-            content=outputs.files_digest(folder),
+            outputs=outputs.folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.language, facts)
     if not stored["examples"]:

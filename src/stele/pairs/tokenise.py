@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
             **stored,
             dropped={"empty": dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
-            content=outputs.files_digest(folder),
+            outputs=outputs.folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stele import records
-from stele.outputs import atomic_directory, files_digest
+from stele.outputs import atomic_directory, folder_facts
 from stele.state_folder import add_state_arguments, drop, own_folder
 
 log = logging.getLogger(__name__)
@@ -189,13 +189,13 @@ def publish(
         save_sentence_encoder(folder, model, base)
         if snapshots.exists():
             shutil.copytree(snapshots, folder / "snapshots")
-        content = files_digest(folder)
+        made = folder_facts(folder)
         for suffix in (".csv", ".png", ".pdf"):
             shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
         records.write_record(
-            folder / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, content=content, **facts
+            folder / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, outputs=made, **facts
         )
         for kept in sorted((folder / "snapshots").glob("step-*")):
-            own = {"content": files_digest(kept), "step": int(kept.name.removeprefix("step-"))}
+            own = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
             own |= {name: facts[name] for name in ("model", "processes")}
             records.write_record(kept / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, **own)

@@ -24,7 +24,7 @@ from stele import records
 from stele.benchmarks.types import Query, Search
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, atomic_write_json, digest, sha256
+from stele.outputs import atomic_directory, atomic_write_json, facts_digest, file_facts
 from stele.progress import track
 from stele.registry import load_named
 from stele.retrieval import bm25_anserini, bm25_index, bm25_search, bm25_terms
@@ -59,6 +59,7 @@ def run(args: argparse.Namespace) -> None:
     with atomic_directory(args.output.parent / "runs") as folder:
         for search in job.searches:
             shutil.copyfile(job.saved(search), folder / job.saved(search).name)
+    runs = {search.name: file_facts(job.saved(search)) for search in job.searches}
     records.write_record(
         args.output,
         job="bm25",
@@ -70,7 +71,8 @@ def run(args: argparse.Namespace) -> None:
         searches={search.name: job.facts(search) for search in job.searches},
         recipe=job.recipe,
         similarity=job.engine,
-        content=digest({search.name: sha256(job.saved(search)) for search in job.searches}),
+        outputs={f"runs/{job.saved(search).name}": runs[search.name] for search in job.searches},
+        content=facts_digest(runs),
     )
     drop(job.state)
 

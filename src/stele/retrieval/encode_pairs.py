@@ -18,7 +18,7 @@ from stele import records
 from stele.benchmarks.types import Passage, Query
 from stele.data_argument import add_data_argument, data_folders, data_records
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, files_digest
+from stele.outputs import atomic_directory, facts_digest, folder_facts
 from stele.registry import load_named
 from stele.retrieval.encoding_argument import add_encoding_argument, given_encoder
 
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
             found[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
         if not found:
             raise SteleError(f"{args.benchmark}: no question in {', '.join(args.languages)} has a gold passage")
-        content = files_digest(folder)
+        files = folder_facts(folder)
     records.write_record(
         args.output,
         job="encode_pairs",
@@ -72,7 +72,8 @@ def run(args: argparse.Namespace) -> None:
         languages=list(args.languages),
         vectors=found,
         encoding=encoder.spec.model_dump(),
-        content=content,
+        outputs={f"{VECTORS}/{name}": facts for name, facts in files.items()},
+        content=facts_digest(files),
     )
 
 

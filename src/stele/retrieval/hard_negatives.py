@@ -31,7 +31,7 @@ from stele.benchmarks.types import Passage
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
 from stele.negatives import PASSAGES, QUESTIONS
-from stele.outputs import atomic_directory, atomic_file, atomic_write_json, files_digest
+from stele.outputs import atomic_directory, atomic_file, atomic_write_json, folder_facts
 from stele.progress import bar, track
 from stele.registry import load_named
 from stele.retrieval.answers import Answers, Questions
@@ -83,7 +83,7 @@ def finish(job: Job, pools: Iterable[str], clock: records.Clock) -> None:
             pools=facts,
             encoding=job.encoder.spec.model_dump(),
             processes=job.team.world,
-            content=files_digest(folder),
+            outputs=folder_facts(folder),
         )
     drop(job.state)
 

@@ -8,9 +8,10 @@ from. In the end `ids.npy` has the ids too.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,11 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stele.errors import SteleError
-from stele.outputs import atomic_write_json
+from stele.integrity import file_problem
+from stele.outputs import atomic_write_json, file_facts
 
 HEADER = 128  # bytes before the first vector
 FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
 READ_ROWS = 32_768
+UNTOUCHED = {"rows": 0, "names_size": 0, "finished": False}
+
+logger = logging.getLogger(__name__)
 
 
 class Layout(NamedTuple):
@@ -45,6 +50,9 @@ def encode_part(folder: Path, items: Iterable[tuple[str, Any]], encode: Encode, 
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = _progress(folder, layout.key)
+    if problem := _damage(folder, done):
+        logger.warning("%s: encoded anew", problem)
+        done = UNTOUCHED
     if done["finished"]:
         return done["rows"]
     rows, names_size = done["rows"], done["names_size"]
@@ -77,8 +85,22 @@ def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def tidy(folder: Path) -> None:
-    """Leaves of a finished part only what is worth keeping: vectors.npy, ids.npy and progress.json."""
+    """Leaves of a finished part only what is worth keeping: vectors.npy, ids.npy, and progress.json with their digests.
+
+    They are kept for whoever reads them, and a later job that takes them up must notice damage.
+    """
+    progress = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+    outputs = {name: file_facts(folder / name) for name in ("vectors.npy", "ids.npy")}
+    atomic_write_json(folder / "progress.json", {**progress, "outputs": outputs})
     (folder / "ids.txt").unlink(missing_ok=True)
+
+
+def _damage(folder: Path, done: Mapping[str, Any]) -> str | None:
+    """What is wrong with a part that was put away; all of it is read, which is quick beside encoding it."""
+    for name, facts in done.get("outputs", {}).items():
+        if problem := file_problem(folder / name, facts, 0, whole=True, key=""):
+            return f"{folder / name}: {problem}"
+    return None
 
 
 def is_tidy(folder: Path, key: str) -> bool:
@@ -92,9 +114,7 @@ def _progress(folder: Path, key: str) -> dict[str, Any]:
         found = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         found = {}
-    if found.get("key") != key:
-        found = {"rows": 0, "names_size": 0, "finished": False}
-    return found
+    return found if found.get("key") == key else UNTOUCHED
 
 
 def _save_progress(folder: Path, key: str, rows: int, names_size: int, finished: bool) -> None:
@@ -150,6 +170,7 @@ def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layo
     table.flush()
     names_size = sum(_progress(part, layout.key)["names_size"] for part in parts)
     _save_progress(folder, layout.key, rows, names_size, finished=True)
+    tidy(folder)
 
 
 def _write_ids(folder: Path, rows: int) -> None:

@@ -18,7 +18,7 @@ from stele import records
 from stele.benchmarks import tatoeba
 from stele.data_argument import add_data_argument, data_folders, data_records
 from stele.errors import SteleError
-from stele.outputs import atomic_file, sha256
+from stele.outputs import atomic_file, file_facts
 from stele.retrieval.encoding_argument import add_encoding_argument, given_encoder
 
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
@@ -45,6 +45,7 @@ def run(args: argparse.Namespace) -> None:
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(("line", "language", "x", "y"))
         writer.writerows((*row, f"{x:.6g}", f"{y:.6g}") for row, (x, y) in zip(rows, points, strict=True))
+    facts = file_facts(args.output)
     records.write_record(
         args.output.with_suffix(".json"),
         job="project",
@@ -54,7 +55,8 @@ def run(args: argparse.Namespace) -> None:
         pairs=len(rows) // 2,
         explained=[float(f"{share:.6g}") for share in explained],
         encoding=encoder.spec.model_dump(),
-        content=sha256(args.output),
+        outputs={args.output.name: facts},
+        content=facts["sha256"],
     )
 
 

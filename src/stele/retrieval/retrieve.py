@@ -23,7 +23,7 @@ from stele import records
 from stele.benchmarks.types import Passage, Query, Search
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, atomic_write_json, digest, sha256
+from stele.outputs import atomic_directory, atomic_write_json, digest, facts_digest, file_facts
 from stele.progress import bar
 from stele.registry import load_named
 from stele.retrieval.encoding_argument import add_encoding_argument, parse_encoding
@@ -67,6 +67,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
     with atomic_directory(args.output.parent / "runs") as folder:
         for search in job.searches:
             shutil.copyfile(job.saved(search), folder / job.saved(search).name)
+    runs = {search.name: file_facts(job.saved(search)) for search in job.searches}
     records.write_record(
         args.output,
         job="retrieve",
@@ -81,7 +82,8 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         encoding=job.encoder.spec.model_dump(),
         similarity="cosine" if job.normalize else "inner product",
         processes=job.team.world,
-        content=digest({search.name: sha256(job.saved(search)) for search in job.searches}),
+        outputs={f"runs/{job.saved(search).name}": runs[search.name] for search in job.searches},
+        content=facts_digest(runs),
     )
     drop(job.state)
 

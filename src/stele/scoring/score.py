@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import re
 from pathlib import Path
 
 from stele import catalogue, records
 from stele.data_argument import RECORD, add_data_argument, data_folders, data_paths
 from stele.errors import SteleError
-from stele.outputs import digest, sha256
+from stele.outputs import digest, file_facts, sha256
 from stele.scoring.case import Case
 from stele.scoring.evaluate import Evaluation, evaluate, evaluator, intervals
 from stele.scoring.report import print_report, write_queries, write_values
@@ -62,6 +63,7 @@ def run(args: argparse.Namespace) -> None:
     if args.queries:
         write_queries(args.queries, case, evaluation.values)
     if args.output:
+        queries = file_facts(args.queries) if args.queries else None
         made = {"retrieval": outputs[0][1].path} if retrievals else {}
         files = [output.path for _, output in outputs if not output.record]
         files += [path for path in given.values() if path.is_file() and path.name != RECORD]
@@ -82,7 +84,8 @@ def run(args: argparse.Namespace) -> None:
                 "seed": 0,
                 **intervals(case, evaluators, evaluation.values, average),
             },
-            queries={"file": args.queries.name, "sha256": sha256(args.queries)} if args.queries else None,
+            queries={"file": args.queries.name, "sha256": queries["sha256"]} if queries else None,
+            outputs={os.path.relpath(args.queries, args.output.parent): queries} if queries else {},
             averaged=average,
             counts=counts(case, evaluation),
             provenance={

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stele import records
-from stele.errors import SteleError
+from stele.errors import Damaged, SteleError
+from stele.integrity import rebuild
+from stele.outputs import sha256
 
 if TYPE_CHECKING:
     import pyarrow
@@ -67,7 +69,10 @@ def _of_result(path: Path) -> list[Scores]:
         folder = path.parent / record["setting"]  # the file may be a copy under a short name of the setting
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return [own for name in names for own in _of_result(_there(folder / name, path))]
-    return [_with_facts(read_queries(_there(path.with_suffix("") / QUERIES, path)), record)]
+    queries = _there(path.with_suffix("") / QUERIES, path)
+    if (known := record.get("queries")) and sha256(queries) != known["sha256"]:
+        raise Damaged(f"{queries}: not the values per query that belong to {path.name}; {rebuild([path])}")
+    return [_with_facts(read_queries(queries), record)]
 
 
 def _there(wanted: Path, result: Path) -> Path:

@@ -27,7 +27,7 @@ from stele.catalogue.hub import (
     repository,
 )
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, digest
+from stele.outputs import atomic_directory, block_digests, digest
 from stele.records import GENERATED, STAND_IN, start, write_record
 from stele.sources.convert import convert, convert_shards
 from stele.sources.places import Got, Places, places_of
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
             repository=hub and hub[0],
             revision=hub and hub[1],
             licence=source.get("licence"),
-            files=facts,
+            files={path: {**about, **block_digests(folder / path)} for path, about in facts.items()},
             models=proofs,
         )
     shutil.rmtree(args.state, ignore_errors=True)

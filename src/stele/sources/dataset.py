@@ -17,7 +17,7 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, digest
+from stele.outputs import atomic_directory, block_digests, digest
 from stele.records import BEGINNING, GENERATED, start, write_record
 from stele.sources import places
 from stele.sources.counts import KINDS
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
             content=digest({path: facts["sha256"] for path, facts in files.items()}),
             origin=origin,
             came_from=came,
-            files=files,
+            files={path: {**facts, **block_digests(folder / path)} for path, facts in files.items()},
             counts=counts,
             # a copy of the user's own may be of any version, unless a digest says which
             version=source["version"] if matched or not args.user_data else None,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +14,8 @@ from pydantic import Field, ValidationError
 from stele.errors import SteleError
 from stele.tables.spec import explain
 from stele.tables.spec_parts import Strict
+
+log = logging.getLogger(__name__)
 
 
 class RowState(Strict):
@@ -40,6 +44,7 @@ class Context(Strict):
     outdated: list[str] = Field([], description="the same names: results that this run had to build anew and did not")
     extra_rows: list[ExtraRow] = Field([])
     view: Literal["side", "difference"] = Field("side", description="the first view; `layout.py` says what each shows")
+    unfinished: bool = Field(False, description="whether it is what a run left that did not build all its rows")
     seeds: dict[str, str] = Field({}, description="model -> the seeds whose files a figure draws; absent: the first")
 
     def is_current(self, benchmark: str, model: str, setting: str) -> bool:
@@ -85,3 +90,12 @@ def load_context(path: Path | str | None) -> Context:
         raise SteleError(f"{path}: not readable as JSON: {error}") from None
     except ValidationError as error:
         raise explain(error, str(path)) from None
+
+
+def refuse(damaged: Iterable[str], context: Context) -> None:
+    """Says which results are damaged, once what shows them is written: an error, in an unfinished run a warning."""
+    found = sorted(set(damaged))
+    if found and not context.unfinished:
+        raise SteleError("\n".join(["what is shown rests on damaged results:", *found]))
+    for problem in found:
+        log.warning("%s", problem)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stele.tables.cell import Results
 from stele.tables.cell_map import add_output_argument, checked, save
-from stele.tables.context import load_context
+from stele.tables.context import load_context, refuse
 from stele.tables.figure_data import parts
 from stele.tables.figure_draw import described, draw, title
 from stele.tables.figure_spec import load_figure
@@ -36,5 +36,4 @@ def run(args: argparse.Namespace) -> None:
         save(picture, path, title(figure), described(figure, found))
     states = Counter(one.state for part in found for one in part.found)
     log.info("%s: %s", figure.file, ", ".join(f"{count} {state}" for state, count in states.items()))
-    for problem in sorted({one.reason for part in found for one in part.found if one.state == "unreadable"}):
-        log.warning("%s", problem)
+    refuse([one.reason for part in found for one in part.found if one.state == "unreadable"], context)

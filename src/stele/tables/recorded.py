@@ -12,6 +12,7 @@ from typing import Any
 
 from stele import records
 from stele.errors import SteleError
+from stele.outputs import digest
 from stele.tables.cell import Cell, Results
 from stele.tables.significance import Compared, Comparisons
 
@@ -23,17 +24,21 @@ def results_in(cells: Sequence[Cell], results: Results) -> dict[str, str]:
 
 
 def significance(tests: Comparisons) -> dict[str, Any]:
-    """What was tested, how, and what came out, by cell address."""
-    return {"method": tests.method, "untested": tests.untested, "cells": {k: asdict(v) for k, v in tests.cells.items()}}
+    """What was tested, how, and what came out, by cell address; and a digest of it, for it is read again."""
+    cells = {address: asdict(own) for address, own in tests.cells.items()}
+    held = {"method": tests.method, "untested": list(tests.untested), "cells": cells}
+    return {"significance": held, "significance_digest": digest(held)}
 
 
 def read(record: Path, spec: Path, cells: Sequence[Cell], results: Results) -> Comparisons | None:
-    """The tests that a table's record holds, None where it is of another spec or other results, or cannot be read."""
+    """The tests that a table's record holds, None where it is of other ones, damaged or changed."""
     try:
         found = records.read_record(record)
         if found["inputs"] != {"spec": records.content_digest(spec)} or found["results"] != results_in(cells, results):
             return None
         held = found["significance"]
+        if found["significance_digest"] != digest(held):
+            return None
         tests = {address: Compared(**own) for address, own in held["cells"].items()}
         return Comparisons(tests, held["method"], tuple(held["untested"]))
     except (SteleError, KeyError, TypeError, AttributeError):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stele.errors import SteleError
+from stele.errors import Damaged, SteleError
 from stele.significance import paired, scores
 from stele.significance.comparison import load_test
 from stele.significance.corrections import correct
@@ -44,6 +44,7 @@ class Comparisons:
     cells: dict[str, Compared] = field(default_factory=dict)
     method: str = ""
     untested: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()  # those of them where a file is not the one that was written
 
 
 def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
@@ -51,7 +52,7 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
     if not cells:
         return Comparisons()
     plan = cells[0].table.significance
-    test, found, untested = load_test(plan.test), {}, {}
+    test, found, untested, damaged = load_test(plan.test), {}, {}, {}
 
     def read(result: tuple[str, str, str]) -> scores.Scores:
         return _read(results, tuple(results.paths(result, cells[0].table.seeds)))
@@ -61,6 +62,7 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
             pairs = _pairs(cell, other, read)
         except SteleError as error:
             untested[str(error)] = None
+            damaged |= {str(error): None} if isinstance(error, Damaged) else {}
             continue
         strata = paired.strata(pairs.of(pairs.differences()), "macro")  # a table's average is over languages
         p = test.p_value(strata, PERMUTATIONS, SEED)
@@ -71,7 +73,8 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
         address: replace(tested, corrected=p, better=tested.better and p < plan.level)
         for (address, tested), p in zip(found.items(), corrected, strict=True)
     }
-    return Comparisons(done, _method(plan, test.describe(PERMUTATIONS, SEED), len(done)), tuple(untested))
+    method = _method(plan, test.describe(PERMUTATIONS, SEED), len(done))
+    return Comparisons(done, method, tuple(untested), tuple(damaged))
 
 
 def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Cell, Cell]]:

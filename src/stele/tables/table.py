@@ -2,9 +2,10 @@
 
     python -m stele tables table --spec paper_tables/msm/table_0*.yaml
 
-It works at any moment, also before or half-way through a run: what has no result yet shows its state. Many tables take
-one start of Python. Each is written to {output-dir}/{paper}/table_NN.md, .tex, .csv and .html, with the record of what
-it was made from and of its significance tests as .json.
+It works at any moment, also before or half-way through a run: what has no result yet shows its state. So does what has
+a damaged one, and the exit code is then 1. Many tables take one start of Python. Each is written to
+{output-dir}/{paper}/table_NN.md, .tex, .csv and .html, with the record of what it was made from and of its significance
+tests as .json.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from stele.outputs import atomic_file, digest
 from stele.tables import pages, recorded, render
 from stele.tables.cell import Results, table_cells
 from stele.tables.cells import to_csv
-from stele.tables.context import add_context_arguments, given_context
+from stele.tables.context import add_context_arguments, given_context, refuse
 from stele.tables.significance import compare_rows
 from stele.tables.spec import load_spec
 
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     tables = [load_spec(path) for path in args.spec]  # a wrong one writes nothing
     context, results = given_context(args), Results(args.results_dir)
+    damaged: dict[str, None] = {}
     for path, table in zip(args.spec, tables, strict=True):
         clock = records.start()
         target = (args.output_dir or args.results_dir / "tables") / table.file
@@ -58,10 +60,11 @@ def run(args: argparse.Namespace) -> None:
             table=table.id,
             scale=context.scale,
             results=recorded.results_in(cells, results),
-            significance=recorded.significance(filled[-1]),
+            **recorded.significance(filled[-1]),
             content=digest(texts),
         )
         states = Counter(cell.found.state for cell in cells)
         log.info("%s: %d cells: %s", table.file, len(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
-        for problem in sorted({cell.found.reason for cell in cells if cell.found.state == "unreadable"}):
-            log.warning("%s", problem)
+        damaged |= dict.fromkeys(cell.found.reason for cell in cells if cell.found.state == "unreadable")
+        damaged |= dict.fromkeys(filled[-1].damaged)
+    refuse(damaged, context)

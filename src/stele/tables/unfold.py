@@ -27,7 +27,7 @@ from stele.tables.summary import command, target
 SHOWN_ANYWAY = ("versions", "commit", "python")
 HIDDEN = {*CIRCUMSTANCES} - {*SHOWN_ANYWAY}
 # the numbers themselves, which tables show, and what the cell says already
-SAID = {"metrics", "intervals", "benchmark", "model", "setting", "labels", ANCESTRY}
+SAID = {"metrics", "intervals", "outputs", "benchmark", "model", "setting", "labels", ANCESTRY}
 LONGEST = 24  # items of a list, and ten times as many letters of a text; the record has the rest
 
 

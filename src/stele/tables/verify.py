@@ -1,10 +1,13 @@
-"""Check a folder of results: against its manifest, and each result against what its own record says.
+"""Check what was built: a folder of results against its manifest and its records, and other folders against theirs.
 
     python -m stele tables verify
     python -m stele tables verify --results-dir ../colleague/results
+    python -m stele tables verify --built work/miniature resources/miniature
 
-Names every file that was changed, added or removed since the manifest was written, and every result whose values,
-labels, values per query or run files are not those that it was made with. The exit code is 1 if there is any.
+Names every file that was changed, added or removed since the manifest was written, every result whose values, labels,
+values per query or run files are not those that it was made with, and every file below the folders of --built that is
+not the one that its record describes, with the command that makes them again. The exit code is 1 if there is any.
+Everything is read, from the first byte to the last: `snakemake verify` checks all of a scale, at the disk's speed.
 """
 
 from __future__ import annotations
@@ -15,7 +18,9 @@ from pathlib import Path
 
 from stele import records
 from stele.errors import SteleError
+from stele.integrity import MANIFEST, RECORD, Damage, damages, rebuild
 from stele.outputs import digest, sha256
+from stele.progress import track
 from stele.results import result_files
 from stele.runs.trec import runs_of
 from stele.tables.manifest import NAME, files
@@ -23,16 +28,33 @@ from stele.tables.manifest import NAME, files
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
+    parser.add_argument("--built", type=Path, nargs="*", default=[], metavar="FOLDER", help="with records in it")
 
 
 def run(args: argparse.Namespace) -> None:
     folder = args.results_dir
-    if not folder.is_dir():
+    if not folder.is_dir() and not args.built:
         raise SteleError(f"{folder}: no such folder of results")
-    found = sorted({*against_manifest(folder), *against_records(folder)})
+    found = sorted({*against_manifest(folder), *against_records(folder)}, key=str) if folder.is_dir() else []
+    found += [damage for built in args.built for damage in against_own_records(built)]
     if found:
-        raise SteleError("\n".join([f"{folder}: {len(found)} findings:", *found]))
+        again = dict.fromkeys(damage.record for damage in found if isinstance(damage, Damage))
+        lines = [f"{len(found)} findings:", *map(str, found), *([rebuild(again)] if again else [])]
+        raise SteleError("\n".join(lines))
     print(f"{folder}: every file is as its manifest says, every result as its record says")
+    for built in args.built:
+        print(f"{built}: every file is as its record says")
+
+
+def against_own_records(folder: Path) -> Iterator[Damage | str]:
+    """Files below a folder that are not as the records beside them say, all read whole."""
+    found = sorted(path for name in (RECORD, MANIFEST) for path in folder.rglob(name))
+    for path in track(found, len(found), f"verify {folder}", "records"):
+        try:
+            records.read_record(path)
+        except SteleError as error:
+            yield str(error)
+        yield from damages(path)
 
 
 def against_manifest(folder: Path) -> Iterator[str]:
@@ -50,7 +72,7 @@ def against_manifest(folder: Path) -> Iterator[str]:
             yield f"{folder / name}: changed"
 
 
-def against_records(folder: Path) -> Iterator[str]:
+def against_records(folder: Path) -> Iterator[Damage | str]:
     """Results whose parts are not those that they were made from."""
     for each_seed in (False, True):
         for path in result_files(folder, each_seed):
@@ -65,16 +87,17 @@ def against_records(folder: Path) -> Iterator[str]:
             yield str(error)
 
 
-def _drawn(path: Path) -> Iterator[str]:
+def _drawn(path: Path) -> Iterator[Damage]:
     """What figures draw stands beside results, each file with a record of its own."""
-    if records.read_record(path.with_suffix(".json")).get("content") != sha256(path):
-        yield f"{path}: not the file that its record describes"
+    record = records.read_record(path.with_suffix(".json"))
+    if record.get("content") != sha256(path):
+        yield Damage(path, "not the file that its record describes", path.with_suffix(".json"), str(record.get("job")))
 
 
-def _result(path: Path) -> Iterator[str]:
+def _result(path: Path) -> Iterator[Damage | str]:
     record = records.read_record(path)
     if record.get("content") != digest(record.get("metrics")):
-        yield f"{path}: its values are not those that were scored"
+        yield Damage(path, "its values are not those that were scored", path, str(record.get("job")))
     ancestry = record.get(records.ANCESTRY, {})
     inherited = {label for facts in ancestry.values() for label in facts.get("labels", ())}
     if lost := sorted(inherited - set(record.get("labels", ()))):
@@ -83,7 +106,7 @@ def _result(path: Path) -> Iterator[str]:
     if queries:
         beside = path.with_suffix("") / queries["file"]
         if not beside.is_file() or sha256(beside) != queries["sha256"]:
-            yield f"{beside}: not the values per query that belong to {path.name}"
+            yield Damage(beside, f"not the values per query that belong to {path.name}", path, "score")
     for name, source in _sources(path, record).items():
         if source.name == "retrieval.json" and source.is_file():
             yield from _runs(source)
@@ -91,13 +114,14 @@ def _result(path: Path) -> Iterator[str]:
             yield f"{path}: not made from the {source.name} that stands there now"
 
 
-def _runs(retrieval: Path) -> Iterator[str]:
+def _runs(retrieval: Path) -> Iterator[Damage]:
     record, runs = records.read_record(retrieval), {}
     for name, path in runs_of(record, retrieval.parent).items():
         if path.is_file():
             runs[name] = sha256(path)
     if record.get("content") != digest(runs):
-        yield f"{retrieval.parent / 'runs'}: not the run files that {retrieval.name} was written for"
+        problem = f"not the run files that {retrieval.name} was written for"
+        yield Damage(retrieval.parent / "runs", problem, retrieval, str(record.get("job")))
 
 
 def _sources(path: Path, record: dict) -> dict[str, Path]:

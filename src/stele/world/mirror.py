@@ -26,7 +26,7 @@ from stele.errors import SteleError
 from stele.outputs import digest
 from stele.progress import track
 from stele.records import GENERATED, start, write_record
-from stele.world.manifest import HUB, NAME
+from stele.world.manifest import HUB, NAME, path_of
 from stele.world.writers.library import Library
 from stele.world.writers.site import Site
 
@@ -79,6 +79,8 @@ def run(args: argparse.Namespace) -> None:
         for dataset in site.licensed:
             shutil.rmtree(args.user_data / dataset, ignore_errors=True)
             os.rename(licensed / dataset, args.user_data / dataset)
+    made = {path_of(mirror, url): entry for url, entry in site.files.items()}
+    made |= {args.user_data / name / file: own for name, files in site.licensed.items() for file, own in files.items()}
     raw = {url: entry["raw_sha256"] for url, entry in site.files.items()}
     write_record(
         args.output,
@@ -87,6 +89,7 @@ def run(args: argparse.Namespace) -> None:
         clock=clock,
         seed=args.seed,
         labels=[GENERATED],
+        outputs={os.path.relpath(path, mirror): facts for path, facts in made.items()},
         content=digest([raw, site.licensed]),
         world=block,
         languages=languages,

@@ -12,11 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
 from stele import records
 from stele.errors import SteleError
+from stele.outputs import folder_facts
 from stele.state_folder import add_state_arguments, drop, own_folder
 
 log = logging.getLogger(__name__)
@@ -75,7 +77,8 @@ def run(args: argparse.Namespace) -> None:
     other = args.output.parent / args.checkpoint
     with _publish.published(args.mirror, recipe.repo, other) as folder:
         _publish.write(folder, made, recipe.publish)
-    manifest = read_manifest((args.mirror / _publish.HUB / recipe.repo if recipe.repo else other) / NAME)
+    whole = args.mirror / _publish.HUB / recipe.repo if recipe.repo else other
+    manifest, below = read_manifest(whole / NAME), os.path.relpath(whole, args.output.parent)
     records.write_record(
         args.output,
         job="world standin",
@@ -83,6 +86,7 @@ def run(args: argparse.Namespace) -> None:
         clock=clock,
         seed=args.seed,
         labels=[records.GENERATED, records.STAND_IN],
+        outputs={f"{below}/{name}": facts for name, facts in folder_facts(whole).items()},
         content=manifest["content"],
         checkpoint=args.checkpoint,
         repository=recipe.repo,

@@ -1,0 +1,167 @@
+"""Whatever is damaged between two jobs is named by the next one, with the command that makes it again."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import TABLE, clone, environment, outputs, snakemake
+
+ROW = "results/xor_retrieve/msm/zero_shot_nq"
+
+
+def flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def remove_half_of_the_lines(path: Path) -> None:
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    path.write_bytes(gzip.compress(b"".join(lines[::2])))
+
+
+def edit_a_value(path: Path) -> None:
+    result = json.loads(path.read_text())
+    metric = next(iter(result["metrics"].values()))
+    metric["average"] = 0.99
+    metric["languages"] = dict.fromkeys(metric["languages"], 0.99)
+    path.write_text(json.dumps(result))
+
+
+# what is damaged -> (the file, how, the command that reads it, the record that its maker writes)
+DAMAGES = {
+    "generated text": (
+        "resources/tiny/mirror/data.statmt.org/cc-100/ru.txt.xz",
+        truncate,
+        "world standin",
+        "resources/tiny/mirror/manifest.json",
+    ),
+    "unpacked dataset": (
+        "resources/tiny/datasets/nltk_punkt/all/english/*",
+        truncate,
+        "scoring score",
+        "resources/tiny/datasets/nltk_punkt/all/record.json",
+    ),
+    "dataset": (
+        "resources/tiny/datasets/cc100/ru/ru.txt.xz",
+        flip_a_bit,
+        "corpora cc100 --language ru",
+        "resources/tiny/datasets/cc100/ru/record.json",
+    ),
+    "converted checkpoint": (
+        "resources/tiny/checkpoints/xlmr/model.safetensors",
+        flip_a_bit,
+        "pretraining pretrain",
+        "resources/tiny/checkpoints/xlmr/record.json",
+    ),
+    "documents": (
+        "work/tiny/documents/cc100/en/*.parquet",
+        truncate,
+        "pairs mine .*--language en",
+        "work/tiny/documents/cc100/en/record.json",
+    ),
+    "tokens": (
+        "work/tiny/pairs/msm/xlmr/en/tokens.npy",
+        flip_a_bit,
+        "pretraining pretrain",
+        "work/tiny/pairs/msm/xlmr/en/record.json",
+    ),
+    "pretrained encoder": (
+        "work/tiny/encoders/msm/pt0/model.safetensors",
+        os.unlink,
+        "finetuning finetune",
+        "work/tiny/encoders/msm/pt0/record.json",
+    ),
+    "query tower": (
+        "work/tiny/finetuned/msm/nq/pt0-ft0/query/model.safetensors",
+        flip_a_bit,
+        "retrieval retrieve",
+        "work/tiny/finetuned/msm/nq/pt0-ft0/record.json",
+    ),
+    "run": (
+        f"{ROW}/pt0-ft0/runs/ru.trec.gz",
+        remove_half_of_the_lines,
+        "scoring score",
+        f"{ROW}/pt0-ft0/retrieval.json",
+    ),
+    "values per query": (f"{ROW}/pt0-ft0/queries.parquet", flip_a_bit, "scoring average", f"{ROW}/pt0-ft0.json"),
+    "result of a seed": (f"{ROW}/pt0-ft0.json", edit_a_value, "scoring average", f"{ROW}/pt0-ft0.json"),
+    "average": (f"{ROW}.json", edit_a_value, "tables table", f"{ROW}.json"),
+}
+
+
+def damage(project: Path, what: str) -> Path:
+    """Damages a file and leaves its times as they were; returns its path below the project."""
+    pattern, how, *_ = DAMAGES[what]
+    path = next(path for path in sorted(project.glob(pattern)) if path.is_file())
+    times = path.stat()
+    how(path)
+    if path.exists():
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return path.relative_to(project)
+
+
+def named(output: str) -> tuple[str, list[str]]:
+    """The one command that an error names, and what it makes."""
+    (command,) = set(re.findall(r"`(snakemake --force [^`]+)`", output))
+    return command, command.split()[2:]
+
+
+def shell(project: Path, command: str) -> subprocess.CompletedProcess:
+    path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+    env = environment(PYTHONPATH=str(project / "src"), PATH=path)
+    return subprocess.run(command, shell=True, cwd=project, env=env, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def commands(chain, tmp_path_factory) -> list[str]:
+    """The commands of all jobs of the chain."""
+    project = clone(chain, tmp_path_factory.mktemp("commands") / "stele")
+    lines = snakemake(project, "-n", "-p", "-F", TABLE).stdout.splitlines()
+    return [line[line.index("python -m") :].partition(" > ")[0] for line in lines if "python -m stele" in line]
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_the_next_job_names_what_is_damaged_and_how_to_make_it_again(built, commands, what):
+    *_, reader, record = DAMAGES[what]
+    path = damage(built, what)
+    done = shell(built, next(command for command in commands if re.search(reader, command)))
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert str(path) in done.stderr and named(done.stderr)[1] == [record], done.stderr
+
+
+@pytest.mark.slow
+def test_all_damage_is_found_at_once_and_the_named_command_heals_it(built, chain):
+    damaged = [damage(built, what) for what in DAMAGES]
+    run = snakemake(built, "verify")
+    assert run.returncode != 0
+    for path in damaged:
+        assert str(path) in run.stdout
+    command, made = named(run.stdout)
+    assert sorted(made) == sorted({record for *_, record in DAMAGES.values()})
+    healed = shell(built, command)
+    assert healed.returncode == 0, healed.stdout[-3000:] + healed.stderr[-3000:]
+    run = snakemake(built, TABLE)
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert outputs(built) == outputs(chain)
+    assert snakemake(built, "verify").returncode == 0
+
+
+def test_an_edited_average_is_shown_as_unreadable_and_the_exit_code_says_so(built, chain):
+    edit_a_value(built / f"{ROW}.json")
+    run = snakemake(built, TABLE)
+    assert run.returncode != 0 and f"{ROW}.json: its values are not those that were scored" in run.stdout
+    assert "unreadable" in (built / TABLE).read_text() and "99.0" not in (built / TABLE).read_text()
+    assert shell(built, named(run.stdout)[0]).returncode == 0
+    assert snakemake(built, TABLE).returncode == 0
+    assert (built / TABLE).read_bytes() == (chain / TABLE).read_bytes()
