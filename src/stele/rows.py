@@ -192,25 +192,51 @@ class Rows(Mined, Tuned, Plain):
 
     def table_results(self, table: str) -> list[str]:
         """The results that a table waits for: its rows that can be built."""
+        rows, own = [row for row in self._targets[table] if self.row_problem(*row) is None], self.table_seeds(table)
+        by_seed = [path for row, seeds in own.items() for path in self.seed_results(row, seeds)]
+        return sorted([*by_seed, *(self.result(*row) for row in rows if row not in own)])
+
+    def seed_results(self, row: tuple[str, str, str], seeds: Iterable[str]) -> list[str]:
+        """The files of single seeds of a row."""
+        return [self.results("/".join((*row, f"{name}.json"))) for name in seeds]
+
+    def table_seeds(self, table: str) -> dict[tuple[str, str, str], list[str]]:
+        """The rows of a table with seeds of its own that it reads by seed -> those seeds.
+
+        They are those that are fine-tuned. Of a kind that the table does not name the seeds are the configuration's.
+        """
         from stele.tables.spec import load_spec
 
-        rows = [row for row in self._targets[table] if self.row_problem(*row) is None]
-        own = load_spec(self.specs[table]).seeds.names()  # a table with seeds of its own reads their files
-        seeds = [self.results("/".join((*row, f"{name}.json"))) for row in rows for name in own]
-        return sorted(seeds if own else [self.result(*row) for row in rows])
+        own, ours = load_spec(self.specs[table]).seeds, self.config.seeds
+        found = {}
+        for benchmark, model, setting in self._targets[table] if own.names() else ():
+            row = benchmark, model, setting
+            if self.row_problem(*row) is None and self.setting_recipe(benchmark, setting) is not None:
+                found[row] = own.names(ours.pretraining if self.is_trained(model) else [0], ours.finetuning)
+        return found
+
+    def seed_files(self) -> dict[str, str]:
+        """The files of single seeds that tables read -> the names of their rows."""
+        own = [found for table in self.specs for found in self.table_seeds(table).items()]
+        return {path: row_name(*row) for row, seeds in own for path in self.seed_results(row, seeds)}
 
     def table_context(self) -> dict[str, Any]:
         """What a table must know beside the results: scale, languages, why rows cannot be built, rows of one's own."""
         problems = {row: self.row_problem(*row) for row in self.rows()}
         added: dict[str, list[str]] = {}
+        seeds: dict[str, dict[str, list[str]]] = {}
         for table in self.specs:
             paper, _, number = table.partition("/")
+            name = f"{paper}/{int(number)}"
+            if own := self.table_seeds(table):
+                seeds[name] = {row_name(*row): names for row, names in own.items()}
             for model in self.extra_rows(table):
-                added.setdefault(model, []).append(f"{paper}/{int(number)}")
+                added.setdefault(model, []).append(name)
         return {
             "scale": self.scale_folder,
             "languages_in_scale": {b: self.languages(b) for b in catalogue.load("benchmarks")},
             "recompute": self.config.recompute,
             "rows": {row_name(*row): {"state": p[0], "reason": p[1]} for row, p in problems.items() if p},
+            "table_seeds": seeds,
             "extra_rows": [{"model": m, "label": self.model(m)["label"], "tables": t} for m, t in added.items()],
         }

@@ -75,7 +75,7 @@ def _rows(plan: Jobs, workflow) -> dict[str, Any]:
 
     Either may have a result of an earlier run; it is out of date and not shown.
     """
-    rows = {plan.result(*row): row_name(*row) for row in plan.rows()} | plan.figure_files()
+    rows = {plan.result(*row): row_name(*row) for row in plan.rows()} | plan.figure_files() | plan.seed_files()
     failed, outdated = {}, []
     for job in workflow.dag.jobs:
         names = [rows[path] for path in job.output if path in rows]

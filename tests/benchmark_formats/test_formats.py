@@ -227,9 +227,13 @@ def entity(name: str = "Q7") -> dict:
 
 def test_mewsli_x(tmp_path):
     start = TEXT.index("Smith")
-    put(tmp_path / "wikinews_mentions-test.jsonl", rows(article(start=start), article("de", start=start)))
-    put(tmp_path / "candidate_set_entities.jsonl", rows(entity(), entity("Q8")))
-    data = {"mewsli_x": {"all": tmp_path}}
+    articles = article(start=start), article("de", start=start)
+    put(tmp_path / "news/wikinews_mentions-test.jsonl", rows(*articles))
+    for item in articles:
+        item["context"]["text"] = ""
+    put(tmp_path / "released/wikinews_mentions_no_text-test.jsonl", rows(*articles))
+    put(tmp_path / "released/candidate_set_entities.jsonl", rows(entity(), entity("Q8")))
+    data = {"mewsli_x": {"all": tmp_path / "released"}, "mewsli_x_news": {"all": tmp_path / "news"}}
     english, german = mewsli_x.searches(["en", "de"])
     # utils_mewslix.preprocess_mention: the surface, one sentence, braces around the mention, others become parentheses,
     # double blanks made single once ("The  verdict" and the blank before the comma come from there)
@@ -259,4 +263,4 @@ def test_mewsli_x_training(tmp_path):
 def test_mewsli_x_refuses_spans_that_do_not_fit(tmp_path, item, said):
     put(tmp_path / "wikinews_mentions-test.jsonl", rows(item))
     with pytest.raises(SteleError, match=r"wikinews_mentions-test\.jsonl, line 1: " + said):
-        list(mewsli_x.queries({"mewsli_x": {"all": tmp_path}}, Search("en", "en", "all")))
+        list(mewsli_x.queries({"mewsli_x_news": {"all": tmp_path}}, Search("en", "en", "all")))

@@ -108,10 +108,10 @@ def test_mewsli_x(tmp_path):
     pair = {"contextual_mention": {"context": context, "mention": mention}, "entity": entity}
     put(tmp_path / "all/wikipedia_pairs-train.jsonl", [pair] * 5)
     put(tmp_path / "all/wikipedia_pairs-dev.jsonl", [pair] * 2)
-    articles = [{"context": {**context, "language": code}, "mentions": []} for code in ("de", "de", "ta")]
+    articles = [{"context": {**context, "text": "", "language": code}, "mentions": []} for code in ("de", "de", "ta")]
     for article, number in zip(articles, (3, 1, 2), strict=True):  # several mentions an article
         article["mentions"] = [{**mention, "example_id": f"{id(article)}-{i}"} for i in range(number)]
-    put(tmp_path / "all/wikinews_mentions-test.jsonl", articles)
+    put(tmp_path / "all/wikinews_mentions_no_text-test.jsonl", articles)
     candidates = [{**entity, "description_language": code} for code in ("af", "de", "de")]
     put(tmp_path / "all/candidate_set_entities.jsonl", candidates)
     assert count(tmp_path, "mewsli_x", "all") == {

@@ -2,8 +2,10 @@
 
 import doctest
 import itertools
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -164,3 +166,14 @@ def test_a_user_s_own_data_are_no_download(jobs, tmp_path):
     w = SimpleNamespace(dataset="squad", part="all")
     assert rules.cpu_rules.dataset(jobs(scale="paper"), w).download == 30288272 + 4854279
     assert rules.cpu_rules.dataset(jobs(scale="paper", user_data={"squad": str(tmp_path)}), w).download == 0
+
+
+def test_the_words_of_small_agree_with_its_sizes(jobs):
+    """The head of its file says how long an MSM pretraining takes; the sizes below it decide that."""
+    head = (Path(catalogue.__file__).parent / "scales/small.yaml").read_text(encoding="utf-8").partition("title:")[0]
+    steps, minutes = re.search(
+        r"([\d,]+) steps of [\d.]+ CPU-seconds, (\d+) minutes", " ".join(head.split("\n# "))
+    ).groups()
+    done = rules.work(jobs(scale="small"), "pretrain", {"model": "msm", "pt": "0"})
+    assert done.steps == int(steps.replace(",", ""))
+    assert work.cpu_seconds(done) / 60 == pytest.approx(int(minutes), rel=0.1)

@@ -92,6 +92,27 @@ def test_seeds_multiply_results_and_a_public_checkpoint_has_no_pretraining_seed(
     assert plan.seeds("xlmr") == ["pt0-ft0", "pt0-ft1", "pt0-ft2"]
 
 
+def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kind(jobs):
+    """KEPT's tables name three seeds of fine-tuning; how often a model is pretrained, the configuration says."""
+    plan = jobs(scale="paper", seeds={"pretraining": [4, 5], "finetuning": [9]})
+    for table in ("kept/02", "kept/04", "kept/07", "kept/09"):
+        results = [path.removeprefix("results/") for path in plan.table_results(table)]
+        benchmark = "xor_retrieve" if table == "kept/04" else "mrtydi"
+        own = {path.rpartition("/")[2] for path in results if path.startswith(f"{benchmark}/kept/zero_shot_nq/")}
+        assert own == {f"pt{p}-ft{f}.json" for p in (4, 5) for f in (0, 1, 2)}
+        public = {path.rpartition("/")[2] for path in results if path.startswith(f"{benchmark}/mcontriever/")}
+        assert public == {f"pt0-ft{f}.json" for f in (0, 1, 2)}
+        rows = plan.table_context()["table_seeds"][table.replace("/0", "/")]
+        assert {name for names in rows.values() for name in names} == {
+            path.removesuffix(".json") for path in own | public
+        }
+    assert "results/parameters/kept/direct.json" in plan.table_results("kept/02"), "nothing is fine-tuned to count it"
+    assert (
+        plan.seed_files()["results/mrtydi/kept_no_ilk/zero_shot_nq/pt5-ft1.json"] == "kept_no_ilk/zero_shot_nq/mrtydi"
+    )
+    assert "results/mrtydi/msm/zero_shot_nq.json" in plan.table_results("msm/14"), "a table without: the shared mean"
+
+
 def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(jobs):
     state, reason = jobs(scale="paper").row_problem("xor_retrieve", "msm", "multilingual")
     assert state == "unavailable" and "user_data: {xor_dpr_train" in reason

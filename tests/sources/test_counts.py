@@ -47,6 +47,26 @@ def test_squad_and_mewsli(tmp_path):
             counts.squad_questions(path)
 
 
+def test_texts_that_were_put_back_are_those_of_the_release(tmp_path):
+    digest = "7ba02aa751ab6d5c67773e0bf923da9e"  # of the text in UTF-8, its no-break space included
+
+    def article(name: str, text: str, *digests: str) -> dict:
+        mentions = [{"metadata": {"text_md5": digest}} for digest in digests]
+        return {"context": {"document_id": name, "language": "de", "text": text}, "mentions": mentions}
+
+    def count(*articles: dict) -> dict[str, int]:
+        (path := tmp_path / "wikinews_mentions-test.jsonl").write_text("\n".join(map(json.dumps, articles)))
+        return counts.mentions_in_text(path)
+
+    good = article("de-1", "Titel\n\n\xa0\n\nText.", digest, digest)
+    other = article("de-2", "Titel\n\n \n\nText.", digest)
+    assert count(good) == {"de": 2}
+    with pytest.raises(SteleError, match=r"test\.jsonl: 2 texts are not those of the release.*de-2, de-3"):
+        count(good, other, article("de-3", "", digest))
+    with pytest.raises(SteleError, match=r"lacks context\.text.*get-mewsli-x\.sh"):
+        count(good, {"context": {"language": "de"}, "mentions": [{}]})
+
+
 def test_parallel_files_must_pair_up(tmp_path):
     (one := tmp_path / "x").write_text("a\nb\n")
     (two := tmp_path / "y").write_text("c\nd")

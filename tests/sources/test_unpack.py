@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from stele.errors import SteleError
-from stele.sources.unpack import contents, unpack
+from stele.sources.unpack import unpack
 
 
 def zipped(path, members: dict[str, bytes], mode: int = 0o100644):
@@ -42,7 +42,6 @@ def written(folder):
 def test_files_come_out_stripped_and_filtered(tmp_path, make):
     archive = make(tmp_path / "a", {"top/x/one.txt": b"1", "top/two.json": b"2", "top/three.bin": b"3"})
     rules = {"strip": "top/", "keep": ["*.txt", "two.*"], "members": ["two.json"]}
-    assert contents(archive, rules) == ["two.json", "x/one.txt"]
     assert unpack(archive, tmp_path / "out", rules) == ["two.json", "x/one.txt"]
     assert written(tmp_path / "out") == ["two.json", "x/one.txt"]
     assert (tmp_path / "out" / "x" / "one.txt").read_bytes() == b"1"

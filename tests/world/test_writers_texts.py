@@ -83,6 +83,13 @@ def mewsli(generated):
         return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
+@pytest.fixture(scope="module")
+def restored(generated):
+    """Split -> the articles with their texts, as the release's script makes them on a user's machine."""
+    folder = generated.user_data / "mewsli_x_news"
+    return {split: lines((folder / f"wikinews_mentions-{split}.jsonl").read_text()) for split in ("dev", "test")}
+
+
 def lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
@@ -93,6 +100,15 @@ def check_spans(context, mention):
     assert all(0 <= s["start"] < s["end"] <= len(text) for s in context["sentence_spans"])
     assert text[span["start"] : span["end"]] == span["text"]
     assert sum(s["start"] <= span["start"] and span["end"] <= s["end"] for s in context["sentence_spans"]) == 1
+
+
+def test_mewsli_archive_holds_what_upstream_lists_and_no_text_of_news(mewsli):
+    """mewsli-x.md, "Archive contents"."""
+    tables = [f"{code}/{name}.tsv" for code in ("ar", "de", "en", "ja") for name in ("docs", "mentions")]
+    news = [f"wikinews_mentions_no_text-{split}.jsonl" for split in ("dev", "test")]
+    pairs = [f"wikipedia_pairs-{split}.jsonl" for split in ("dev", "train")]
+    assert list(mewsli) == sorted(["candidate_set_entities.jsonl", *tables, *news, *pairs])
+    assert not any(item["context"]["text"] for name in news for item in lines(mewsli[name]))
 
 
 def test_mewsli_candidates_have_one_description_each_in_some_language(mewsli, generated):
@@ -108,9 +124,9 @@ def test_mewsli_candidates_have_one_description_each_in_some_language(mewsli, ge
 
 
 @pytest.mark.parametrize("split", ["dev", "test"])
-def test_mewsli_news_mentions_point_at_candidates_and_agree_with_the_files_without_text(mewsli, generated, split):
+def test_mewsli_mentions_with_and_without_text_agree_and_point_at_candidates(mewsli, restored, generated, split):
     candidates = {c["entity_id"] for c in lines(mewsli["candidate_set_entities.jsonl"])}
-    whole = lines(mewsli[f"wikinews_mentions-{split}.jsonl"])
+    whole = restored[split]
     bare = lines(mewsli[f"wikinews_mentions_no_text-{split}.jsonl"])
     docs = {}
     for language in ("ar", "de", "en", "ja"):
@@ -136,7 +152,7 @@ def test_mewsli_mention_tables_agree_with_the_mentions(mewsli):
     wanted = {
         (m["example_id"], m["mention_span"]["text"], str(m["mention_span"]["start"]), m["entity_id"])
         for split in ("dev", "test")
-        for item in lines(mewsli[f"wikinews_mentions-{split}.jsonl"])
+        for item in lines(mewsli[f"wikinews_mentions_no_text-{split}.jsonl"])
         for m in item["mentions"]
     }
     found = {
@@ -158,5 +174,5 @@ def test_mewsli_pairs_are_english_and_train_no_entity_of_dev_or_test(mewsli, gen
             assert context["language"] == pair["entity"]["description_language"] == "en"
             assert pair["entity"]["entity_id"] == mention["entity_id"]
         entities[split] = {pair["entity"]["entity_id"] for pair in pairs}
-    news = {m["entity_id"] for i in lines(mewsli["wikinews_mentions-test.jsonl"]) for m in i["mentions"]}
+    news = {m["entity_id"] for i in lines(mewsli["wikinews_mentions_no_text-test.jsonl"]) for m in i["mentions"]}
     assert not entities["train"] & (entities["dev"] | news)

@@ -1,9 +1,10 @@
 """Mewsli-X: link a mention in a WikiNews article in one of eleven languages to its entity by the entity's description.
 
-One search per language, one pool "all" of descriptions in fifty languages. Judged split: test. Native files
-(mewsli-x_20220518, after its own scripts have put the article texts back): `wikinews_mentions-{dev,test}.jsonl`,
-`candidate_set_entities.jsonl`, training `wikipedia_pairs-{train,dev}.jsonl`. The texts are made as in
-google-research/xtreme third_party/utils_mewslix.py (`preprocess_mention`, `preprocess_entity_description`).
+One search per language, one pool "all" of descriptions in fifty languages. Judged split: test. Native files of the
+release (mewsli-x_20220518): `wikinews_mentions_no_text-{dev,test}.jsonl`, `candidate_set_entities.jsonl`, training
+`wikipedia_pairs-{train,dev}.jsonl`. The articles' texts are not in it: its own script puts them back and writes
+`wikinews_mentions-test.jsonl`, a dataset of its own here, which only the queries need. Queries and passages are made as
+in google-research/xtreme third_party/utils_mewslix.py (`preprocess_mention`, `preprocess_entity_description`).
 One gold entity per mention, so mAP@20 = MRR@20; the mean is over languages.
 """
 
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
 from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
 from stele.errors import SteleError
 
-DATASET = "mewsli_x"
+DATASET, NEWS = "mewsli_x", "mewsli_x_news"
 JUDGED = "test"
 AVERAGE = "macro"
 
@@ -31,14 +33,16 @@ def searches(languages: Sequence[str]) -> list[Search]:
 
 def queries(data: Data, search: Search) -> Iterator[Query]:
     """The test mentions in articles of one language: `mention: left { mention } right`, one sentence."""
-    for where, context, mention in _mentions(data, search.language):
+    path = located(folder_of(data, NEWS, search.pool), f"wikinews_mentions-{JUDGED}.jsonl")
+    for where, context, mention in _mentions(path, search.language):
         yield Query(identifier(mention.get("example_id"), where, "example_id"), mention_text(context, mention, where))
 
 
 def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
     """Mention id -> {gold entity: 1}."""
     judged: dict[str, dict[str, int]] = {}
-    for where, _, mention in _mentions(data, search.language):
+    path = located(folder_of(data, DATASET, search.pool), f"wikinews_mentions_no_text-{JUDGED}.jsonl")
+    for where, _, mention in _mentions(path, search.language):
         name = identifier(mention.get("example_id"), where, "example_id")
         refuse_again(name, judged, where, "example_id")
         judged[name] = {identifier(field(mention, "entity_id", str, where).strip(), where, "entity_id"): 1}
@@ -77,7 +81,7 @@ def mention_text(context: dict[str, Any], mention: dict[str, Any], where: str) -
     if not text:
         raise SteleError(
             f"{where}: the article's text is empty, as in the released files; run Mewsli-X's own get-mewsli-x.sh, "
-            f"which puts the texts back, and give its output as the dataset's folder"
+            f"which puts the texts back, and give its output as the folder of {NEWS}"
         )
     start, end = _span(field(mention, "mention_span", dict, where), text, where)
     for sentence in field(context, "sentence_spans", list, where):
@@ -113,8 +117,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines()).replace("  ", " ").strip()
 
 
-def _mentions(data: Data, language: str) -> Iterator[tuple[str, dict, dict]]:
-    path = located(folder_of(data, DATASET, "all"), f"wikinews_mentions-{JUDGED}.jsonl")
+def _mentions(path: Path, language: str) -> Iterator[tuple[str, dict, dict]]:
     for where, item in json_lines(path):
         context = field(item, "context", dict, where)
         if field(context, "language", str, where) == language:

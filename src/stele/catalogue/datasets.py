@@ -20,6 +20,7 @@ WALLS = {
     "licence": "under a licence that each user has to agree to or pay for",
     "drive": "on a web page that gives no direct address of the files",
     "private": "not published",
+    "script": "not released: a script of its authors makes it on your machine",
 }
 WORDS = ("title", "licence", "how", "note")  # about a dataset, not of it
 CHECKS = ("sha256", "md5", "bytes")
@@ -195,9 +196,8 @@ def _own(value: Any, item: Mapping[str, Any], values: Mapping[str, str]) -> Any:
 def _file(name: str, file: Mapping[str, Any], values: Mapping[str, str], alone: bool) -> Source:
     """One file with its templates filled in. `own_name`: its name alone tells it from the files of other parts."""
     filled = {"path": _fill(name, file["path"], values)}
-    for key in ("url", "unless"):
-        if key in file:
-            filled[key] = _fill(name, file[key], values)
+    if "url" in file:
+        filled["url"] = _fill(name, file["url"], values)
     for key in ("alternatives", "like", "variants"):
         if key in file:
             filled[key] = [_fill(name, text, values) for text in file[key]]
@@ -220,9 +220,8 @@ def _count(name: str, count: Mapping[str, Any], values: Mapping[str, str]) -> So
     filled: Source = {"count": count["count"]}
     if "file" in count:
         filled["files"] = [_fill(name, count["file"], values)]
-    for key in ("files", "either"):
-        if key in count:
-            filled[key] = [_fill(name, text, values) for text in count[key]]
+    if "files" in count:
+        filled["files"] = [_fill(name, text, values) for text in count["files"]]
     expected = count.get("expect")
     own = _own(expected, count, values) if values.get("language") else None
     if own is not None:

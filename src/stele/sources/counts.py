@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import json
 import lzma
 import zlib
@@ -89,6 +90,31 @@ def mentions(path: Path) -> dict[str, int]:
         except (KeyError, TypeError):
             raise SteleError(f"{path}: not in Mewsli-X's format (want context.language and mentions)") from None
     return found
+
+
+@KINDS.register("mentions_in_text")
+def mentions_in_text(path: Path) -> dict[str, int]:
+    """The same, where the texts have been put back: each must have the md5 that the release gives of it."""
+    wrong: list[str] = []
+    with opened(path) as handle:
+        for line in handle:
+            article = json.loads(line)
+            try:
+                text, name = article["context"]["text"], article["context"]["document_id"]
+                wanted = {mention["metadata"]["text_md5"] for mention in article["mentions"]}
+            except (KeyError, TypeError):
+                raise SteleError(
+                    f"{path}: an article lacks context.text, context.document_id or metadata.text_md5; it is no "
+                    f"wikinews_mentions file of get-mewsli-x.sh"
+                ) from None
+            if wanted != {hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()}:
+                wrong.append(name)
+    if wrong:
+        raise SteleError(
+            f"{path}: {len(wrong):,} texts are not those of the release by their text_md5 ({', '.join(wrong[:3])}...); "
+            f"run get-mewsli-x.sh again, on the dumps of 2019-01-01"
+        )
+    return mentions(path)
 
 
 @KINDS.register("parallel_lines")

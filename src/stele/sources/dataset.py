@@ -26,7 +26,7 @@ from stele.sources.local import Facts, collect
 from stele.sources.manifest import Manifest
 from stele.sources.pins import pin
 from stele.sources.places import Got, Places
-from stele.sources.unpack import contents, unpack
+from stele.sources.unpack import unpack
 from stele.sources.verify import digests
 
 log = logging.getLogger(__name__)
@@ -117,17 +117,12 @@ def _fetch(source: Mapping[str, Any], have: Places) -> list[tuple[Mapping[str, A
     """All files of a part that are not to be left out, had one after the other and kept in the state folder."""
     what = f"{source['dataset']} {source['part']}"
     found: list[tuple[Mapping[str, Any], Got]] = []
-    inside: set[str] = set()  # what the archives had so far hold
     for file in source["files"]:
-        if file.get("unless") in inside:
-            continue
         got = have.get(file, f"{what} {file['path']}", optional=file.get("optional", False))
         if got is None:
             log.info("%s: no %s; it is optional", what, file["path"])
             continue
         log.info("%s: %s, %.1f MB, %s, checked by %s", what, file["path"], got.bytes / 1e6, got.origin, got.verified)
-        if "unpack" in file:
-            inside.update(contents(got.path, file["unpack"]))
         found.append((file, got))
     return found
 
@@ -180,7 +175,7 @@ def _count(source: Mapping[str, Any], folder: Path, manifest: Manifest | None) -
     counts: dict[str, Any] = {}
     for what, items in source["counts"].items():
         for item in items:
-            paths = [folder / path for path in item.get("files", ())] or _first(source, folder, item["either"])
+            paths = [folder / path for path in item["files"]]
             found = KINDS.get(item["count"])(*paths)
             of = item.get("of")
             if manifest is None:
@@ -200,13 +195,6 @@ def _count(source: Mapping[str, Any], folder: Path, manifest: Manifest | None) -
         if isinstance(counts.get(what), dict):
             counts[what]["all"] = sum(counts[what].values())
     return counts
-
-
-def _first(source: Mapping[str, Any], folder: Path, either: list[str]) -> list[Path]:
-    for path in either:
-        if (folder / path).exists():
-            return [folder / path]
-    raise SteleError(f"lacks {' and '.join(either)}; one of them is needed")
 
 
 def _renamed(text: str, folder: Path, files: Facts, own: Path | None) -> str:

@@ -43,8 +43,6 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
         _link(folder / name, into / path)
 
     for file in source["files"]:
-        if "unless" in file and (into / file["unless"]).exists():
-            continue
         found = find(names, file, source["part"], where)
         rules = file.get("unpack")
         if found and rules is not None:

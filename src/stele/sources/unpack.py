@@ -43,12 +43,6 @@ def unpack(archive: Path, folder: Path, rules: Mapping[str, Any] | None = None) 
     return sorted(chosen)
 
 
-def contents(archive: Path, rules: Mapping[str, Any] | None = None) -> list[str]:
-    """The paths that `unpack` would write, after the same checks."""
-    with _opened(archive) as opened:
-        return sorted(_plan(archive, _members(opened), rules or {}))
-
-
 @contextmanager
 def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
     """An archive to read; damage found on the way is an error that names it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,10 +18,9 @@ from stele.records import GENERATED, STAND_IN, content_digest
 from stele.results import Metric, Result, mean_over_seeds, read_result
 from stele.tables.context import Context
 from stele.tables.spec import Table
-from stele.tables.spec_parts import Column, Group, Line, Printed, Report, Row, Seeds, Target
+from stele.tables.spec_parts import Column, Group, Line, Printed, Report, Row, Target
 from stele.tables.targets import Ask, ask, column_meant, groups_for_extra_rows, source_of
 
-NO_SEEDS = Seeds()
 NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that no paper's stand beside
 
 
@@ -58,6 +57,7 @@ class Cell:
     extra: bool
     ask: Ask | None
     found: Found
+    seeds: tuple[str, ...] = ()  # whose mean it is, `pt0-ft1`; none: those of the configuration
 
     @property
     def address(self) -> str:
@@ -97,17 +97,17 @@ class Results:
     def path(self, benchmark: str, model: str, setting: str) -> Path:
         return self.folder / benchmark / model / f"{setting}.json"
 
-    def paths(self, result: tuple[str, str, str], seeds: Seeds) -> list[Path]:
+    def paths(self, result: tuple[str, str, str], seeds: Sequence[str] = ()) -> list[Path]:
         """The files that a result is read from: the mean over the configuration's seeds, or a table's own seeds."""
         path = self.path(*result)
-        return [path.with_suffix("") / f"{name}.json" for name in seeds.names()] or [path]
+        return [path.with_suffix("") / f"{name}.json" for name in seeds] or [path]
 
-    def read_seeds(self, result: tuple[str, str, str], seeds: Seeds) -> Result | SteleError | None:
+    def read_seeds(self, result: tuple[str, str, str], seeds: Sequence[str]) -> Result | SteleError | None:
         """A result: the file that averages the configuration's seeds, or the mean over those that a table names.
 
         An error or a missing file (None) of one seed is that of them all.
         """
-        if not seeds.names():
+        if not seeds:
             return self.read(*result)
         found = [self.read(*result, path) for path in self.paths(result, seeds)]
         bad = [own for own in found if not isinstance(own, Result)]
@@ -159,8 +159,9 @@ def _cell(
     value = (row.cells(line.key) or [None] * len(table.columns))[index]
     printed = None if extra else value if isinstance(value, Printed) else Printed(value=value)
     asked = ask(table, group, row, line, meant)
-    found = _derive(table, context, results, group, row, column, printed, asked)
-    return Cell(table, group, row, line, column, meant, printed, extra, asked, found)
+    seeds = context.seeds_of(table, asked.result) if asked else ()
+    found = _derive(table, context, results, group, row, column, printed, asked, seeds)
+    return Cell(table, group, row, line, column, meant, printed, extra, asked, found, seeds)
 
 
 def _derive(
@@ -172,6 +173,7 @@ def _derive(
     column: Column,
     printed: Printed | None,
     asked: Ask | None,
+    seeds: tuple[str, ...],
 ) -> Found:
     """The state of one cell."""
     if table.kind == "stated":
@@ -185,13 +187,13 @@ def _derive(
     reason = row.unavailable.get(column.key) or group.unavailable.get(column.key)
     if asked is None:
         return Found("unavailable", reason or "the paper leaves it blank and no setting of ours belongs there")
-    found = find(context, results, asked, table.seeds)
+    found = find(context, results, asked, seeds)
     if found.state in ("not run", "not built") and reason:
         return Found("unavailable", reason)
     return found
 
 
-def find(context: Context, results: Results, asked: Ask, seeds: Seeds = NO_SEEDS) -> Found:
+def find(context: Context, results: Results, asked: Ask, seeds: Sequence[str] = ()) -> Found:
     """What the results folder holds for a value, else what the context knows."""
     result = results.read_seeds(asked.result, seeds) if context.is_current(*asked.result) else None
     if isinstance(result, SteleError):

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from stele.errors import SteleError
-from stele.tables.spec import explain
+from stele.tables.spec import Table, explain
 from stele.tables.spec_parts import Strict
 
 log = logging.getLogger(__name__)
@@ -46,6 +46,20 @@ class Context(Strict):
     view: Literal["side", "difference"] = Field("side", description="the first view; `layout.py` says what each shows")
     unfinished: bool = Field(False, description="whether it is what a run left that did not build all its rows")
     seeds: dict[str, str] = Field({}, description="model -> the seeds whose files a figure draws; absent: the first")
+    table_seeds: dict[str, dict[str, list[str]]] = Field(
+        {},
+        description="table with seeds of its own (`kept/7`) -> `{model}/{setting}/{benchmark}` -> the seeds whose mean "
+        "it shows (`pt0-ft1`); a row that is not there is read as in other tables",
+    )
+
+    def seeds_of(self, table: Table, result: tuple[str, str, str]) -> tuple[str, ...]:
+        """The seeds whose mean a table shows of a result; none: those of the configuration, as in other tables.
+
+        Where no run says so, a table's own seeds are those of its spec alone.
+        """
+        benchmark, model, setting = result
+        rows = self.table_seeds.get(table.id)
+        return tuple(table.seeds.names() if rows is None else rows.get(f"{model}/{setting}/{benchmark}", ()))
 
     def is_current(self, benchmark: str, model: str, setting: str) -> bool:
         """Whether the file of a result, where there is one, is not left over from an earlier run."""

@@ -55,8 +55,9 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
     test, found, untested, damaged = load_test(plan.test), {}, {}, {}
 
     def read(result: tuple[str, str, str]) -> scores.Scores:
-        return _read(results, tuple(results.paths(result, cells[0].table.seeds)))
+        return _read(results, paths[result])
 
+    paths = {cell.ask.result: tuple(results.paths(cell.ask.result, cell.seeds)) for cell in cells if cell.ask}
     for cell, other in _comparisons(cells, plan):
         try:
             pairs = _pairs(cell, other, read)

@@ -5,6 +5,7 @@ A part knows its own keys and types only; what must hold between parts, `spec.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -140,13 +141,13 @@ class Deviation(Strict):
 
 
 class Seeds(Strict):
-    """Seeds whose mean a table shows, in place of those of the configuration; of one kind alone, the other is 0."""
+    """Seeds whose mean a table shows, in place of those of the configuration; the other kind is the configuration's."""
 
     pretraining: list[int] = []
     finetuning: list[int] = []
 
-    def names(self) -> list[str]:
-        """The seeds as in file names, `pt0-ft1`; none where the configuration's count."""
+    def names(self, pretraining: Sequence[int] = (0,), finetuning: Sequence[int] = (0,)) -> list[str]:
+        """The seeds as in file names, `pt0-ft1`, of the configuration's in both kinds; none where those alone count."""
         if not (self.pretraining or self.finetuning):
             return []
-        return [f"pt{p}-ft{f}" for p in self.pretraining or [0] for f in self.finetuning or [0]]
+        return [f"pt{p}-ft{f}" for p in self.pretraining or pretraining for f in self.finetuning or finetuning]

@@ -59,7 +59,7 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
         path=path,
         command=command([path]) if path and cell.found.state != "unavailable" else "",
         result=cell.ask.result if cell.ask else None,
-        sources=tuple(results.paths(cell.ask.result, cell.table.seeds)) if cell.ask and cell.measured else (),
+        sources=tuple(results.paths(cell.ask.result, cell.seeds)) if cell.ask and cell.measured else (),
     )
 
 

@@ -30,7 +30,7 @@ def paragraph_entry(
         position += len(text) + len(between)
     return {
         "context": between.join(texts),
-        "qas": [question_entry(question, article, breaks[n][0]) for n, question in asked],
+        "qas": [dict(sorted(question_entry(question, article, breaks[n][0]).items())) for n, question in asked],
         "sentence_breaks": breaks,
         "sentences": list(texts),
     }

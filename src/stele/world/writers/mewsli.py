@@ -3,8 +3,8 @@
 Format: mewsli-x.md and mewsli_x/schema.py of google-research/google-research,
 dense_representations_for_entity_retrieval/mel.
 Upstream's archive leaves the news texts out (`wikinews_mentions_no_text-*.jsonl`, with {language}/docs.tsv and
-mentions.tsv beside them) for its script get-mewsli-x.sh to put back from the dumps of WikiNews. Generated text needs no
-such care: the archive holds both those files and what the script makes of them, `wikinews_mentions-*.jsonl`.
+mentions.tsv beside them); its script get-mewsli-x.sh puts them back from the dumps of WikiNews, on the user's machine.
+So the generated archive has none either; what the script would make, `wikinews_mentions-*.jsonl`, is the user's own.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from stele.world.writers.library import Library
 from stele.world.writers.site import Site, jsonl, zip_of
 
 URL = "https://storage.googleapis.com/gresearch/mewsli/mewsli-x_20220518_6.zip"
+NEWS = "mewsli_x_news"
 LANGUAGES = ("ar", "de", "en", "es", "fa", "ja", "pl", "ro", "ta", "tr", "uk")
 DOCS = ("docid", "title", "url", "language", "curid", "revid", "text_md5")
 MENTIONS = ("docid", "example_id", "mention", "position", "length", "entity_qid", "url")
@@ -120,10 +121,10 @@ class _News:
 
 
 def _link(library: Library, mention: Mention) -> str:
-    """The page that the mention links to: in its own language where there is one, else in English."""
+    """The page that the mention links to: in its own language where there is one, else in English; by http."""
     title = library.titles(mention.language).get(mention.entity)
     language = mention.language if title else "en"
-    return _page_url(language, title or library.world.entities[mention.entity].names["en"])
+    return _page_url(language, title or library.world.entities[mention.entity].names["en"]).replace("https", "http", 1)
 
 
 def pair(mention: Mention, entity: dict[str, Any], between: str, page: dict[str, Any]) -> dict[str, Any]:
@@ -161,6 +162,7 @@ def write(site: Site, library: Library) -> None:
         files[f"wikipedia_pairs-{split}.jsonl"] = jsonl(rows)
         site.count("mewsli_x", **{split: len(rows)})
     files |= _news_files(site, library)
+    files = dict(sorted(files.items()))
     site.put_as_is(URL, zip_of(files), b"".join(files.values()))
 
 
@@ -175,22 +177,25 @@ def _in_wikipedia(library: Library, split: str) -> Iterator[tuple[str, Mention]]
 
 
 def _news_files(site: Site, library: Library) -> dict[str, bytes]:
+    """The archive's files about the news; what its script would make of them goes to the user's own data."""
     languages = [code for code in LANGUAGES if code in library.world.languages]
     files, listed = {}, {code: ([], []) for code in languages}
     for split in ("dev", "test"):
-        rows: dict[str, list[dict[str, Any]]] = {"": [], "_no_text": []}
+        released, restored = [], []
         for language in languages:
             found = library.world.mentions(language, split)
             contexts = [list(group) for _, group in groupby(found, key=lambda m: m.context)]
             for number, group in enumerate(contexts, FIRST_ARTICLE[split]):
                 article = _News(group, number, library)
-                rows[""].append(article.row(article.text))
-                rows["_no_text"].append(article.row(""))
+                released.append(article.row(""))
+                restored.append(article.row(article.text))
                 listed[language][0].append(article.doc())
                 listed[language][1].extend(article.listed())
             if split == "test":
-                site.count("mewsli_x", language, test=len(found))
-        files |= {f"wikinews_mentions{kind}-{split}.jsonl": jsonl(found) for kind, found in rows.items()}
+                for dataset in ("mewsli_x", NEWS):
+                    site.count(dataset, language, test=len(found))
+        files[f"wikinews_mentions_no_text-{split}.jsonl"] = jsonl(released)
+        site.put_licensed(NEWS, f"wikinews_mentions-{split}.jsonl", jsonl(restored))
     for language, (docs, of_docs) in listed.items():
         files[f"{language}/docs.tsv"] = tsv([DOCS, *docs]).encode()
         files[f"{language}/mentions.tsv"] = tsv([MENTIONS, *of_docs]).encode()
