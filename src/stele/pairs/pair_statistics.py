@@ -8,13 +8,13 @@ pairs each language has.
 from __future__ import annotations
 
 import argparse
-import csv
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stele import records
+from stele.csv_files import write_csv
 from stele.errors import SteleError
 from stele.outputs import atomic_file
 from stele.pairs._heat_map import draw, save
@@ -54,9 +54,8 @@ def run(args: argparse.Namespace) -> None:
         made[recipe, record["part"]] = record
     languages, parts = language_rows(made), part_rows(made)
     with atomic_file(args.output) as handle:
-        writer = csv.DictWriter(handle, columns([*languages, *parts]), restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*languages, *parts])
+        names = columns([*languages, *parts])
+        write_csv(handle, [names, *([row.get(name, "") for name in names] for row in (*languages, *parts))])
     labels = sorted({label for record in made.values() for label in record["labels"]})
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(markdown(languages, parts, labels))
