@@ -7,13 +7,17 @@ taking one away gives every text back (docs/tables.md has the line that does).
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterable
 from typing import IO, Any
 
 from stele.characters import neutralised
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")  # the wide ones mean the same in East Asian editions
+END = "\r\n"
+_FORMULA = re.compile(
+    r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+)  # the last four: wide forms, which East Asian editions run
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-", re.ASCII)  # or a dash for none
 
 
@@ -29,6 +33,18 @@ def cell(value: Any) -> Any:
     return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
+def text(cell: str) -> str:
+    """What a cell was before it was written, but for characters that no output shows.
+
+    >>> [text(cell) for cell in ("-1.2", "'+ RR", "''=1", "it's", "'s")]
+    ['-1.2', '+ RR', "'=1", "it's", "'s"]
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
 def write_csv(handle: IO[str], rows: Iterable[Iterable[Any]]) -> None:
     """Writes rows, the header among them, to an open file (opened with newline="" or a fixed one)."""
-    csv.writer(handle, lineterminator="\n").writerows([cell(value) for value in row] for row in rows)
+    for row in rows:
+        line = io.StringIO(newline="")
+        csv.writer(line).writerow([cell(value) for value in row])  # by its own end of line it quotes both \r and \n
+        handle.write(f"{line.getvalue().removesuffix(END)}\n")
