@@ -11,9 +11,11 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from stele import catalogue
+from stele.characters import plain_label
 from stele.config_files import Sources
 from stele.encoders.spec import make_spec
 from stele.errors import SteleError, nearest, unknown
+from stele.paths import results_problem
 
 T = TypeVar("T")
 # names that become parts of paths, in every command of the workflow
@@ -27,6 +29,7 @@ def _unique(values: list[T]) -> list[T]:
     return values
 
 
+Label = Annotated[str, AfterValidator(plain_label)]
 DumpDate = Annotated[  # YAML reads 20240801 as a number
     str, Field(pattern=r"^\d{8}$"), BeforeValidator(lambda date: str(date) if isinstance(date, int) else date)
 ]
@@ -50,7 +53,7 @@ class Seeds(Strict):
 class Model(Strict):
     """A model of one's own, or changes to one of the catalogue. Give `checkpoint`, or `base` and `recipe`."""
 
-    label: str | None = Field(None, description="how tables call the row; default: the key")
+    label: Label | None = Field(None, description="how tables call the row; default: the key")
     checkpoint: str | None = Field(
         None, description="`train` (default of methods), `released`, a hub id, or a local folder"
     )
@@ -120,9 +123,10 @@ def parse(values: Mapping[str, Any], where: Sources | None = None) -> Config:
         config = Config.model_validate(given)
     except ValidationError as error:
         raise _explain(error, where) from None
-    if config.results_dir == "." or not re.fullmatch(PLAIN_PATH, config.results_dir):
+    plain = re.fullmatch(PLAIN_PATH, config.results_dir)
+    if reason := results_problem(config.results_dir, Path()) if plain else "other characters are in it":
         wanted = "a folder of its own, named with letters, digits and _ @ % + = : , . / - only"
-        raise SteleError(f"{where('results_dir')}: found {values['results_dir']!r}; want {wanted}")
+        raise SteleError(f"{where('results_dir')}: found {values['results_dir']!r} ({reason}); want {wanted}")
     for n, language in enumerate(config.languages or ()):
         _check_known("language", language, catalogue.load("languages"), where("languages", n))
     released = {m["released"]["dataset"] for m in catalogue.load("models").values() if "released" in m}

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from stele import catalogue
-from stele.config import PLAIN_NAME, Config, Strict
+from stele.config import PLAIN_NAME, Config, Label, Strict
 from stele.errors import SteleError, unknown
 from stele.outputs import atomic_file
+from stele.paths import STAMP
 
 
 class Documents(Strict):
@@ -46,7 +47,7 @@ class Corpora(Strict):
 class Scale(Strict):
     """A set of sizes, and what sizes force."""
 
-    title: str
+    title: Label
     generated: bool = Field(description="whether the data come from the generated internet")
     seed: int = 0
     threads: int = Field(1, description="CPU threads of a training or encoding job; part of every recipe")
@@ -97,7 +98,7 @@ def is_file(name: str) -> bool:
 def read_stamp(folder: Path) -> str | None:
     """The scale that a folder holds, None for a new one."""
     try:
-        return (folder / "scale.txt").read_text(encoding="utf-8").strip() or None
+        return (folder / STAMP).read_text(encoding="utf-8").strip() or None
     except FileNotFoundError:
         return None
 
@@ -111,7 +112,7 @@ def check_stamp(folder: Path, scale: str, way_out: str) -> None:
             f"{way_out} or remove {folder}/"
         )
     if not found:
-        with atomic_file(folder / "scale.txt") as handle:
+        with atomic_file(folder / STAMP) as handle:
             handle.write(f"{scale}\n")
 
 
@@ -178,8 +179,8 @@ def _check_stem(name: str) -> None:
             f"scale {name!r}: its folders are called by the file's name, and {stem!r} is a scale that Stele has; "
             "give the file another name"
         )
-    if not re.fullmatch(PLAIN_NAME, stem):
+    if not re.fullmatch(PLAIN_NAME, stem) or stem.startswith((".", "-")):
         raise SteleError(
             f"scale {name!r}: its folders are called by the file's name, which may hold letters, digits and "
-            "_ @ % + = : , . - only; give the file another name"
+            "_ @ % + = : , . - only, and begins with none of . and -; give the file another name"
         )

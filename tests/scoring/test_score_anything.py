@@ -14,6 +14,7 @@ import pytest
 from stele.errors import SteleError
 from stele.scoring import score
 from stele.scoring.formats import read_output
+from stele.significance.scores import read_queries
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2\t0\tb\t1\nq3 0 c 1\n"
 RANKINGS = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"b": 5, "a": 4.5}, "q9": {"a": 1.0}}
@@ -119,6 +120,20 @@ def test_what_is_printed_and_written(tmp_path, qrels, capsys, caplog):
     assert values[1] == ["mrr@100", "sw", "0.5", "3"]
     queries = list(csv.DictReader((tmp_path / "q.csv").open()))
     assert [(row["query"], float(row["mrr@100"])) for row in queries] == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0)]
+
+
+def test_values_per_query_as_csv_come_back(tmp_path):
+    """An id that a spreadsheet would run is quoted there, and read as what it is: the Parquet file has it as it is."""
+    ids = ["=1+1", "-x", "'=1", "-5", "plain"]
+    (tmp_path / "qrels").write_text("".join(f"{id} 0 d 1\n" for id in ids))
+    (tmp_path / "run").write_text("".join(f"{id} Q0 d 1 1.0 t\n" for id in ids))
+    for name in ("q.csv", "q.parquet"):
+        given = ("--run", f"sw={tmp_path / 'run'}", "--data", f"mrtydi:sw={tmp_path / 'qrels'}")
+        run("mrtydi", *given, "--queries", tmp_path / name)
+    rows = [row["query"] for row in csv.DictReader((tmp_path / "q.csv").open())]
+    assert rows == ["'=1+1", "'-x", "''=1", "-5", "plain"]
+    found = [read_queries(tmp_path / name).keys for name in ("q.csv", "q.parquet")]
+    assert found[0] == found[1] == [("sw", id) for id in ids]
 
 
 @pytest.mark.parametrize(

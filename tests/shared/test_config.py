@@ -49,6 +49,13 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"recompute": "mine"}, ["recompute", "'own'"]),
         ({"results_dir": "."}, ["results_dir", "'.'"]),
         ({"results_dir": "my results"}, ["results_dir", "'my results'"]),
+        ({"results_dir": "/"}, ["config.yaml: results_dir: found '/' (the project lies in it)", "a folder of its own"]),
+        (
+            {"models": {"xlmr": {"label": "abc\u202edef"}}},
+            ["models.xlmr.label", "U+202E (RIGHT-TO-LEFT OVERRIDE) at 4"],
+        ),
+        ({"models": {"xlmr": {"label": "abc\0"}}}, ["models.xlmr.label", "U+0000 (a control character) at 4"]),
+        ({"models": {"xlmr": {"label": "two\nlines"}}}, ["models.xlmr.label", "U+000A (a control character) at 4"]),
     ],
 )
 def test_a_wrong_name_gets_the_key_what_was_found_and_the_nearest(values, parts):

@@ -7,7 +7,9 @@ import hashlib
 import socket
 import struct
 import threading
+import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -22,6 +24,7 @@ class Request:
     range: str | None
     if_range: str | None
     sent: int = 0
+    accepts: str | None = None
 
 
 @dataclass
@@ -30,7 +33,9 @@ class Site:
 
     Faults: {"cut": n} sends n bytes and resets the connection; {"end": n} sends n bytes and closes in peace;
     {"short": n} announces and sends n bytes only; {"wrong": True} sends other bytes; {"whole": True} ignores ranges;
-    {"status": 503, "headers": {...}}; {"shift": n} answers another range than asked; {"slow": seconds a block}.
+    {"status": 503, "headers": {...}}; {"shift": n} answers another range than asked; {"slow": seconds a block};
+    {"endless": True} announces no size and sends the body again and again; {"drip": seconds a byte}.
+    `more` is what a hostile server has under any path.
     """
 
     address: str = ""
@@ -38,6 +43,7 @@ class Site:
     faults: dict[str, list[dict]] = field(default_factory=lambda: defaultdict(list))
     headers: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     tags: bool = True
+    more: Callable[[str], bytes | None] = lambda path: None
     requests: list[Request] = field(default_factory=list)
 
     def of(self, path: str) -> list[Request]:
@@ -53,12 +59,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         request = Request(self.path, self.headers.get("Range"), self.headers.get("If-Range"))
+        request.accepts = self.headers.get("Accept-Encoding")
         self.site.requests.append(request)
         fault = self.site.faults[self.path].pop(0) if self.site.faults[self.path] else {}
-        if "status" in fault or self.path not in self.site.files:
-            self._answer(fault.get("status", 404), b"", fault.get("headers", {}), request, {})
+        body = self.site.files.get(self.path, self.site.more(self.path))
+        if "status" in fault or body is None:
+            given = (fault.get("status", 404), body or b"", fault.get("headers", {}))
+            self._answer(*given, request, {key: fault[key] for key in fault.keys() & {"endless"}})
             return
-        body = self.site.files[self.path]
         tag = f'"{hashlib.md5(body).hexdigest()}"'
         headers = {**self.site.headers[self.path], **({"ETag": tag} if self.site.tags else {})}
         first, _, last = request.range.removeprefix("bytes=").partition("-") if request.range else ("0", "", "")
@@ -80,8 +88,15 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
+        if "endless" in fault:
+            self.end_headers()
+            while True:  # until the client hangs up
+                request.sent += self.wfile.write(body)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        for position in range(len(body) if "drip" in fault else 0):
+            self.wfile.write(body[position : position + 1])
+            time.sleep(fault["drip"])
         cut = fault.get("cut", fault.get("end"))
         out = body if cut is None else body[:cut]
         pause = threading.Event()

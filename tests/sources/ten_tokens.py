@@ -13,7 +13,7 @@ REPO = "owner/tiny"
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "what", "is", "a", "stele", "?"]
 
 
-def make(folder: Path) -> Path:
+def make(folder: Path, layers: int = 1) -> Path:
     """A transformers folder: a BERT with a language-model head and a WordPiece tokenizer of ten tokens."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
@@ -24,7 +24,7 @@ def make(folder: Path) -> Path:
     special = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     PreTrainedTokenizerFast(tokenizer_object=inner, **special, mask_token="[MASK]").save_pretrained(folder)
     torch.manual_seed(0)
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    sizes = {"hidden_size": 8, "num_hidden_layers": layers, "num_attention_heads": 2, "intermediate_size": 16}
     BertForMaskedLM(BertConfig(vocab_size=len(WORDS), max_position_embeddings=40, **sizes)).save_pretrained(folder)
     return folder
 

@@ -13,6 +13,7 @@ from stele.catalogue import hub
 from stele.errors import SteleError
 from stele.outputs import sha256
 from stele.records import GENERATED, STAND_IN
+from stele.sources.put import put
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,58 @@ def test_generated_checkpoints_are_stand_ins_and_checked_by_their_manifest(run, 
     config = base / "resolve" / "main" / "config.json"
     config.write_text(config.read_text() + " ")
     assert run(*flags) == 1 and "config.json" in capsys.readouterr().err
+
+
+HOSTILE = (
+    "../../../../own.txt", "payload?/../../../../own.txt", "payload#/../../../../own.txt", "%2e%2e/own.txt",
+    "/own.txt", "..\\own.txt", "own.txt\0", "",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("source", ["weight_map", "modules.json"])
+def test_a_repository_cannot_write_elsewhere(run, local, site, tmp_path, capsys, name, source):
+    """An owner of a repository names files: whatever the name and the server say, no file outside comes to be."""
+    (own := tmp_path / "own.txt").write_text("the user's")
+    if source == "weight_map":
+        (local / "model.safetensors").rename(local / "shard.safetensors")
+        (local / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": name, "b": "own.txt"}}))
+    else:
+        kind = "sentence_transformers.models."
+        modules = [{"path": "", "type": f"{kind}Transformer"}, {"path": name, "type": f"{kind}Dense"}]
+        (local / "modules.json").write_text(json.dumps(modules))
+    publish(local, site)
+    site.more = lambda path: b"{}" if "own.txt" in path or "payload" in path else None
+    before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    code = run("--mirrors", site.address, "--offline")
+    new = [path for path in tmp_path.rglob("*") if path.is_file() and path not in before]
+    assert own.read_text() == "the user's" and all(run.state in path.parents for path in new if code)
+    if name or source == "weight_map":  # a module without a folder is the repository's own
+        assert code == 1
+        assert repr(name)[1:-1] in (said := capsys.readouterr().err) and ("outside its folder" in said or not name)
+        assert not [request.path for request in site.requests if "own.txt" in request.path]
+
+
+@pytest.mark.parametrize("source", [{"checkpoint": "../.."}, {"checkpoint": REPO, "revision": "../../../x"}])
+def test_an_id_or_a_revision_cannot_lead_elsewhere(run, source, capsys, tmp_path):
+    assert run("--mirrors", str(tmp_path), "--offline", source=source) == 1
+    assert "outside its folder" in capsys.readouterr().err
+
+
+def test_nothing_is_written_over_a_file_or_through_a_link(tmp_path):
+    (outside := tmp_path / "outside").mkdir()
+    (folder := tmp_path / "folder").mkdir()
+    (source := tmp_path / "new").write_text("new")
+    (outside / "own.txt").write_text("the user's")
+    (folder / "link").symlink_to(outside)
+    (folder / "file").symlink_to(outside / "own.txt")
+    (folder / "there").write_text("first")
+    for name in ("link/own.txt", "link/other.txt", "file"):
+        with pytest.raises(SteleError, match="leads out of"):
+            put(source, folder, name, "test")
+    with pytest.raises(SteleError, match="two files would become there"):
+        put(source, folder, "there", "test")
+    assert {path.name: path.read_text() for path in outside.iterdir()} == {"own.txt": "the user's"}
 
 
 def test_what_is_missing_on_the_hub_is_named(run, local, site, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import resource
 import shutil
 from pathlib import Path
 
@@ -30,6 +31,11 @@ def local(tiny, tmp_path) -> Path:
 @pytest.fixture
 def run(tmp_path):
     return Run(tmp_path)
+
+
+def peak() -> int:
+    """The most memory that this process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 # --- local folders ----------------------------------------------------------------------------------------------------
@@ -157,6 +163,72 @@ def test_weights_that_do_not_fit_are_refused(run, local, capsys):
     assert run("--path", str(local)) == 1
     said = capsys.readouterr().err
     assert "encoder.layer.0.output.dense.weight" in said  # and not silently random
+
+
+def test_a_config_of_another_size_than_the_weights_is_refused_before_memory_is_taken(run, local, capsys):
+    """Taken at its word, 64,000 dimensions are 60 GB."""
+    settings = json.loads((local / "config.json").read_text())
+    (local / "config.json").write_text(json.dumps({**settings, "hidden_size": 64_000, "intermediate_size": 256_000}))
+    before = peak()
+    assert run("--path", str(local)) == 1
+    said = capsys.readouterr().err
+    assert f"{local}/config.json: asks for" in said and "hidden_size 64000" in said
+    assert peak() - before < 200
+
+
+@pytest.mark.parametrize("layers", [-1, 0, 10**9])
+def test_a_number_of_layers_that_cannot_be_is_refused(run, local, capsys, layers):
+    settings = json.loads((local / "config.json").read_text())
+    (local / "config.json").write_text(json.dumps({**settings, "num_hidden_layers": layers}))
+    assert run("--path", str(local)) == 1
+    assert f"{local}/config.json: num_hidden_layers is {layers}" in capsys.readouterr().err
+
+
+def test_layers_that_config_leaves_out_are_refused(run, tmp_path, capsys):
+    local = make(tmp_path / "two", layers=2)
+    assert run("--path", str(local)) == 0 and run.record["models"]["."]["parameters"] > 1_000
+    settings = json.loads((local / "config.json").read_text())
+    (local / "config.json").write_text(json.dumps({**settings, "num_hidden_layers": 1}))
+    assert run("--path", str(local)) == 1
+    said = capsys.readouterr().err
+    assert "leaves out encoder.layer.1;" in said and "num_hidden_layers is 1" in said
+
+
+def test_errors_name_the_users_folder_and_not_the_one_that_was_being_made(run, local, capsys):
+    (local / "tokenizer.json").unlink()
+    assert run("--path", str(local)) == 1
+    said = capsys.readouterr().err
+    assert f"{local}: no tokenizer" in said and ".part" not in said
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.safetensors"])
+def test_a_pointer_of_git_lfs_is_told_as_one(run, local, capsys, name):
+    (local / "model.safetensors").unlink()
+    (local / name).write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 438007537\n")
+    assert run("--path", str(local)) == 1
+    said = capsys.readouterr().err
+    assert f"{local / name}: a Git LFS pointer" in said and "git lfs pull" in said and "code" not in said
+
+
+@pytest.mark.parametrize("shard", ["../../outside.bin", "/tmp/outside.bin", "a\\..\\b.bin", "pytorch_model.bin?x", 7])
+def test_an_index_cannot_make_weights_be_written_elsewhere(run, local, tmp_path, capsys, shard):
+    """`local` lies two folders below: the first name would lead to a file beside the user's own."""
+    as_pickle(local)
+    weights = torch.load(local / "pytorch_model.bin", weights_only=True)
+    (local / "pytorch_model.bin").rename(tmp_path / "outside.bin")
+    (local / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": dict.fromkeys(weights, shard)}))
+    before = sorted(tmp_path.rglob("*"))
+    assert run("--path", str(local)) == 1
+    said = capsys.readouterr().err
+    assert "pytorch_model.bin.index.json" in said and repr(shard) in said
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and path not in before] == []
+
+
+def test_an_index_names_shards_that_are_there(run, local, capsys):
+    index = {"weight_map": {"bert.embeddings.word_embeddings.weight": "model-00001-of-00001.safetensors"}}
+    (local / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert run("--path", str(local)) == 1
+    assert "names model-00001-of-00001.safetensors, which is not there" in capsys.readouterr().err
 
 
 def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local, capsys):

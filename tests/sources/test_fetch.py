@@ -8,9 +8,11 @@ import itertools
 import json
 import random
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from stele.sources import http
 from stele.sources.fetch import Absent, Failed, Policy, fetch
 
 BODY = random.Random(1).randbytes(300_000)
@@ -133,6 +135,87 @@ def test_a_size_that_differs_is_noticed_before_the_body_is_read(site, url, targe
     assert not target.exists()
 
 
+@pytest.mark.parametrize("who", ["catalogue", "hub"])
+def test_no_more_is_taken_than_the_file_has(site, url, target, who):
+    """A server that announces nothing could fill the disk."""
+    site.faults["/a/corpus.gz"] = [{"endless": True}]
+    if who == "hub":
+        site.headers["/a/corpus.gz"] = {"X-Linked-ETag": f'"{SHA}"', "X-Linked-Size": str(len(BODY))}
+    with pytest.raises(Failed, match="more than the 300,000 bytes that the file has"):
+        fetch(url, target, {"bytes": len(BODY), "sha256": SHA} if who == "catalogue" else {}, QUICK)
+    assert not target.exists() and leftovers(target) == [] and len(site.requests) == 1
+
+
+def test_a_connection_that_is_too_slow_is_given_up_and_continued(site, url, target):
+    slow = {"drip": 0.002}
+    site.faults["/a/corpus.gz"] = [slow]
+    policy = Policy(attempts=2, base=0.001, slowest=1 << 20, slow=0.2)
+    fetch(url, target, {"sha256": SHA}, policy)
+    second = site.requests[1]
+    assert target.read_bytes() == BODY and 0 < int(second.range.removeprefix("bytes=").rstrip("-")) < 10_000
+    site.faults["/a/corpus.gz"] = [slow, slow]
+    again = target.with_name("again.gz")
+    with pytest.raises(Failed, match="bytes in 0 s, less than 1,048,576 a second; gave up after 2 attempts"):
+        fetch(url, again, {}, policy)
+    kept = again.with_name("again.gz.part").stat().st_size
+    assert 0 < kept < 10_000
+    fetch(url, again, {}, policy)  # typed again, it goes on
+    assert site.requests[-1].range == f"bytes={kept}-" and again.read_bytes() == BODY
+
+
+def test_the_lower_bound_of_speed_is_one_kibibyte_a_second_for_five_minutes():
+    assert (Policy().slowest, Policy().slow) == (1024, 300.0)
+
+
+# --- redirects --------------------------------------------------------------------------------------------------------
+def leads(site, path, location, **fault):
+    site.files.setdefault(path, b"a page that says so" * 100)
+    site.faults[path] = [{"status": 302, "headers": {"Location": location}, **fault}]
+    return f"{site.address}{path}"
+
+
+def test_redirects_are_followed_with_the_range_and_what_each_of_them_publishes(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"end": 100_000}]
+    first = leads(site, "/first", "second")
+    leads(site, "/second", url)
+    site.faults["/first"][0]["headers"] |= {"X-Linked-ETag": f'"{SHA}"'}
+    site.faults["/first"] *= 2
+    site.faults["/second"] *= 2
+    assert fetch(first, target, {}, QUICK)["published"] == {"sha256": SHA}
+    assert target.read_bytes() == BODY and site.of("/a/corpus.gz")[1].range == "bytes=100000-"
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://a.org/x", "FILE:/etc/passwd", "data:,x"])
+def test_redirects_lead_to_http_only(site, target, location):
+    with pytest.raises(Failed, match="no http address; not followed") as caught:
+        fetch(leads(site, "/x", location), target, {}, QUICK)
+    assert location in str(caught.value) and not target.exists()
+
+
+def test_redirects_end(site, target):
+    site.faults["/x"] = [{"status": 302, "headers": {"Location": "/x"}}] * 99
+    with pytest.raises(Failed, match="more than 10 redirects"):
+        fetch(f"{site.address}/x", target, {}, QUICK)
+    assert len(site.requests) == 11
+
+
+def test_the_body_of_a_redirect_is_not_read(site, url, target):
+    fetch(leads(site, "/x", url, endless=True), target, {}, QUICK)
+    assert target.read_bytes() == BODY and site.of("/x")[0].sent < 50_000_000
+
+
+def test_a_way_that_is_no_longer_encrypted_is_taken_only_where_a_digest_tells():
+    class Session:
+        def get(self, address, **options):
+            there = address.startswith("http:")
+            headers = {} if there else {"Location": "http://a.org/y"}
+            return SimpleNamespace(status_code=200 if there else 301, headers=headers, close=lambda: None)
+
+    assert http.get(Session(), "https://a.org/x", {}, QUICK, checkable=True)[0].status_code == 200
+    with pytest.raises(Failed, match=r"leads to 'http://a\.org/y'"):
+        http.get(Session(), "https://a.org/x", {}, QUICK, checkable=False)
+
+
 def test_md5_and_sha1_are_checked_too(site, url, target):
     fetch(url, target, {"md5": hashlib.md5(BODY).hexdigest(), "sha1": hashlib.sha1(BODY).hexdigest()}, QUICK)
     with pytest.raises(Failed, match="sha1"):
@@ -225,6 +308,17 @@ def test_compressed_files_stay_compressed_whatever_the_server_says(site, url, ta
     site.headers["/a/corpus.gz"] = {"Content-Encoding": "gzip"}
     fetch(url, target, {}, QUICK)
     assert target.read_bytes() == packed
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate"])
+def test_a_body_that_was_compressed_on_the_way_is_no_file(site, target, encoding):
+    """Asked for as it is (Accept-Encoding: identity), it must not come otherwise and be stored so."""
+    site.files["/config.json"] = b"not JSON any more"
+    site.headers["/config.json"] = {"Content-Encoding": encoding}
+    with pytest.raises(Failed, match=f"Content-Encoding: {encoding}"):
+        fetch(f"{site.address}/config.json", target, {}, QUICK)
+    assert not target.exists() and leftovers(target) == [] and len(site.requests) == 1
+    assert site.requests[0].accepts == "identity"
 
 
 def test_a_page_of_html_is_no_file(site, url, target):

@@ -8,7 +8,7 @@ import re
 from rendering import NASTY
 from rendering import render as _render
 
-from stele import cli
+from stele import cli, csv_files
 from stele.records import content_digest
 from stele.tables import markdown, render
 from stele.tables.cells import COLUMNS, to_csv
@@ -156,6 +156,18 @@ def test_csv_has_one_line_a_cell(bench, msm):
         "",
         "limited; average of 1 of 7 languages",
     )
+
+
+def test_labels_are_no_formulas_and_turn_nothing_around(bench):
+    """A row's label may come from a colleague's folder of results, which no configuration has checked."""
+    own = [{"model": "mine", "label": '=HYPERLINK("http://a.org")'}, {"model": "yours", "label": "+ R\u202eR\0"}]
+    text = _render(to_csv, bench, bench.spec(), extra_rows=own)
+    rows = [line["row"] for line in csv.DictReader(io.StringIO(text))]
+    assert {'\'=HYPERLINK("http://a.org")', "'+ R\ufffdR\ufffd"} <= set(rows)
+    assert [csv_files.text(row) for row in rows if row.startswith("'=")] == ['=HYPERLINK("http://a.org")'] * 3
+    for form in (render.to_markdown, render.to_latex, to_csv):
+        page = _render(form, bench, bench.spec(), extra_rows=own)
+        assert "\u202e" not in page and "\0" not in page and "202E" not in page
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

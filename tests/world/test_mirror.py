@@ -135,7 +135,7 @@ def test_published_checkpoints_stay_when_the_mirror_is_written_again(tmp_path, w
 
 
 def test_an_address_cannot_leave_the_mirror(generated):
-    with pytest.raises(SteleError, match=r"leaves the folder"):
+    with pytest.raises(SteleError, match=r"outside its folder"):
         manifest.path_of(generated.folder, "https://data.statmt.org/../secret")
 
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from stele import catalogue
 from stele.errors import SteleError, unknown
+from stele.paths import relative
 
 ALL = "all"
 WALLS = {
@@ -136,9 +137,7 @@ def mirror_path(url: str) -> str:
     path = unquote(address.path).lstrip("/")
     if address.scheme not in ("http", "https") or not address.netloc or not path:
         raise SteleError(f"{url!r} is no address of a file (want https://HOST/PATH)")
-    if ".." in path.split("/"):
-        raise SteleError(f"{url!r} leaves the folder of its host; write the path without '..'")
-    return f"{address.netloc}/{path}"
+    return relative(f"{address.netloc}/{path}", url)
 
 
 def availability(source: Mapping[str, Any], user_data: Path | str | None) -> str | None:

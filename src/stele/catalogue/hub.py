@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stele.errors import SteleError
+from stele.paths import relative
 
 ADDRESS = "https://huggingface.co/{repo}/resolve/{revision}/{file}"
 
@@ -19,12 +20,14 @@ SENTENCE_TRANSFORMERS = ("sentence_bert_config.json", "config_sentence_transform
 
 
 def address(repo: str, revision: str, file: str) -> str:
-    """Where a file of a repository lies.
+    """Where a file of a repository lies; a name that would lead elsewhere is refused.
 
     >>> address("FacebookAI/xlm-roberta-base", "main", "config.json")
     'https://huggingface.co/FacebookAI/xlm-roberta-base/resolve/main/config.json'
     """
-    return ADDRESS.format(repo=repo, revision=revision, file=file)
+    where = f"{repo} ({revision})"
+    names = {"repo": repo, "revision": revision, "file": file}
+    return ADDRESS.format(**{key: relative(name, where) for key, name in names.items()})
 
 
 def repository(source: Mapping[str, Any]) -> tuple[str, str] | None:

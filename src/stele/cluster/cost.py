@@ -10,14 +10,15 @@ recipes, the rest from sizes and measured rates; src/stele/catalogue/costs.yaml 
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
+from typing import Any
 
 from stele.cluster import cost_table, names
 from stele.cluster.cost_table import Estimate
 from stele.cluster.dag import Job, planned
 from stele.cost import rules
 from stele.cost.work import Work, cpu_seconds, device, seconds
+from stele.csv_files import write_csv
 from stele.outputs import atomic_file
 
 
@@ -53,11 +54,12 @@ COLUMNS += ("flops", "download_bytes", "kept_bytes", "temporary_bytes")
 
 def _write_jobs(path: Path, found: list[Estimate]) -> None:
     with atomic_file(path, newline="") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for one in found:
-            job, work = one.job, one.work
-            hours = [f"{value / 3600:.4g}" for value in (one.seconds, one.gpu_seconds, one.cpu_seconds)]
-            sizes = [f"{value:.6g}" for value in (work.operations, work.download, work.kept, work.temporary)]
-            asked = [job.resources.get("mem_mb"), job.resources.get("runtime")]
-            writer.writerow([job.stage, job.rule, job.name, hours[0], job.devices, *hours[1:], *asked, *sizes])
+        write_csv(handle, [COLUMNS, *map(_row, found)])
+
+
+def _row(one: Estimate) -> list[Any]:
+    job, work = one.job, one.work
+    hours = [f"{value / 3600:.4g}" for value in (one.seconds, one.gpu_seconds, one.cpu_seconds)]
+    sizes = [f"{value:.6g}" for value in (work.operations, work.download, work.kept, work.temporary)]
+    asked = [job.resources.get("mem_mb"), job.resources.get("runtime")]
+    return [job.stage, job.rule, job.name, hours[0], job.devices, *hours[1:], *asked, *sizes]

@@ -10,7 +10,6 @@ Figures come from the benchmark files, the records of outputs, and SLURM's accou
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import time
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from typing import Any
 from stele.cluster import asked, ran, usage_summary
 from stele.cluster.accounting import Account, accounts
 from stele.cluster.ran import Ran
+from stele.csv_files import write_csv
 from stele.outputs import atomic_file
 
 SUBMITTED = Path(".snakemake/stele-submitted")
@@ -153,7 +153,5 @@ def row(job: Ran, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: l
 def write(path: Path, found: list[Row]) -> None:
     """Writes the rows as CSV: numbers with four digits, empty where nobody knows."""
     with atomic_file(path, newline="") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for one in found:
-            writer.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in one.values()])
+        rows = ([f"{value:.4g}" if isinstance(value, float) else value for value in one.values()] for one in found)
+        write_csv(handle, [COLUMNS, *rows])

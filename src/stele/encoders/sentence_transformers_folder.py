@@ -15,6 +15,7 @@ from stele.encoders.spec import EncodingSpec, make_spec
 from stele.encoders.tokenizer import load_tokenizer, read_json
 from stele.errors import SteleError
 from stele.outputs import atomic_write_json
+from stele.paths import inside
 
 MODULES_FILE = "modules.json"
 SUPPORTED = ("Transformer", "Pooling", "Dense", "Normalize")
@@ -67,16 +68,15 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
     path = folder / MODULES_FILE
     try:
         listed = json.loads(path.read_text(encoding="utf-8"))
-        modules = [(entry["type"].rsplit(".", 1)[-1], folder / entry["path"]) for entry in listed]
+        modules = [(entry["type"].rsplit(".", 1)[-1], entry["path"]) for entry in listed]
     except (UnicodeDecodeError, json.JSONDecodeError, TypeError, KeyError, AttributeError) as error:
         raise SteleError(
             f"{path}: want a list of modules with type and path ({error!r}); get the folder again"
         ) from None
-    for name, place in modules:
+    for name, _ in modules:
         if name not in SUPPORTED:
             raise SteleError(f"{folder}: module {name!r} is not supported; supported are {', '.join(SUPPORTED)}")
-        if not place.resolve().is_relative_to(folder.resolve()):
-            raise SteleError(f"{path}: module {name!r} points outside the folder")
+    modules = [(name, inside(folder, place, f"{path}: module {name}") if place else folder) for name, place in modules]
     names = [name for name, _ in modules]
     plain = ["Transformer", "Pooling", *["Dense"] * names.count("Dense")]
     if names not in (plain, [*plain, "Normalize"]):
@@ -157,6 +157,9 @@ def _read_dense(folder: Path, width: int):
         weights = torch.load(folder / "pytorch_model.bin", map_location="cpu", weights_only=True)
     else:
         raise SteleError(f"{folder}: no model.safetensors; get the folder again")
+    shape = list(getattr(weights.get("linear.weight"), "shape", ()))
+    if shape != [settings["out_features"], width]:  # memory is taken for what is there, not for what is asked
+        raise SteleError(f"{path}: want weights of shape {[settings['out_features'], width]}, found {shape}")
     linear = torch.nn.Linear(width, settings["out_features"], bias=settings.get("bias", True))
     try:
         linear.load_state_dict({name.removeprefix("linear."): value.float() for name, value in weights.items()})

@@ -8,9 +8,11 @@ from typing import Any
 
 from stele.encoders.tokenizer import first_line, quiet
 from stele.errors import SteleError
+from stele.records import read_record
 
 # model families whose hidden states of layer k are what a k-layer model would return (no normalisation after the last)
 CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "roberta", "xlm-roberta")
+RECORD = "record.json"
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
 
@@ -103,6 +105,12 @@ def _want_safetensors(folder: Path) -> None:
     if not folder.is_dir():
         raise SteleError(f"{folder}: no such folder; want a model folder with config.json and model.safetensors")
     if not any(folder.glob("*.safetensors")):
+        record = next((place / RECORD for place in (folder, folder.parent) if (place / RECORD).is_file()), None)
+        if record is not None:  # a folder that Stele made
+            raise SteleError(
+                f"{folder}: its weights are gone, which `{read_record(record).get('job')}` had made; "
+                f"`snakemake --force {record}` makes them again"
+            )
         found = sorted(p.name for p in folder.glob("*.bin")) or sorted(p.name for p in folder.iterdir())[:5]
         raise SteleError(
             f"{folder}: found {', '.join(found) or 'nothing'}, want model.safetensors; "

@@ -8,7 +8,6 @@ languages have, on its diagonal how many ILK pairs each language has.
 from __future__ import annotations
 
 import argparse
-import csv
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from stele import records
+from stele.csv_files import write_csv
 from stele.errors import SteleError
 from stele.outputs import atomic_file
 from stele.pairs._heat_map import draw, save
@@ -59,9 +59,8 @@ def run(args: argparse.Namespace) -> None:
     sketches = {key: read_sketch(path) for key, path in paths.items()}
     languages, parts = language_rows(made), part_rows(made, sketches)
     with atomic_file(args.output) as handle:
-        writer = csv.DictWriter(handle, columns([*languages, *parts]), restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*languages, *parts])
+        names = columns([*languages, *parts])
+        write_csv(handle, [names, *([row.get(name, "") for name in names] for row in (*languages, *parts))])
     labels = sorted({label for record in made.values() for label in record["labels"]})
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(markdown(languages, parts, labels))

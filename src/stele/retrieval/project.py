@@ -8,7 +8,6 @@ and beside it the record, with the share of variance that each coordinate explai
 from __future__ import annotations
 
 import argparse
-import csv
 from itertools import islice
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from stele import records
 from stele.benchmarks import tatoeba
+from stele.csv_files import write_csv
 from stele.data_argument import add_data_argument, data_folders, data_records
 from stele.errors import SteleError
 from stele.outputs import atomic_file, file_facts
@@ -42,9 +42,8 @@ def run(args: argparse.Namespace) -> None:
     points, explained = principal_components(vectors)
     rows = [(line, language) for language, texts in sides.items() for line in range(len(texts))]
     with atomic_file(args.output) as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(("line", "language", "x", "y"))
-        writer.writerows((*row, f"{x:.6g}", f"{y:.6g}") for row, (x, y) in zip(rows, points, strict=True))
+        placed = ((*row, f"{x:.6g}", f"{y:.6g}") for row, (x, y) in zip(rows, points, strict=True))
+        write_csv(handle, [("line", "language", "x", "y"), *placed])
     facts = file_facts(args.output)
     records.write_record(
         args.output.with_suffix(".json"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stele.errors import SteleError
 from stele.outputs import atomic_file
+from stele.paths import relative
 from stele.runs.run import Run, make_run
 
 COLUMNS = ("query", "q0", "passage", "rank", "score", "tag")
@@ -111,4 +112,4 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
     """Search name -> run file, from a retrieval record and the folder that it stands in."""
-    return {name: folder / "runs" / f"{name}.trec.gz" for name in record["searches"]}
+    return {name: folder / "runs" / relative(f"{name}.trec.gz", f"{folder}: searches") for name in record["searches"]}

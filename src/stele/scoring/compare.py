@@ -15,7 +15,6 @@ values per query.
 from __future__ import annotations
 
 import argparse
-import csv
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-from stele import records
+from stele import csv_files, records
 from stele.benchmarks.types import Data
 from stele.data_argument import add_data_argument, data_folders, data_paths
 from stele.errors import SteleError, unknown
@@ -228,9 +227,8 @@ def _seeds(system: Scores) -> int:
 def write_csv(path: Path, found: Mapping[str, Sequence[Comparison]]) -> None:
     """A line a comparison, the columns of `Comparison`, unrounded; empty where there is no value."""
     with atomic_file(path) as handle:
-        rows = csv.DictWriter(handle, [field.name for field in fields(Comparison)], lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(row for own in found.values() for row in _rows(own))
+        names = [field.name for field in fields(Comparison)]
+        csv_files.write_csv(handle, [names, *(row.values() for own in found.values() for row in _rows(own))])
 
 
 def _rows(found: Sequence[Comparison]) -> list[dict]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from stele import csv_files
 from stele.outputs import atomic_file
 from stele.scoring.aggregate import by_language
 from stele.scoring.case import Case
@@ -70,12 +70,12 @@ def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[s
 def write_values(path: Path, evaluation: Evaluation) -> None:
     """metric, language ("average" for the benchmark's own), value, queries."""
     with atomic_file(path, newline="", encoding="utf-8") as handle:
-        rows = csv.writer(handle, lineterminator="\n")
-        rows.writerow(["metric", "language", "value", "queries"])
+        rows = [["metric", "language", "value", "queries"]]
         for name, own in evaluation.metrics.items():
-            rows.writerows([name, language, value, own["n"][language]] for language, value in own["languages"].items())
+            rows += [[name, language, value, own["n"][language]] for language, value in own["languages"].items()]
             if own["average"] is not None:
-                rows.writerow([name, "average", own["average"], sum(own["n"].values())])
+                rows.append([name, "average", own["average"], sum(own["n"].values())])
+        csv_files.write_csv(handle, rows)
 
 
 def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None:
@@ -93,13 +93,16 @@ def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None
     table = pyarrow.table(columns)
     with atomic_file(path, "wb") as handle:
         if path.suffix == ".csv":
-            plain = table.cast(pyarrow.schema([(f.name, _plain(f.type)) for f in table.schema]))
-            pyarrow.csv.write_csv(plain, handle)
+            pyarrow.csv.write_csv(_plain(table), handle)
         else:
             pyarrow.parquet.write_table(table, handle)
 
 
-def _plain(kind):
+def _plain(table):
+    """The table with its texts as CSV has them: no dictionaries, nothing that a spreadsheet would run."""
     import pyarrow
 
-    return pyarrow.string() if pyarrow.types.is_dictionary(kind) else kind
+    for place, name in enumerate(("search", "language", "query")):
+        texts = [csv_files.cell(text) for text in table[name].to_pylist()]
+        table = table.set_column(place, name, pyarrow.array(texts, pyarrow.string()))
+    return table

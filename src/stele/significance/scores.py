@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stele import records
+from stele import csv_files, records
 from stele.errors import Damaged, SteleError
 from stele.integrity import rebuild
 from stele.outputs import sha256
@@ -119,7 +119,12 @@ def _table(path: Path) -> pyarrow.Table:
         if path.suffix == ".parquet":
             return pyarrow.parquet.read_table(path)
         if path.suffix == ".csv":
-            return pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=names))
+            table = pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=names))
+            for place, name in enumerate(table.column_names):
+                if name in KEYS:
+                    texts = [text and csv_files.text(text) for text in table[name].to_pylist()]
+                    table = table.set_column(place, name, pyarrow.array(texts, pyarrow.string()))
+            return table
     except (pyarrow.ArrowException, OSError) as error:
         raise SteleError(f"{path}: not readable: {str(error).splitlines()[0]}") from None
     raise SteleError(f"{path}: want a result (.json) or scores per query (.parquet or .csv)")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,14 @@ from stele.catalogue.hub import (
 )
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, block_digests, digest
+from stele.paths import relative
 from stele.records import GENERATED, STAND_IN, start, write_record
 from stele.sources.convert import convert, convert_shards
 from stele.sources.places import Got, Places, places_of
 from stele.sources.places import add_arguments as add_place_arguments
-from stele.sources.prove import model_folders, prove, read_json, refuse_code
-from stele.sources.verify import digests
+from stele.sources.prove import model_folders, prove, read_json, read_module_list, read_weight_map, refuse_code
+from stele.sources.put import link, put
+from stele.sources.verify import check, digests
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +64,8 @@ def run(args: argparse.Namespace) -> None:
     if args.path is None and hub is None:
         raise SteleError(ask(args.model, source))
     got = {} if args.path else fetch_repository(args.model, source, *hub, places)
-    with atomic_directory(args.output.parent) as folder:
+    named = str(args.path or address(*hub, CONFIG).removesuffix(f"/{CONFIG}"))
+    with atomic_directory(args.output.parent) as folder, _named(folder, named):
         facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
         refuse_code(folder)
         facts.update(to_safetensors(folder, facts))
@@ -88,6 +91,15 @@ def run(args: argparse.Namespace) -> None:
         )
     shutil.rmtree(args.state, ignore_errors=True)
     log.info("%s: %s", args.model, json.dumps(proofs))
+
+
+@contextmanager
+def _named(folder: Path, source: str) -> Iterator[None]:
+    """Errors about files of `folder`, which is gone when the user reads them, name those of the `source` instead."""
+    try:
+        yield
+    except SteleError as error:
+        raise SteleError(str(error).replace(str(folder), source)) from None
 
 
 def ask(model: str, source: Mapping[str, Any]) -> str:
@@ -117,6 +129,7 @@ def fetch_repository(model: str, source: Mapping[str, Any], repo: str, revision:
     found: dict[str, Got] = {}
 
     def take(path: str, optional: bool = True) -> bool:
+        path = relative(path, f"{repo} ({revision})")
         file = {"path": path, "url": address(repo, revision, path)}
         file |= {"sha256": digest} if (digest := source.get("sha256", {}).get(path)) else {}
         if path not in found and (got := places.get(file, f"{model} {path}", optional=optional)):
@@ -133,7 +146,7 @@ def fetch_repository(model: str, source: Mapping[str, Any], repo: str, revision:
         return found
     for path in SENTENCE_TRANSFORMERS:
         take(path)
-    for module in read_json(found[MODULES].path):
+    for module in read_module_list(found[MODULES].path):
         below = f"{module['path']}/" if module.get("path") else ""
         if str(module.get("type", "")).endswith(".Transformer"):
             _take_transformer(take, found, below, f"{repo} ({revision})")
@@ -159,7 +172,7 @@ def _take_weights(take: Any, found: Mapping[str, Got], below: str) -> bool:
     for path in (f"{below}{name}" for name in WEIGHTS):
         if take(path):
             if path.endswith(".index.json"):
-                for shard in sorted(set(read_json(found[path].path)["weight_map"].values())):
+                for shard in sorted(set(read_weight_map(found[path].path).values())):
                     take(f"{below}{shard}", optional=False)
             return True
     return False
@@ -167,11 +180,7 @@ def _take_weights(take: Any, found: Mapping[str, Got], below: str) -> bool:
 
 def _assemble(got: Mapping[str, Got], folder: Path) -> dict[str, dict[str, Any]]:
     for path, one in got.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(one.path, folder / path)
-        except OSError:
-            shutil.copyfile(one.path, folder / path)
+        put(one.path, folder, path, one.url)
     return {p: {"sha256": o.sha256, "bytes": o.bytes, "verified": o.verified, "url": o.url} for p, o in got.items()}
 
 
@@ -192,9 +201,8 @@ def link_folder(source: Path, folder: Path) -> dict[str, dict[str, Any]]:
         other = any((path.parent / name).is_file() for name in WEIGHTS[:2])
         if path.name in LEFT_OUT or (path.suffix not in KEPT and not (weights and not other)):
             continue
-        (folder / below).parent.mkdir(parents=True, exist_ok=True)
-        (folder / below).symlink_to(path.resolve())
-        facts[below.as_posix()] = {**digests(path), "bytes": path.stat().st_size, "verified": "nothing"}
+        facts[below.as_posix()] = {"sha256": check(path, {}), "bytes": path.stat().st_size, "verified": "nothing"}
+        link(path, folder, below.as_posix(), str(source))
     return facts
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import pickle
 import zipfile
@@ -12,6 +11,8 @@ from typing import Any
 
 from stele.errors import SteleError
 from stele.outputs import atomic_write_json
+from stele.paths import inside
+from stele.sources.prove import read_json, read_weight_map
 
 log = logging.getLogger(__name__)
 
@@ -44,14 +45,14 @@ def convert(source: Path, target: Path) -> int:
 
 def convert_shards(index: Path, folder: Path) -> None:
     """Converts the shards that a `pytorch_model.bin.index.json` names, and writes the index of the new ones."""
-    listed = json.loads(index.read_text(encoding="utf-8"))
+    listed, shards = read_json(index), read_weight_map(index)
     names = {
         old: old.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors"
-        for old in sorted(set(listed["weight_map"].values()))
+        for old in sorted(set(shards.values()))
     }
     for old, new in names.items():
-        convert(index.parent / old, folder / new)
-    listed["weight_map"] = {tensor: names[old] for tensor, old in listed["weight_map"].items()}
+        convert(index.parent / old, inside(folder, new, str(index)))
+    listed["weight_map"] = {tensor: names[old] for tensor, old in shards.items()}
     atomic_write_json(folder / "model.safetensors.index.json", listed)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +25,7 @@ from stele.sources.local import Facts, collect
 from stele.sources.manifest import Manifest
 from stele.sources.pins import pin
 from stele.sources.places import Got, Places
+from stele.sources.put import put
 from stele.sources.unpack import unpack
 from stele.sources.verify import digests
 
@@ -156,18 +156,9 @@ def _assemble(got: list[tuple[Mapping[str, Any], Got]], folder: Path) -> Facts:
                 size = (folder / path).stat().st_size
                 facts[path] = {**digests(folder / path), "bytes": size, **about, "archive": one.sha256}
         else:
-            _place(one.path, folder / file["path"])
+            put(one.path, folder, file["path"], one.url)
             facts[file["path"]] = {"sha256": one.sha256, "bytes": one.bytes, **about}
     return facts
-
-
-def _place(source: Path, target: Path) -> None:
-    """A second name for the same bytes where the file system can, else a copy; the state keeps its own till the end."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
 
 
 def _count(source: Mapping[str, Any], folder: Path, manifest: Manifest | None) -> dict[str, Any]:

@@ -7,18 +7,17 @@ A later process goes on with what an earlier one left (under_way.py), by a range
 from __future__ import annotations
 
 import contextlib
-import email.utils
 import logging
-import random
 import re
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
 from stele.progress import bar
+from stele.sources import http
+from stele.sources.http import Absent, Again, Failed, Policy
 from stele.sources.under_way import discard, finish, note_version, size, version_of
 from stele.sources.verify import Mismatch, check, is_checkable
 
@@ -29,47 +28,10 @@ SMALL = 8 << 20  # bytes up to which no bar is shown
 PROGRESS = 1 << 20  # bytes gained that make a new count of attempts
 TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
 ABSENT = (404, 410)
-AGENT = "stele/0.1 (reproduction of retrieval papers)"
-
-
-class Absent(SteleError):
-    """The address is answered and has no such file."""
-
-
-class Failed(SteleError):
-    """The file could not be had from this address."""
 
 
 class _Stale(Exception):
     """What is there already is no piece of what the server has now."""
-
-
-class _Again(Exception):
-    """Something passing: try again, after `wait` seconds where the server says so."""
-
-    def __init__(self, reason: str, wait: float | None = None) -> None:
-        super().__init__(reason)
-        self.wait = wait
-
-
-@dataclass(frozen=True)
-class Policy:
-    """How patient a download is. Times in seconds; `attempts` are those in a row without 1 MiB gained."""
-
-    attempts: int = 6
-    base: float = 1.0
-    cap: float = 60.0
-    patience: float = 900.0  # the longest Retry-After that is waited for
-    connect: float = 20.0
-    read: float = 60.0
-    seed: int = 0
-
-    def pauses(self, url: str) -> Iterator[float]:
-        """The pauses between attempts: doubled each time, jittered by a generator of the address and the seed."""
-        generator, pause = random.Random(f"{self.seed} {url}"), self.base
-        while True:
-            yield min(pause, self.cap) * generator.uniform(0.5, 1.0)
-            pause *= 2
 
 
 def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | None = None) -> dict[str, Any]:
@@ -113,15 +75,12 @@ def fetch_first(url: str, part: Path, first: int, policy: Policy) -> dict[str, A
 
 def _complete(url: str, part: Path, expected: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
     """Repeats requests until all bytes are there; returns what the server published about them."""
-    import requests
-
     pauses, attempt, reached = policy.pauses(url), 0, size(part)
-    with requests.Session() as session:
-        session.headers.update({"User-Agent": AGENT, "Accept-Encoding": "identity"})
+    with http.session() as session:
         while True:
             try:
                 return _request(session, url, part, expected, policy)
-            except _Again as again:
+            except Again as again:
                 gained = size(part) - reached
                 reached = max(reached, size(part))
                 if gained >= PROGRESS:
@@ -138,8 +97,6 @@ def _complete(url: str, part: Path, expected: Mapping[str, Any], policy: Policy)
 
 def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
     """One request, for what is missing of `part`. Returns when the file is complete."""
-    import requests
-
     version = version_of(part, url)
     have = size(part)
     headers = {}
@@ -149,32 +106,29 @@ def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], po
             headers["If-Range"] = version["validator"]
     if first := expected.get("first"):
         headers["Range"] = f"{headers.get('Range', 'bytes=0-')}{first - 1}"
-    try:
-        response = session.get(url, headers=headers, stream=True, timeout=(policy.connect, policy.read))
-    except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
-        raise _Again(_reason(error)) from None
-    except requests.RequestException as error:
-        raise Failed(f"{url}: {error}") from None
+    response, published = http.get(session, url, headers, policy, checkable=is_checkable(expected))
     with contextlib.closing(response):
-        published = _published(response)
         try:
             start, total = _span(response, url, have, version)
         except _Stale as stale:
             discard(part)
-            raise _Again(f"{stale}; from the start") from None
+            raise Again(f"{stale}; from the start") from None
         if start is None:  # the range begins at the end: nothing is missing
             return published
-        if total is not None and expected.get("bytes") is not None and total != expected["bytes"]:
-            raise _Again(f"expected {expected['bytes']:,} bytes, the server has {total:,}")
+        limit = expected.get("bytes") or published.get("bytes")
+        if total is not None and limit is not None and total != limit:
+            raise Again(f"expected {limit:,} bytes, the server has {total:,}")
+        if encoding := http.encoding(response, url):
+            raise Failed(f"{url}: comes with Content-Encoding: {encoding}, unasked: that is not the file itself")
         if start == 0:
             discard(part)
-            if _is_page(response, url) and not is_checkable(expected):
+            if http.is_page(response, url) and not is_checkable(expected):
                 raise Failed(f"{url}: a page of HTML came instead of the file (a portal or a sign-in?)")
-        validator = _validator(response) or (version["validator"] if version and start else None)
+        validator = http.validator(response) or (version["validator"] if version and start else None)
         note_version(part, url, validator, total)
         if first:
-            response, total = _First(response.raw, first - start), min(first, total or first)
-        _copy(response, url, part, start, total)
+            response, total, limit = _First(response.raw, first - start), min(first, total or first), None
+        _copy(response, url, part, start, total, limit, policy)
     return published
 
 
@@ -183,28 +137,38 @@ def _span(response: Any, url: str, have: int, version: Mapping[str, Any] | None)
     status = response.status_code
     if status == 200:
         length = response.headers.get("Content-Length")
-        return 0, int(length) if length and length.isdigit() else None
+        return 0, int(length) if length and re.fullmatch("[0-9]{1,15}", length) else None
     if status == 206:
-        match = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", "").strip())
+        match = re.fullmatch(r"bytes ([0-9]{1,15})-[0-9]+/([0-9]{1,15}|\*)", _range(response))
         total = int(match[2]) if match and match[2] != "*" else None
         known = version["total"] if version else None
         if match and int(match[1]) == have and (known is None or total in (None, known)):
             return have, total or known
         raise _Stale("another range came back than was asked for")
     if status == 416:
-        match = re.fullmatch(r"bytes \*/(\d+)", response.headers.get("Content-Range", "").strip())
+        match = re.fullmatch(r"bytes \*/([0-9]{1,15})", _range(response))
         if match and int(match[1]) == have:
             return None, have
         raise _Stale("the file has become shorter")
     if status in ABSENT:
         raise Absent(f"{url}: there is no such file (HTTP {status})")
     if status in TEMPORARY:
-        raise _Again(f"HTTP {status}", _retry_after(response.headers.get("Retry-After")))
+        raise Again(f"HTTP {status}", http.retry_after(response.headers.get("Retry-After")))
     raise Failed(f"{url}: HTTP {status} {response.reason}")
 
 
-def _copy(response: Any, url: str, part: Path, start: int, total: int | None) -> None:
-    """Appends the body to `part` as it comes, without decoding: a .gz must stay one."""
+def _range(response: Any) -> str:
+    return response.headers.get("Content-Range", "").strip()
+
+
+def _copy(
+    response: Any, url: str, part: Path, start: int, total: int | None, limit: int | None, policy: Policy
+) -> None:
+    """Appends the body to `part` as it comes, without decoding: a .gz must stay one.
+
+    Ends early where more comes than the file has (`limit`, as the catalogue or the hub says; `total`, as this server
+    does), and where it comes too slowly: what is there then stays for the next attempt.
+    """
     from urllib3.exceptions import HTTPError
 
     name = url.rpartition("/")[2]
@@ -212,11 +176,13 @@ def _copy(response: Any, url: str, part: Path, start: int, total: int | None) ->
     with contextlib.nullcontext() if small else bar(total, name, unit="B") as shown, open(part, "ab") as handle:
         if shown is not None:
             shown.update(start)
+        most = limit if limit is not None else total
+        since, before = time.monotonic(), start
         while True:
             try:
-                block = response.raw.read(CHUNK, decode_content=False)
+                block = response.raw.read1(CHUNK, decode_content=False)  # what is there, not a chunk in full
             except (HTTPError, OSError) as error:
-                raise _Again(_reason(error)) from None
+                raise Again(http.reason(error)) from None
             if not block:
                 break
             try:
@@ -225,11 +191,21 @@ def _copy(response: Any, url: str, part: Path, start: int, total: int | None) ->
                 raise SteleError(f"{part}: cannot be written ({error.strerror})") from None
             if shown is not None:
                 shown.update(len(block))
+            have = handle.tell()
+            if most is not None and have > most:
+                break
+            if (seconds := time.monotonic() - since) >= policy.slow:
+                if have - before < policy.slowest * seconds:
+                    raise Again(f"{have - before:,} bytes in {seconds:.0f} s, less than {policy.slowest:,} a second")
+                since, before = time.monotonic(), have
+    if limit is not None and size(part) > limit:
+        discard(part)
+        raise Failed(f"{url}: more than the {limit:,} bytes that the file has; thrown away")
     if total is not None and size(part) < total:
-        raise _Again(f"the connection ended after {size(part):,} of {total:,} bytes")
+        raise Again(f"the connection ended after {size(part):,} of {total:,} bytes")
     if total is not None and size(part) > total:
         discard(part)
-        raise _Again("more bytes came than the server announced; from the start")
+        raise Again("more bytes came than the server announced; from the start")
 
 
 class _First:
@@ -238,43 +214,7 @@ class _First:
     def __init__(self, body: Any, left: int) -> None:
         self.raw, self.body, self.left = self, body, left
 
-    def read(self, number: int, **options: Any) -> bytes:
-        data = self.body.read(min(number, self.left), **options) if self.left else b""
+    def read1(self, number: int, **options: Any) -> bytes:
+        data = self.body.read1(min(number, self.left), **options) if self.left else b""
         self.left -= len(data)
         return data
-
-
-def _published(response: Any) -> dict[str, Any]:
-    """Digest and size that the server gives for the file: the Hugging Face hub names those of large files' contents."""
-    for answer in (*response.history, response):
-        digest = answer.headers.get("X-Linked-ETag", "").removeprefix("W/").strip('"')
-        if re.fullmatch(r"[0-9a-f]{64}", digest):
-            size = answer.headers.get("X-Linked-Size", "")
-            return {"sha256": digest, **({"bytes": int(size)} if size.isdigit() else {})}
-    return {}
-
-
-def _is_page(response: Any, url: str) -> bool:
-    return response.headers.get("Content-Type", "").startswith("text/html") and not url.endswith((".html", ".htm"))
-
-
-def _validator(response: Any) -> str | None:
-    """What identifies this version of the file in If-Range: a strong ETag, else the date of the last change."""
-    tag = response.headers.get("ETag", "")
-    return tag if tag.startswith('"') else response.headers.get("Last-Modified")
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds out of a Retry-After header, which holds seconds or a date."""
-    if not value:
-        return None
-    if value.strip().isdigit():
-        return float(value)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
-
-
-def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {str(error).partition('Caused by')[2].strip('() ') or error}"[:300]

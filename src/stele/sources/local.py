@@ -11,6 +11,7 @@ from typing import Any
 from stele.catalogue.user_data import find, find_unpacked, listing
 from stele.errors import SteleError
 from stele.sources.manifest import Manifest
+from stele.sources.put import link
 from stele.sources.unpack import unpack
 from stele.sources.verify import ALGORITHMS, Mismatch, check, digests
 
@@ -40,7 +41,7 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
         known, origin = _checked(source, folder, name, file, manifest)
         facts[path] = {**known, "name": name}
         origins.add(origin)
-        _link(folder / name, into / path)
+        link(folder / name, into, path, where)
 
     for file in source["files"]:
         found = find(names, file, source["part"], where)
@@ -114,13 +115,6 @@ def _checked(
 
 def _plain(path: Path) -> Facts:
     return {**digests(path), "bytes": path.stat().st_size}
-
-
-def _link(target: Path, link: Path) -> None:
-    if link.is_symlink() or link.exists():
-        raise SteleError(f"{target}: two files would become {link.name}; keep one of them")
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(target.resolve())
 
 
 def _missing(source: Mapping[str, Any], where: str, missing: Sequence[str], names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from stele.errors import SteleError
 from stele.outputs import atomic_file
+from stele.paths import inside, relative
 
 MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
 
@@ -39,7 +40,7 @@ def unpack(archive: Path, folder: Path, rules: Mapping[str, Any] | None = None) 
     with _opened(archive) as opened:
         chosen = _plan(archive, _members(opened), rules or {})
         for path, member in chosen.items():
-            _write(archive, member, folder / path)
+            _write(archive, member, inside(folder, path, str(archive)))
     return sorted(chosen)
 
 
@@ -95,8 +96,8 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Mapping[str, Any]) -
     total, limit = 0, rules.get("max_bytes", MAX_BYTES)
     for member in members:
         name = member.name
-        if "\\" in name or "\0" in name or name.startswith("/") or ".." in PurePosixPath(name).parts or ":" in name[:2]:
-            raise SteleError(f"{archive}: member {name!r} would be written outside its folder; not unpacked")
+        if PurePosixPath(name) != PurePosixPath():  # `tar -C FOLDER .` begins with the folder itself
+            relative(name, f"{archive}: not unpacked: member")
         if member.kind not in ("file", "folder"):
             raise SteleError(f"{archive}: member {name!r} is a {member.kind}; not unpacked")
         total += member.size

@@ -9,12 +9,12 @@ about; numbers are unrounded.
 from __future__ import annotations
 
 import argparse
-import csv
 import io
 import json
 import sys
 from collections.abc import Iterable, Sequence
 
+from stele.csv_files import write_csv
 from stele.tables import numbers
 from stele.tables.cell import Cell, Results
 from stele.tables.context import Context
@@ -53,9 +53,7 @@ def to_csv(table: Table, cells: Sequence[Cell], context: Context, results: Resul
 def as_csv(cells: Iterable[Cell], results: Results) -> str:
     """A header and one line a cell."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(row(cell, results) for cell in cells)
+    write_csv(out, [COLUMNS, *(row(cell, results) for cell in cells)])
     return out.getvalue()
 
 

@@ -6,12 +6,12 @@ python -m stele tables coverage
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from stele.csv_files import write_csv
 from stele.tables.cell import Cell, Results, table_cells
 from stele.tables.context import load_context
 from stele.tables.spec import PAPERS, load_specs
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     rows = coverage(given_cells(args))
     if args.format == "csv":
-        csv.writer(sys.stdout, lineterminator="\n").writerows(rows)
+        write_csv(sys.stdout, rows)
         return
     widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
     for row in rows:

@@ -9,7 +9,6 @@ difference is tested by the table's own test. The exit code says whether anythin
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from stele.csv_files import write_csv
 from stele.errors import SteleError
 from stele.significance import paired, scores
 from stele.significance.comparison import load_test
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
         from stele.outputs import atomic_file
 
         with atomic_file(args.csv, newline="", encoding="utf-8") as handle:
-            csv.writer(handle, lineterminator="\n").writerows([COLUMNS, *rows])
+            write_csv(handle, [COLUMNS, *rows])
     both = sum(one.measured and other.measured for one, other in pairs)
     print(f"{len(pairs)} cells, {both} measured in both, {len(found)} differ")
     if found:

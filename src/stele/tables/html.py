@@ -6,24 +6,22 @@ them every cell of a column keeps room for the column's widest raised mark, so t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from html import escape as escape_html
 from itertools import groupby
 from typing import Any
 
+from stele.characters import neutralised
 from stele.tables.layout import Box, Grid, Section
 
 MARK_WIDTHS = range(1, 15)  # classes `w1` to `w14` of page.css.j2: letters
-# what HTML does not allow in a text, even as a reference
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 @lru_cache(maxsize=1 << 14, typed=True)
 def escape(text: str) -> str:
     """Plain text as HTML that shows exactly that text, also inside an attribute."""
-    return escape_html(_FORBIDDEN.sub("\ufffd", str(text)), quote=True)
+    return escape_html(neutralised(str(text)), quote=True)
 
 
 def code(text: str) -> str:

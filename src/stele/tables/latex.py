@@ -12,6 +12,7 @@ import unicodedata
 from functools import lru_cache
 from itertools import groupby
 
+from stele.characters import neutralised
 from stele.tables import fitting
 from stele.tables.layout import Box, Grid, GridLine
 
@@ -39,7 +40,7 @@ _ACCENTS = {
 @lru_cache(maxsize=1 << 14)
 def escape(text: str) -> str:
     """Plain text as LaTeX that prints exactly that text."""
-    composed = unicodedata.normalize("NFC", re.sub(r"\s+", " ", text))
+    composed = unicodedata.normalize("NFC", re.sub(r"\s+", " ", neutralised(text)))
     return "".join(_run(script, "".join(run)) for script, run in _runs(composed))
 
 

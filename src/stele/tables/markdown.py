@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from stele.characters import neutralised
 from stele.tables.layout import Box, Grid
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$])")
@@ -14,13 +15,13 @@ _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 def escape(text: str) -> str:
     """Plain text as Markdown that shows exactly that text, on one line."""
-    text = re.sub(r"[&<>]", lambda found: _HTML[found.group()], re.sub(r"\s+", " ", str(text)))
+    text = re.sub(r"[&<>]", lambda found: _HTML[found.group()], re.sub(r"\s+", " ", neutralised(str(text))))
     return _SPECIAL.sub(r"\\\1", text)
 
 
 def code(text: str) -> str:
     """Text as a code span, whatever backticks it holds."""
-    text = " ".join(str(text).split())
+    text = " ".join(neutralised(str(text)).split())
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"

@@ -20,6 +20,7 @@ from stele import records
 from stele.errors import SteleError
 from stele.integrity import MANIFEST, RECORD, Damage, damages, rebuild
 from stele.outputs import digest, sha256
+from stele.paths import relative
 from stele.progress import track
 from stele.results import result_files
 from stele.runs.trec import runs_of
@@ -104,7 +105,7 @@ def _result(path: Path) -> Iterator[Damage | str]:
         yield f"{path}: what it was made from bears the labels {', '.join(lost)}, which it lacks"
     queries = record.get("queries")
     if queries:
-        beside = path.with_suffix("") / queries["file"]
+        beside = path.with_suffix("") / relative(queries["file"], str(path))
         if not beside.is_file() or sha256(beside) != queries["sha256"]:
             yield Damage(beside, f"not the values per query that belong to {path.name}", path, "score")
     for name, source in _sources(path, record).items():
@@ -127,7 +128,7 @@ def _runs(retrieval: Path) -> Iterator[Damage]:
 def _sources(path: Path, record: dict) -> dict[str, Path]:
     """The inputs of a result that stand beside it: its retrieval, or its seeds."""
     if isinstance(record.get("seeds"), list):
-        folder = path.parent / record["setting"]
+        folder = path.parent / relative(record["setting"], str(path))
         names = [f"pt{own['pretraining']}-ft{own['finetuning']}.json" for own in record["seeds"]]
         return {f"seeds {i}": folder / name for i, name in enumerate(names)}
     return {"retrieval": path.with_suffix("") / "retrieval.json"}

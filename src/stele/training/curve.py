@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from stele import csv_files
 from stele.outputs import atomic_file
 
 FIRST = ("step", "learning_rate")
@@ -21,10 +22,8 @@ def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
     """One line a step; what a step did not have (no batch of that kind) is left empty."""
     names = columns(rows)
     with atomic_file(path) as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(names)
-        for row in rows:
-            writer.writerow([int(row["step"]), *("" if name not in row else f"{row[name]:.7g}" for name in names[1:])])
+        lines = ([int(row["step"]), *(f"{row[n]:.7g}" if n in row else "" for n in names[1:])] for row in rows)
+        csv_files.write_csv(handle, [names, *lines])
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:

@@ -1,0 +1,91 @@
+"""Names from outside (a repository, an index, an archive, an address, a configuration) on their way to become paths.
+
+Whatever writes under a name that nobody here chose asks `inside`; docs/security.md lists the places.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path, PurePosixPath
+
+from stele.errors import SteleError
+
+OF_AN_ADDRESS = "?#%"  # what they say depends on who reads the name: a path to one, a query or a code to the other
+# folders of a checkout that the project has, or fills itself: nobody's results go there
+PROJECT = frozenset(
+    {"docs", "envs", "logs", "notebooks", "paper_tables", "profiles", "resources", "slurm", "src", "state", "tests"}
+    | {"work", "workflow"}
+)
+STAMP = "scale.txt"  # stands in every folder of results
+
+
+def relative(name: str, where: str) -> str:
+    """A name as a path below some folder, without `.` and doubled slashes; `where` names in errors who gave it.
+
+    Refused are empty names, absolute ones, drives, `..`, backslashes, control characters (NUL among them) and the signs
+    that mean something else in an address.
+
+    >>> relative("1_Dense/./model.safetensors", "modules.json")
+    '1_Dense/model.safetensors'
+    """
+    if not isinstance(name, str):
+        raise SteleError(f"{where}: want the name of a file, found {name!r}")
+    parts = name.split("/")
+    wrong = [sign for sign in name if sign in "\\" + OF_AN_ADDRESS or unicodedata.category(sign) in ("Cc", "Cs")]
+    if wrong or ".." in parts or name.startswith("/") or re.match(r"[A-Za-z]:", name):
+        raise SteleError(
+            f"{where}: {name!r} would lead outside its folder; want a plain relative path "
+            r"(no '..', '/' in front, '\', '?', '#', '%' or control character)"
+        )
+    if not [part for part in parts if part not in ("", ".")]:
+        raise SteleError(f"{where}: {name!r} names no file")
+    return PurePosixPath(name).as_posix()
+
+
+def inside(folder: Path, name: str, where: str) -> Path:
+    """The path of a name from outside in a folder; refused is what `relative` refuses, and what links lead out of it.
+
+    Raises:
+        SteleError: the name, and `where` it was found.
+    """
+    path = folder / relative(name, where)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise SteleError(f"{where}: {name!r} leads out of {folder} through a link; nothing is written there")
+    return path
+
+
+def results_problem(folder: str, root: Path) -> str | None:
+    """Why results cannot go to a folder (None: they can): it has to be one of their own.
+
+    In the project (`root`) that is any folder but the project's; elsewhere, named from `/` on, one that is new, empty
+    or holds results already.
+    """
+    try:
+        return _problem(folder, root.resolve(), (root / folder).resolve())
+    except (OSError, RuntimeError) as error:  # no right to look, a circle of links
+        return f"it cannot be looked into: {error}"
+
+
+def _problem(folder: str, root: Path, path: Path) -> str | None:
+    if folder.startswith("-"):
+        return "a command would take it for an option"
+    if root.is_relative_to(path):
+        return "the project lies in it"
+    if path.is_relative_to(root):
+        first = path.relative_to(root).parts[0]
+        return f"{first}/ is the project's" if first in PROJECT or first.startswith(".") else _taken(path, strict=False)
+    if not Path(folder).is_absolute():
+        return f"it leads out of the project; if that is meant, write {path}"
+    return _taken(path, strict=True)
+
+
+def _taken(path: Path, strict: bool) -> str | None:
+    """Why a folder is not free for results; only outside the project (`strict`) are files of one command a reason."""
+    if other := next((parent for parent in path.parents if (parent / STAMP).is_file()), None):
+        return f"it lies in {other}/, which holds results of its own"
+    if path.exists() and not path.is_dir():
+        return "it is a file"
+    if strict and path.exists() and not (path / STAMP).is_file() and any(path.iterdir()):
+        return f"it holds other files (and no {STAMP}, as a folder of results has); give a new or an empty one"
+    return None
