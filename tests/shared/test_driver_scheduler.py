@@ -19,7 +19,7 @@ rule all:
 
 rule one:
     output: "{{n}}.txt"
-    shell: "grep Threads /proc/$PPID/status | cut -f 2 > {{output}}; date +%s.%N >> {{output}}; sleep 0.1"
+    shell: "grep Threads /proc/$PPID/status | cut -f 2 > {{output}}; date +%s.%N >> {{output}}; sleep 0.3"
 """
 
 
@@ -37,13 +37,13 @@ def build(folder, local, *arguments):
 @pytest.mark.slow
 def test_a_run_here_has_no_timers(tmp_path):
     threads, _ = build(tmp_path, True)
-    assert threads <= 10, "Snakemake itself, and a thread for each core and for five more"
+    assert threads <= 12, "Snakemake itself, and a thread for each core and for five more"
 
 
 @pytest.mark.slow
 def test_on_a_cluster_the_limit_holds_with_one_timer_at_a_time(tmp_path):
     threads, seconds = build(tmp_path, False, "--max-jobs-per-timespan", "10/1s")
-    assert threads <= 11
+    assert threads <= 12
     assert seconds >= 3 - 0.5, "40 jobs at 10 a second: the last ones wait for three seconds"
 
 
@@ -51,4 +51,4 @@ def test_on_a_cluster_the_limit_holds_with_one_timer_at_a_time(tmp_path):
 def test_the_scheduler_that_is_locked_still_starts_timers_of_its_own(tmp_path):
     """Should this fail with a new Snakemake, `limit_rate` may go."""
     threads, _ = build(tmp_path, "untouched")
-    assert threads > 11
+    assert threads > 12

@@ -139,7 +139,7 @@ class Terminal(logging.Handler):
         """Begins to draw the overview, below whatever is said."""
         self.overview = overview
         self.live = Live(overview, console=self.console, refresh_per_second=1, vertical_overflow="crop")
-        self.live.start()
+        self.live.start(refresh=True)
         self.console.show_cursor(True)  # a run that is killed must not leave a terminal without
         atexit.register(self.stop)
 
