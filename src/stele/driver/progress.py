@@ -113,8 +113,8 @@ class Overview:
             lines.add_column(justify=justify, no_wrap=True, overflow="ellipsis")
 
         def add(name: str, done: int, total: int, note: str | Text) -> None:
-            bar = [ProgressBar(total=total, completed=done, width=20)] if options.max_width >= WIDE else []
-            lines.add_row(name, *bar, f"{done}/{total}", note)
+            bar = ProgressBar(total=total, completed=done, width=20, complete_style="blue", finished_style="green")
+            lines.add_row(name, *([bar] if options.max_width >= WIDE else []), f"{done}/{total}", note)
 
         now = self.clock()
         until = time.strftime("%H:%M", time.localtime(time.time() + self.end - now))
@@ -197,6 +197,7 @@ def install(workflow: Any) -> None:
         for handler in [handler for handler in logger.handlers if handler.name == STREAM]:
             logger.removeHandler(handler)
             logger.addHandler(Terminal(console, workflow))
+            console.print("Planning the jobs ...")
 
 
 def terminal() -> Terminal | None:
