@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import TABLE, clone, environment, outputs, snakemake
+from tests.workflow.conftest import TABLE, clone, environment, outputs, planned, snakemake
 
 ROW = "results/xor_retrieve/msm/zero_shot_nq"
 
@@ -165,3 +165,7 @@ def test_an_edited_average_is_shown_as_unreadable_and_the_exit_code_says_so(buil
     assert shell(built, named(run.stdout)[0]).returncode == 0
     assert snakemake(built, TABLE).returncode == 0
     assert (built / TABLE).read_bytes() == (chain / TABLE).read_bytes()
+
+
+def test_to_check_everything_is_no_reason_to_build_anything(built):
+    assert planned(built, TABLE, "--config", "verify_inputs=true") == {}
