@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ def _left(path: Path, kind: str) -> list[Path]:
     """What killed processes left beside `path` under their temporary names of a kind (`part`, `old`)."""
     if not Path("/proc/self").exists():
         return []  # who lives cannot be seen
-    found = path.parent.glob(f".{path.name}.*.{kind}")
+    found = path.parent.glob(f".{glob.escape(path.name)}.*.{kind}")
     owners = {left: left.name.removesuffix(f".{kind}").rpartition(".")[2] for left in found}
     return [left for left, pid in owners.items() if pid.isdigit() and not Path(f"/proc/{pid}").exists()]
 

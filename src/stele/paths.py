@@ -35,7 +35,7 @@ def relative(name: str, where: str) -> str:
     wrong = [sign for sign in name if sign in "\\" + OF_AN_ADDRESS or unicodedata.category(sign) in ("Cc", "Cs")]
     if wrong or ".." in parts or name.startswith("/") or re.match(r"[A-Za-z]:", name):
         raise SteleError(
-            f"{where}: {name!r} would lead outside its folder; want a plain relative path "
+            f"{where}: {name!r} could lead outside its folder; want a plain relative path "
             r"(no '..', '/' in front, '\', '?', '#', '%' or control character)"
         )
     if not [part for part in parts if part not in ("", ".")]:
@@ -58,8 +58,8 @@ def inside(folder: Path, name: str, where: str) -> Path:
 def results_problem(folder: str, root: Path) -> str | None:
     """Why results cannot go to a folder (None: they can): it has to be one of their own.
 
-    In the project (`root`) that is any folder but the project's; elsewhere, named from `/` on, one that is new, empty
-    or holds results already.
+    In the project (`root`) that is any folder but the project's; elsewhere, named from `/` on or by a link, one that is
+    new, empty or holds results already.
     """
     try:
         return _problem(folder, root.resolve(), (root / folder).resolve())
@@ -75,9 +75,11 @@ def _problem(folder: str, root: Path, path: Path) -> str | None:
     if path.is_relative_to(root):
         first = path.relative_to(root).parts[0]
         return f"{first}/ is the project's" if first in PROJECT or first.startswith(".") else _taken(path, strict=False)
-    if not Path(folder).is_absolute():
+    if ".." in Path(folder).parts:
         return f"it leads out of the project; if that is meant, write {path}"
-    return _taken(path, strict=True)
+    if (root / folder).is_symlink() and not path.exists():
+        return "it is a link that leads nowhere"
+    return _taken(path, strict=True)  # named from / on, or a link of the user's to a larger disk
 
 
 def _taken(path: Path, strict: bool) -> str | None:

@@ -147,6 +147,17 @@ def test_folders_that_cannot_be_encoders(tmp_path, folders):
         load_encoder(folders["xlm-roberta"], {"pooling": "cls", "query_length": 100, "passage_length": 20})
 
 
+def test_weights_that_are_gone_from_a_folder_of_stele_s_are_made_again_by_one_command(tmp_path, folders):
+    folder = shutil.copytree(folders["bert"], tmp_path / "work" / "pt0")
+    (folder / "model.safetensors").unlink()
+    (folder / "record.json").write_text(json.dumps({"job": "pretraining pretrain"}))
+    with pytest.raises(SteleError) as caught:
+        load_encoder(folder, {"pooling": "cls", "query_length": 20, "passage_length": 20})
+    assert f"{folder}: its weights are gone, which `pretraining pretrain` had made" in str(caught.value)
+    assert f"`snakemake --force {folder}/record.json`" in str(caught.value)
+    assert "sources checkpoint" not in str(caught.value)
+
+
 def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
     grown = shutil.copytree(folders["bert"], tmp_path / "grown")
     config = json.loads((grown / "config.json").read_text())

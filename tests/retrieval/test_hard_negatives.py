@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -131,6 +132,14 @@ def test_a_positive_counts_by_its_id_when_its_text_has_changed(tmp_path, tuned, 
     collection.add("sw", {"a": "9 0 x", "b": "8 0 x"}, [("1 0", ["a"])])
     put(tmp_path / "sw/c/corpus.jsonl.gz", [passage("a", "9 0 rewritten"), passage("b", "8 0 x")])
     assert ids(mine(tmp_path, tuned, collection.given), "sw", "1 0") == ["b"]
+
+
+def test_a_question_s_language_cannot_lead_elsewhere():
+    """Files are called by it; it may come out of the training set."""
+    example = SimpleNamespace(language="../../../x")
+    job = SimpleNamespace(module=SimpleNamespace(training=lambda data, split: [example]), data={})
+    with pytest.raises(SteleError, match=r"the language of a training question: '../../../x' could lead outside"):
+        hard_negatives.Job.questions(job)
 
 
 def test_another_collection_is_refused(tmp_path, tuned, collection, by_hand):

@@ -32,6 +32,14 @@ def test_an_unknown_scale_is_named_with_the_nearest():
         scale.load_scale("minature")
 
 
+@pytest.mark.parametrize("name", ["...yaml", "..yaml.yml", ".git.yaml", "-rf.yaml"])
+def test_a_scale_s_file_has_a_name_that_its_folders_can_have(jobs, tmp_path, name):
+    """`...yaml` without its suffix is `..`: work/.. would be the project."""
+    (tmp_path / name).write_text(yaml.safe_dump(MINE))
+    with pytest.raises(SteleError, match=r"give the file another name"):
+        jobs(scale=str(tmp_path / name))
+
+
 def test_a_scale_of_one_s_own_is_taken(own):
     plan = own(pretraining={"msm": {"steps": 20000, "warmup_steps": 1000}}, finetuning={"nq": {"epochs": 2}})
     assert plan.pretraining_recipe("msm")["steps"] == 20000 and plan.sizes["threads"] == 3

@@ -102,3 +102,12 @@ def test_a_folders_digest_sees_names_and_bytes_but_not_its_record(tmp_path):
     assert files_digest(tmp_path) == before
     (tmp_path / "a").rename(tmp_path / "b")
     assert files_digest(tmp_path) != before
+
+
+@pytest.mark.parametrize("name", ["a**b", "[a-z]*", "*"])
+def test_a_name_is_no_pattern(tmp_path, name):
+    """What a killed process left beside another file is not taken for this one's."""
+    (other := tmp_path / ".a.b.999999999.part").write_text("")
+    with atomic_file(tmp_path / name) as handle:
+        handle.write("x")
+    assert (tmp_path / name).read_text() == "x" and other.exists()

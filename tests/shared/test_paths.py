@@ -74,7 +74,8 @@ def project(tmp_path, monkeypatch):
         ("-rf", "a command would take it for an option"),
         ("./-rf", "a command would take it for an option"),
         ("../results", "it leads out of the project; if that is meant, write "),
-        ("linked", "it leads out of the project; if that is meant, write "),
+        ("linked", "it holds other files"),
+        ("nowhere", "it is a link that leads nowhere"),
         ("linked_src", "src/ is the project's"),
         ("results/mrtydi", "holds results of its own"),
         ("README.md", "it is a file"),
@@ -83,7 +84,9 @@ def project(tmp_path, monkeypatch):
 )
 def test_results_get_no_folder_of_anything_else(project, tmp_path, folder, reason):
     (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "thesis.tex").write_text("")
     (project / "linked").symlink_to(tmp_path / "foreign")
+    (project / "nowhere").symlink_to(tmp_path / "none")
     (project / "linked_src").symlink_to("src")
     (project / "circle").symlink_to("circle")
     with pytest.raises(SteleError, match=r"results_dir: found .*want a folder of its own") as caught:
@@ -96,7 +99,16 @@ def test_results_get_a_folder_of_their_own(project, tmp_path):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / STAMP).write_text("paper\n")
     elsewhere = [str(tmp_path / name) for name in ("empty", "theirs", "new", "new/deep")]
-    for folder in ("results", "results_paper", "elsewhere", "out/mine", str(project / "results"), *elsewhere):
+    (project / "large_disk").symlink_to(tmp_path / "empty")
+    for folder in (
+        "results",
+        "large_disk",
+        "results_paper",
+        "elsewhere",
+        "out/mine",
+        str(project / "results"),
+        *elsewhere,
+    ):
         assert config.parse({"results_dir": folder}).results_dir == folder
     (project / "elsewhere" / "by_hand.json").write_text("{}")  # what one command wrote is no reason
     assert config.parse({"results_dir": "elsewhere"}).results_dir == "elsewhere"

@@ -170,6 +170,13 @@ def test_availability_names_the_wall_and_the_way(tmp_path):
 
 def test_addresses_below_a_mirror():
     assert datasets.mirror_path("https://a.org:8080/b%20c/d?x=1") == "a.org:8080/b c/d"
-    for bad in ("ftp://a.org/b", "https://a.org", "https://a.org/x/../../y", "https://a.org/%2e%2e/y"):
+    hostile = (
+        "https://a.org/%2e%2e/y",
+        "https://../y",
+        "https://a.org/y%00",
+        "https://a.org/..%5cy",
+        "https://a.org/a%25b",
+    )
+    for bad in ("ftp://a.org/b", "file:///etc/passwd", "https://a.org", "https://a.org/x/../../y", *hostile):
         with pytest.raises(SteleError):
             datasets.mirror_path(bad)

@@ -147,6 +147,14 @@ def test_a_collection_without_a_list_of_files_is_taken_whole(run, own, capsys):
     assert "empty" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["a\\b.txt", "a#b.txt", "a%2fb.txt", "a?b.txt", "a\nb.txt"])
+def test_a_name_that_is_no_plain_path_is_refused(run, own, capsys, name):
+    """It may have come out of somebody's archive, and would be the name of a file of Stele's."""
+    (own / name).write_text("x")
+    assert run(source(files=[], counts={}), "--user-data", str(own)) == 1
+    assert repr(name) in (said := capsys.readouterr().err) and "outside its folder" in said
+
+
 # --- archives ---------------------------------------------------------------------------------------------------------
 RULES = {"strip": "pack/", "keep": ["*.txt"], "members": ["corpus.txt"], "max_bytes": 100_000}
 

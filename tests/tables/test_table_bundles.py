@@ -146,6 +146,23 @@ def test_a_damaged_result_leaves_the_manifest_whole(results, capsys, damage):
     assert f"{path}: not a" in findings(results, capsys)
 
 
+@pytest.mark.parametrize("key", ["searches", "queries", "setting"])
+def test_a_record_cannot_name_a_file_elsewhere(results, capsys, key):
+    """A folder of results may be a colleague's: what its records name lies in it."""
+    manifest(results)
+    own = results / "mrtydi/first/zero_shot_marco"
+    path = {
+        "searches": own / "pt0-ft0/retrieval.json",
+        "queries": own / "pt0-ft0.json",
+        "setting": own.with_suffix(".json"),
+    }
+    name = "../../../../../secret"
+    value = {"searches": {name: {}}, "queries": {"file": name, "sha256": "0"}, "setting": name}[key]
+    record = json.loads(path[key].read_text())
+    path[key].write_text(json.dumps({**record, key: value}))
+    assert f"'{name}" in (said := findings(results, capsys)) and "could lead outside its folder" in said
+
+
 def test_the_manifest_holds_what_each_result_was_made_from(results):
     found = manifest(results)
     (facts,) = found["results"].values()

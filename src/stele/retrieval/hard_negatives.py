@@ -32,6 +32,7 @@ from stele.data_argument import add_data_argument, counted, data_folders, data_r
 from stele.errors import SteleError
 from stele.negatives import PASSAGES, QUESTIONS
 from stele.outputs import atomic_directory, atomic_file, atomic_write_json, folder_facts
+from stele.paths import relative
 from stele.progress import bar, track
 from stele.registry import load_named
 from stele.retrieval.answers import Answers, Questions
@@ -120,6 +121,8 @@ class Job:
         pools: dict[str, Questions] = {}
         with bar(None, "read questions", "questions") as shown:
             for example in self.module.training(self.data, "train"):
+                if example.language not in pools:  # files are called by it
+                    relative(example.language, "the language of a training question")
                 pools.setdefault(example.language, Questions()).add(example)
                 shown.update()
         if not pools:

@@ -110,7 +110,8 @@ class Places:
         raise SteleError(self._explain(file, what, reasons))
 
     def _target(self, url: str) -> Path:
-        return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{url.rpartition('/')[2]}"
+        end = url.rpartition("/")[2][-80:]  # to be recognised by; the digest tells one from another
+        return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
 
     def _expected(self, file: Mapping[str, Any], what: str) -> tuple[dict[str, Any] | None, str]:
         """Size and digests that a file must have, and who says so."""
