@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from stele.corpora import markup
 from stele.corpora.character_references import decode
-from stele.corpora.titles import Site
+from stele.corpora.titles import UNKNOWN, Site
 
 Span = tuple[int, int, str]  # characters [start, end) link to the article
 
@@ -149,6 +149,8 @@ def _label(name: str | None, label: str | None) -> str:
 
 def _plain(raw: str) -> str:
     """A stretch without whole links: the rest of broken ones goes, references are decoded, white space is one space."""
+    if UNKNOWN in raw:
+        raw = raw.replace(UNKNOWN, "")
     if "[[" in raw or "]]" in raw:
         raw = _BROKEN_LINK.sub("", raw)
     if "&" in raw:

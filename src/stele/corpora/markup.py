@@ -1,4 +1,4 @@
-"""The layers of wikitext that vanish: comments, extension tags, templates, tables, files, HTML tags, magic words.
+"""The layers of wikitext that vanish: templates, tables, files, HTML tags, magic words (before them: extensions.py).
 
 Each layer is one linear pass, whatever the nesting; what is opened and never closed costs no more than what is closed.
 The order is MediaWiki's: comments and extension tags first (nothing inside them is markup), then braces, then tables.
@@ -9,43 +9,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable
-from functools import cache
 from itertools import accumulate
 
-from stele.corpora.character_references import escape
+from stele.corpora.extensions import DROPPED
 
-# extension tags whose content is no running text; what one that is never closed takes with it: the rest of its line, of
-# its paragraph, or nothing
-_FORMULAS = "math|chem|ce"
-_BLOCKS = (
-    "gallery|timeline|score|hiero|source|syntaxhighlight|pre|imagemap|inputbox|graph|mapframe|maplink|templatedata"
-)
-_DROPPED = (
-    f"ref|references|{_FORMULAS}|{_BLOCKS}|templatestyles|indicator|includeonly|categorytree|dynamicpagelist|charinsert|quiz"
-    "|rss|mapsources|section"
-)
-_UNCLOSED_END = dict.fromkeys(_FORMULAS.split("|"), re.compile(r"\n|\Z")) | dict.fromkeys(
-    _BLOCKS.split("|"), re.compile(r"\n(?=[ \t]*\n|=)|\Z")
-)
-_OPENING = re.compile(rf"<!--|<(nowiki|{_DROPPED})(?=[\s/>])([^<>]*)>", re.I)
-_EXAMPLE = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|(?:<|&lt;)[/!]?[a-z-]", re.I)
 _BRACES = re.compile(r"\{\{+|\}\}+")
 _INNERMOST = re.compile(r"\{\{(?<!\{\{\{)[^{}]*+\}\}")  # a template with nothing in braces inside
 _TABLE = re.compile(r"\n(?:[ \t:*#;]*+(\{\|)|[ \t]*+\|\})")
 _HTML_TABLE = re.compile(r"<(table)\b[^<>]*>|</table\s*>", re.I)
 _HEADING_OR_END = re.compile(r"^=[^\n]+=[ \t]*$|\Z", re.M)
-_BLOCK_TAG = re.compile(
-    r"</?(?:p|div|li|ul|ol|dl|dt|dd|h[1-6]|blockquote|center|poem|hr|tr|td|th|caption|tbody|thead|form)"
-    r"(?:\s[^<>]*)?/?>",
-    re.I,
+_BLOCKS = "p|div|li|ul|ol|dl|dt|dd|h1|h2|h3|h4|h5|h6|blockquote|center|poem|hr|tr|td|th|caption|tbody|thead|form"
+_BLOCK_TAG = re.compile(rf"</?(?:{_BLOCKS})(?:\s[^<>]*)?/?>", re.I)
+_BREAK = re.compile(r"<\s*+(?:/\s*+)?br\b[^<>]*>", re.I)
+_INLINE = (
+    "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|mark|nobr|q|rb|rp|rt|rtc|ruby|s|samp|small|span|strike"
+    "|strong|sub|sup|time|tt|u|var|wbr|table|col|colgroup|tfoot|translate|tvar|languages|abstract|button|input|label|option"
+    f"|select|textarea|center|noinclude|onlyinclude|nowiki|poem|{DROPPED}"
 )
-_BREAK = re.compile(r"<\s*/?\s*br\b[^<>]*>", re.I)
-_INLINE_TAG = re.compile(
-    r"</?(?:a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|mark|nobr|q|rb|rp|rt|rtc|ruby|s|samp|small|span"
-    r"|strike|strong|sub|sup|time|tt|u|var|wbr|table|col|colgroup|tfoot|translate|tvar|languages|abstract|button|input|label"
-    rf"|option|select|textarea|center|includeonly|noinclude|onlyinclude|nowiki|poem|{_DROPPED})(?:\s[^<>]*)?/?>",
-    re.I,
-)
+_INLINE_TAG = re.compile(rf"</?(?:{_INLINE})(?:\s[^<>]*)?/?>", re.I)
 # tags with a slip, such as <br.> or <small;>, whose names are no words
 _ODD_TAG = re.compile(
     r"</?(?:div|span|font|small|center|table|t[dhr]|br|su[bp]|blockquote|ref|references|gallery|nowiki)[^\w<>-][^<>]*>",
@@ -55,55 +36,18 @@ _ANY_TAG = f"{_BREAK.pattern}|{_BLOCK_TAG.pattern}|{_INLINE_TAG.pattern}|{_ODD_T
 _ANY_MARK = rf"\[\[|\]\]|\{{\{{+|\}}\}}+|\{{\||\|\}}|<!--|-->|{_ANY_TAG}|</?references?(?![\w-])|</?ref(?![\w-])"
 _MARK = re.compile(rf"^(?:(?:{_ANY_MARK}) ?)+|(?<= )(?:{_ANY_MARK}) ?|{_ANY_MARK}", re.I)
 _TORN_TAG = re.compile(
-    rf"</?(?:{_DROPPED}|nowiki|div|span|table|br|small|center|font|blockquote|su[bp])(?=[\s/<]|\Z)[^<>\n]*(?=[<\n]|\Z)",
+    rf"</?(?:{DROPPED}|nowiki|div|span|table|br|small|center|font|blockquote|su[bp])(?=[\s/<]|\Z)[^<>\n]*(?=[<\n]|\Z)",
     re.I,
 )
 _VARIANTS = re.compile(r"-\{([^{}]*)\}-")
 _MAGIC_WORD = re.compile(r"__(?:(?![a-z])\w)+?__")
 _EXTERNAL = re.compile(
     r"\[(?!\[)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
-    r"[^\s\[\]<>\"]*[^\S\n]*((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+)\]",
+    r"[^\s\[\]<>\"]*+[^\S\n]*+((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+)\]",
     re.I,
 )
 _PREFIXED_LINK = re.compile(r"\[\[([^\[\]|{}<>\n:]+):([^\[\]|{}<>\n]+)")
 _LINK_TOKEN = re.compile(r"\[\[|\]\]")
-
-
-def drop_extensions(text: str) -> str:
-    """Without comments and extension tags; `nowiki` content stays as text that no later layer takes for markup, but
-    for examples of markup, which go as those in `pre` and `source` do.
-    """
-    pieces: list[str] = []
-    done = position = 0
-    absent: set[str] = set()  # closing tags of which no more come
-    while match := _OPENING.search(text, position):
-        start, position = match.span()
-        name = (match.group(1) or "").lower()
-        replacement = ""
-        if not name:
-            position = text.find("-->", position)
-            position = len(text) if position < 0 else position + 3
-            if text[start - 1 : start] in ("", "\n") and text[position : position + 1] == "\n":
-                position += 1  # a line with nothing but a comment is no line
-        elif not match.group(2).endswith("/"):
-            closing = None if name in absent else _closing(name).search(text, position)
-            if closing is None:
-                absent.add(name)
-                if name in _UNCLOSED_END:
-                    position = _UNCLOSED_END[name].search(text, position).start()
-            else:
-                if name == "nowiki":
-                    shown = text[position : closing.start()]
-                    replacement = "" if _EXAMPLE.search(shown) else escape(shown)
-                position = closing.end()
-        pieces += (text[done:start], replacement)
-        done = position
-    return "".join([*pieces, text[done:]]) if pieces else text
-
-
-@cache
-def _closing(name: str) -> re.Pattern[str]:
-    return re.compile(rf"</{name}\s*>", re.I)
 
 
 def drop_templates(text: str) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from stele.corpora.character_references import decode
 
+UNKNOWN = "\0"  # in a link's target, for what a template would say there; no page of an export has this character
 MAIN, FILE, CATEGORY = 0, 6, 14
 REMEMBERED = 1 << 15  # link targets that a site keeps resolved, about 10 MB
 
@@ -68,7 +69,8 @@ _LANGUAGES = _names(
     sk skr sl sm smn sn so sq sr srn ss st stq su sv sw syl szl szy ta tay tcy tdd te tet tg th ti tig tk tl tly
     tn to tok tpi tr trv ts tt tum tw ty tyv udm ug uk ur uz ve vec vep vi vls vo vro wa war wo wuu xal xh xmf
     yi yo yue za zea zgh zh zh-classical zh-min-nan zh-yue zu
-    """
+    cmn cz dk epo jp minnan nb zh-cfr zh-cn zh-tw
+    """  # the last line: aliases of Wikimedia's interwiki map
 )
 MEDIA_TYPES = "jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|og[agv]|webm|mp3|midi?|wav|flac|stl"
 _MEDIA = re.compile(rf"\.(?:{MEDIA_TYPES})[ _]*$", re.I)
@@ -132,6 +134,8 @@ class Site:
     def _resolve(self, target: str) -> tuple[str | None, str]:
         if _SIMPLE_TITLE.fullmatch(target):
             return target, target if not self.first_letter or target[0].isupper() else self._capitalise(target)
+        if UNKNOWN in target:
+            return " ".join(target.replace(UNKNOWN, "").split()) or " ", ""
         stripped = target.strip(_BLANK)
         colon = stripped.startswith(":")
         name = stripped[1:] if colon else stripped

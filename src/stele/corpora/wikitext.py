@@ -1,8 +1,8 @@
 """Wikitext to paragraphs of plain text, their links with character spans, and section titles.
 
-What vanishes goes first, layer by layer (`stele.corpora.markup`); what is left is read line by line: headings, list
-items, paragraphs; links are resolved last (`stele.corpora.inline`), when the text around them is final, so that their
-spans are exact.
+What vanishes goes first, layer by layer (`stele.corpora.extensions`, `markup`); what is left is read line by line:
+headings, list items, paragraphs; links are resolved last (`stele.corpora.inline`), when the text around them is final,
+so that their spans are exact.
 Templates are not expanded: what a template would print is not in the text. Files, categories and links to other
 languages show nothing; links to other namespaces and projects keep their text and are no links.
 """
@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stele.corpora import inline, markup
-from stele.corpora.titles import MEDIA_TYPES, Site
+from stele.corpora.extensions import drop_extensions
+from stele.corpora.titles import MEDIA_TYPES, UNKNOWN, Site
 from stele.errors import SteleError
 
 LONGEST = 8 << 20  # a page of links only then takes some 200 MB
@@ -22,12 +23,14 @@ _HEADING = re.compile(r"(={1,6})(.+?)\1\s*$")
 _QUOTES = re.compile(r"('{2,})")
 _MARKED_LINE = frozenset(("", *"=*#:;|!-"))  # first characters of lines that may be more than text
 # a line of a gallery whose tag is missing or misspelt, or of a file's link with brackets missing
-_GALLERY_LINE = re.compile(rf"[*#:;]*\s*\[?[^\s:|\[\]]+:[^|:\[\]]*\.(?:{MEDIA_TYPES})[ \t]*\|", re.I)
+_GALLERY_LINE = re.compile(rf"[*#:;]*+\s*+\[?[^\s:|\[\]]+:[^|:\[\]]*\.(?:{MEDIA_TYPES})[ \t]*\|", re.I)
 # what removed templates leave behind: "( )", "(; born 1900)"
 _EMPTY_BRACKETS = re.compile(
-    r"\((?:\s*(?:(?:[,;:/،؛、，；]|&nbsp;)\s*)*+\)|(?:\s|&nbsp;)*+[,;،؛，；](?:[,;،؛，；\s]|&nbsp;)*| +)"
+    r"\((?:\s*(?:(?:[,;:/،؛、，；]|&nbsp;|''+)\s*)*+\)|(?:\s|&nbsp;)*+[,;،؛，；](?:[,;،؛，；\s]|&nbsp;)*| +)"
 )
 _EMPTY_WIDE_BRACKETS = re.compile(r"（(?:\s*(?:[,;:/、，；]\s*)*+）|\s*[,;、，；][,;、，；\s]*)")
+_TEMPLATE_IN_TARGET = re.compile(r"\[\[[^\[\]|{}\n]*+(?=\{\{)")
+_SEMICOLONS = re.compile(r"&#?\w+;|;(?: +;)+( *\))?")  # "; ;" and "; ;)", but not after a reference
 _FRAGMENTS = re.compile(r"\{\||\|\}|\{\{+|\}\}+")
 
 
@@ -91,15 +94,20 @@ def _reduce(text: str, site: Site) -> str:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "<" in text:
-        text = markup.drop_extensions(text)
+        text = drop_extensions(text)
     if "&" in text:
         text = _COMMON_REFERENCE.sub(lambda match: _CHARACTERS[match.group(1)], text)
-    text = markup.drop_templates(text)
+    if "{{" in text:
+        text = markup.drop_templates(_TEMPLATE_IN_TARGET.sub(rf"\g<0>{UNKNOWN}", text))
+    else:
+        text = markup.drop_templates(text)
     text = markup.drop_tables(text)
     text = markup.drop_tags(text)
     text = markup.drop_media(text, site.shows_nothing)
     if "{" in text or "}" in text:
         text = _FRAGMENTS.sub("", text)
+    if "; ;" in text:
+        text = _SEMICOLONS.sub(_kept_semicolon, text)
     text = _EMPTY_BRACKETS.sub(_kept_bracket, text)
     return _EMPTY_WIDE_BRACKETS.sub(_kept_bracket, text) if "（" in text else text
 
@@ -108,6 +116,10 @@ def _kept_bracket(match: re.Match[str]) -> str:
     """The opening bracket, unless there was nothing between it and the closing one."""
     found = match.group()
     return "" if found[-1] in ")）" else found[0]
+
+
+def _kept_semicolon(match: re.Match[str]) -> str:
+    return match.group() if match.group()[0] == "&" else match.group(1) or ";"
 
 
 def _blocks(text: str):

@@ -51,9 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD[,RECORD...]", help="shards in order"
     )
     parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
-    parser.add_argument(
-        "--memory-mb", required=True, type=int, help="memory of the job; a quarter for its join of links"
-    )
+    parser.add_argument("--memory-mb", required=True, type=int, help="of the job; a quarter for its join of links")
     parser.add_argument("--threads", type=int, default=1, help="of the join (default: %(default)s)")
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
 

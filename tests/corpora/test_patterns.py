@@ -1,0 +1,74 @@
+"""Every pattern of the stage reads a text in about linear time, however odd the text.
+
+CPU time is compared only where it is long enough to say something, and the least of several tries counts.
+"""
+
+import importlib
+import pkgutil
+import re
+import time
+
+import pytest
+
+import stele.corpora
+from stele.corpora.extensions import _closing
+from stele.corpora.siteinfo import Siteinfo, redirect_pattern
+
+SMALL, LARGE = 1500, 12_000  # characters; were a pattern quadratic, the large text would take 64 times the small one's
+SLOW = 0.1  # CPU seconds that no linear pattern comes near at LARGE
+# patterns that are given a few characters only: the end of a sentence, the name of a file
+SHORT = {"abbreviations._WORD", "dump_files._ARTICLES"}
+# patterns that are tried at the beginning of a text or a line alone
+AT_START = {"siteinfo.redirect_pattern", "dumps._PROLOG", "wikitext._GALLERY_LINE", "wikitext._HEADING"}
+UNITS = [
+    "<", " ", "< ", "<br ", "</", "<ref>", "<ref ", "<ref name=a", "<!--", "-->", "<nowiki ", "<p ", "<div.", "*",
+    "*#:;", "**a:", "[", "]", "[[", "[http://aaa", "[http://a ", "[//a []", "[[a:", "[[a|[", "{", "{{a", "}", "{|",
+    "-{", "\n ", "\n:", "\n=", "=", "= ", "'", "(", "( ", "(,", ", ", " ,", ";", "&nbsp;", "&#1", "_", "__A", "（",
+    "，", ".", ". ", "1.", "a", "a b", "é", "ก ", "中", "។", "%C3", "\u200e_", ".jpg ", "a.jpg:", "a:b.jpg", "(1,",
+    "),", "\\'", "#redirect ", "zh-", "-a",
+]  # fmt: skip
+BEFORE = ("", "[[", "<")
+
+
+def patterns():
+    found = {"extensions._closing": _closing("ref"), "siteinfo.redirect_pattern": redirect_pattern(Siteinfo({}, ()))}
+    for module in pkgutil.iter_modules(stele.corpora.__path__):
+        for name, value in vars(importlib.import_module(f"stele.corpora.{module.name}")).items():
+            values = value.items() if isinstance(value, dict) else [("", value)]
+            found |= {f"{module.name}.{name}{key}": one for key, one in values if isinstance(one, re.Pattern)}
+    return {name: pattern for name, pattern in found.items() if name not in SHORT}
+
+
+def seconds(pattern, text, everywhere):
+    text = text.encode() if isinstance(pattern.pattern, bytes) else text
+    started = time.process_time()
+    for _ in pattern.finditer(text) if everywhere else [pattern.match(text)]:
+        pass
+    return time.process_time() - started
+
+
+def is_linear(pattern, before, unit, everywhere=True, tries=3):
+    def text(size):
+        return before + unit * (size // len(unit)) + "x"
+
+    return any(
+        (large := seconds(pattern, text(LARGE), everywhere)) < SLOW
+        or large < LARGE / SMALL * 3 * seconds(pattern, text(SMALL), everywhere)
+        for _ in range(tries)
+    )
+
+
+@pytest.mark.parametrize("name", patterns())
+def test_a_pattern_takes_linear_time(name):
+    pattern = patterns()[name]
+    everywhere = name not in AT_START
+    slow = [(before, unit) for before in BEFORE for unit in UNITS if not is_linear(pattern, before, unit, everywhere)]
+    assert slow == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "before", "unit"),
+    [(r"<\s*/?\s*br", "<", " "), (r"[*#:;]*[^\s:|]+:", "", "*"), (r"\[http://\S*((?:[^\]\n]++)*+)\]", "[http://", "a")],
+)
+def test_quadratic_ones_are_found(pattern, before, unit):
+    assert not is_linear(re.compile(pattern), before, unit, tries=1)
