@@ -92,6 +92,11 @@ def check_scale(plan: Jobs) -> None:
             raise SteleError(f"{name}: languages: a generated scale lists them; possible: {', '.join(possible)}")
         _check_names("generated language", sizes["languages"], dict.fromkeys(possible), f"{name}: languages")
         world_sizes(sizes["world"], f"{name}: world")
+    benchmarks = catalogue.load("benchmarks")
+    _check_names("benchmark", sizes["benchmarks"], benchmarks, f"{name}: benchmarks")
+    for benchmark, codes in sizes["benchmarks"].items():
+        have = dict.fromkeys(benchmarks[benchmark]["languages"])
+        _check_names(f"language of {benchmark}", codes, have, f"{name}: benchmarks.{benchmark}")
     _check_names("stand-in", sizes["standins"], catalogue.load("standins"), f"{name}: standins")
     _check_names("model", sizes["models"], plan.models, f"{name}: models")
     for section in ("pretraining", "finetuning", "pairs"):

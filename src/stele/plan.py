@@ -163,9 +163,10 @@ class Plan:
         entry = self.benchmark(benchmark)
         if not self.benchmark_data(benchmark):  # a count of parameters is of no language
             return entry["languages"]
-        in_scale = self._languages_in_scale(self.benchmark_data(benchmark))
+        users = self.is_users(self.benchmark_data(benchmark))
+        in_scale = None if users else self.sizes["benchmarks"].get(benchmark, self.sizes["languages"])
         # a benchmark's own list is what the papers' tables show; a user's own data are taken with all their languages
-        whole = entry.get("whole") and self.is_users(self.benchmark_data(benchmark))
+        whole = users and entry.get("whole")
         own = datasets.languages_of(datasets.dataset(entry["judgments"][0])) if whole else entry["languages"]
         asked = self.config.languages
         return [c for c in own if (in_scale is None or c in in_scale) and (asked is None or c in asked)]

@@ -51,7 +51,14 @@ class Scale(Strict):
     generated: bool = Field(description="whether the data come from the generated internet")
     seed: int = 0
     threads: int = Field(1, description="CPU threads of a training or encoding job; part of every recipe")
+    gpus: int | None = Field(
+        None, ge=1, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
+    )
     languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
+    benchmarks: dict[str, list[str]] = Field(
+        {},
+        description="benchmark -> the languages that it is evaluated in, each with its whole collection; default: all",
+    )
     world: dict[str, Any] = Field({}, description="sizes of the generated world")
     standins: dict[str, dict[str, Any]] = Field({}, description="stand-in -> keys forced by this scale")
     shards: dict[Literal["wikipedia"], Annotated[int, Field(ge=1)]] = Field(

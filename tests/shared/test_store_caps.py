@@ -66,4 +66,4 @@ def test_unknown_sizes_are_capped_by_all_that_is_drawn(jobs, tmp_path):
     """Nobody knows how large the user's own texts are."""
     plan = jobs(scale="paper", user_data={"cc100": str(tmp_path)})
     caps = {cap for (mining, model, code), cap in plan._store_caps.items() if (mining, model) == ("msm", "xlmr")}
-    assert len(caps) == 1 and caps.pop() >= 200_000 * 16 * 5 / 7 * 16
+    assert len(caps) == 1 and 1 <= caps.pop() / (200_000 * 16 * 5 / 7 * 16) < 1.25

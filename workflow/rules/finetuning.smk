@@ -12,7 +12,7 @@ rule finetune:
         plan.timing("finetune/{model}.{recipe}.{seeds}")
     conda:
         plan.torch_environment
-    threads: gpu_threads("finetune", plan.generated, plan.sizes["threads"])
+    threads: gpu_threads("finetune", plan)
     resources:
         **gpu_work("finetune", plan),
     params:

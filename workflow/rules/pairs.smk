@@ -23,9 +23,7 @@ rule mine:
             "pairs.mine", f"pairs.{plan.pairs_recipe(w.method)['method']}"
         ),
         recipe=lambda w: as_json(plan.pairs_recipe(w.method)),
-        most=lambda w: option(
-            "--most", plan.most_examples(w.method, w.model, w.part)
-        ),
+        most=lambda w: option("--most", plan.most_examples(w.method, w.model, w.part)),
         seed=lambda w: plan.sizes["seed"],
     message:
         "Mine {wildcards.method} examples in {wildcards.part} with the tokenizer of {wildcards.model}"

@@ -14,7 +14,7 @@ rule pretrain:
         pt=r"\d+",
     conda:
         plan.torch_environment
-    threads: gpu_threads("pretrain", plan.generated, plan.sizes["threads"])
+    threads: gpu_threads("pretrain", plan)
     resources:
         **gpu_work("pretrain", plan),
     params:

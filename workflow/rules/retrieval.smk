@@ -12,7 +12,7 @@ rule retrieve:
         plan.timing("retrieve/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         plan.torch_environment
-    threads: gpu_threads("retrieve", plan.generated, plan.sizes["threads"])
+    threads: gpu_threads("retrieve", plan)
     resources:
         **gpu_work("retrieve", plan),
     params:
@@ -92,7 +92,7 @@ rule project:
         language="[A-Za-z0-9_-]+",
     conda:
         plan.torch_environment
-    threads: gpu_threads("project", plan.generated, plan.sizes["threads"])
+    threads: gpu_threads("project", plan)
     resources:
         **gpu_work("project", plan),
     params:
@@ -123,7 +123,7 @@ rule hard_negatives:
         training_set="[a-z0-9_]+",
     conda:
         plan.torch_environment
-    threads: gpu_threads("hard_negatives", plan.generated, plan.sizes["threads"])
+    threads: gpu_threads("hard_negatives", plan)
     resources:
         **gpu_work("hard_negatives", plan),
     params:
@@ -157,7 +157,7 @@ rule encode_pairs:
         plan.timing("encode_pairs/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         plan.torch_environment
-    threads: gpu_threads("encode_pairs", plan.generated, plan.sizes["threads"])
+    threads: gpu_threads("encode_pairs", plan)
     resources:
         **gpu_work("encode_pairs", plan),
     params:

@@ -88,15 +88,16 @@ def _named(what: str, rule: str, generated: bool) -> int | None:
     return None if here else getattr(getattr(names.read(), what), rule, None)
 
 
-def gpus(rule: str, generated: bool) -> int:
-    """GPUs of a job of a rule on each of its nodes."""
-    named = _named("gpus", rule, generated)
-    return (GENERATED if generated else PAPER[rule]).gpus if named is None else named
+def gpus(rule: str, plan: Jobs) -> int:
+    """GPUs of a job of a rule on each of its nodes: what cluster.yaml says, else what the scale allows."""
+    named = _named("gpus", rule, plan.generated)
+    usual = (GENERATED if plan.generated else PAPER[rule]).gpus
+    return min(usual, plan.sizes["gpus"] or usual) if named is None else named
 
 
-def gpu_threads(rule: str, generated: bool, each: int) -> int:
-    """CPU threads of a job on each of its nodes, of `each` for a process."""
-    return each * max(gpus(rule, generated), 1)
+def gpu_threads(rule: str, plan: Jobs) -> int:
+    """CPU threads of a job on each of its nodes: the scale's for each process."""
+    return plan.sizes["threads"] * max(gpus(rule, plan), 1)
 
 
 def expected(rule: str, plan: Jobs, devices: int = 0) -> Callable[[Any], int]:
@@ -125,7 +126,7 @@ def gpu_work(rule: str, plan: Jobs) -> Mapping[str, Any]:
 
     `gpus` is for the command line: GPUs on each node. The others are the SLURM plugin's.
     """
-    need, number = GENERATED if plan.generated else PAPER[rule], gpus(rule, plan.generated)
+    need, number = GENERATED if plan.generated else PAPER[rule], gpus(rule, plan)
     nodes = _named("nodes", rule, plan.generated) or 1
     kind = "gpu" if number else "cpu"
     found = {

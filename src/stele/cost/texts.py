@@ -64,5 +64,5 @@ def store_caps(plan: Mined) -> dict[tuple[str, str, str], int]:
                 continue
             for language, share in _shares(plan, mining, recipe).items():
                 key = mining, plan.tokenizer(model), language
-                most[key] = max(most.get(key, 0), share * drawn[store])
+                most[key] = max(most.get(key, 0), draws.most(drawn[store], share))
     return {key: draws.cap(number) for key, number in most.items()}

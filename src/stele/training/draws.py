@@ -36,14 +36,19 @@ def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
     return found
 
 
+def most(examples: float, share: float) -> float:
+    """The most that may be drawn of a part, of which about a `share` of the draws is: no more than all of them."""
+    return examples * min(1.0, MARGIN * share)
+
+
 def cap(examples: float) -> int:
-    """What a store is cut to that so many examples are drawn from: more by a margin, rounded up to three bits.
+    """What a store is cut to that so many examples may be drawn from, rounded up to three bits.
 
     A recipe that is changed a little therefore mostly leaves the stores as they are.
 
-    >>> cap(1000) == 1 << 20, cap(1_000_000) == 6 << 18, cap(1_000_001) == 6 << 18
+    >>> cap(1000) == 1 << 20, cap(1_500_000) == 6 << 18, cap(1_500_001) == 6 << 18
     (True, True, True)
     """
-    wanted = max(LEAST, round(MARGIN * examples))
+    wanted = max(LEAST, round(examples))
     unit = 1 << (wanted.bit_length() - 3)
     return -(-wanted // unit) * unit
