@@ -84,6 +84,15 @@ def test_negatives_of_the_paper_s_sizes(changes, negatives):
     assert msm.negatives(settled, msm.vectors(settled)) == negatives
 
 
+@pytest.mark.parametrize("objective", ["msm", "crop", "ict"])
+def test_new_weights_are_drawn_as_widely_as_the_model_s_own(objective):
+    config = model().config
+    config.initializer_range = 0.5  # public checkpoints have .02, for 768 numbers a state; narrower ones want more
+    heads = load_named(OBJECTIVES, objective, "objective").Heads(recipe(objective), config)
+    layers = [part for part in heads.modules() if isinstance(part, torch.nn.Linear | torch.nn.Embedding)]
+    assert torch.cat([layer.weight.flatten() for layer in layers]).std().item() == pytest.approx(0.5, rel=0.1)
+
+
 @pytest.mark.parametrize("intra", [True, False])
 def test_a_guess_among_the_negatives_is_the_loss_of_vectors_that_say_nothing(intra):
     settled = recipe("msm", documents=3, intra_negatives=intra)

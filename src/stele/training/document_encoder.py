@@ -49,12 +49,21 @@ class DocumentEncoder(nn.Module):
     the output at position t is wanted: the diagonal of (B, N, N, C). Two things are therefore not computed: embedding
     and LayerNorm of a sentence that is not masked are the same in all N sequences and done once; in the last layer only
     position t asks. Neither changes any output. Learned positions, no segments, LayerNorm and dropout on the embedding,
-    a learned mask vector, width, heads and inner width as in the sentence encoder, weights from N(0, .02)
+    a learned mask vector, width, heads and inner width as in the sentence encoder, weights from N(0, std), .02 there
     (transformer_document_encoder.py of the released code).
     """
 
     def __init__(
-        self, *, layers: int, width: int, heads: int, inner: int, positions: int, dropout: float, eps: float
+        self,
+        *,
+        layers: int,
+        width: int,
+        heads: int,
+        inner: int,
+        positions: int,
+        dropout: float,
+        eps: float,
+        std: float = INIT,
     ) -> None:
         super().__init__()
         self.positions = nn.Embedding(positions, width)
@@ -62,8 +71,8 @@ class DocumentEncoder(nn.Module):
         self.norm = nn.LayerNorm(width, eps=eps)
         self.dropout = dropout
         self.layers = nn.ModuleList(Layer(width, heads, inner, dropout, eps) for _ in range(layers))
-        initialise(self)
-        nn.init.normal_(self.mask, std=INIT)
+        initialise(self, std)
+        nn.init.normal_(self.mask, std=std)
 
     def forward(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
         """vectors [m, c], the sentences of all documents in order; counts, sentences of each document; sum(counts) = m.

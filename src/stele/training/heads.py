@@ -10,14 +10,14 @@ from torch import Tensor, nn
 from stele.errors import SteleError
 from stele.training.device import Place
 
-INIT = 0.02  # standard deviation of new weights, as in BERT
+INIT = 0.02  # standard deviation of new weights, as in BERT; objectives give the `initializer_range` of their model
 
 
-def initialise(module: nn.Module) -> None:
-    """BERT's initialisation: weights from N(0, .02), biases 0; normalisation layers keep 1 and 0."""
+def initialise(module: nn.Module, std: float) -> None:
+    """BERT's initialisation: weights from N(0, std), biases 0; normalisation layers keep 1 and 0."""
     for part in module.modules():
         if isinstance(part, nn.Linear | nn.Embedding):
-            nn.init.normal_(part.weight, std=INIT)
+            nn.init.normal_(part.weight, std=std)
             if getattr(part, "bias", None) is not None:
                 nn.init.zeros_(part.bias)
 
@@ -40,13 +40,13 @@ class ProjectionHead(nn.Module):
     since the head is dropped after pretraining, and are not kept.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, std: float = INIT) -> None:
         super().__init__()
         self.first = nn.Linear(width, width, bias=False)
         self.first_norm = nn.BatchNorm1d(width, eps=1e-12, track_running_stats=False)
         self.second = nn.Linear(width, width, bias=False)
         self.second_norm = nn.BatchNorm1d(width, eps=1e-12, affine=False, track_running_stats=False)
-        initialise(self)
+        initialise(self, std)
 
     def forward(self, vectors: Tensor) -> Tensor:
         """[n, width] -> [n, width], float32 also under autocast; n is at least 2.
@@ -67,9 +67,9 @@ class Projector(nn.Module):
 
     KINDS = ("none", "shared", "asymmetric")
 
-    def __init__(self, kind: str, width: int) -> None:
+    def __init__(self, kind: str, width: int, std: float = INIT) -> None:
         super().__init__()
-        self.heads = nn.ModuleList(ProjectionHead(width) for _ in range(self.KINDS.index(kind)))
+        self.heads = nn.ModuleList(ProjectionHead(width, std) for _ in range(self.KINDS.index(kind)))
 
     def forward(self, keys: Tensor, queries: Tensor) -> tuple[Tensor, Tensor]:
         """keys (the sentence vectors h) [n, d], queries (the predictions p) [n, d] -> both projected"""

@@ -72,7 +72,7 @@ class Heads(ObjectiveHeads):
     def __init__(self, recipe: Recipe, config: Any) -> None:
         super().__init__()
         self.recipe = recipe
-        self.projector = Projector(recipe.projector, config.hidden_size)
+        self.projector = Projector(recipe.projector, config.hidden_size, config.initializer_range)
 
     def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
         """The neighbour asks, the sentence is to be found."""

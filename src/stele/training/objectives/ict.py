@@ -74,7 +74,7 @@ class Heads(ObjectiveHeads):
         self.projection = nn.Sequential(
             nn.Linear(config.hidden_size, recipe.width), nn.LayerNorm(recipe.width), nn.Dropout(recipe.dropout)
         )
-        initialise(self)
+        initialise(self, config.initializer_range)
 
     def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk

@@ -88,12 +88,14 @@ class Heads(ObjectiveHeads):
                 positions=recipe.sentences,
                 dropout=recipe.dropout,
                 eps=config.layer_norm_eps,
+                std=config.initializer_range,
             )
 
         copies = {"shared": 1, "separate_english": 2}
         self.encoders = nn.ModuleList(document_encoder() for _ in range(copies[recipe.document_encoder]))
         self.projectors = nn.ModuleList(
-            Projector(recipe.projector, config.hidden_size) for _ in range(copies[recipe.heads])
+            Projector(recipe.projector, config.hidden_size, config.initializer_range)
+            for _ in range(copies[recipe.heads])
         )
 
     def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
