@@ -113,7 +113,12 @@ BENCHMARKS: dict[str, Reader] = {
     "mewsli_x queries": (
         "mentions.jsonl",
         MENTIONS,
-        of("mewsli_x", lambda d: (whole(mewsli_x.queries(d, EN)), mewsli_x.judgments(d, EN))),
+        of("mewsli_x_news", lambda d: whole(mewsli_x.queries(d, Search("en", "en", "all")))),
+    ),
+    "mewsli_x judgments": (
+        "mentions.jsonl",
+        MENTIONS,
+        of("mewsli_x", lambda d: mewsli_x.judgments(d, Search("en", "en", "all"))),
     ),
     "mewsli_x passages": (
         "candidates.jsonl",

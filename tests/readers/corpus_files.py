@@ -37,7 +37,7 @@ SQL = f"{SQL_HEAD.replace('{next}', '9')}INSERT INTO `wb_items_per_site` VALUES 
 
 
 def dump(path: Path) -> None:
-    whole(dumps.read_dump(dump_files.DumpFiles(path)))
+    whole(dumps.read_dump([dump_files.DumpFiles(path)]))
 
 
 CORPORA: dict[str, Reader] = {

@@ -140,7 +140,13 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[Search, Mapping
         case.add(search, list(right))
         case.runs[search.name] = run
         case.missing[search.name] = sum(query not in run for query in right)
-        _check_collection(search, run, right, outputs)
+        if len(rights) > 1 and right and case.missing[search.name] == len(right):
+            files = ", ".join(str(output.path) for _, output in outputs)
+            raise SteleError(
+                f"{files}: no query of {search.name} in it, of which {len(right)} are judged; give its run, or leave "
+                "its judgments out (--languages names those that are scored)"
+            )
+        _check_collection(search, run, right)
         (case.answers if hasattr(benchmark, "answers") else case.relevant).extend(right.values())
     if texts:
         case.texts_of = lambda pool, names: {name: texts[name] for name in names}
@@ -148,17 +154,8 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[Search, Mapping
         case.texts_of = lambda pool, names: benchmark.texts(case.data, pool, names)
 
 
-def _check_collection(search: Search, run: Run, right: Mapping[str, Any], outputs) -> None:
-    """Refuses a run without one query of a search that is judged; says where none of its passages is judged.
-
-    The latter may be a poor system's; but ids of another collection look the same.
-    """
-    if right and not any(query in run for query in right):
-        files = ", ".join(str(output.path) for _, output in outputs)
-        raise SteleError(
-            f"{files}: no query of {search.name} in it, of which {len(right)} are judged; give its run, or leave its "
-            "judgments out (--languages names those that are scored)"
-        )
+def _check_collection(search: Search, run: Run, right: Mapping[str, Any]) -> None:
+    """Says where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
     judged = {name for own in right.values() if isinstance(own, Mapping) for name in own}
     if judged and len(run) and not _any_in(run.names, judged):
         logger.warning(
