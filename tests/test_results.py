@@ -82,7 +82,7 @@ def test_damaged_and_missing_results_are_named(tmp_path):
     with pytest.raises(SteleError, match="no such folder of results"):
         stele.load_results(tmp_path / "nowhere")
     write(tmp_path, "mrtydi/msm/multilingual").write_text('{"metrics": ')
-    with pytest.raises(SteleError, match=r"mrtydi/msm/multilingual\.json: not readable as JSON"):
+    with pytest.raises(SteleError, match=r"mrtydi/msm/multilingual\.json: not a readable result: not JSON"):
         stele.load_results(tmp_path)
     write(tmp_path, "mrtydi/msm/multilingual", metrics={"mrr@100": {"languages": {"en": "high"}}})
     with pytest.raises(SteleError, match=r"not a result: metrics\.mrr@100\.languages\.en"):

@@ -61,6 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not argv or argv[0] in ("-h", "--help"):
             print(_listing(STAGES))
             return 0
+        for argument in argv:
+            if not _is_text(argument):
+                return _refuse(SteleError(f"the argument {argument!r} is not UTF-8"), WRONG_USAGE)
         asked, argv = launch.options(argv)
         if not argv:
             return _refuse(SteleError(f"no stage is named\n{USAGE}"), WRONG_USAGE)
@@ -79,7 +82,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if full := disk_full(error):
             return _refuse(full, 1)
+        if isinstance(error, OSError) and error.filename is not None:  # what was named cannot be read or written
+            return _refuse(SteleError(f"{error.filename}: {error.strerror}"), 1)
         raise
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument can be written to a file: bytes that are no UTF-8 come as halves of characters."""
+    try:
+        argument.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refuse(error: SteleError, code: int) -> int:

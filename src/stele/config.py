@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from stele import catalogue
 from stele.characters import plain_label
@@ -16,6 +17,7 @@ from stele.config_files import Sources
 from stele.encoders.spec import make_spec
 from stele.errors import SteleError, nearest, unknown
 from stele.paths import results_problem
+from stele.strict import Seed, Strict, said
 
 T = TypeVar("T")
 # names that become parts of paths, in every command of the workflow
@@ -29,25 +31,43 @@ def _unique(values: list[T]) -> list[T]:
     return values
 
 
+def _day(date: str) -> str:
+    try:
+        datetime.strptime(date, "%Y%m%d")
+    except ValueError:
+        raise ValueError("want a day that there is, as YYYYMMDD") from None
+    return date
+
+
+def _place(path: str) -> str:
+    if not path.strip() or "\0" in path:
+        raise ValueError("want the path of a folder")
+    return os.path.expanduser(path)
+
+
+def _mirror(address: str) -> str:
+    scheme, separator, rest = address.partition("://")
+    if separator and (scheme.lower() not in ("http", "https") or not rest.strip("/")):
+        raise ValueError("want a folder, or an address that begins with https:// or http://")
+    return address if separator else _place(address)
+
+
 Label = Annotated[str, AfterValidator(plain_label)]
 DumpDate = Annotated[  # YAML reads 20240801 as a number
-    str, Field(pattern=r"^\d{8}$"), BeforeValidator(lambda date: str(date) if isinstance(date, int) else date)
+    str,
+    Field(pattern=r"^[0-9]{8}$"),
+    BeforeValidator(lambda date: str(date) if type(date) is int else date),
+    AfterValidator(_day),
 ]
-Location = Annotated[str, AfterValidator(os.path.expanduser)]
-SeedList = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(_unique)]
-
-
-class Strict(BaseModel):
-    """A part of the configuration; keys it does not know are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+Location = Annotated[str, AfterValidator(_place)]
+SeedList = Annotated[list[Seed], Field(min_length=1), AfterValidator(_unique)]
 
 
 class Seeds(Strict):
     """The two seeds of a result; several of them give means and standard deviations."""
 
-    pretraining: SeedList = [0]
-    finetuning: SeedList = [0]
+    pretraining: SeedList = Field([0])
+    finetuning: SeedList = Field([0])
 
 
 class Model(Strict):
@@ -78,7 +98,9 @@ class Config(Strict):
     models: dict[str, Model] = Field({}, description="models of your own, by key; added to the catalogue's")
     seeds: Seeds = Seeds()
     recompute: Literal["own", "all"] = Field("own", description="rows the paper ran itself, or the borrowed ones too")
-    mirrors: list[Location] = Field([], description="folders or http addresses that hold the files of {host}/{path}")
+    mirrors: list[Annotated[str, AfterValidator(_mirror)]] = Field(
+        [], description="folders or http addresses that hold the files of {host}/{path}"
+    )
     user_data: dict[str, Location] = Field({}, description="dataset or released weights -> your local folder")
     dump_date: DumpDate | None = Field(None, description="the Wikimedia dumps that are read; empty: 20220801")
     offline: bool = Field(False, description="never use the network, only mirrors and user_data")
@@ -103,7 +125,7 @@ def _explain(error: ValidationError, where: Sources) -> SteleError:
             valid = [item.strip(" '") for item in found["ctx"]["expected"].replace(" or ", ", ").split(",")]
             lines.append(str(unknown("value", str(found["input"]), valid, place)))
         else:
-            lines.append(f"{place}: {found['msg'].removeprefix('Value error, ')} (found {found['input']!r})")
+            lines.append(f"{place}: {said(found)}")
     return SteleError("\n".join(lines))
 
 
@@ -159,11 +181,15 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
     if model.base:
         _check_known("model", model.base, {*known, *config.models}, where("models", key, "base"))
         _check_ancestry(key, config, where("models", key, "base"))
+        if known.get(model.base, {}).get("kind") == "lexical":
+            raise SteleError(
+                f"{where('models', key, 'base')}: {model.base} has no encoder that a recipe could go on from"
+            )
     if model.encoding:
         make_spec({"pooling": "mean", **model.encoding}, where("models", key, "encoding"))
     for n, table in enumerate(model.tables):
         paper, _, number = table.partition("/")
-        name = f"{paper}/{int(number)}" if number.isdecimal() else table
+        name = f"{paper}/{int(number)}" if re.fullmatch("[0-9]{1,4}", number) else table
         _check_known("table", name, {"all", *_tables()}, where("models", key, "tables", n))
 
 

@@ -28,10 +28,40 @@ def disk_full(error: BaseException) -> SteleError | None:
     return None
 
 
-def nearest(found: str, valid: Iterable[str]) -> str | None:
-    """The valid name closest to `found`; None when there is none at all."""
-    matches = difflib.get_close_matches(found.lower(), by_lower := {v.lower(): v for v in valid}, n=1, cutoff=0.0)
-    return by_lower[matches[0]] if matches else None
+def nearest(name: str, valid: Iterable[str]) -> str | None:
+    """The valid name that `name` may be a slip of, else None.
+
+    A slip is one edit for every three letters (at least one) away, or the beginning of a name, three letters or more.
+
+    >>> nearest("zero_sho", ["zero_shot_nq", "zero_shot"]), nearest("pretrain", ["pretraining"])
+    ('zero_shot', 'pretraining')
+    >>> nearest("sv", ["sw", "th"]), nearest("qwerty", ["bert"])
+    ('sw', None)
+    """
+    by_lower = {own.lower(): own for own in valid}
+    alike = difflib.get_close_matches(name.lower(), by_lower, n=20, cutoff=0.3)
+    close = min(alike, key=lambda own: edits(name.lower(), own), default=None)
+    if close is None or edits(name.lower(), close) > max(1, len(name) // 3):
+        close = next((own for own in alike if own.startswith(name.lower()) and len(name) > 2), None)
+    return by_lower[close] if close else None
+
+
+def edits(one: str, other: str) -> int:
+    """How many letters to add, drop, replace or exchange with the next (optimal string alignment).
+
+    >>> edits("mms", "msm"), edits("table_5", "table_05"), edits("qwerty", "bert")
+    (1, 1, 3)
+    """
+    before, last = [], list(range(len(other) + 1))
+    for i, letter in enumerate(one, start=1):
+        row = [i]
+        for j, its in enumerate(other, start=1):
+            cost = min(row[-1] + 1, last[j] + 1, last[j - 1] + (letter != its))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == its:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, last = last, row
+    return last[-1]
 
 
 def unknown(kind: str, found: str, valid: Iterable[str], where: str = "") -> SteleError:

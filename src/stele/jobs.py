@@ -262,7 +262,7 @@ class Jobs(Figures):
         """The setting that an alias stands for; an alias of another benchmark is an error."""
         names = self.aliases[benchmark]
         if setting not in names:
-            raise unknown("setting", setting, catalogue.load("settings")["settings"][benchmark], f"results/{benchmark}")
+            raise unknown("setting", setting, catalogue.setting_names(benchmark), f"results/{benchmark}")
         return names[setting]
 
     # --- tables.smk -------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stele.arguments import whole
 from stele.errors import SteleError
 from stele.watchdog import identity
 
@@ -55,9 +56,9 @@ class Asked:
 
 def _at_least(least: int):
     def number(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
+        if (value := whole(text)) < least:
             raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
-        return int(text)
+        return value
 
     return number
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from stele.errors import SteleError
+
 WHOLE = 64 << 20  # bytes up to which a file is only ever digested whole
 BLOCKS = 256  # parts of a larger one
 RECORDS = frozenset({"record.json"})
@@ -59,6 +61,8 @@ def _sync_folder(folder: Path) -> None:
 def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Iterator[IO]:
     """Opens a temporary file beside `path` and moves it there when the block ends without an error."""
     path = Path(path)
+    if path.is_dir():
+        raise SteleError(f"{path}: a folder, want the name of a file to write")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _temporary(path)
     if "b" not in mode:

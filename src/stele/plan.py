@@ -210,7 +210,7 @@ class Plan:
         if benchmark not in settings:
             raise unknown("benchmark", benchmark, settings)
         if setting not in settings[benchmark]:
-            raise unknown("setting", setting, settings[benchmark], f"results/{benchmark}")
+            raise unknown("setting", setting, catalogue.setting_names(benchmark), f"results/{benchmark}")
         return settings[benchmark][setting]
 
     def protocol(self, benchmark: str, setting: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ making (times, device, versions). Only the first kind enters `content_digest`: a
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 import platform
 import resource
@@ -22,6 +21,7 @@ from typing import Any
 
 from stele.errors import SteleError
 from stele.outputs import atomic_write_json, digest, facts_digest, sha256
+from stele.reading import read_object
 
 GENERATED = "generated data"
 STAND_IN = "stand-in checkpoint"
@@ -138,15 +138,9 @@ def _threads() -> int:
 def read_record(path: Path | str) -> dict[str, Any]:
     """Reads a record; a missing or damaged one is an error that names it."""
     path = Path(path)
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such record; run the job that makes it first") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise SteleError(f"{path}: not a readable record ({error}); delete it and run its job again") from None
-    if not isinstance(record, dict):
-        raise SteleError(f"{path}: not a record (found {type(record).__name__}, want an object)")
-    return record
+    if not path.exists():
+        raise SteleError(f"{path}: no such record; run the job that makes it first")
+    return read_object(path, "record", "delete it and run its job again")
 
 
 def content_digest(path: Path | str) -> str:

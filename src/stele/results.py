@@ -6,7 +6,6 @@ them. The file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of th
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 from stele.errors import Damaged, SteleError
 from stele.integrity import rebuild
 from stele.outputs import digest
+from stele.reading import read_json
 
 if TYPE_CHECKING:
     import pandas
@@ -47,6 +47,13 @@ class Metric(BaseModel):
     values: BySeed = BySeed()
 
 
+class Seeds(BaseModel):
+    """The two seeds of a result."""
+
+    pretraining: int
+    finetuning: int
+
+
 class Result(BaseModel):
     """One result file. Keys that reading does not need (provenance, counts) are left alone."""
 
@@ -55,28 +62,27 @@ class Result(BaseModel):
     setting: str
     metrics: dict[str, Metric] = Field(min_length=1)
     labels: list[str] = []
-    seeds: dict[str, int] | list[dict[str, int]] | None = None
+    seeds: Seeds | list[Seeds] | None = None
 
     @property
     def seed_names(self) -> list[str]:
         """The pairs of seeds behind the values, as in file names (`pt0-ft1`); none where the result names none."""
         pairs = self.seeds if isinstance(self.seeds, list) else [self.seeds] if self.seeds else []
-        return [f"pt{pair['pretraining']}-ft{pair['finetuning']}" for pair in pairs]
+        return [f"pt{pair.pretraining}-ft{pair.finetuning}" for pair in pairs]
 
 
 def read_result(path: Path | str) -> Result:
     """Reads one result. A damaged or half-written file is a SteleError that names it; a missing one is not found."""
-    content = Path(path).read_bytes()
+    if not Path(path).exists():
+        raise FileNotFoundError(path)
+    value = read_json(path, "result", "remove it and run again")
     try:
-        loaded = json.loads(content)
-        result = Result.model_validate(loaded)
+        result = Result.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise SteleError(f"{path}: not a result: {where}: {first['msg']}; remove it and run again") from None
-    except ValueError as error:
-        raise SteleError(f"{path}: not readable as JSON: {error}; remove it and run again") from None
-    if "content" in loaded and loaded["content"] != digest(loaded["metrics"]):
+    if "content" in value and value["content"] != digest(value["metrics"]):
         raise Damaged(f"{path}: its values are not those that were scored; {rebuild([Path(path)])}")
     return result
 

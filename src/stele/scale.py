@@ -11,10 +11,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from stele import catalogue
-from stele.config import PLAIN_NAME, Config, Label, Strict
+from stele.config import PLAIN_NAME, Config, Label
 from stele.errors import SteleError, unknown
 from stele.outputs import atomic_file
 from stele.paths import STAMP
+from stele.strict import Seed, Strict, said
 
 
 class Documents(Strict):
@@ -49,8 +50,8 @@ class Scale(Strict):
 
     title: Label
     generated: bool = Field(description="whether the data come from the generated internet")
-    seed: int = 0
-    threads: int = Field(1, description="CPU threads of a training or encoding job; part of every recipe")
+    seed: Seed = 0
+    threads: int = Field(1, ge=1, description="CPU threads of a training or encoding job; part of every recipe")
     gpus: int | None = Field(
         None, ge=1, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
     )
@@ -174,7 +175,7 @@ def _explain(error: ValidationError, name: str) -> SteleError:
         if found["type"] == "extra_forbidden" and len(found["loc"]) == 1:
             lines.append(str(unknown("key", key, Scale.model_fields, name)))
         else:
-            lines.append(f"{name}: {key}: {found['msg']} (found {found['input']!r})")
+            lines.append(f"{name}: {key}: {said(found)}")
     return SteleError("\n".join(lines))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele import drivers, unfinished
+from stele import drivers, targets, unfinished
 from stele.checks import check
 from stele.cluster import asked, names, node, plugin, preflight, software
 from stele.config import parse
@@ -49,6 +49,7 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
             print(f"Stele: scale {plan.scale} ({plan.why}): {plan.sizes['title']}", file=sys.stderr)
             drivers.clear_stale_locks()
             plugin.mend_driver()
+            targets.explain_missing(plan)
             if not workflow.output_settings.dryrun:
                 progress.install(workflow)
         return plan

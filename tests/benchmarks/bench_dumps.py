@@ -44,7 +44,9 @@ INDEX = "xwiki-1-pages-articles-multistream-index.txt.bz2"
 def replicate(excerpt: bytes, folder: Path, times: int, seed: int = 0) -> bytes:
     """Writes a multistream dump of an excerpt's pages (XML), `times` over, and its index; returns its XML."""
     head, _, rest = excerpt.partition(b"  <page>")
-    pages = [b"  <page>" + page for page in rest.rpartition(b"</page>")[0].split(b"  <page>")] * times
+    own = [b"  <page>" + page for page in rest.rpartition(b"</page>")[0].split(b"  <page>")]
+    # a page is there once: each copy has ids of its own
+    pages = [page.replace(b"<id>", b"<id>%d" % copy, 1) for copy in range(1, times + 1) for page in own]
     pages = [page if page.rstrip().endswith(b"</page>") else page + b"</page>\n" for page in pages]
     random.Random(seed).shuffle(pages)
     streams, index, offset = [bz2.compress(head)], [], 0

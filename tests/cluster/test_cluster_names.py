@@ -56,7 +56,7 @@ def test_the_example_has_every_key_and_says_nothing(root):
         ("nodes: {project: 2}", "nodes.project: unknown key"),
         ("nodes: {pretrain: 0}", "nodes.pretrain: Input should be greater than or equal to 1 (found 0)"),
         ("setup: module load", "setup: Input should be a valid list"),
-        ("a: [", "no YAML"),
+        ("a: [", "not a readable YAML file"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_said_with_its_name(given, text, said):

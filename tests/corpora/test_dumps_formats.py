@@ -133,7 +133,7 @@ def test_a_damaged_siteinfo_is_named(wiki, data):
     with pytest.raises(SteleError, match=r"xwiki-1-siteinfo-namespaces\.json\.gz: not a readable|fetch it again"):
         next(read_dump(find_dump(wiki.folder)))
     (path := find_dump(wiki.folder)[0].siteinfo).write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(SteleError, match="not a readable siteinfo"):
+    with pytest.raises(SteleError, match=r"not a readable siteinfo|cut short or damaged"):
         next(read_dump(find_dump(wiki.folder)))
 
 

@@ -33,7 +33,7 @@ def test_a_tokenizer_that_lower_cases_is_refused(saved):
 
 def test_a_damaged_probe_is_refused(saved):
     (saved / PROBE_FILE).write_text("{}")
-    with pytest.raises(SteleError, match="not a tokenizer probe"):
+    with pytest.raises(SteleError, match="not a readable tokenizer probe"):
         load_encoder(saved)
 
 

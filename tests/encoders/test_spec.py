@@ -42,5 +42,5 @@ def test_saved_and_read(tmp_path):
     assert read_spec(tmp_path) == spec
     assert read_spec(tmp_path / "elsewhere") is None
     (tmp_path / "encoding.json").write_text("{")
-    with pytest.raises(SteleError, match="not readable as JSON"):
+    with pytest.raises(SteleError, match="not JSON"):
         read_spec(tmp_path)

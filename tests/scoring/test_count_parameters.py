@@ -58,5 +58,5 @@ def test_what_is_no_checkpoint(tmp_path):
     with pytest.raises(SteleError, match=r"no \.safetensors file"):
         parameters(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"no")
-    with pytest.raises(SteleError, match=r"model\.safetensors: not a safetensors file"):
+    with pytest.raises(SteleError, match=r"model\.safetensors: not a readable safetensors file"):
         parameters(tmp_path)

@@ -157,7 +157,7 @@ def test_values_per_query_as_csv_come_back(tmp_path):
         ('{"q1": 1.0}', "found values of float"),
         ('{"q1": {}}', "the run is empty"),
         ("{}", "found values of nothing"),
-        ('{"q1": {"a": 1.0}', "line 1: not JSON"),
+        ('{"q1": {"a": 1.0}', "not a readable file: not JSON"),
     ],
 )
 def test_a_bad_run_is_refused(tmp_path, qrels, text, said):

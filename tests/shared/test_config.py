@@ -46,7 +46,7 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"models": {"mine": {"checkpoint": "x", "encoding": {"poling": "mean"}}}}, ["mine.encoding", "'pooling'"]),
         ({"models": {"mine": {"checkpoint": "x", "encoding": {"pooling": "men"}}}}, ["mine.encoding", "'men'"]),
         ({"user_data": {"laqera": "x"}}, ["user_data", "'laqera'", "'lareqa'"]),
-        ({"recompute": "mine"}, ["recompute", "'own'"]),
+        ({"recompute": "mine"}, ["recompute", "Valid: all, own"]),
         ({"results_dir": "."}, ["results_dir", "'.'"]),
         ({"results_dir": "my results"}, ["results_dir", "'my results'"]),
         ({"results_dir": "/"}, ["config.yaml: results_dir: found '/' (the project lies in it)", "a folder of its own"]),

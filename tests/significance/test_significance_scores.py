@@ -53,7 +53,7 @@ GOOD = "search,language,query,mrr@10\n"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "x.csv: not readable"),
+        ("", "x.csv: not a readable"),
         (GOOD, "x.csv: no query in it"),
         ("language,query,mrr@10\nen,1,0.5\n", "x.csv: want columns search, language, query, and one a metric; found"),
         ("search,language,query\nen,en,1\n", "want columns search, language, query, and one a metric; found"),
@@ -62,7 +62,7 @@ GOOD = "search,language,query,mrr@10\n"
         (GOOD + "en,en,1,0.5\nen,en,2,high\n", "column 'mrr@10' must hold numbers .*high"),
         (GOOD + "en,en,1,0.5\nen,en,,0.5\n", "row 2: query must be a text, found ''"),
         (GOOD + "en,en,1,0.5\nen,en,2,inf\n", "row 2: mrr@10 is infinite"),
-        (GOOD + "en,en,1\n", "x.csv: not readable: .*Expected 4 columns, got 3"),
+        (GOOD + "en,en,1\n", "x.csv: not a readable .*Expected 4 columns, got 3"),
     ],
 )
 def test_wrong_csv(tmp_path, text, said):
@@ -77,7 +77,7 @@ def test_wrong_files(tmp_path):
     (tmp_path / "config.json").write_text('{"job": "retrieve"}')
     (tmp_path / "alone.json").write_text('{"metrics": {}, "seeds": {"pretraining": 0, "finetuning": 0}}')
     for name, said in [
-        ("cut.parquet", r"cut\.parquet: not readable"),
+        ("cut.parquet", r"cut\.parquet: not a readable"),
         ("x.xlsx", r"x\.xlsx: want a result \(\.json\) or scores per query \(\.parquet or \.csv\)"),
         ("config.json", r"config\.json: not a result of `scoring score`"),
         ("alone.json", r"alone\.json: no file .*alone/queries\.parquet, where its scores per query should be"),

@@ -29,7 +29,9 @@ def test_cut_or_foreign_files_are_damaged(tmp_path, suffix, pack):
     path = tmp_path / f"f{suffix}"
     for data in (pack(b"text\n" * 1000)[:-15], b"<html>not found</html>"):
         path.write_bytes(data)
-        with pytest.raises(SteleError, match=f"f{suffix}: damaged"):
+        with pytest.raises(
+            SteleError, match=f"f{suffix}: (the compressed file is cut short or damaged|not a readable file)"
+        ):
             counts.lines(path)
 
 

@@ -202,7 +202,7 @@ def test_a_truncated_archive_or_file_is_named(run, archive, capsys):
     )
     assert run(entry, "--mirrors", str(run.folder / "mirror"), "--offline") == 1
     said = capsys.readouterr().err
-    assert "set all: c.gz: damaged" in said and not run.output.exists()
+    assert "set all: c.gz: the compressed file is cut short or damaged" in said and not run.output.exists()
 
 
 @pytest.mark.parametrize("together", [{}, {"release": "other"}])

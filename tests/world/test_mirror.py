@@ -149,8 +149,8 @@ def test_a_damaged_manifest_is_named(tmp_path):
     ("changes", "message"),
     [
         ({"--output": "m/record.json"}, "called manifest.json"),
-        ({"--world": "{"}, "--world: not readable as JSON"),
-        ({"--world": "[]"}, "want a JSON object, found list"),
+        ({"--world": "{"}, "--world: not a readable argument: not JSON"),
+        ({"--world": "[]"}, "want an object, found list"),
         ({"--world": '{"entitys": 3}'}, "entitys"),
         ({"--languages": "xx"}, "xx"),
     ],

@@ -6,17 +6,16 @@ import csv
 import gzip
 import json
 import os
-import zlib
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
+from stele.reading import DECODER, check_surrogates, parse_json, reading
 
 BLOCK = 1 << 20  # characters read at a time
-DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)  # what reading a damaged gzip file raises
 
 
 # --- finding files ---
@@ -69,46 +68,45 @@ def below(folder: Path) -> Iterator[Path]:
 # --- reading ---
 def open_text(path: Path, newline: str | None = "\n") -> IO[str]:
     """Opens a text file, gzipped or not (told by its first bytes), as UTF-8 with an optional byte order mark."""
-    try:
+    with reading(path):
         with open(path, "rb") as handle:
             gzipped = handle.read(2) == b"\x1f\x8b"
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such file") from None
-    return (gzip.open if gzipped else open)(path, "rt", encoding="utf-8-sig", newline=newline)
+        return (gzip.open if gzipped else open)(path, "rt", encoding="utf-8-sig", newline=newline)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[str]]:
+    """A text file open for reading; what is wrong with it is a SteleError."""
+    with reading(path), open_text(path) as handle:
+        yield handle
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yields (line number from 1, line without its end); a damaged file is an error that names the line."""
     number = 0
-    try:
-        with open_text(path) as handle:
-            for number, line in enumerate(handle, start=1):
-                yield number, line.rstrip("\r\n")
-    except DAMAGE as error:
-        raise SteleError(f"{path}: the gzip file is cut short or damaged after line {number} ({error})") from None
-    except UnicodeDecodeError as error:
-        raise SteleError(f"{path}: after line {number}: not UTF-8 ({error})") from None
+    with reading(lambda: f"{path}, after line {number}" if number else str(path)), open_text(path) as handle:
+        for number, line in enumerate(handle, start=1):
+            yield number, line.rstrip("\r\n")
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields ("file, line N", object) for each line of a JSON-lines file; blank lines are passed over."""
+    """Yields ("file, line N", object) for each line of a JSON-lines file.
+
+    Blank lines are passed over; a file without any object is an error.
+    """
+    empty = True
     for number, line in lines(path):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise SteleError(f"{where}: not JSON ({error})") from None
-        if not isinstance(value, dict):
-            raise SteleError(f"{where}: want a JSON object, found {type(value).__name__}")
-        yield where, value
+        if line.strip():
+            where, empty = f"{path}, line {number}", False
+            yield where, checked_object(parse_json(line, where, "line of JSON"), where)
+    if empty:
+        raise SteleError(f"{path}: nothing in it, want a JSON object a line; get it again")
 
 
 def json_array(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields ("file, line N", object) for each item of a file that is one JSON array, without loading it whole."""
-    decoder, text, line, position, started = json.JSONDecoder(), "", 1, 0, False
-    with undamaged(path, open_text(path)) as handle:
+    text, line, position, started = "", 1, 0, False
+    with reading(lambda: f"{path}, line {line}"), open_text(path) as handle:
         while True:
             position = _skip(text, position, " \t\r\n," if started else " \t\r\n")
             if position >= len(text):
@@ -126,10 +124,9 @@ def json_array(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 return
             line, text, position = line + text.count("\n", 0, position), text[position:], 0
             where = f"{path}, line {line}"
-            item, position, text = _decode(decoder, text, handle, where)
-            if not isinstance(item, dict):
-                raise SteleError(f"{where}: want a JSON object, found {type(item).__name__}")
-            yield where, item
+            item, position, text = _decode(text, handle, where)
+            check_surrogates(text[:position], item)
+            yield where, checked_object(item, where)
 
 
 def _skip(text: str, position: int, characters: str) -> int:
@@ -138,12 +135,12 @@ def _skip(text: str, position: int, characters: str) -> int:
     return position
 
 
-def _decode(decoder: json.JSONDecoder, text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
+def _decode(text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
     """Decodes one value at the start of `text`, reading on as far as it needs; returns value, its end, and the text."""
     size = BLOCK
     while True:
         try:
-            item, end = decoder.raw_decode(text)
+            item, end = DECODER.raw_decode(text)
             return item, end, text
         except json.JSONDecodeError as error:
             more = handle.read(size)
@@ -152,49 +149,36 @@ def _decode(decoder: json.JSONDecoder, text: str, handle: IO[str], where: str) -
             text, size = text + more, size * 2
 
 
-@contextmanager
-def undamaged(path: Path, handle: IO) -> Iterator[IO]:
-    """An open file of `path`, closed at the end; what is found damaged in it is a SteleError."""
-    try:
-        with handle:
-            yield handle
-    except DAMAGE as error:
-        raise SteleError(f"{path}: the gzip file is cut short or damaged ({error}); get it again") from None
-    except UnicodeDecodeError as error:
-        raise SteleError(f"{path}: not UTF-8 ({error})") from None
-
-
 def json_file(path: Path) -> dict[str, Any]:
     """A JSON file that is one object (small files only)."""
-    try:
-        with undamaged(path, open_text(path)) as handle:
-            value = json.load(handle)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
-    if not isinstance(value, dict):
-        raise SteleError(f"{path}: want a JSON object, found {type(value).__name__}")
-    return value
+    with opened(path) as handle:
+        return checked_object(parse_json(handle.read(), path), path)
 
 
 def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
     """Yields ("file, line N", row) of a tab-separated file, quotes as Python's csv reads them."""
     csv.field_size_limit(1 << 27)
-    with undamaged(path, open_text(path)) as handle:
+    where = str(path)
+    with reading(lambda: where), open_text(path) as handle:
         rows = csv.reader(handle, delimiter="\t")
-        try:
-            for row in rows:
-                where = f"{path}, line {rows.line_num}"
-                if len(row) != columns:
-                    raise SteleError(f"{where}: want {columns} tab-separated columns, found {len(row)}")
-                yield where, row
-        except csv.Error as error:
-            raise SteleError(f"{path}, line {rows.line_num}: {error}") from None
+        for row in rows:
+            where = f"{path}, line {rows.line_num}"
+            if len(row) != columns:
+                raise SteleError(f"{where}: want {columns} tab-separated columns, found {len(row)}")
+            yield where, row
 
 
 # --- checking ---
-def field(item: Mapping[str, Any], name: str, kind: type, where: str) -> Any:
+def checked_object(value: Any, where: Path | str) -> dict[str, Any]:
+    """`value`, which must be a JSON object."""
+    if not isinstance(value, dict):
+        raise SteleError(f"{where}: want a JSON object, found {type(value).__name__}")
+    return value
+
+
+def field(item: Any, name: str, kind: type, where: str) -> Any:
     """The field `name` of a JSON object, which must be there and of the given type."""
-    if name not in item:
+    if name not in checked_object(item, where):
         raise SteleError(f"{where}: no field {name!r}; found {', '.join(sorted(item)) or 'none'}")
     value = item[name]
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):

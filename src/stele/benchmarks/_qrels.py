@@ -18,7 +18,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
         where, columns = f"{path}, line {number}", _COLUMN.findall(line)
         if not columns:
             continue
-        if len(columns) != 4 or not re.fullmatch(r"[+-]?\d+", columns[3]):
+        if len(columns) != 4 or not re.fullmatch(r"[+-]?[0-9]{1,9}", columns[3]):
             raise SteleError(f"{where}: want `query 0 document relevance`, found {line[:80]!r}")
         query, _, document, relevance = columns
         refuse_again(document, judged.setdefault(query, {}), where, f"judgment of query {query} on document")

@@ -10,10 +10,11 @@ import csv
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from stele.benchmarks._files import identifier, tsv_rows, undamaged
+from stele.benchmarks._files import identifier, tsv_rows
 from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 from stele.progress import bar
+from stele.reading import reading
 
 CHUNK = 100_000  # lines between two looks at how far the reading is
 
@@ -43,7 +44,11 @@ def texts(path: Path, ids: Collection[str]) -> dict[str, str]:
 def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
     wanted = {name.encode() for name in ids}
     found: dict[str, str] = {}
-    with undamaged(path, _open_bytes(path)) as handle, bar(path.stat().st_size, f"read {path.name}", "B") as shown:
+    with (
+        reading(path),
+        _open_bytes(path) as handle,
+        bar(path.stat().st_size, f"read {path.name}", "B") as shown,
+    ):
         packed = getattr(handle, "fileobj", handle)  # the place in the file itself, gzipped or not
         for number, line in enumerate(handle):
             if number % CHUNK == 0:

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from stele.benchmarks._files import field, folder_of, identifier, json_file, located, present
 from stele.benchmarks.types import Data, Passage, Query, Search
 from stele.errors import SteleError
+from stele.reading import reading
 
 logger = logging.getLogger(__name__)
 
@@ -86,7 +87,8 @@ def _paragraphs(data: Data, language: str) -> Iterator[_Paragraph]:
         for paragraph in field(article, "paragraphs", list, str(path)):
             number += 1
             where = f"{path}, paragraph {number}"
-            read = _paragraph(paragraph, f"{language}_{number}", where)
+            with reading(where, "paragraph of LAReQA"):
+                read = _paragraph(paragraph, f"{language}_{number}", where)
             for question in read.questions:
                 if question.key in seen:
                     raise SteleError(f"{where}: question id {question.key!r} is there twice")

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
+from stele.benchmarks._files import checked_object, field, folder_of, identifier, json_lines, located, refuse_again
 from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
 from stele.errors import SteleError
 
@@ -122,4 +122,4 @@ def _mentions(path: Path, language: str) -> Iterator[tuple[str, dict, dict]]:
         context = field(item, "context", dict, where)
         if field(context, "language", str, where) == language:
             for mention in field(item, "mentions", list, where):
-                yield where, context, mention
+                yield where, context, checked_object(mention, where)

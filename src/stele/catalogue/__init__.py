@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError, unknown
+from stele.reading import reading
 
 FOLDER = Path(__file__).parent
 
 
-def read_yaml(path: Path | str) -> Any:
-    """Reads one YAML file; a key given twice, a damaged file or a missing one is an error that names it."""
+def read_yaml(path: Path | str) -> dict[str, Any]:
+    """The keys of one YAML file; a key given twice, a damaged file or a missing one is an error that names it."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -27,12 +28,11 @@ def read_yaml(path: Path | str) -> Any:
         return loader.construct_mapping(node, deep=True)
 
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
-    try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader)
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such file") from None
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
-        raise SteleError(f"{path}: not readable as YAML: {error}") from None
+    with reading(path, "YAML file", "mend it"):
+        value = yaml.load(Path(path).read_text(encoding="utf-8"), Loader)
+    if not isinstance(value, dict | None):
+        raise SteleError(f"{path}: want keys and values, found {type(value).__name__}")
+    return value or {}
 
 
 @cache
@@ -47,6 +47,12 @@ def get(name: str, key: str) -> dict[str, Any]:
     if key not in entries:
         raise unknown(name.removesuffix("s"), key, entries, f"catalogue/{name}.yaml")
     return entries[key]
+
+
+def setting_names(benchmark: str) -> list[str]:
+    """All names that a result of a benchmark may bear: its settings and their short names."""
+    settings = load("settings")
+    return [*settings["settings"][benchmark], *settings["aliases"].get(benchmark, ())]
 
 
 def scale_names() -> list[str]:

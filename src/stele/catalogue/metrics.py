@@ -14,6 +14,9 @@ def metric_parts(name: str) -> tuple[str, str]:
     (('mrr', '100'), ('r_kt', '2kt'), ('accuracy', ''))
     """
     base, at, cut = name.partition("@")
-    if not re.fullmatch(r"(@[1-9]\d*(kt)?)?", at + cut):
-        raise SteleError(f"metric {name!r}: after @ comes a number, as in mrr@100, or thousands of tokens, as in r@2kt")
+    if not re.fullmatch(r"(@[1-9][0-9]{0,8}(kt)?)?", at + cut):
+        raise SteleError(
+            f"metric {name!r}: after @ comes a number (at most 9 digits), as in mrr@100, "
+            "or thousands of tokens, as in r@2kt"
+        )
     return (f"{base}_kt" if cut.endswith("kt") else base), cut

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stele import arguments
 from stele.cluster import names, partitions, queue, trial
 from stele.errors import SteleError
 from stele.outputs import atomic_file, files_digest
@@ -54,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--folder", type=Path, default=Path(), help="where to make the folder; the nodes must see it; default: here"
     )
-    parser.add_argument("--minutes", type=float, default=60, help="the longest to wait, in the queue too; default: 60")
+    parser.add_argument(
+        "--minutes", type=arguments.number, default=60, help="the longest to wait, in the queue too; default: 60"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -10,10 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
+from stele.catalogue import read_yaml
 from stele.errors import SteleError, nearest
 from stele.launch import ALONE, SHARED
+from stele.strict import STRICT
 
 VARIABLE = "STELE_CLUSTER"
 HINTS = {
@@ -27,7 +29,7 @@ Name = Annotated[str, Field(pattern=r"^[\w.,:@/+-]+$")]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
 
 class Partitions(_Part):
@@ -96,16 +98,12 @@ def read(path: Path | None = None) -> Names:
 
 @cache
 def _read(path: Path) -> Names:
-    import yaml
-
     if not path.exists():
         if os.environ.get(VARIABLE) == str(path):
             raise SteleError(f"{VARIABLE} names {path}, which does not exist: copy profiles/slurm/cluster.example.yaml")
         return Names()
     try:
-        return Names.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")) or {})
-    except yaml.YAMLError as error:
-        raise SteleError(f"{path}: no YAML: {' '.join(str(error).split())}") from None
+        return Names.model_validate(read_yaml(path))
     except ValidationError as error:
         raise SteleError("\n".join(_explain(path, found) for found in error.errors())) from None
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stele import arguments
 from stele.cluster import asked, ran, usage_summary
 from stele.cluster.accounting import Account, accounts
 from stele.cluster.ran import Ran
@@ -61,7 +62,9 @@ COLUMNS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--logs", required=True, help="the folder of a scale's logs, as logs/paper")
-    parser.add_argument("--output", type=Path, default=Path("results/usage.csv"), help="(default: %(default)s)")
+    parser.add_argument(
+        "--output", type=arguments.output(".csv"), default=Path("results/usage.csv"), help="(default: %(default)s)"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from stele import outputs, progress, records
+from stele import arguments, outputs, progress, records
 from stele.corpora.decompress import read_blocks
 from stele.corpora.sentences import split_sentences, tidy
 from stele.documents import Document, DocumentWriter
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", required=True, help="the corpus' own language code")
     parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
     parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the shards")
-    parser.add_argument("--limit", type=int, help="take this many documents only")
+    parser.add_argument("--limit", type=arguments.whole, help="take this many documents only")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from stele.errors import SteleError
+from stele.reading import reading
 
 CHUNK = 1 << 20  # compressed bytes read at once, and the most that is decompressed at once
 _MAGIC = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z"}
@@ -19,11 +20,8 @@ _MAGIC = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x1f\x8b": "gzip", b"PK\x03\x04"
 
 def compression_of(path: Path) -> str:
     """ "bzip2", "xz" or "plain", by the file's first bytes; other compressions and empty files are refused."""
-    try:
-        with open(path, "rb") as handle:
-            start = handle.read(8)
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such file; fetch the dataset first") from None
+    with reading(path, advice="fetch the dataset first"), open(path, "rb") as handle:
+        start = handle.read(8)
     if not start:
         raise SteleError(f"{path}: empty file; delete it and fetch it again")
     found = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "plain")

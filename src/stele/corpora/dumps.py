@@ -235,7 +235,7 @@ def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Pag
     text = revision.findtext("{*}text") or "" if revision is not None else ""
     model = revision.findtext("{*}model") or "wikitext" if revision is not None else "wikitext"
     namespace = element.findtext("{*}ns")  # absent before format 0.6
-    number = int(namespace) if namespace and namespace.lstrip("-").isdigit() else site.prefix(title)[0]
+    number = int(namespace) if re.fullmatch("-?[0-9]{1,9}", namespace or "") else site.prefix(title)[0]
     return Page(
         title,
         0 if number is None else number,

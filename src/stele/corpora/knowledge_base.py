@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from stele import outputs, progress, records
+from stele import arguments, outputs, progress, records
 from stele.corpora import resolve
 from stele.corpora.titles import Site
 from stele.documents import read_batches
@@ -39,8 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--documents", required=True, nargs="+", type=Path, metavar="RECORD", help="all shards of the wiki, in order"
     )
     parser.add_argument("--page-entities", required=True, type=Path, metavar="RECORD", help="record.json of the table")
-    parser.add_argument("--memory-mb", required=True, type=int, help="memory of the job; its joins spill")
-    parser.add_argument("--threads", required=True, type=int, help="threads of the joins")
+    parser.add_argument("--memory-mb", required=True, type=arguments.whole, help="memory of the job; its joins spill")
+    parser.add_argument("--threads", required=True, type=arguments.whole, help="threads of the joins")
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
 
 

@@ -8,15 +8,14 @@ formats): names that a wiki still accepts, and its words for a redirect.
 from __future__ import annotations
 
 import gzip
-import json
 import re
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.corpora.titles import Site
 from stele.errors import SteleError
+from stele.reading import parse_json, reading
 
 LARGEST = 16 << 20  # bytes of the file: Wikimedia's have some 200 kB
 # what redirects begin with (MediaWiki's languages/messages): needed for exports before format 0.4, which mark none
@@ -41,7 +40,7 @@ class Siteinfo(NamedTuple):
 
 def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | None]], more: Siteinfo) -> Site:
     """The Site of an export's header: its `names` are (number, name) as written there; they come before `more`'s."""
-    own = {name: int(key) for key, name in names if name and (key or "").lstrip("-").isdigit()}
+    own = {name: int(key) for key, name in names if name and re.fullmatch("-?[0-9]{1,9}", key or "")}
     return Site(language, case != "case-sensitive", {**more.names, **own})
 
 
@@ -49,16 +48,14 @@ def read_siteinfo(path: Path | None) -> Siteinfo:
     """What the file beside a dump adds; nothing without one. A damaged file is an error that names it."""
     if path is None:
         return Siteinfo({}, ())
-    try:
+    what = "siteinfo of a wiki", "fetch it again or remove it"
+    with reading(path, *what):
         with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as handle:
             text = handle.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise SteleError(f"{path}: more than {LARGEST >> 20} MB unpacked: no siteinfo of a wiki; fetch it again")
-        answer = json.loads(text)["query"]
+        answer = parse_json(text, path, *what)["query"]
         return Siteinfo(_names(answer), _words(answer))
-    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise SteleError(f"{path}: not a readable siteinfo of a wiki ({reason}); fetch it again or remove it") from None
 
 
 def _names(answer: Mapping[str, Any]) -> dict[str, int]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from stele.errors import SteleError
+from stele.reading import reading
 
 TABLE, COLUMNS = "wb_items_per_site", ("ips_row_id", "ips_item_id", "ips_site_id", "ips_site_page")
 LONGEST = 1 << 27  # bytes of a line; the server that wrote it takes 16 MB at most
@@ -78,20 +78,18 @@ def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None])
 
 def _lines(path: Path, progress: Callable[[int], None]) -> Iterator[bytes]:
     seen = 0
-    try:
-        with open(path, "rb") as raw, gzip.GzipFile(fileobj=raw) as plain, io.BufferedReader(plain, 1 << 20) as lines:
-            while line := lines.readline(LONGEST + 1):
-                if len(line) > LONGEST:
-                    raise SteleError(f"{path}: a line of more than {LONGEST >> 20} MB: not a mysqldump")
-                yield line
-                progress(raw.tell() - seen)
-                seen = raw.tell()
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such file; fetch the dataset first") from None
-    except EOFError:
-        raise SteleError(f"{path}: gzip data end in the middle: a truncated file; fetch it again") from None
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise SteleError(f"{path}: damaged gzip data ({error}); delete the file and fetch it again") from None
+    with (
+        reading(path, "mysqldump", "fetch it again"),
+        open(path, "rb") as raw,
+        gzip.GzipFile(fileobj=raw) as plain,
+        io.BufferedReader(plain, 1 << 20) as lines,
+    ):
+        while line := lines.readline(LONGEST + 1):
+            if len(line) > LONGEST:
+                raise SteleError(f"{path}: a line of more than {LONGEST >> 20} MB: not a mysqldump")
+            yield line
+            progress(raw.tell() - seen)
+            seen = raw.tell()
 
 
 def _rows(line: bytes, wanted: pa.Array, where: str) -> tuple[int, Rows]:

@@ -12,6 +12,7 @@ import gc
 import hashlib
 import json
 import logging
+import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from stele import outputs, progress, records
+from stele import arguments, outputs, progress, records
 from stele.corpora.dump_files import DumpFiles, find_dump, missing_pages
 from stele.corpora.dumps import Page, can_be_shared, read_dump
 from stele.corpora.sentences import split_sentences
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
     parser.add_argument("--shard", default="1/1", help="i/n: the i-th of n shards, from 1 (default: %(default)s)")
     parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the shards")
-    parser.add_argument("--limit", type=int, help="take this many documents only")
+    parser.add_argument("--limit", type=arguments.whole, help="take this many documents only")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -176,7 +177,7 @@ def _repeated(digests: array[int]) -> int:
 def parse_shard(text: str) -> tuple[int, int]:
     """(i, n) of "i/n" with 1 <= i <= n."""
     first, slash, last = text.partition("/")
-    if not (slash and first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
+    if not (slash and re.fullmatch("[0-9]{1,9}/[0-9]{1,9}", f"{first}/{last}") and 1 <= int(first) <= int(last)):
         raise SteleError(f"--shard {text}: want i/n with i from 1 to n, for example 1/4")
     return int(first), int(last)
 

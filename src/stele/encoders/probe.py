@@ -7,11 +7,11 @@ Swahili). The probe makes that an error.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from stele.errors import SteleError
 from stele.outputs import atomic_write_json
+from stele.reading import read_object, reading
 
 PROBE_FILE = "probe.json"
 PROBE_TEXTS = (
@@ -49,10 +49,8 @@ def check_probe(folder: Path, tokenizer) -> None:
     path = Path(folder) / PROBE_FILE
     if not path.exists():
         return
-    try:
-        saved = json.loads(path.read_text(encoding="utf-8"))["ids"]
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise SteleError(f"{path}: not a tokenizer probe ({error!r}); make the encoder again") from None
+    with reading(path, "tokenizer probe", "make the encoder again"):
+        saved = read_object(path)["ids"]
     found = tokenizer_probe(tokenizer)["ids"]
     if saved == found:
         return

@@ -7,15 +7,16 @@ because leaving a module out would give other vectors without a word.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from stele.encoders.spec import EncodingSpec, make_spec
-from stele.encoders.tokenizer import load_tokenizer, read_json
+from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.tokenizer import read_json as read_settings
 from stele.errors import SteleError
 from stele.outputs import atomic_write_json
 from stele.paths import inside
+from stele.reading import read_json, reading
 
 MODULES_FILE = "modules.json"
 SUPPORTED = ("Transformer", "Pooling", "Dense", "Normalize")
@@ -34,6 +35,11 @@ PASSAGE_PROMPTS = ("document", "passage", "corpus")  # the names that encode_doc
 def read_modules(folder: Path) -> EncodingSpec:
     """The spec that a sentence-transformers folder states by its modules and prompts."""
     folder = Path(folder)
+    with reading(folder, "sentence-transformers folder", "get the folder again"):
+        return _read_modules(folder)
+
+
+def _read_modules(folder: Path) -> EncodingSpec:
     modules = _modules(folder)
     length = _read_length(folder)
     query_prompt, passage_prompt = _read_prompts(folder)
@@ -58,7 +64,8 @@ def read_heads(folder: Path, width: int) -> list:
     heads = []
     for name, path in _modules(folder):
         if name == "Dense":
-            heads.append(_read_dense(path, width))
+            with reading(path, "Dense module", "get the folder again"):
+                heads.append(_read_dense(path, width))
             width = heads[-1][0].out_features
     return heads
 
@@ -66,13 +73,9 @@ def read_heads(folder: Path, width: int) -> list:
 def _modules(folder: Path) -> list[tuple[str, Path]]:
     """(module name, its folder) in order; names are the last part of the class path, which moved between versions."""
     path = folder / MODULES_FILE
-    try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
+    with reading(path, "list of modules with type and path", "get the folder again"):
+        listed = read_json(path)
         modules = [(entry["type"].rsplit(".", 1)[-1], entry["path"]) for entry in listed]
-    except (UnicodeDecodeError, json.JSONDecodeError, TypeError, KeyError, AttributeError) as error:
-        raise SteleError(
-            f"{path}: want a list of modules with type and path ({error!r}); get the folder again"
-        ) from None
     for name, _ in modules:
         if name not in SUPPORTED:
             raise SteleError(f"{folder}: module {name!r} is not supported; supported are {', '.join(SUPPORTED)}")
@@ -91,7 +94,7 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
 def _read_length(folder: Path) -> int:
     """The maximum length; settings of the Transformer module that would change vectors are refused."""
     path = folder / "sentence_bert_config.json"
-    settings = read_json(path)
+    settings = read_settings(path)
     if settings.get("do_lower_case"):
         raise SteleError(f"{path}: do_lower_case is not supported; lower-case in the tokenizer's normaliser instead")
     text = (settings.get("modality_config") or {}).get("text") or {}
@@ -103,14 +106,14 @@ def _read_length(folder: Path) -> int:
             raise SteleError(f"{path}: {key}: {found!r} is not supported; want {want!r}")
     length = settings.get("max_seq_length")
     if length is None:
-        limits = [read_json(folder / "tokenizer_config.json").get("model_max_length", 10**9)]
-        limits.append(read_json(folder / "config.json").get("max_position_embeddings", 512))
+        limits = [read_settings(folder / "tokenizer_config.json").get("model_max_length", 10**9)]
+        limits.append(read_settings(folder / "config.json").get("max_position_embeddings", 512))
         length = min(limits)
     return int(length)
 
 
 def _read_pooling(path: Path) -> str:
-    settings = read_json(path)
+    settings = read_settings(path)
     if "pooling_mode" in settings:
         given = settings["pooling_mode"]
         modes = [given] if isinstance(given, str) else list(given)
@@ -125,7 +128,7 @@ def _read_pooling(path: Path) -> str:
 
 def _read_prompts(folder: Path) -> tuple[str, str]:
     """The prompts of queries and passages, chosen as encode_query and encode_document choose them."""
-    settings = read_json(folder / "config_sentence_transformers.json")
+    settings = read_settings(folder / "config_sentence_transformers.json")
     prompts = {name: text or "" for name, text in (settings.get("prompts") or {}).items()}
     default = prompts.get(settings.get("default_prompt_name") or "", "")
     passage = next((prompts[name] for name in PASSAGE_PROMPTS if name in prompts), default)
@@ -134,7 +137,7 @@ def _read_prompts(folder: Path) -> tuple[str, str]:
 
 def _has_segments(folder: Path) -> bool:
     """Whether pairs get token types 0 and 1: the tokenizer makes them and the model has an embedding for both."""
-    types = read_json(folder / "config.json").get("type_vocab_size", 0)
+    types = read_settings(folder / "config.json").get("type_vocab_size", 0)
     return types > 1 and "token_type_ids" in load_tokenizer(folder).model_input_names
 
 
@@ -143,7 +146,7 @@ def _read_dense(folder: Path, width: int):
     from safetensors.torch import load_file
 
     path = folder / "config.json"
-    settings = read_json(path)
+    settings = read_settings(path)
     activation = str(settings.get("activation_function", "Tanh")).rsplit(".", 1)[-1]
     if activation not in ACTIVATIONS:
         raise SteleError(f"{path}: activation {activation!r} is not supported; supported are {', '.join(ACTIVATIONS)}")

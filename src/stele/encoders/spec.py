@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from stele.errors import SteleError, unknown
 from stele.outputs import atomic_write_json
+from stele.reading import read_object
+from stele.strict import STRICT, said
 
 SPEC_FILE = "encoding.json"
 Kind = Literal["query", "passage"]
@@ -32,7 +33,7 @@ class EncodingSpec(BaseModel):
     query_prompt, passage_prompt   text put before every query or passage
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = STRICT
 
     pooling: Literal["cls", "mean", "pooler"]
     normalize: bool = False
@@ -90,7 +91,7 @@ def make_spec(values: Mapping[str, Any] | EncodingSpec, where: str = "encoding")
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "values"
-        raise SteleError(f"{where}: {key}: {first['msg']} (found {first['input']!r})") from None
+        raise SteleError(f"{where}: {key}: {said(first)}") from None
 
 
 def check_keys(values: Mapping[str, Any], where: str) -> None:
@@ -109,10 +110,4 @@ def read_spec(folder: Path) -> EncodingSpec | None:
     path = Path(folder) / SPEC_FILE
     if not path.exists():
         return None
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise SteleError(f"{path}: not readable as JSON ({error}); make the encoder again") from None
-    if not isinstance(values, dict):
-        raise SteleError(f"{path}: want an object, found {type(values).__name__}; make the encoder again")
-    return make_spec(values, str(path))
+    return make_spec(read_object(path, "encoding", "make the encoder again"), str(path))

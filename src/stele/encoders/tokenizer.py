@@ -5,13 +5,13 @@ Apart from the trunk, so that what only tokenises (mining) does not depend on ho
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
+from stele.reading import read_object, reading
 
 
 def load_tokenizer(folder: Path):
@@ -24,11 +24,8 @@ def load_tokenizer(folder: Path):
     folder = Path(folder)
     stated = str(read_json(folder / "tokenizer_config.json").get("tokenizer_class", ""))
     dpr = stated.startswith("DPR") or read_json(folder / "config.json").get("model_type") == "dpr"
-    try:
-        with quiet():
-            tokenizer = (BertTokenizer if dpr else AutoTokenizer).from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise SteleError(f"{folder}: no usable tokenizer ({first_line(error)}); want tokenizer.json") from None
+    with reading(folder, "tokenizer", "want tokenizer.json"), quiet():
+        tokenizer = (BertTokenizer if dpr else AutoTokenizer).from_pretrained(folder, local_files_only=True)
     name = type(tokenizer).__name__
     if name.startswith("DPR") or not getattr(tokenizer, "is_fast", False):
         raise SteleError(
@@ -58,15 +55,7 @@ def quiet() -> Iterator[None]:
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object from a file; {} where there is no such file."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise SteleError(f"{path}: not readable as JSON ({error}); get the folder again") from None
-    if not isinstance(value, dict):
-        raise SteleError(f"{path}: want an object, found {type(value).__name__}; get the folder again")
-    return value
+    return read_object(path, advice="get the folder again") if path.exists() else {}
 
 
 def first_line(error: Exception) -> str:

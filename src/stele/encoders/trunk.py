@@ -6,8 +6,9 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from stele.encoders.tokenizer import first_line, quiet
+from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
+from stele.reading import reading
 from stele.records import read_record
 
 # model families whose hidden states of layer k are what a k-layer model would return (no normalisation after the last)
@@ -33,11 +34,8 @@ def load_trunk(
 
     folder = Path(folder)
     _want_safetensors(folder)
-    try:
-        with quiet():
-            config = AutoConfig.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise SteleError(f"{folder}: no usable config.json ({first_line(error)}); want a model folder") from None
+    with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
     _set_layer(config, layer, folder)
     if dropout is not None:
         for name in DROPOUTS:
@@ -75,20 +73,17 @@ def _read_weights(folder: Path, config: Any, pooler: bool, seed: int | None) -> 
     if built is None:
         raise SteleError(f"{folder}: model type {config.model_type!r} is no encoder that transformers knows")
     optional = "add_pooling_layer" in inspect.signature(built.__init__).parameters
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed or 0)
-            return AutoModel.from_pretrained(
-                folder,
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-                **({"add_pooling_layer": pooler} if optional else {}),
-            )
-    except (OSError, ValueError, RuntimeError) as error:
-        raise SteleError(f"{folder}: its weights cannot be loaded ({first_line(error)})") from None
+    with reading(folder, "folder of weights"), quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed or 0)
+        return AutoModel.from_pretrained(
+            folder,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+            **({"add_pooling_layer": pooler} if optional else {}),
+        )
 
 
 def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
@@ -119,14 +114,11 @@ def _want_safetensors(folder: Path) -> None:
 
 
 def _has_pooler(folder: Path) -> bool:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     for path in sorted(folder.glob("*.safetensors")):
-        try:
-            with safe_open(path, framework="numpy") as weights:
-                names = list(weights.keys())
-        except (SafetensorError, OSError) as error:
-            raise SteleError(f"{path}: not a readable safetensors file ({first_line(error)}); get it again") from None
+        with reading(path, "safetensors file"), safe_open(path, framework="numpy") as weights:
+            names = list(weights.keys())
         if any("pooler." in name for name in names):
             return True
     return False

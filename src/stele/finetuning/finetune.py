@@ -14,10 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from stele import records
+from stele import arguments, records
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, folder_facts
+from stele.reading import parse_object
 from stele.registry import load_named
 from stele.state_folder import add_state_arguments, drop, own_folder
 
@@ -41,10 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RECORD",
         help="mined hard negatives (retrieval hard_negatives), for a recipe of them",
     )
-    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
-    parser.add_argument("--limit", type=int, help="only so many training and dev examples")
+    parser.add_argument("--limit", type=arguments.whole, help="only so many training and dev examples")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -56,9 +57,8 @@ def run(args: argparse.Namespace) -> None:
     from stele.training import loop
     from stele.training.device import place
     from stele.training.division import divide
-    from stele.training.recipe import read_json
 
-    values = read_json(args.recipe)
+    values = parse_object(args.recipe, "--recipe")
     recipe = parse_recipe(values)
     if args.limit is not None and args.limit < 2:
         raise SteleError(f"--limit: want at least 2, found {args.limit}")

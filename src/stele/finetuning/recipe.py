@@ -6,13 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from stele.encoders.spec import EncodingSpec
 from stele.errors import SteleError, unknown
+from stele.strict import STRICT, Betas, said
 from stele.training.optimisation import Optimisation
 
-AVERAGE_RANK = re.compile(r"average_rank_from_epoch_(\d+)")
+AVERAGE_RANK = re.compile(r"average_rank_from_epoch_([0-9]{1,6})")
 
 
 class TrainingSet(BaseModel):
@@ -21,7 +22,7 @@ class TrainingSet(BaseModel):
     A plain name is the module's.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     module: str
     data: list[str] | None = None
@@ -44,7 +45,7 @@ class FinetuningRecipe(BaseModel):
     Neither depends on the number of devices.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     training_set: TrainingSet
     dev_set: TrainingSet | None = Field(None, description="for choosing a checkpoint: its split dev")
@@ -79,10 +80,10 @@ class FinetuningRecipe(BaseModel):
     learning_rate: float = Field(gt=0)
     warmup_steps: int = Field(ge=0)
     schedule: Literal["linear", "constant", "polynomial"] = "linear"
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
-    clip_norm: float | None = None
+    betas: Betas = (0.9, 0.999)
+    eps: float = Field(1e-8, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    clip_norm: float | None = Field(None, gt=0)
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     threads: int = Field(1, ge=1)
     save_every_seconds: float = Field(60.0, ge=0)
@@ -158,5 +159,5 @@ def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> Finetuni
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        found = f" (found {first['input']!r})" if key and first["type"] != "missing" else ""
-        raise SteleError(f"{where}: {key + ': ' if key else ''}{first['msg']}{found}") from None
+        text = said(first) if key and first["type"] != "missing" else first["msg"]
+        raise SteleError(f"{where}: {key + ': ' if key else ''}{text}") from None

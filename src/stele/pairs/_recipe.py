@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from types import ModuleType
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from stele.errors import SteleError, unknown
+from stele.reading import parse_object
 from stele.registry import load_named, module_names
+from stele.strict import STRICT, said
 
 METHODS = "stele.pairs"
 COMMANDS = {"mine", "knowledge_pairs", "tokenise", "pair_statistics"}  # modules of that package that are no method
@@ -18,7 +19,7 @@ SPECIAL = 2  # special tokens that training puts around a segment: lengths in re
 class MiningRecipe(BaseModel):
     """Keys of a mining method; each method adds its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     method: str
 
@@ -33,12 +34,9 @@ def parse_recipe(text: str, where: str = "--recipe", step: str = "") -> tuple[Mo
     `step` names the function that the method must have: `examples` for `pairs mine`, `candidates` for `pairs
     knowledge_pairs` and what follows.
     """
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"{where}: not JSON ({error}); found {text[:80]!r}") from None
+    values = parse_object(text, where)
     methods = sorted(set(module_names(METHODS)) - COMMANDS)
-    if not isinstance(values, dict) or not isinstance(values.get("method"), str):
+    if not isinstance(values.get("method"), str):
         raise SteleError(
             f"{where}: want an object with the key `method`, one of {', '.join(methods)}; found {text[:80]!r}"
         )
@@ -56,4 +54,4 @@ def parse_recipe(text: str, where: str = "--recipe", step: str = "") -> tuple[Mo
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "values"
-        raise SteleError(f"{where}: {key}: {first['msg']} (found {first['input']!r})") from None
+        raise SteleError(f"{where}: {key}: {said(first)}") from None

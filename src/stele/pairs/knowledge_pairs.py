@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from stele import knowledge_base, outputs, records
+from stele import arguments, knowledge_base, outputs, records
 from stele.errors import SteleError
 from stele.pairs._knowledge import OF_TOKENS, PAIRS, Candidates, Knowledge, KnowledgeRecipe, sample, unpack
 from stele.pairs._knowledge_texts import BUCKET, Pair, Spool, fetch, kept
@@ -50,9 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD[,RECORD...]", help="shards in order"
     )
-    parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
-    parser.add_argument("--memory-mb", required=True, type=int, help="of the job; a quarter for its join of links")
-    parser.add_argument("--threads", type=int, default=1, help="of the join (default: %(default)s)")
+    parser.add_argument("--seed", required=True, type=arguments.seed, help="of all random choices, at least 0")
+    parser.add_argument(
+        "--memory-mb", required=True, type=arguments.whole, help="of the job; a quarter for its join of links"
+    )
+    parser.add_argument("--threads", type=arguments.whole, default=1, help="of the join (default: %(default)s)")
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
 
 

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from types import ModuleType
 
-from stele import outputs, progress, records
+from stele import arguments, outputs, progress, records
 from stele.documents import read_sentences
 from stele.errors import SteleError
 from stele.pairs._recipe import MiningRecipe, parse_recipe
@@ -34,10 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--documents", required=True, nargs="+", type=Path, metavar="RECORD", help="records of the documents, in order"
     )
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
-    parser.add_argument("--seed", required=True, type=int, help="of all random choices, at least 0")
-    parser.add_argument("--most", type=int, metavar="N", help="keep a sample of at most N examples; default: all")
+    parser.add_argument("--seed", required=True, type=arguments.seed, help="of all random choices, at least 0")
+    parser.add_argument(
+        "--most", type=arguments.whole, metavar="N", help="keep a sample of at most N examples; default: all"
+    )
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
-    parser.add_argument("--limit", type=int, metavar="N", help="take this many documents only")
+    parser.add_argument("--limit", type=arguments.whole, metavar="N", help="take this many documents only")
 
 
 def run(args: argparse.Namespace) -> None:

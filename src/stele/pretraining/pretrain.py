@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele import records
+from stele import arguments, records
 from stele.outputs import atomic_directory, folder_facts
+from stele.reading import parse_object
 from stele.state_folder import add_state_arguments, drop, own_folder
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="STORE:PART=RECORD",
         help="records of the mined examples of a language or a pair, e.g. mlm:en=work/.../record.json clk:en-fr=...",
     )
-    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
     parser.add_argument(
         "--output", required=True, type=Path, metavar="RECORD", help="to be written, in a folder of its own"
@@ -46,9 +47,9 @@ def run(args: argparse.Namespace) -> None:
     from stele.training.device import place
     from stele.training.division import divide
     from stele.training.masking import vocabulary
-    from stele.training.recipe import parse_recipe, read_json
+    from stele.training.recipe import parse_recipe
 
-    values = read_json(args.recipe)
+    values = parse_object(args.recipe, "--recipe")
     recipe, given = parse_recipe(values), parse_pairs(args.pairs)
     base, inputs, where = args.base.parent, {"base": args.base, **given}, place()
     model, tokenizer = load_base(base, recipe.dropout, args.seed)

@@ -20,12 +20,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from stele import records
+from stele import arguments, records
 from stele.benchmarks.types import Query, Search
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, atomic_write_json, facts_digest, file_facts
 from stele.progress import track
+from stele.reading import parse_object
 from stele.registry import load_named
 from stele.retrieval import bm25_anserini, bm25_index, bm25_search, bm25_terms
 from stele.retrieval.bm25_search import Hits, Parameters, choose, reciprocal_rank
@@ -44,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", required=True, help="JSON: split, and the k1 and b that are tried on it")
     add_data_argument(parser)
     parser.add_argument("--anserini", type=Path, metavar="RECORD", help="search with the Anserini in this folder")
-    parser.add_argument("--depth", type=int, default=100, help="passages a query")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
+    parser.add_argument("--threads", type=arguments.whole, default=1)
     add_state_arguments(parser)
     parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
 
@@ -208,11 +209,8 @@ def expected(job: Job, search: Search) -> int | None:
 
 def parse_recipe(text: str) -> dict[str, Any]:
     """The recipe: the split that parameters are chosen on, and the k1 and b that are tried."""
-    try:
-        recipe = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"--recipe: not JSON: {error}") from None
-    if not isinstance(recipe, dict) or set(recipe) != set(KEYS):
+    recipe = parse_object(text, "--recipe")
+    if set(recipe) != set(KEYS):
         raise SteleError(f"--recipe: want an object with {', '.join(KEYS)}; found {text[:80]}")
     for name, most in (("k1", float("inf")), ("b", 1)):
         values = recipe[name]

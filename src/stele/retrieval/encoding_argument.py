@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING, Any
 
-from stele.errors import SteleError
+from stele.reading import parse_object
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -18,13 +17,7 @@ def add_encoding_argument(parser: argparse.ArgumentParser) -> None:
 
 def parse_encoding(text: str) -> dict[str, Any] | None:
     """The values given, None for none."""
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f'--encoding: not JSON ({error}); want for example \'{{"pooling": "mean"}}\'') from None
-    if not isinstance(value, dict):
-        raise SteleError(f"--encoding: want a JSON object, found {text!r}")
-    return value or None
+    return parse_object(text, "--encoding") or None
 
 
 def given_encoder(args: argparse.Namespace) -> Encoder:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from stele import records
+from stele import arguments, records
 from stele.benchmarks.types import Passage
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
@@ -50,8 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--training-set", required=True, metavar="MODULE", help="a module of stele/benchmarks")
     parser.add_argument("--encoder", type=Path, required=True, help="record.json in a fine-tuned encoder's folder")
     add_data_argument(parser)
-    parser.add_argument("--depth", type=int, required=True, help="negatives a question")
-    parser.add_argument("--threads", type=int, help="CPU threads; default: as many as torch takes")
+    parser.add_argument("--depth", type=arguments.whole, required=True, help="negatives a question")
+    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     add_state_arguments(parser)
     parser.add_argument("--output", type=Path, required=True, metavar="RECORD", help="to be written, in its own folder")
 

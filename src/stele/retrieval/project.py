@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stele import records
+from stele import arguments, records
 from stele.benchmarks import tatoeba
 from stele.csv_files import write_csv
 from stele.data_argument import add_data_argument, data_folders, data_records
@@ -29,8 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
     add_encoding_argument(parser)
     add_data_argument(parser)
-    parser.add_argument("--threads", type=int, help="CPU threads; default: as many as torch takes")
-    parser.add_argument("--output", type=Path, required=True, help="projection_{language}.csv; the record as .json")
+    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
+    parser.add_argument(
+        "--output", type=arguments.output(".csv"), required=True, help="projection_{language}.csv; the record as .json"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from stele import records
+from stele import arguments, records
 from stele.benchmarks.types import Passage, Query, Search
 from stele.data_argument import add_data_argument, counted, data_folders, data_records
 from stele.errors import SteleError
@@ -44,12 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
     add_encoding_argument(parser)
     add_data_argument(parser)
-    parser.add_argument("--depth", type=int, default=100, help="passages a query")
-    parser.add_argument("--threads", type=int, help="CPU threads; default: as many as torch takes")
+    parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
+    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     add_state_arguments(parser)
     parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
     parser.add_argument("--keep-index", type=Path, help="keep vectors.npy and ids.npy of each pool in this folder")
-    parser.add_argument("--limit", type=int, help="only so many queries a search, and few passages besides their own")
+    parser.add_argument(
+        "--limit", type=arguments.whole, help="only so many queries a search, and few passages besides their own"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

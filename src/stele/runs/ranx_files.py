@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
+from stele.reading import reading
 from stele.runs.run import Run, make_run
 
 COLUMNS = ("q_id", "doc_id", "score")
@@ -22,8 +24,16 @@ def from_json(value: dict[str, Any], path: Path) -> Run:
                 raise SteleError(f"{path}: query {query!r}, passage {name!r}: the score must be a number: {score!r}")
             queries.append(query)
             passages.append(name)
-            scores.append(score)
+            scores.append(_float(score))
     return make_run(queries, passages, scores, path)
+
+
+def _float(score: int | float) -> float:
+    """A JSON number; what no float holds is infinite, which no run may have."""
+    try:
+        return float(score)
+    except OverflowError:
+        return math.inf
 
 
 def from_parquet(path: Path) -> Run:
@@ -32,10 +42,8 @@ def from_parquet(path: Path) -> Run:
     import pyarrow.compute
     import pyarrow.parquet
 
-    try:
+    with reading(path, "Parquet file"):
         table = pyarrow.parquet.read_table(path)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise SteleError(f"{path}: not a readable Parquet file ({error})") from None
     if missing := [name for name in COLUMNS if name not in table.column_names]:
         found = ", ".join(table.column_names)
         raise SteleError(f"{path}: no column {missing[0]!r}; want {', '.join(COLUMNS)}, found {found}")

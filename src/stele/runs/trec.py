@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stele.errors import SteleError
 from stele.outputs import atomic_file
 from stele.paths import relative
+from stele.reading import reading
 from stele.runs.run import Run, make_run
 
 COLUMNS = ("query", "q0", "passage", "rank", "score", "tag")
@@ -86,28 +86,23 @@ def _read_carefully(path: Path) -> Run:
 
 
 def _is_gzipped(path: Path) -> bool:
-    try:
-        with open(path, "rb") as handle:
-            return handle.read(2) == b"\x1f\x8b"
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such run file") from None
+    with reading(path, "TREC run"), open(path, "rb") as handle:
+        return handle.read(2) == b"\x1f\x8b"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """(line number, line) of the lines that are not blank, all of them UTF-8."""
     number = 0
-    try:
-        with (gzip.open if _is_gzipped(path) else open)(path, "rb") as handle:
-            for number, line in enumerate(handle, start=1):
-                if number == 1:
-                    line = line.removeprefix(_BOM)
-                line.decode("utf-8")
-                if line.strip():
-                    yield number, line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise SteleError(f"{path}: the gzip file is cut short or damaged after line {number} ({error})") from None
-    except UnicodeDecodeError as error:
-        raise SteleError(f"{path}, line {number}: not UTF-8 ({error})") from None
+    with (
+        reading(lambda: f"{path}, line {number}" if number else str(path), "TREC run"),
+        (gzip.open if _is_gzipped(path) else open)(path, "rb") as handle,
+    ):
+        for number, line in enumerate(handle, start=1):
+            if number == 1:
+                line = line.removeprefix(_BOM)
+            line.decode("utf-8")
+            if line.strip():
+                yield number, line
 
 
 def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stele import records
+from stele import arguments, records
 from stele.errors import SteleError
 from stele.outputs import digest
 from stele.scoring.aggregate import over_seeds
@@ -15,7 +15,7 @@ SAME = ("benchmark", "model", "setting", "averaged")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=Path, nargs="+", required=True, metavar="RESULT.json")
-    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--output", type=arguments.output(".json"), required=True)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-from stele import csv_files, records
+from stele import arguments, csv_files, records
 from stele.benchmarks.types import Data
 from stele.data_argument import add_data_argument, data_folders, data_paths
 from stele.errors import SteleError, unknown
@@ -70,12 +70,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", nargs="+", metavar="NAME", help="all that every system has, unless given")
     parser.add_argument("--test", default="fisher", metavar="fisher|t_test", help="(default: %(default)s)")
     parser.add_argument("--correction", default="holm", metavar="holm|bonferroni|none", help="(default: %(default)s)")
-    parser.add_argument("--level", type=float, default=0.05, help="of significance (default: %(default)s)")
-    parser.add_argument("--permutations", type=int, help=f"of fisher (default: {fisher.PERMUTATIONS:,}, the fewest)")
-    parser.add_argument("--seed", type=int, default=0, help="of permutations and bootstrap (default: %(default)s)")
+    parser.add_argument("--level", type=arguments.number, default=0.05, help="of significance (default: %(default)s)")
+    parser.add_argument(
+        "--permutations", type=arguments.whole, help=f"of fisher (default: {fisher.PERMUTATIONS:,}, the fewest)"
+    )
+    parser.add_argument(
+        "--seed", type=arguments.seed, default=0, help="of permutations and bootstrap (default: %(default)s)"
+    )
     parser.add_argument("--average", metavar="macro|micro", help="the results' own, unless given; else macro")
-    parser.add_argument("--output", type=Path, metavar="FILE.json", help="the comparisons with their record")
-    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the comparisons as a table")
+    parser.add_argument(
+        "--output", type=arguments.output(".json"), metavar="FILE.json", help="the comparisons with their record"
+    )
+    parser.add_argument("--csv", type=arguments.output(".csv"), metavar="FILE.csv", help="the comparisons as a table")
 
 
 def run(args: argparse.Namespace) -> None:

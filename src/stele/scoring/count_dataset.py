@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from pathlib import Path
 
-from stele import records
+from stele import arguments, records
 from stele.data_argument import add_data_argument, data_folders, data_records
 from stele.errors import SteleError
 from stele.outputs import digest
@@ -21,7 +20,7 @@ EVERYTHING = "all"  # the language of a count over all languages, or of none
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="a file of stele/scoring/statistics")
     add_data_argument(parser)
-    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--output", type=arguments.output(".json"), required=True)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,14 +7,14 @@ do not count. Heads that came with a checkpoint and are not used (pooler, vocabu
 from __future__ import annotations
 
 import argparse
-import json
 import struct
 from math import prod
 from pathlib import Path
 
-from stele import records
+from stele import arguments, records
 from stele.errors import SteleError
 from stele.outputs import digest
+from stele.reading import parse_json, reading
 from stele.scoring.score import parse_seeds
 
 UNUSED = ("pooler.", "cls.", "lm_head.")
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoder", type=Path, required=True, help="record.json in the folder of a checkpoint")
     parser.add_argument("--model", required=True)
     parser.add_argument("--seeds", required=True, metavar="pt0-ft0")
-    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--output", type=arguments.output(".json"), required=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -64,10 +64,10 @@ def _is_unused(name: str) -> bool:
 
 def _shapes(path: Path) -> dict[str, list[int]]:
     """Tensor name -> shape: 8 bytes of length, then a JSON header (the safetensors format)."""
-    try:
-        with open(path, "rb") as handle:
-            (size,) = struct.unpack("<Q", handle.read(8))
-            header = json.loads(handle.read(size))
-        return {name: tensor["shape"] for name, tensor in header.items() if name != "__metadata__"}
-    except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SteleError(f"{path}: not a safetensors file ({error})") from None
+    with reading(path, "safetensors file"), open(path, "rb") as handle:
+        (size,) = struct.unpack("<Q", handle.read(8))
+        header = parse_json(handle.read(min(size, path.stat().st_size)), path, "safetensors file")
+        shapes = {name: [int(n) for n in tensor["shape"]] for name, tensor in header.items() if name != "__metadata__"}
+        if any(n < 0 for shape in shapes.values() for n in shape):
+            raise ValueError("a shape is negative")
+        return shapes

@@ -12,8 +12,6 @@ record of vectors (JSON)    what `retrieval encode_pairs` writes, with vectors/ 
 from __future__ import annotations
 
 import gzip
-import json
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,9 +21,12 @@ import numpy as np
 from stele import records
 from stele.benchmarks.types import Search
 from stele.errors import SteleError
+from stele.reading import parse_json, reading
 from stele.runs import ranx_files
 from stele.runs.run import Run, make_run
 from stele.runs.trec import read_run, runs_of
+
+GZIP = b"\x1f\x8b"
 
 
 @dataclass
@@ -53,6 +54,11 @@ class Output:
 
 def read_output(given: str) -> Output:
     """Reads a file (or two embedding files, joined by a comma) of any of the formats."""
+    with reading(given, "system's output"):
+        return _read_output(given)
+
+
+def _read_output(given: str) -> Output:
     if given.lower().endswith(".npy"):
         return _embeddings(given)
     path = Path(given)
@@ -66,21 +72,20 @@ def read_output(given: str) -> Output:
 
 def _start(path: Path) -> bytes:
     """The first bytes of a file, unpacked, without a byte order mark."""
-    try:
+    with reading(path):
         with open(path, "rb") as handle:
             start = handle.read(64)
-        if start.startswith(b"\x1f\x8b"):
+        if start.startswith(GZIP):
             with gzip.open(path) as handle:
                 start = handle.read(64)
-    except (FileNotFoundError, IsADirectoryError):
-        raise SteleError(f"{path}: no such file") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise SteleError(f"{path}: the gzip file is cut short or damaged ({error})") from None
     return start.removeprefix(b"\xef\xbb\xbf")
 
 
 def _json(path: Path) -> Output:
-    value = _load(path)
+    with reading(path):
+        content = path.read_bytes()
+        content = gzip.decompress(content) if content.startswith(GZIP) else content
+    value = parse_json(content, path)
     if isinstance(value, list):
         return _xor_predictions(value, path)
     if isinstance(value.get("searches"), dict):
@@ -94,27 +99,6 @@ def _json(path: Path) -> Output:
         return Output(path, {None: ranx_files.from_json(value, path)})
     found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
     raise SteleError(f"{path}: want {{query: {{passage: score}}}} or {{question: answer}}, found values of {found}")
-
-
-def _load(path: Path) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            again = next(name for i, name in enumerate(names) if name in names[:i])
-            raise SteleError(f"{path}: {again!r} is there twice in one object")
-        return found
-
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).decode("utf-8-sig")
-        return json.loads(text, object_pairs_hook=once)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise SteleError(f"{path}: the gzip file is cut short or damaged ({error})") from None
-    except UnicodeDecodeError as error:
-        raise SteleError(f"{path}: not UTF-8 ({error})") from None
-    except json.JSONDecodeError as error:
-        raise SteleError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
 
 
 def _xor_predictions(items: list[Any], path: Path) -> Output:
@@ -170,12 +154,8 @@ def _pair(paths: list[Path]) -> tuple[np.ndarray, np.ndarray]:
     """Two arrays [n, d] whose lines belong together."""
     arrays = []
     for path in paths:
-        try:
+        with reading(path, "npy file"):
             array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except FileNotFoundError:
-            raise SteleError(f"{path}: no such file") from None
-        except (ValueError, OSError, EOFError) as error:
-            raise SteleError(f"{path}: not a readable npy file ({error})") from None
         if array.ndim != 2 or array.dtype.kind != "f" or not len(array):
             raise SteleError(f"{path}: want floats [sentences, dimension], found {array.dtype} {list(array.shape)}")
         if not np.isfinite(array).all():

@@ -14,6 +14,7 @@ from pathlib import Path
 from stele.benchmarks._files import open_text
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
+from stele.reading import reading
 
 FILES = ("abbrev_types.txt", "collocations.tab", "sent_starters.txt", "ortho_context.tab")
 
@@ -48,11 +49,8 @@ def word_tokenizer(folder: Path) -> Callable[[str], list[str]]:
         "ortho_context": ("ortho_context.tab", decoder.tab2intdict),
     }
     for attribute, (name, read) in readers.items():
-        try:
-            with open_text(folder / name) as handle:
-                setattr(parameters, attribute, read(handle))
-        except (ValueError, IndexError, UnicodeDecodeError) as error:
-            raise SteleError(f"{folder / name}: not a file of a Punkt model ({error})") from None
+        with reading(folder / name, "file of a Punkt model"), open_text(folder / name) as handle:
+            setattr(parameters, attribute, read(handle))
     sentences, words = PunktSentenceTokenizer(parameters), NLTKWordTokenizer()
 
     def tokenize(text: str) -> list[str]:

@@ -16,9 +16,8 @@ import argparse
 import logging
 import os
 import re
-from pathlib import Path
 
-from stele import catalogue, records
+from stele import arguments, catalogue, records
 from stele.data_argument import RECORD, add_data_argument, data_folders, data_paths
 from stele.errors import SteleError
 from stele.outputs import digest, file_facts, sha256
@@ -40,9 +39,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="run", help="what the system is called (default: %(default)s)")
     parser.add_argument("--setting", default="given", help="how it was trained (default: %(default)s)")
     parser.add_argument("--seeds", default="pt0-ft0", help="of pretraining and of fine-tuning (default: %(default)s)")
-    parser.add_argument("--output", type=Path, metavar="FILE.json", help="the result with its record")
-    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="the values by metric and language")
-    parser.add_argument("--queries", type=Path, metavar="FILE", help="the values per query, .parquet or .csv")
+    parser.add_argument(
+        "--output", type=arguments.output(".json"), metavar="FILE.json", help="the result with its record"
+    )
+    parser.add_argument(
+        "--csv", type=arguments.output(".csv"), metavar="FILE.csv", help="the values by metric and language"
+    )
+    parser.add_argument(
+        "--queries",
+        type=arguments.output(".parquet", ".csv"),
+        metavar="FILE",
+        help="the values per query, .parquet or .csv",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -113,7 +121,7 @@ def parse_seeds(text: str) -> dict[str, int]:
     >>> parse_seeds("pt0-ft2")
     {'pretraining': 0, 'finetuning': 2}
     """
-    found = re.fullmatch(r"pt(\d+)-ft(\d+)", text)
+    found = re.fullmatch(r"pt([0-9]{1,10})-ft([0-9]{1,10})", text)
     if not found:
         raise SteleError(f"--seeds: want pt0-ft0 (the seeds of pretraining and of fine-tuning), found {text!r}")
     return {"pretraining": int(found[1]), "finetuning": int(found[2])}

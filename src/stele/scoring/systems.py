@@ -93,12 +93,13 @@ def _searches(name, benchmark: ModuleType, data: Data, outputs, languages: Colle
         raise unknown("search", wrong, {s.name for s in possible}, "--run")
     if wrong := set(languages or ()) - {s.language for s in possible}:
         raise unknown("language", min(wrong), {s.language for s in possible}, "--languages")
-    return [
-        search
-        for search in possible
-        if (languages is None or search.language in languages)
-        and (not named or None in {s for s, _ in outputs} or search.name in named or search.language in named)
-    ]
+    asked = [search for search in possible if languages is None or search.language in languages]
+    if not named or None in {s for s, _ in outputs}:
+        return asked
+    chosen = [search for search in asked if search.name in named or search.language in named]
+    if unused := sorted(parts & {search.language for search in asked} - {search.language for search in chosen}):
+        logger.warning("--data: judgments of %s, of which no run is given; they are not scored", ", ".join(unused))
+    return chosen
 
 
 def _right(benchmark: ModuleType, data: Data, search: Search) -> Mapping[str, Any]:
@@ -139,11 +140,35 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[Search, Mapping
         case.add(search, list(right))
         case.runs[search.name] = run
         case.missing[search.name] = sum(query not in run for query in right)
+        if len(rights) > 1 and right and case.missing[search.name] == len(right):
+            files = ", ".join(str(output.path) for _, output in outputs)
+            raise SteleError(
+                f"{files}: no query of {search.name} in it, of which {len(right)} are judged; give its run, or leave "
+                "its judgments out (--languages names those that are scored)"
+            )
+        _check_collection(search, run, right)
         (case.answers if hasattr(benchmark, "answers") else case.relevant).extend(right.values())
     if texts:
         case.texts_of = lambda pool, names: {name: texts[name] for name in names}
     elif hasattr(benchmark, "texts"):
         case.texts_of = lambda pool, names: benchmark.texts(case.data, pool, names)
+
+
+def _check_collection(search: Search, run: Run, right: Mapping[str, Any]) -> None:
+    """Says where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
+    judged = {name for own in right.values() if isinstance(own, Mapping) for name in own}
+    if judged and len(run) and not _any_in(run.names, judged):
+        logger.warning(
+            "%s: none of its %d judged passages is in the run (judged %s, retrieved %s): are both of one collection?",
+            search.name, len(judged), min(judged), run.names[0].as_py(),
+        )  # fmt: skip
+
+
+def _any_in(names, wanted: Collection[str]) -> bool:
+    import pyarrow
+    import pyarrow.compute
+
+    return pyarrow.compute.any(pyarrow.compute.is_in(names, pyarrow.array(wanted, names.type))).as_py()
 
 
 def _refuse_ambiguous(output: Output, queries: Iterable[str], owners: Mapping[str, list[Search]]) -> None:

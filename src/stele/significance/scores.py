@@ -18,6 +18,7 @@ from stele import csv_files, records
 from stele.errors import Damaged, SteleError
 from stele.integrity import rebuild
 from stele.outputs import sha256
+from stele.reading import reading
 
 if TYPE_CHECKING:
     import pyarrow
@@ -92,7 +93,11 @@ def read_queries(path: Path) -> Scores:
     Raises SteleError for a file of another kind, damaged or empty, missing columns, a value that is no finite number,
     and a query that is there twice.
     """
-    table = _table(path)
+    with reading(path, "file of scores per query"):
+        return _read_queries(path, _table(path))
+
+
+def _read_queries(path: Path, table: pyarrow.Table) -> Scores:
     if len(set(table.column_names)) < len(table.column_names):
         raise SteleError(f"{path}: a column is there twice (found {', '.join(table.column_names)})")
     metrics = [name for name in table.column_names if name not in KEYS]
@@ -115,18 +120,15 @@ def _table(path: Path) -> pyarrow.Table:
     import pyarrow.parquet
 
     names = dict.fromkeys(KEYS, pyarrow.string())  # ids stay as they are written: 007 is not 7
-    try:
-        if path.suffix == ".parquet":
-            return pyarrow.parquet.read_table(path)
-        if path.suffix == ".csv":
-            table = pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=names))
-            for place, name in enumerate(table.column_names):
-                if name in KEYS:
-                    texts = [text and csv_files.text(text) for text in table[name].to_pylist()]
-                    table = table.set_column(place, name, pyarrow.array(texts, pyarrow.string()))
-            return table
-    except (pyarrow.ArrowException, OSError) as error:
-        raise SteleError(f"{path}: not readable: {str(error).splitlines()[0]}") from None
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path)
+    if path.suffix == ".csv":
+        table = pyarrow.csv.read_csv(path, convert_options=pyarrow.csv.ConvertOptions(column_types=names))
+        for place, name in enumerate(table.column_names):
+            if name in KEYS:
+                texts = [text and csv_files.text(text) for text in table[name].to_pylist()]
+                table = table.set_column(place, name, pyarrow.array(texts, pyarrow.string()))
+        return table
     raise SteleError(f"{path}: want a result (.json) or scores per query (.parquet or .csv)")
 
 

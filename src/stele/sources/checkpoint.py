@@ -29,6 +29,7 @@ from stele.catalogue.hub import (
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, block_digests, digest
 from stele.paths import relative
+from stele.reading import parse_object
 from stele.records import GENERATED, STAND_IN, start, write_record
 from stele.sources.convert import convert, convert_shards
 from stele.sources.places import Got, Places, places_of
@@ -54,10 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = start()
-    try:
-        source = json.loads(args.source)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"--source: not readable as JSON: {error}") from None
+    source = parse_object(args.source, "--source")
     hub = None if args.path else repository(source)
     args.manifest = args.manifest or _stand_in(args.mirrors, hub)
     places = places_of(args, f"give a folder of your own (models: {{{args.model}: {{checkpoint: FOLDER}}}})")

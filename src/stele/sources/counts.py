@@ -7,14 +7,14 @@ import gzip
 import hashlib
 import json
 import lzma
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from stele.errors import SteleError
 from stele.progress import track
+from stele.reading import parse_json, reading
 from stele.registry import Registry
 
 KINDS: Registry = Registry("way to count")
@@ -25,24 +25,20 @@ LARGE = 256 << 20  # bytes from which on counting shows its progress
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """A file to read, decompressed as its suffix says; damage found on the way is an error that names the file."""
-    try:
-        with open(path, "rb") as raw:
-            if path.suffix in OPEN:
-                with OPEN[path.suffix](raw, "rb") as handle:
-                    yield handle
-            else:
-                yield raw
-    except (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # damage has no number of the system
-            raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
-        raise SteleError(f"{path}: damaged ({error}); fetch it again") from None
+    with reading(path, advice="fetch it again"), open(path, "rb") as raw:
+        if path.suffix in OPEN:
+            with OPEN[path.suffix](raw, "rb") as handle:
+                yield handle
+        else:
+            yield raw
 
 
 @KINDS.register("lines")
 def lines(path: Path) -> int:
     """Lines, the last one with or without its newline."""
     count, last = 0, b"\n"
-    size = path.stat().st_size
+    with reading(path):
+        size = path.stat().st_size
     total = None if path.suffix == ".gz" else size >> 20  # how much a packed file holds is not known beforehand
     with opened(path) as handle:
         blocks = iter(lambda: handle.read(1 << 20), b"")
@@ -68,13 +64,13 @@ def rows(path: Path) -> int:
 @KINDS.register("squad_questions")
 def squad_questions(path: Path) -> int:
     """Questions of a file in SQuAD's format."""
-    return sum(len(paragraph["qas"]) for paragraph in _paragraphs(path))
+    return _of_paragraphs(path, "qas")
 
 
 @KINDS.register("squad_sentences")
 def squad_sentences(path: Path) -> int:
     """Sentences of a file in SQuAD's format with LAReQA's sentence breaks."""
-    return sum(len(paragraph["sentences"]) for paragraph in _paragraphs(path))
+    return _of_paragraphs(path, "sentences")
 
 
 @KINDS.register("mentions")
@@ -82,13 +78,12 @@ def mentions(path: Path) -> dict[str, int]:
     """Mentions by language in Mewsli-X's wikinews_mentions files (one article a line)."""
     found: dict[str, int] = {}
     with opened(path) as handle:
-        try:
-            for line in handle:
-                article = json.loads(line)
+        for number, line in enumerate(handle, start=1):
+            where = f"{path}, line {number}"
+            with reading(where, "line in Mewsli-X's format", "want context.language and mentions"):
+                article = parse_json(line, where)
                 language = article["context"]["language"]
                 found[language] = found.get(language, 0) + len(article["mentions"])
-        except (KeyError, TypeError):
-            raise SteleError(f"{path}: not in Mewsli-X's format (want context.language and mentions)") from None
     return found
 
 
@@ -126,10 +121,8 @@ def parallel_lines(path: Path, other: Path) -> int:
     return here
 
 
-def _paragraphs(path: Path) -> Iterator[Mapping[str, Any]]:
-    with opened(path) as handle:
-        try:
-            for article in json.load(handle)["data"]:
-                yield from article["paragraphs"]
-        except (KeyError, TypeError):
-            raise SteleError(f"{path}: not in SQuAD's format (want data, paragraphs, qas)") from None
+def _of_paragraphs(path: Path, what: str) -> int:
+    """How many entries the lists called `what` have in all paragraphs of a file in SQuAD's format."""
+    with opened(path) as handle, reading(path, "file in SQuAD's format", f"want data, paragraphs, {what}"):
+        found = parse_json(handle.read(), path)
+        return sum(len(paragraph[what]) for article in found["data"] for paragraph in article["paragraphs"])

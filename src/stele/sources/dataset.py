@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele import catalogue
+from stele import arguments, catalogue
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
 from stele.errors import SteleError
 from stele.outputs import atomic_directory, block_digests, digest
+from stele.reading import parse_object
 from stele.records import BEGINNING, GENERATED, start, write_record
 from stele.sources import places
 from stele.sources.counts import KINDS
@@ -37,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--part", required=True, help="a language, or all")
     parser.add_argument("--languages", nargs="*", default=None, metavar="L", help="of a part `all`; default: all")
     parser.add_argument("--date", help="of a dump, YYYYMMDD; default: the catalogue's")
-    parser.add_argument("--first", type=int, metavar="N", help="of a corpus: its first N documents or pages only")
+    parser.add_argument(
+        "--first", type=arguments.whole, metavar="N", help="of a corpus: its first N documents or pages only"
+    )
     parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
     places.add_arguments(parser)
     parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
@@ -100,11 +103,8 @@ def _source(args: argparse.Namespace) -> dict[str, Any]:
     if args.source is None:
         generated = args.manifest is not None
         return resolve(args.dataset, args.part, args.languages, generated=generated, date=args.date or None)
-    try:
-        entry = json.loads(args.source)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"--source: not readable as JSON: {error}") from None
-    if not isinstance(entry, dict) or "files" not in entry:
+    entry = parse_object(args.source, "--source")
+    if "files" not in entry:
         raise SteleError("--source: want an entry of catalogue/datasets.yaml as a JSON object (no 'files' in it)")
     table = catalogue.load("languages") if "part" not in entry else {}
     languages = args.languages

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from stele.errors import SteleError
 from stele.outputs import atomic_write_json
+from stele.reading import read_object
 
 
 def read_pins(path: Path) -> dict[str, str]:
     """Address -> sha256 of its first download; empty where there was none."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
-    except (UnicodeDecodeError, ValueError, TypeError):
-        raise SteleError(f"{path}: not readable as JSON; delete it to pin the files anew") from None
+    return read_object(path, advice="delete it to pin the files anew") if path.exists() else {}
 
 
 def pin(path: Path, found: Mapping[str, str]) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from stele import arguments
 from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
 from stele.sources.beginning import Beginning, Local, Remote
@@ -202,8 +203,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mirrors", nargs="*", default=[], metavar="M", help="folders or addresses with {host}/{path}")
     parser.add_argument("--offline", action="store_true", help="ask mirrors only")
     parser.add_argument("--state", type=Path, required=True, help="folder for downloads under way")
-    parser.add_argument("--attempts", type=int, default=Policy.attempts, help="tries in a row without progress")
-    parser.add_argument("--backoff", type=float, default=Policy.base, help="seconds before the second try")
+    parser.add_argument(
+        "--attempts", type=arguments.whole, default=Policy.attempts, help="tries in a row without progress"
+    )
+    parser.add_argument("--backoff", type=arguments.number, default=Policy.base, help="seconds before the second try")
 
 
 def places_of(args: argparse.Namespace, own: str) -> Places:

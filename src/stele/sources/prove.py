@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from stele import reading
 from stele.catalogue.hub import CONFIG, MODULES, VOCABULARY, WEIGHTS
 from stele.errors import SteleError
 from stele.paths import relative
@@ -19,10 +19,7 @@ TEXTS = ("What is a stele?", "Стела — камень с текстом.", "
 
 def read_json(path: Path) -> Any:
     """A JSON file of a checkpoint; a damaged one is an error that names it."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise SteleError(f"{path}: not readable as JSON ({error}); fetch it again") from None
+    return reading.read_json(path, advice="fetch it again")
 
 
 def read_weight_map(index: Path) -> dict[str, str]:

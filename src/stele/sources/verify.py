@@ -10,6 +10,7 @@ from typing import Any
 
 from stele.errors import SteleError
 from stele.progress import track
+from stele.reading import reading
 
 LARGE = 256 << 20  # bytes from which on checking shows its progress
 ALGORITHMS = ("sha256", "sha1", "md5")
@@ -70,7 +71,8 @@ def is_checkable(expected: Mapping[str, Any]) -> bool:
 def read_checksums(path: Path | str) -> dict[str, str]:
     """File name -> digest out of a list as sha1sum and its like write it (dumps.wikimedia.org's *-sha1sums.txt)."""
     found: dict[str, str] = {}
-    text = Path(path).read_text(encoding="utf-8", errors="replace")
+    with reading(path):
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from stele import arguments
 from stele.errors import SteleError
 from stele.outputs import atomic_file
 
@@ -25,7 +26,7 @@ LATEXMK = ("latexmk", "-norc", "-xelatex", "-interaction=nonstopmode", "-halt-on
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tex", type=Path, default=Path("results/tables/all_tables.tex"), help="default: %(default)s")
-    parser.add_argument("--output", type=Path, help="default: the same name with .pdf")
+    parser.add_argument("--output", type=arguments.output(".pdf"), help="default: the same name with .pdf")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from stele.errors import SteleError
+from stele.reading import read_object
 from stele.tables.spec import Table, explain
 from stele.tables.spec_parts import Strict
 
@@ -97,11 +97,7 @@ def load_context(path: Path | str | None) -> Context:
     if path is None:
         return Context()
     try:
-        return Context.model_validate(json.loads(Path(path).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such file") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise SteleError(f"{path}: not readable as JSON: {error}") from None
+        return Context.model_validate(read_object(path, "context of tables"))
     except ValidationError as error:
         raise explain(error, str(path)) from None
 

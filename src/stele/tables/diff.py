@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from stele import arguments
 from stele.csv_files import write_csv
 from stele.errors import SteleError
 from stele.significance import paired, scores
@@ -49,7 +50,9 @@ class Difference:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", nargs=2, type=Path, metavar="RESULTS", help="A and B")
     parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="folder (default: %(default)s)")
-    parser.add_argument("--csv", type=Path, metavar="FILE.csv", help="every cell that differs, with full values")
+    parser.add_argument(
+        "--csv", type=arguments.output(".csv"), metavar="FILE.csv", help="every cell that differs, with full values"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -17,12 +17,14 @@ from typing import Any, TypeVar
 
 from stele.errors import SteleError
 from stele.outputs import sha256
+from stele.reading import reading
 from stele.records import read_record
 from stele.tables.cell import Found, Results, absent, find
 from stele.tables.context import Context
 from stele.tables.figure_spec import Figure, Panel, Series
 from stele.tables.targets import Ask, resolve
 
+DRAWN = ("file of a figure", "remove it and run again")  # what is read here, and what to do with a damaged one
 T = TypeVar("T")
 
 
@@ -125,10 +127,8 @@ def find_file(context: Context, results: Results, asked: Ask, read: Callable[[Pa
         if record.get("content") != sha256(path):
             raise SteleError(f"{path}: not the file that its record describes; remove it and run again")
         data = read(path)
-    except (SteleError, OSError) as error:
+    except SteleError as error:
         return Found("unreadable", str(error)), None
-    except (TypeError, ValueError) as error:
-        return Found("unreadable", f"{path}: {error}; remove it and run again"), None
     return Found("measured", languages=asked.languages, labels=tuple(sorted(record.get("labels", ())))), data
 
 
@@ -142,10 +142,11 @@ def _path(context: Context, results: Results, asked: Ask) -> Path | None:
 def read_projection(path: Path, languages: list[str]) -> Projection:
     """A file of projected sentences; each line has one point in each language."""
     points: dict[str, dict[int, tuple[float, float]]] = {language: {} for language in languages}
-    for row in _rows(path, ("line", "language", "x", "y")):
-        if row["language"] not in points:
-            raise SteleError(f"{path}: want the languages {' and '.join(languages)}, found {row['language']!r}")
-        points[row["language"]][int(row["line"])] = float(row["x"]), float(row["y"])
+    with reading(path, *DRAWN):
+        for row in _rows(path, ("line", "language", "x", "y")):
+            if row["language"] not in points:
+                raise SteleError(f"{path}: want the languages {' and '.join(languages)}, found {row['language']!r}")
+            points[row["language"]][int(row["line"])] = float(row["x"]), float(row["y"])
     first, second = points.values()
     if not first or first.keys() != second.keys():
         raise SteleError(f"{path}: want a point in each language for every line; remove it and run again")
@@ -157,7 +158,8 @@ def read_projection(path: Path, languages: list[str]) -> Projection:
 
 def read_lengths(path: Path) -> Lengths:
     """A file of counted lengths."""
-    counts = [(int(row["tokens"]), int(row["documents"])) for row in _rows(path, ("tokens", "documents"))]
+    with reading(path, *DRAWN):
+        counts = [(int(row["tokens"]), int(row["documents"])) for row in _rows(path, ("tokens", "documents"))]
     if not counts:
         raise SteleError(f"{path}: no document is counted in it; remove it and run again")
     return Lengths(sorted(counts))

@@ -29,7 +29,9 @@ class Axis(Strict):
     label: str
     unit: str = Field("", description="printed behind the label, in brackets")
     factor: float = Field(1, description="what is shown is the value times this")
-    range: tuple[float, float] | None = Field(None, description="as the paper prints it, in what is shown")
+    range: tuple[float, float] | None = Field(
+        None, strict=False, description="as the paper prints it, in what is shown"
+    )
     ticks: list[float] = Field([], description="as the paper prints them")
 
 

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stele import records
+from stele import arguments, records
 from stele.errors import SteleError
 from stele.outputs import atomic_write_json, sha256
 from stele.results import result_files
@@ -20,7 +20,7 @@ OF_THE_RUN = (NAME, "usage.csv", "usage.md", "usage.svg")  # itself, and times: 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="(default: %(default)s)")
-    parser.add_argument("--output", type=Path, help="default: manifest.json in the folder")
+    parser.add_argument("--output", type=arguments.output(".json"), help="default: manifest.json in the folder")
 
 
 def run(args: argparse.Namespace) -> None:

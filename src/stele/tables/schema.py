@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from stele import arguments
 from stele.outputs import atomic_write_json
 from stele.tables.figure_spec import figure_schema
 from stele.tables.spec import Table
@@ -17,7 +18,9 @@ def schema() -> dict[str, Any]:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", type=Path, default=Path("paper_tables/schema.json"), help="of tables")
+    parser.add_argument(
+        "--output", type=arguments.output(".json"), default=Path("paper_tables/schema.json"), help="of tables"
+    )
     parser.add_argument(
         "--output-figures", type=Path, default=Path("paper_tables/figure.schema.json"), help="of figures"
     )

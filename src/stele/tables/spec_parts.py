@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from stele.strict import STRICT
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.]*$")]
 Direction = Literal["higher", "lower", "none"]  # none: counts and the like, where no number is better
@@ -17,7 +19,7 @@ Direction = Literal["higher", "lower", "none"]  # none: counts and the like, whe
 class Strict(BaseModel):
     """A part of a spec; keys it does not know are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
 
 class Target(Strict):

@@ -15,6 +15,7 @@ def _shares(ratio: tuple[float, float]) -> tuple[float, float]:
 
 CropRatio = Annotated[
     tuple[float, float],
+    Field(strict=False),  # YAML and JSON have lists
     AfterValidator(_shares),
     Field(description="shortest and longest crop, as shares of the stretch that it is taken from"),
 ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
+
+from stele.strict import STRICT, Betas
 
 if TYPE_CHECKING:
     import torch
@@ -13,16 +15,16 @@ if TYPE_CHECKING:
 class Optimisation(BaseModel):
     """AdamW with warm-up and decay. The number of threads is part of it: it changes the bytes of the result."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     steps: int = Field(ge=1)
     learning_rate: float = Field(gt=0)
     warmup_steps: int = Field(0, ge=0)
     schedule: Literal["linear", "constant", "polynomial"] = "linear"
     power: float = Field(1.0, gt=0)
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
+    betas: Betas = (0.9, 0.999)
+    eps: float = Field(1e-8, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
     decay_all: bool = Field(True, description="False: no decay on biases and normalisation weights (BERT's own code)")
     clip_norm: float | None = Field(None, gt=0)
     precision: Literal["float32", "bfloat16", "float16"] = "float32"

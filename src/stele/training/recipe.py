@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from stele.errors import SteleError, unknown
-from stele.registry import load_named
+from stele.registry import load_named, module_names
+from stele.strict import STRICT, Betas, said
 from stele.training.optimisation import Optimisation
 
 OBJECTIVES = "stele.training.objectives"
@@ -24,7 +24,7 @@ class PretrainingRecipe(BaseModel):
     loss, so a step's loss is the mean over its groups.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = STRICT
 
     objective: str
     languages: list[str] | None = Field(None, description="train on these only; None: all that pairs are given for")
@@ -44,11 +44,11 @@ class PretrainingRecipe(BaseModel):
     warmup_steps: int = Field(0, ge=0, description="with equal_compute_to: the share of the steps that it has there")
     schedule: Literal["linear", "constant", "polynomial"] = "linear"
     power: float = Field(1.0, gt=0, description="of the polynomial schedule")
-    betas: tuple[float, float]
-    eps: float
-    weight_decay: float
+    betas: Betas
+    eps: float = Field(gt=0)
+    weight_decay: float = Field(ge=0)
     decay_all: bool = True
-    clip_norm: float | None
+    clip_norm: float | None = Field(gt=0)
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     threads: int = Field(1, ge=1)
     save_every_seconds: float = Field(60.0, ge=0)
@@ -98,7 +98,9 @@ def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> Pretrain
     """Validates a recipe with the model of its objective; what is wrong is said with the key and what is valid."""
     if "objective" not in values:
         raise SteleError(f"{where}: give `objective`, the name of a file in training/objectives")
-    model = recipe_model(str(values["objective"]))
+    if values["objective"] not in (known := module_names(RECIPES)):
+        raise unknown("objective", str(values["objective"]), known, where)
+    model = recipe_model(values["objective"])
     extra = sorted(set(values) - set(model.model_fields))
     if extra:
         raise unknown("key", extra[0], model.model_fields, where)
@@ -107,21 +109,10 @@ def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> Pretrain
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        found = f" (found {first['input']!r})" if key and first["type"] != "missing" else ""
-        raise SteleError(f"{where}: {key + ': ' if key else ''}{first['msg']}{found}") from None
+        text = said(first) if key and first["type"] != "missing" else first["msg"]
+        raise SteleError(f"{where}: {key + ': ' if key else ''}{text}") from None
     if (recipe.steps is None) == (recipe.equal_compute_to is None):
         raise SteleError(f"{where}: give either `steps` or `equal_compute_to`, one of the two")
     if recipe.steps and recipe.snapshots and max(recipe.snapshots) > recipe.steps:
         raise SteleError(f"{where}: snapshots: step {max(recipe.snapshots)} is past the last one, {recipe.steps}")
     return recipe
-
-
-def read_json(text: str) -> dict[str, Any]:
-    """The recipe that a command is given as JSON text; anything but an object is an error."""
-    try:
-        values = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"--recipe: not JSON ({error})") from None
-    if not isinstance(values, dict):
-        raise SteleError(f"--recipe: want a JSON object, found {type(values).__name__}")
-    return values

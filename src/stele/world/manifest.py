@@ -6,12 +6,12 @@ manifest of its own beside its files: `{mirror}/huggingface.co/{owner}/{name}/ma
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
+from stele.reading import read_object
 
 NAME = "manifest.json"
 HUB = "huggingface.co"
@@ -30,12 +30,9 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     """Reads a manifest; a missing or damaged one is an error that says how to make it again."""
     path = Path(path)
     again = "delete the folder and run the rule that writes it again"
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no manifest, so this generated mirror is not finished; {again}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise SteleError(f"{path}: not a readable manifest ({error}); {again}") from None
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
+    if not path.exists():
+        raise SteleError(f"{path}: no manifest, so this generated mirror is not finished; {again}")
+    manifest = read_object(path, "manifest", again)
+    if not isinstance(manifest.get("files"), dict):
         raise SteleError(f"{path}: not a manifest (no 'files' in it); {again}")
     return manifest

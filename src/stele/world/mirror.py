@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import logging
 import os
 import shutil
@@ -20,11 +19,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+from stele import arguments
 from stele.errors import SteleError
 from stele.outputs import digest
 from stele.progress import track
+from stele.reading import parse_object
 from stele.records import GENERATED, start, write_record
 from stele.world.manifest import HUB, NAME, path_of
 from stele.world.writers.library import Library
@@ -52,7 +52,7 @@ PART = ".generating."  # prefix of the folders of an unfinished run
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", required=True, help="the scale's `world` block, as JSON")
     parser.add_argument("--languages", nargs="+", required=True, metavar="L")
-    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--seed", type=arguments.seed, required=True)
     parser.add_argument("--output", type=Path, required=True, help="manifest.json in the folder of the mirror")
     parser.add_argument(
         "--user-data", type=Path, required=True, help="folder for what upstream does not give out freely"
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     from stele.world.sizes import world_sizes
 
     clock = start()
-    block, languages = read_block(args.world), args.languages
+    block, languages = parse_object(args.world, "--world"), args.languages
     sizes = world_sizes(block)
     mirror = args.output.parent
     with unfinished(mirror) as part, unfinished(args.user_data) as licensed:
@@ -98,17 +98,6 @@ def run(args: argparse.Namespace) -> None:
         licensed=site.licensed,
     )
     log.info("%d files, %.1f MB", len(site.files), sum(e["bytes"] for e in site.files.values()) / 1e6)
-
-
-def read_block(text: str) -> dict[str, Any]:
-    """The `world` block given as JSON text."""
-    try:
-        block = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"--world: not readable as JSON: {error}") from None
-    if not isinstance(block, dict):
-        raise SteleError(f"--world: want a JSON object, found {type(block).__name__}")
-    return block
 
 
 @contextmanager

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from stele.errors import SteleError
+from stele.strict import STRICT, said
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
+Length = Annotated[int, Field(ge=1)]
+Range = Annotated[tuple[Length, Length], Field(strict=False)]  # YAML and JSON have lists
 
 
 class _Sizes(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
 
 class Pools(_Sizes):
@@ -66,8 +69,8 @@ class WorldSizes(_Sizes):
     adjectives: Annotated[int, Field(ge=2)] = 12
     topics: Annotated[int, Field(ge=1)] = 12
     web_documents: Count = 600
-    web_sentences: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] = (8, 16)
-    paragraph_sentences: tuple[Annotated[int, Field(ge=1)], Annotated[int, Field(ge=1)]] = (2, 4)
+    web_sentences: Range = (8, 16)
+    paragraph_sentences: Range = (2, 4)
     pools: Pools = Pools()
     questions: Mapping[str, QuestionCounts] = {
         "nq": QuestionCounts(train=2000, dev=100, test=150),
@@ -89,4 +92,4 @@ def world_sizes(block: Mapping[str, Any], where: str = "world") -> WorldSizes:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, (where, *first["loc"])))
-        raise SteleError(f"{key}: {first['msg']} (found {first['input']!r})") from None
+        raise SteleError(f"{key}: {said(first)}") from None

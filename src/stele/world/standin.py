@@ -10,15 +10,15 @@ beside the record), from where the checkpoint rule fetches it like a real one. A
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import os
 from pathlib import Path
 from typing import Any
 
-from stele import records
+from stele import arguments, records
 from stele.errors import SteleError
 from stele.outputs import folder_facts
+from stele.reading import parse_object
 from stele.state_folder import add_state_arguments, drop, own_folder
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mirror", required=True, type=Path, help="of generated text, where it is published")
     parser.add_argument("--languages", required=True, nargs="+", metavar="L")
     parser.add_argument("--base", nargs="*", default=[], type=Path, metavar="RECORD", help="those it continues from")
-    parser.add_argument("--seed", required=True, type=int)
+    parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
     parser.add_argument("--output", required=True, type=Path, metavar="RECORD")
 
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
     from stele.world.standins import _publish
     from stele.world.standins._recipe import Given, parse
 
-    values = read_json(args.recipe)
+    values = parse_object(args.recipe, "--recipe")
     module, recipe = parse(values)
     bases = [base_folder(args.mirror, path) for path in args.base]
     if len(bases) != module.BASES:
@@ -100,13 +100,6 @@ def run(args: argparse.Namespace) -> None:
     )
     drop(state)
     log.info("%s: %s", args.checkpoint, made.outcome["losses"])
-
-
-def read_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise SteleError(f"--recipe: not JSON ({error})") from None
 
 
 def base_folder(mirror: Path, record: Path) -> Path:

@@ -21,7 +21,7 @@ class Recipe(PretrainingRecipe):
     sentences: int = Field(ge=2, description="most sentences of a document")
     sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
     layers: int = Field(ge=1, description="layers of the document encoder")
-    mu: float = Field(ge=0, description="weight of the dynamic bias")
+    mu: float = Field(ge=0, le=1, description="weight of the dynamic bias")
     temperature: float = Field(gt=0)
     intra_negatives: bool = Field(True, description="other sentences of the same document are negatives")
     projector: Literal["none", "shared", "asymmetric"]

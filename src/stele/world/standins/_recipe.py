@@ -8,10 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from stele.errors import SteleError, unknown
 from stele.registry import load_named
+from stele.strict import STRICT
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -22,7 +23,7 @@ KINDS = "stele.world.standins"
 class Part(BaseModel):
     """Keys that are not known are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+    model_config = STRICT
 
 
 class Tokenizer(Part):

@@ -1,0 +1,129 @@
+"""The boundary between files from outside and the readers of them: whatever is wrong is one error that names the file.
+
+A reader checks what it knows can be wrong and says so in its own words. What a parser finds beyond that (damage, wrong
+types, nesting without end, a folder in place of a file) is said here, once for all readers.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stele.errors import SteleError, disk_full
+
+AGAIN = "get it again"
+_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may be half a character
+
+
+@contextmanager
+def reading(where: Path | str | Callable[[], str], kind: str = "file", advice: str = AGAIN) -> Iterator[None]:
+    """Whatever goes wrong in the block is a SteleError: the file, what was found, what to do.
+
+    `where` names the file, a function what is only known when it fails (the line); `kind` is what the file should be.
+    Errors of the reader's own words, a full disk and full memory pass unchanged.
+
+    >>> with reading("run.txt", "TREC run"):
+    ...     [][0]
+    Traceback (most recent call last):
+    stele.errors.SteleError: run.txt: not a readable TREC run (IndexError: list index out of range); get it again
+    """
+    try:
+        yield
+    except (SteleError, MemoryError):
+        raise
+    except Exception as error:
+        if disk_full(error):
+            raise
+        raise SteleError(f"{where() if callable(where) else where}: {fault(error, kind)}; {advice}") from error
+
+
+def fault(error: Exception, kind: str = "file") -> str:
+    """What an error of a parser or of the file system says about a file that should be a `kind`."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return "no such file"
+    if isinstance(error, IsADirectoryError):
+        return "a folder, want a file"
+    if isinstance(error, _DAMAGE):
+        return f"the compressed file is cut short or damaged ({error})"
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 ({error})"
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"cannot be read ({error.strerror})"
+    if isinstance(error, json.JSONDecodeError):
+        return f"not a readable {kind}: not JSON ({error})"
+    if isinstance(error, KeyTwice):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return f"not a readable {kind} (nested too deeply)"
+    said = " ".join(str(error).split())[:300]
+    return f"not a readable {kind} ({type(error).__name__}{f': {said}' if said else ''})"
+
+
+def parse_json(text: str | bytes, where: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
+    """A JSON text; `where` begins its errors. Refused besides: a key twice in an object, and half a surrogate pair.
+
+    >>> parse_json('{"a": 1, "a": 2}', "x.json")
+    Traceback (most recent call last):
+    stele.errors.SteleError: x.json: key 'a' is there twice in one object; get it again
+    """
+    with reading(where, kind, advice):
+        if isinstance(text, bytes):
+            text = text.decode("utf-8-sig")
+        value = DECODER.decode(text)
+        check_surrogates(text, value)
+        return value
+
+
+def read_json(path: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
+    """The JSON file `path`."""
+    with reading(path, kind, advice):
+        content = Path(path).read_bytes()
+    return parse_json(content, path, kind, advice)
+
+
+def read_object(path: Path | str, kind: str = "file", advice: str = AGAIN) -> dict[str, Any]:
+    """The JSON file `path`, which must hold one object."""
+    return _object(read_json(path, kind, advice), path, kind, advice)
+
+
+def parse_object(text: str, where: str) -> dict[str, Any]:
+    """The JSON object that a command is given as an argument."""
+    what = "argument", "give a JSON object"
+    return _object(parse_json(text, where, *what), where, *what)
+
+
+def _object(value: Any, where: Path | str, kind: str, advice: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise SteleError(f"{where}: not a readable {kind} (want an object, found {type(value).__name__}); {advice}")
+    return value
+
+
+def check_surrogates(text: str, value: Any) -> None:
+    """ValueError where the value of a JSON text holds half a surrogate pair, which no file could be written with."""
+    if _SURROGATE.search(text):
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a JSON text, unless it has a key twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        again = next(name for number, name in enumerate(names) if name in names[:number])
+        raise KeyTwice(f"key {again!r} is there twice in one object")
+    return found
+
+
+class KeyTwice(ValueError):
+    """An object of a JSON text has a key twice."""
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_once)

@@ -1,0 +1,145 @@
+"""Files of benchmarks and training sets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from stele.benchmarks import clef, jsonl, lareqa, marco, mewsli_x, mlqa, mrtydi, nq, squad, tatoeba, xor_retrieve
+from stele.benchmarks.types import Search
+from stele.scoring import punkt
+from tests.readers.files import Reader, lines, whole
+
+EN, SW = Search("en", "en", "en"), Search("sw", "sw", "sw")
+PASSAGE = {"docid": "7#0", "title": "Tī", "text": "moja mbili"}
+TOPICS = lines(*({"query_id": str(n), "query": f"nini {n}?"} for n in range(4)))
+TRAIN = lines(
+    *(
+        {"query_id": str(n), "query": "nini?", "positive_passages": [PASSAGE], "negative_passages": [PASSAGE]}
+        for n in range(3)
+    )
+)
+CTX = {"title": "T", "text": "one two", "passage_id": "3"}
+DPR = json.dumps(
+    [
+        {
+            "question": f"q{n}",
+            "answers": ["a"],
+            "positive_ctxs": [CTX],
+            "negative_ctxs": [CTX],
+            "hard_negative_ctxs": [CTX],
+        }
+        for n in range(3)
+    ]
+).encode()
+W100 = b'id\ttext\ttitle\n1\t"one ""two"""\tT\n2\tthree four\tU\n'
+XOR = lines(*({"id": str(n), "question": "q?", "answers": ["yes"], "lang": "sw"} for n in range(3)))
+SQUAD = json.dumps(
+    {
+        "data": [
+            {
+                "paragraphs": [
+                    {
+                        "context": "One. Two.",
+                        "sentence_breaks": [[0, 4], [5, 9]],
+                        "sentences": ["One.", "Two."],
+                        "qas": [{"id": "a", "question": "q", "answers": [{"text": "Two", "answer_start": 5}]}],
+                    }
+                ]
+            }
+        ]
+    }
+).encode()
+SPAN = {"start": 0, "end": 3, "text": "One"}
+MENTIONS = lines(
+    {
+        "context": {"language": "en", "text": "One. Two.", "sentence_spans": [{"start": 0, "end": 4}]},
+        "mentions": [{"example_id": "e1", "mention_span": SPAN, "entity_id": "Q7"}],
+    }
+)
+ENTITY = {"entity_id": "Q7", "description": "One. Two.", "description_language": "en", "sentence_spans": [SPAN]}
+PAIRS = lines(
+    {
+        "contextual_mention": {
+            "context": json.loads(MENTIONS)["context"],
+            "mention": json.loads(MENTIONS)["mentions"][0],
+        },
+        "entity": ENTITY,
+    }
+)
+OWN = lines({"query": "q", "positives": [{"title": "t", "text": "x"}], "negatives": [{"text": "y"}], "language": "ru"})
+QRELS = b"q1 0 p1 1\nq1\t0\tp2\t0\nq2 0 p1 -1\n"
+
+
+def of(dataset: str, read: Callable[[dict], Any], part: str = "all") -> Callable[[Path], Any]:
+    """A reader of a dataset that is given as the one file."""
+    return lambda path: read({dataset: {part: path}})
+
+
+BENCHMARKS: dict[str, Reader] = {
+    "mrtydi queries": ("test.jsonl.gz", gzip.compress(TOPICS), of("mrtydi", lambda d: whole(mrtydi.queries(d, SW)))),
+    "mrtydi passages": (
+        "corpus.jsonl",
+        lines(PASSAGE, {**PASSAGE, "docid": "8"}),
+        of("mrtydi_corpus", lambda d: whole(mrtydi.passages(d, "sw"))),
+    ),
+    "mrtydi judgments": ("qrels.test.txt", QRELS, of("mrtydi", lambda d: mrtydi.judgments(d, SW))),
+    "mrtydi training": (
+        "train.jsonl.gz",
+        gzip.compress(TRAIN),
+        of("mrtydi_train", lambda d: whole(mrtydi.training(d, "train"))),
+    ),
+    "marco training": ("train.jsonl", TRAIN, of("msmarco_passage", lambda d: whole(marco.training(d, "train")))),
+    "nq answers": ("nq-test.qa.csv", b"who?\t['a', \"b\"]\nwhat?\t['c']\n", of("nq_test", lambda d: nq.answers(d, EN))),
+    "nq training": ("biencoder-nq-train.json", DPR, of("nq_dpr", lambda d: whole(nq.training(d, "train")))),
+    "nq dev": ("biencoder-nq-dev.json.gz", gzip.compress(DPR), of("nq_dpr", lambda d: whole(nq.training(d, "dev")))),
+    "nq passages": ("psgs_w100.tsv.gz", gzip.compress(W100), of("psgs_w100", lambda d: whole(nq.passages(d, "en")))),
+    "xor texts": (
+        "enwiki_20190201_w100.tsv",
+        W100,
+        of("enwiki_20190201_w100", lambda d: xor_retrieve.texts(d, "en", {"1"})),
+    ),
+    "xor answers": ("xor.jsonl", XOR, of("xor_tydi", lambda d: xor_retrieve.answers(d, SW))),
+    "lareqa": ("en.json", SQUAD, lambda path: lareqa.judgments({"lareqa": {"en": path.parent}}, EN)),
+    "squad": ("train-v1.1.json", SQUAD, of("squad", lambda d: whole(squad.training(d, "train")))),
+    "mlqa": (
+        "test-context-en-question-en.json",
+        SQUAD,
+        of("mlqa", lambda d: mlqa.answers(d, mlqa.searches(["en"])[0])),
+    ),
+    "mewsli_x queries": (
+        "mentions.jsonl",
+        MENTIONS,
+        of("mewsli_x_news", lambda d: whole(mewsli_x.queries(d, Search("en", "en", "all")))),
+    ),
+    "mewsli_x judgments": (
+        "mentions.jsonl",
+        MENTIONS,
+        of("mewsli_x", lambda d: mewsli_x.judgments(d, Search("en", "en", "all"))),
+    ),
+    "mewsli_x passages": (
+        "candidates.jsonl",
+        lines(ENTITY),
+        of("mewsli_x", lambda d: (whole(mewsli_x.passages(d, "all")), whole(mewsli_x.candidate_languages(d)))),
+    ),
+    "mewsli_x training": ("pairs.jsonl", PAIRS, of("mewsli_x", lambda d: whole(mewsli_x.training(d, "train")))),
+    "tatoeba": (
+        "tatoeba.fra-eng.fra",
+        b"un\ndeux\n",
+        lambda path: tatoeba.judgments({"tatoeba": {"fr": path.parent}}, tatoeba.searches(["fr"])[0]),
+    ),
+    "judgments of a collection": (
+        "qrels.txt",
+        QRELS,
+        of("clef", lambda d: clef.judgments(d, clef.searches(["en-de"])[0])),
+    ),
+    "training set of one's own": ("train.jsonl", OWN, of("mine", lambda d: whole(jsonl.training(d, "train")))),
+    "Punkt model": (
+        "ortho_context.tab",
+        b"one\t12\ntwo\t3\n",
+        lambda path: punkt.word_tokenizer(path.parent)("One two."),
+    ),
+}

@@ -1,0 +1,61 @@
+"""How the files of the readers' tests are written, and what a reader is.
+
+A reader is `name -> (file, content, read)`: `read(path)` is called with the path of that file in a folder of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tarfile
+import zipfile
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.csv
+import pyarrow.parquet
+
+Reader = tuple[str, bytes, Callable[[Path], Any]]
+
+
+def whole(items: Iterable[Any]) -> None:
+    deque(items, maxlen=0)
+
+
+def lines(*items: Any) -> bytes:
+    return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items).encode()
+
+
+def packed(table: pyarrow.Table) -> bytes:
+    pyarrow.parquet.write_table(table, buffer := io.BytesIO())
+    return buffer.getvalue()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    with zipfile.ZipFile(buffer := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def tarred(files: dict[str, bytes]) -> bytes:
+    with tarfile.open(fileobj=(buffer := io.BytesIO()), mode="w:gz") as archive:
+        for name, content in files.items():
+            (info := tarfile.TarInfo(name)).size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def array(rows: list) -> bytes:
+    np.save(buffer := io.BytesIO(), np.array(rows, np.float32))
+    return buffer.getvalue()
+
+
+def safetensors() -> bytes:
+    header = json.dumps({"pooler.w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}).encode()
+    return struct.pack("<Q", len(header)) + header + bytes(16)

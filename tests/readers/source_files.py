@@ -1,0 +1,65 @@
+"""Checkpoints, archives, counts and manifests."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from stele.encoders import sentence_transformers_folder, trunk
+from stele.encoders import spec as encoding
+from stele.scoring import count_parameters
+from stele.sources import counts, pins, prove, unpack, verify
+from stele.world import manifest
+from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
+from tests.readers.files import Reader, safetensors, tarred, zipped
+
+MODULES = json.dumps(
+    [
+        {"type": f"sentence_transformers.models.{name}", "path": path}
+        for name, path in (("Transformer", ""), ("Pooling", "1_Pooling"))
+    ]
+).encode()
+SPEC = json.dumps({"pooling": "mean", "normalize": True, "query_length": 64}).encode()
+POOLING = b'{"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": false}'
+SENTENCES = b'{"max_seq_length": 64, "do_lower_case": false}'
+PROMPTS = b'{"prompts": {"query": "q: ", "passage": ""}, "default_prompt_name": null}'
+MODEL = b'{"model_type": "bert", "type_vocab_size": 1, "max_position_embeddings": 64, "hidden_size": 4}'
+MANIFEST = json.dumps({"files": {"a.org/b": {"sha256": "ab", "bytes": 3}}}).encode()
+FILES = {"one/a.txt": b"a" * 99, "one/b.txt": b"b"}
+
+
+def modules(path: Path) -> Any:
+    folder = path.parent if path.parent.name != "1_Pooling" else path.parents[1]
+    prove.refuse_code(folder), prove.model_folders(folder)
+    with patch.object(sentence_transformers_folder, "load_tokenizer"):  # transformers' own, and slow to import
+        return sentence_transformers_folder.read_modules(folder)
+
+
+def unpacked(path: Path) -> Any:
+    return unpack.unpack(path, path.parent / "out", {"max_bytes": 1 << 16})
+
+
+SOURCES: dict[str, Reader] = {
+    "encoding": ("encoding.json", SPEC, lambda path: encoding.read_spec(path.parent)),
+    "modules.json": ("modules.json", MODULES, modules),
+    "pooling": ("1_Pooling/config.json", POOLING, modules),
+    "length of sentence-transformers": ("sentence_bert_config.json", SENTENCES, modules),
+    "prompts": ("config_sentence_transformers.json", PROMPTS, modules),
+    "config.json": ("config.json", MODEL, modules),
+    "safetensors": (
+        "model.safetensors",
+        safetensors(),
+        lambda path: (count_parameters.parameters(path.parent), trunk._has_pooler(path.parent)),
+    ),
+    "manifest": ("manifest.json", MANIFEST, manifest.read_manifest),
+    "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', pins.read_pins),
+    "checksums": ("sums.txt", b"0" * 40 + b"  a.txt\n" + b"1" * 40 + b" *b.txt\n", verify.read_checksums),
+    "zip": ("files.zip", zipped(FILES), unpacked),
+    "tar": ("files.tar.gz", tarred(FILES), unpacked),
+    "counted questions": ("en.json", SQUAD, lambda path: (counts.squad_questions(path), counts.squad_sentences(path))),
+    "counted mentions": ("m.jsonl", MENTIONS, counts.mentions),
+    "counted lines": ("a.txt.gz", gzip.compress(W100), counts.lines),
+}
