@@ -38,7 +38,7 @@ class Graph:
 def plan():
     files = {"results/tatoeba/one/direct/pt0-ft0/projection_ar.csv": "one/direct/tatoeba/projection_ar"}
     result = "results/{}/{}/{}.json".format
-    return SimpleNamespace(rows=lambda: ROWS, result=result, figure_files=lambda: files)
+    return SimpleNamespace(rows=lambda: ROWS, result=result, figure_files=lambda: files, seed_files=lambda: {})
 
 
 def average(model):
