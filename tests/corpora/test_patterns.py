@@ -19,7 +19,13 @@ SLOW = 0.1  # CPU seconds that no linear pattern comes near at LARGE
 # patterns that are given a few characters only: the end of a sentence, the name of a file
 SHORT = {"abbreviations._WORD", "dump_files._ARTICLES"}
 # patterns that are tried at the beginning of a text or a line alone
-AT_START = {"siteinfo.redirect_pattern", "dumps._PROLOG", "wikitext._GALLERY_LINE", "wikitext._HEADING"}
+AT_START = {
+    "siteinfo.redirect_pattern",
+    "dumps._PROLOG",
+    "wikitext._GALLERY_LINE",
+    "wikitext._HEADING",
+    "sql_dump._COLUMN",
+}
 UNITS = [
     "<", " ", "< ", "<br ", "</", "<ref>", "<ref ", "<ref name=a", "<!--", "-->", "<nowiki ", "<p ", "<div.", "*",
     "*#:;", "**a:", "[", "]", "[[", "[http://aaa", "[http://a ", "[//a []", "[[a:", "[[a|[", "{", "{{a", "}", "{|",

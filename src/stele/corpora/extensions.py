@@ -22,7 +22,7 @@ _UNCLOSED_END = dict.fromkeys(_FORMULAS.split("|"), re.compile(r"\n|\Z")) | dict
 )
 _OPENING = re.compile(rf"<!--|<(nowiki|{DROPPED})(?=[\s/>])([^<>]*)>", re.I)
 # a comment, with its line where it is alone on one; a tag without content; one that ends before another of its name
-_COMMENT = r"!--(?:[^-]++|-(?!->))*+-->"
+_COMMENT = r"!--(?:[^-<]++|-(?!->)|<(?!!--))*+-->"
 _WHOLE = re.compile(
     rf"<(?:(?<![^\n]<){_COMMENT}\n|{_COMMENT}"
     rf"|({DROPPED})(?=[\s/>])[^<>]*+>(?:(?<=/>)|(?:[^<]++|<(?!/?\1[\s/>]))*+</\1\s*>))",
@@ -35,10 +35,9 @@ def drop_extensions(text: str) -> str:
     """Without comments and extension tags; `nowiki` content stays as text that no later layer takes for markup, but
     for examples of markup, which go as those in `pre` and `source` do.
     """
-    if text.rfind("-->") >= text.rfind("<!--"):  # no comment is open: most pages are done at once
-        short = _WHOLE.sub("", text)
-        if not _OPENING.search(short):
-            return short
+    short = _WHOLE.sub("", text)
+    if not _OPENING.search(short):  # most pages are done at once; what is left open is read piece by piece
+        return short
     pieces: list[str] = []
     done = position = 0
     absent: set[str] = set()  # closing tags of which no more come
