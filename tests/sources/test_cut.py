@@ -127,7 +127,7 @@ def test_a_killed_download_goes_on_where_it_was(take, mirror, served, tmp_path):
     served.faults[f"/{CC100}"] = [{}, {}, {"end": 1000}, {"status": 503}]
     code, _, _ = take("cc100", 800, "server")
     assert code == 1
-    (part,) = tmp_path.rglob("*.xz.part")
+    (part,) = (tmp_path / "state/server").glob("?" * 12 + "-sw.txt.xz")
     have, asked = part.stat().st_size, len(served.of(f"/{CC100}"))
     assert have == 3 * beginning.SMALLEST + 1000
     code, folder, _ = take("cc100", 800, "server")
