@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks._files import field, json_array
+from stele.benchmarks._files import field, json_array, optional
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
 
@@ -47,7 +47,7 @@ def training_examples(path: Path, language: str, split: str) -> Iterator[Trainin
 def _passage(item: Any, where: str) -> Passage:
     if not isinstance(item, dict):
         raise SteleError(f"{where}: a passage must be an object, found {type(item).__name__}")
-    title, text = item.get("title") or "", field(item, "text", str, where)
+    title, text = optional(item, "title", str, where), field(item, "text", str, where)
     docid = item.get("passage_id") or item.get("psg_id") or item.get("docid")
     return Passage(str(docid) if docid else _content_id(title, text), title, text)
 

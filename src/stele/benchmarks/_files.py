@@ -186,6 +186,11 @@ def field(item: Any, name: str, kind: type, where: str) -> Any:
     return value
 
 
+def optional(item: dict[str, Any], name: str, kind: type, where: str) -> Any:
+    """The field `name` of a JSON object, an empty one where it is not there or null."""
+    return field({name: item.get(name) or kind()}, name, kind, where)
+
+
 _NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks._files import field, identifier, json_lines
+from stele.benchmarks._files import field, identifier, json_lines, optional
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
 
@@ -22,7 +22,7 @@ def training_examples(path: Path, language: str) -> Iterator[TrainingExample]:
     without = 0
     for where, item in json_lines(path):
         positives = [_passage(p, where) for p in field(item, "positive_passages", list, where)]
-        negatives = [_passage(p, where) for p in item.get("negative_passages") or []]
+        negatives = [_passage(p, where) for p in optional(item, "negative_passages", list, where)]
         if positives:
             yield TrainingExample(field(item, "query", str, where), positives, negatives, language)
         else:
@@ -44,4 +44,4 @@ def _passage(item: Any, where: str) -> Passage:
     if not item.get("text"):
         raise SteleError(f"{where}: passage {item.get('docid')!r} has no text: this split names its passages only")
     docid = identifier(item.get("docid"), where, "docid")
-    return Passage(docid, item.get("title") or "", field(item, "text", str, where))
+    return Passage(docid, optional(item, "title", str, where), field(item, "text", str, where))
