@@ -2,6 +2,7 @@
 
 import pytest
 
+from stele.corpora import old_names
 from stele.corpora.titles import CATEGORY, FILE, MAIN, Site, capitalise
 
 SITE = Site("de", True, {"Datei": 6, "Kategorie": 14, "Benutzer": 2, "Medium": -2, "Portal Diskussion": 101})
@@ -81,6 +82,20 @@ def test_what_a_link_shows_and_leads_to(target, shown, article):
 
 def test_files_are_known_by_name_or_by_type():
     assert SITE.shows_nothing("Datei", "a") and SITE.shows_nothing(" image ", "a.b")
-    assert SITE.shows_nothing("Bestand", "a") and SITE.shows_nothing("Unheard of", "a b.JPG ")
+    assert SITE.shows_nothing("Bild", "a") and SITE.shows_nothing("Unheard of", "a b.JPG ")
     assert not SITE.shows_nothing("Benutzer", "a.png") and not SITE.shows_nothing("Medium", "a.ogg")
     assert not SITE.shows_nothing("Star Trek", "Der Film")
+
+
+def test_older_names_are_those_of_the_wikis_own_language():
+    swedish, english, unlisted = Site("sv"), Site("en"), Site("xx")
+    assert swedish.prefix("Fil:a") == (FILE, "a") and swedish.prefix("Kategori:a") == (CATEGORY, "a")
+    for site in (english, unlisted):
+        assert site.prefix("Fil:a") == (MAIN, "Fil:a") and not site.shows_nothing("Fil", "a")
+        assert site.prefix("File:a") == (FILE, "a"), "the English names hold everywhere"
+    assert Site("vi").prefix("Tập tin:a") == (FILE, "a")
+
+
+def test_no_two_lists_of_older_names_are_of_one_language():
+    languages = [language for shared in old_names._NAMES for language in shared.split()]
+    assert len(languages) == len({*languages}) > 60

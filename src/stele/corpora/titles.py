@@ -1,7 +1,7 @@
 """Page titles and link targets: namespaces, interwiki prefixes and the normal form of a title.
 
 Names of namespaces come from a dump's own siteinfo. What a siteinfo leaves out stands here: the English names that
-every wiki understands, older local names of files and categories, and the prefixes of other wikis.
+every wiki understands, and the prefixes of other wikis; older local names stand in old_names.py.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 from stele.corpora.character_references import decode
+from stele.corpora.old_names import CATEGORY, FILE, old_names
 
 UNKNOWN = "\0"  # in a link's target, for what a template would say there; no page of an export has this character
-MAIN, FILE, CATEGORY = 0, 6, 14
+MAIN = 0
 REMEMBERED = 1 << 15  # link targets that a site keeps resolved, about 10 MB
 
 
@@ -30,22 +31,6 @@ _CANONICAL = {
     "template": 10, "template talk": 11, "help": 12, "help talk": 13, "category": CATEGORY, "category talk": 15,
     "portal": 100, "portal talk": 101, "draft": 118, "module": 828, "module talk": 829,
 }  # fmt: skip
-# local names of files and categories that wikis still accept but their siteinfo no longer lists (MediaWiki's messages)
-_OLD_NAMES = {
-    FILE: """
-        bild datei imagen archivo afbeelding bestand immagine imagem ficheiro arquivo grafika plik fil kuva
-        tiedosto kép fájl soubor obrázek súbor resim dosya hình tập_tin gambar berkas picha faili imatge
-        fitxer slika datoteka slike pilt attēls fails vaizdas imagine fișier dosiero fitxategi fichier
-        изображение файл зображення слика датотека картинка εικόνα αρχείο ფაილი სურათი պատկեր קובץ תמונה
-        صورة ملف پرونده تصویر چتر فائل चित्र छवि चित्रम चित्र_चर्चा চিত্র ছবি ਤਸਵੀਰ ચિત્ર ଫାଇଲ படிமம் చిత్రం
-        దస్త్రం ಚಿತ್ರ പ്രമാണം ചിത്രം ගොනුව ภาพ ไฟล์ ຮູບ ဖိုင် រូបភាព ስዕል ファイル 画像 파일 그림 文件 檔案 档案 图像 圖像 圖片 图片
-    """,
-    CATEGORY: """
-        kategorie categoría catégorie categoria kategori kategoria luokka kategória κατηγορία категория
-        категорія категорија קטגוריה تصنيف رده زمرہ श्रेणी বিষয়শ্রেণী வகுப்பு వర్గం หมวดหมู่ カテゴリ 분류 分类 分類
-        jamii thể_loại
-    """,
-}
 _PROJECTS = _names(
     """
     wikt wiktionary s wikisource q wikiquote b wikibooks n wikinews v wikiversity voy wikivoyage c commons d
@@ -92,8 +77,7 @@ class Site:
     @cached_property
     def namespaces(self) -> dict[str, int]:
         """Number of a namespace by its name in lower case; the wiki's own names come first."""
-        names = {name.replace("_", " "): ns for ns, all_names in _OLD_NAMES.items() for name in all_names.split()}
-        names |= _CANONICAL
+        names = old_names(self.language) | _CANONICAL
         return names | {name.lower(): number for name, number in self.local_names.items() if name}
 
     def shows_nothing(self, prefix: str, rest: str) -> bool:
