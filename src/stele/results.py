@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
@@ -42,7 +42,7 @@ class Metric(BaseModel):
 
     languages: dict[str, FiniteFloat]
     average: FiniteFloat | None = None
-    n: dict[str, int] = {}
+    n: dict[str, Annotated[int, Field(ge=0, lt=1 << 53)]] = {}
     std: Deviations = Deviations()
     values: BySeed = BySeed()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stele.benchmarks._files import field, folder_of, identifier, json_file, located, refuse_again
+from stele.benchmarks._files import checked_object, field, folder_of, identifier, json_file, located, refuse_again
 from stele.benchmarks.types import Data, Search
 from stele.errors import SteleError
 
@@ -35,7 +35,9 @@ def answers(data: Data, search: Search) -> dict[str, list[str]]:
     for article in field(json_file(path), "data", list, str(path)):
         for paragraph in field(article, "paragraphs", list, str(path)):
             for item in field(paragraph, "qas", list, str(path)):
-                name = refuse_again(identifier(item.get("id"), str(path)), found, str(path), "question")
+                name = refuse_again(
+                    identifier(checked_object(item, path).get("id"), str(path)), found, str(path), "question"
+                )
                 given = field(item, "answers", list, f"{path}, question {name}")
                 found[name] = [field(answer, "text", str, f"{path}, question {name}") for answer in given]
     return found
