@@ -233,7 +233,7 @@ def test_a_table_with_seeds_of_its_own_averages_their_files(bench):
 def test_the_context_says_which_seeds_a_table_of_its_own_seeds_reads(bench):
     import json
 
-    names = ("pt0-ft7", "pt3-ft7")
+    names = ["pt0-ft7", "pt3-ft7"]
     for name, value in zip(names, (0.2, 0.6), strict=True):
         path = bench.result("first", {"ar": value, "sw": 0.5})
         (path.with_suffix("") / f"{name}.json").parent.mkdir(exist_ok=True)

@@ -23,7 +23,7 @@ from stele.errors import SteleError
 LARGEST_PAGE = 128 << 20  # bytes of XML; Wikimedia's pages have 2 MB at most
 LARGEST_HEADER = 1 << 20  # bytes of XML before the first page
 _END = b"</mediawiki>\n"
-_LINE = re.compile(rb"^(\d+):\d+:", re.M)  # of an index: offset:page id:title
+_LINE = re.compile(rb"^(\d{1,15}):\d+:", re.M)  # of an index: offset:page id:title
 # what may stand before the root: a declaration, comments, white space; a document type (and its entities) may not
 _PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
 
