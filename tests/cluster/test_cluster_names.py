@@ -81,7 +81,7 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
     paper, generated = (needs.gpu_work("pretrain", plan(scale)) for scale in ("paper", "miniature"))
     assert (paper["gpu"], paper["gpu_model"], paper["slurm_partition"]) == (4, "h100", "accel")
     assert (generated["gpu"], generated["slurm_partition"]) == (0, "milan") and "gpu_model" not in generated
-    assert {rule: needs.gpus(rule, generated=False) for rule in needs.PAPER} == {
+    assert {rule: needs.gpus(rule, plan("paper")) for rule in needs.PAPER} == {
         "pretrain": 4,
         "finetune": 1,
         "retrieve": 8,
@@ -102,7 +102,7 @@ def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(given):
     found = needs.gpu_work("pretrain", plan("paper"))
     form = {"gpus": 8, "nodes": 2, "tasks": 2, "mpi": "srun", "tasks_per_gpu": 0, "gres": "gpu:h100:8"}
     assert form.items() <= found.items() and not {"gpu", "gpu_model"} & set(found)
-    assert needs.gpu_threads("pretrain", generated=False, each=8) == 64
+    assert needs.gpu_threads("pretrain", plan("paper")) == 64
     assert found["mem_mb"](None, 1) - needs.gpu_work("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
 
 
@@ -113,7 +113,7 @@ def test_a_generated_scale_uses_the_gpus_that_are_named(given, monkeypatch):
     monkeypatch.setenv("STELE_ON_CLUSTER", "1")
     found = needs.gpu_work("finetune", plan("miniature"))
     assert (found["gpu"], found["gpus"], found["slurm_partition"]) == (2, 2, "accel")
-    assert needs.gpu_threads("finetune", generated=True, each=1) == 2
+    assert needs.gpu_threads("finetune", plan("miniature")) == 2
     assert needs.gpu_work("pretrain", plan("miniature"))["gpus"] == 0
 
 

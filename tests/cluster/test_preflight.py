@@ -151,7 +151,7 @@ def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
         preflight.check(plan, jobs, slurm=True)
     said = str(error.value)
     assert said.count("\n- ") == 3
-    assert "no partition 'gpus' (did you mean 'short'?); there are accel, endless, short (pretrain)" in said
+    assert "no partition 'gpus'; there are accel, endless, short (pretrain)" in said
     assert "keeps about 40 GB there, and 10 GB are free" in said
     assert "no answer from data.statmt.org (ConnectTimeout): 1 (dataset" in said and "mirrors:" in said
     assert "user_data.nq_dpr: /no/such is not a folder" in capsys.readouterr().err, "said, and no reason to stop"

@@ -117,6 +117,6 @@ def _explain(path: Path, found: dict) -> str:
         return f"{path}: {key}: {found['msg']} (found {found['input']!r}){HINTS.get(key, '')}"
     parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most, "gpus": Gpus, "nodes": NodesOf}
     valid = (parts[str(found["loc"][0])] if len(found["loc"]) > 1 else Names).model_fields
-    return f"{path}: {key}: unknown key; did you mean {nearest(str(found['loc'][-1]), valid)!r}? Valid: " + ", ".join(
-        valid
-    )
+    close = nearest(str(found["loc"][-1]), valid)
+    hint = f"; did you mean {close!r}?" if close else "."
+    return f"{path}: {key}: unknown key{hint} Valid: {', '.join(valid)}"

@@ -117,7 +117,8 @@ def lacks(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> l
     names = str(resources.get("slurm_partition") or "").split(",")
     if missing := [name for name in names if name and name not in partitions.split(", ")]:
         close = nearest(missing[0], partitions.split(", "))
-        return [f"no partition {missing[0]!r} (did you mean {close!r}?); there are {partitions}"]
+        hint = f" (did you mean {close!r}?)" if close else ""
+        return [f"no partition {missing[0]!r}{hint}; there are {partitions}"]
     if not (found := own(resources, cluster)):
         return [f"no default partition: name one as partitions.{kind(resources)}; there are {partitions}"]
     problems = _of_nodes(resources, threads, found, cluster)

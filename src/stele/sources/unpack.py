@@ -50,7 +50,15 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
     try:
         with _open(archive) as opened:
             yield opened
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, OSError, NotImplementedError) as error:
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+        LZMAError,
+        EOFError,
+        OSError,
+        NotImplementedError,
+    ) as error:
         if isinstance(error, OSError) and error.errno is not None:  # damage has no number of the system
             name = f"{Path(error.filename).name}: " if error.filename else ""
             raise SteleError(f"{archive}: cannot be unpacked ({name}{error.strerror})") from None
