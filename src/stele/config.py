@@ -60,6 +60,11 @@ DumpDate = Annotated[  # YAML reads 20240801 as a number
     AfterValidator(_day),
 ]
 Location = Annotated[str, AfterValidator(_place)]
+# Snakemake's --config reads True and numbers, but leaves `true` a text
+Flag = Annotated[
+    bool,
+    BeforeValidator(lambda flag: {"true": True, "false": False}.get(flag, flag) if isinstance(flag, str) else flag),
+]
 SeedList = Annotated[list[Seed], Field(min_length=1), AfterValidator(_unique)]
 
 
@@ -103,9 +108,9 @@ class Config(Strict):
     )
     user_data: dict[str, Location] = Field({}, description="dataset or released weights -> your local folder")
     dump_date: DumpDate | None = Field(None, description="the Wikimedia dumps that are read; empty: 20220801")
-    offline: bool = Field(False, description="never use the network, only mirrors and user_data")
-    keep_index: bool = Field(False, description="keep the vectors of encoded passages")
-    verify_inputs: bool = Field(False, description="digest all files that a job reads, not only parts of large ones")
+    offline: Flag = Field(False, description="never use the network, only mirrors and user_data")
+    keep_index: Flag = Field(False, description="keep the vectors of encoded passages")
+    verify_inputs: Flag = Field(False, description="digest all files that a job reads, not only parts of large ones")
     results_dir: Annotated[Location, AfterValidator(os.path.normpath)] = Field(
         "results", description="where results and tables go"
     )

@@ -88,3 +88,9 @@ def test_a_folder_and_a_list_are_no_configuration(tmp_path):
     for name, said in (("one", "a folder, want a file"), ("two", "want keys and values, found list")):
         with pytest.raises(SteleError, match=rf"{name}\.yaml: {said}"):
             read_yaml(tmp_path / f"{name}.yaml")
+
+
+@pytest.mark.parametrize("key", ["offline", "keep_index", "verify_inputs"])
+def test_flags_may_be_given_on_the_command_line_as_yaml_writes_them(key):
+    read = [getattr(config.parse({key: text}), key) for text in ("true", "false")]
+    assert read == [True, False]
