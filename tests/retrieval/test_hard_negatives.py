@@ -249,7 +249,7 @@ def kill_at(name: str, call: int):
         ("in_order", 1, 1),  # all searched
         ("atomic_write_json", 1, 1),  # a pool's files written, not yet declared whole
         ("in_order", 2, 0),  # the first pool is done
-        ("files_digest", 1, 0),  # everything but the record
+        ("folder_facts", 1, 0),  # everything but the record
     ],
 )
 def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crowded, monkeypatch, name, call, left):
