@@ -251,7 +251,7 @@ def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):
 
 def test_an_empty_pool_is_refused(tmp_path, encoder, data):
     put(tmp_path / "sw/c/corpus.jsonl.gz", [])
-    with pytest.raises(SteleError, match="pool sw: there is no passage in it"):
+    with pytest.raises(SteleError, match="corpus.jsonl.gz: nothing in it"):
         retrieve.run(arguments(tmp_path, encoder, data))
 
 
@@ -267,7 +267,7 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path):
         (["--benchmark", "mrtidy"], "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
         (["--data", "mrtydi"], "want DATASET:PART=PATH"),
         (["--data", "mrtydi:sw=/nowhere/record.json"], "no such record, folder or file: /nowhere/record.json"),
-        (["--encoding", "{"], "--encoding: not JSON"),
+        (["--encoding", "{"], "--encoding: not a readable argument: not JSON"),
         (["--depth", "0"], "must be at least 1"),
     ],
 )

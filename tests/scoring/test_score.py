@@ -162,7 +162,7 @@ def test_wrong_arguments(tmp_path, swahili, line, said):
     base = [*name, "--model", "m", "--setting", "s", "--seeds", "pt0-ft0"]
     base += ["--metrics", "mrr@100", "--run", str(tmp_path / "run/retrieval.json")]
     base += ["--data", f"mrtydi:sw={swahili}"]
-    base += ["--output", str(tmp_path / "x.json"), "--queries", str(tmp_path / "x.pq")]
+    base += ["--output", str(tmp_path / "x.json"), "--queries", str(tmp_path / "x.parquet")]
     with pytest.raises(SteleError, match=said):
         score.run(arguments(score, *base, *line))
     assert not (tmp_path / "x.json").exists()
