@@ -60,7 +60,7 @@ def test_gradients_equal_those_of_the_whole_forward(family):
 
 
 def test_chunks_change_neither_states_nor_gradients():
-    made = model("xlm-roberta").train()
+    made = model("xlm-roberta").train().double()  # sums of float32 in another order differ by the processor
     ids, mask = batch(padded=True)
     results = []
     for chunk in (None, 2, 4):
@@ -69,5 +69,5 @@ def test_chunks_change_neither_states_nor_gradients():
         states.square().sum().backward()
         results.append((states.detach(), made.embeddings.word_embeddings.weight.grad.clone()))
     for states, gradient in results[1:]:
-        assert torch.allclose(states, results[0][0], atol=1e-6)
-        assert torch.allclose(gradient, results[0][1], atol=1e-5)
+        assert torch.allclose(states, results[0][0], atol=1e-12)
+        assert torch.allclose(gradient, results[0][1], atol=1e-12)
