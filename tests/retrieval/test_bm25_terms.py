@@ -78,7 +78,7 @@ def test_memory_of_words_is_bounded(monkeypatch):
 
 
 def test_a_language_without_an_analyzer_is_refused():
-    with pytest.raises(SteleError, match="unknown analyzer .xx.. Valid: ar, bn"):
+    with pytest.raises(SteleError, match=r"unknown analyzer .xx.\. Valid: ar, bn"):
         analyzer("xx")
 
 

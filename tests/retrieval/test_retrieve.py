@@ -251,7 +251,7 @@ def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):
 
 def test_an_empty_pool_is_refused(tmp_path, encoder, data):
     put(tmp_path / "sw/c/corpus.jsonl.gz", [])
-    with pytest.raises(SteleError, match="corpus.jsonl.gz: nothing in it"):
+    with pytest.raises(SteleError, match=r"corpus\.jsonl\.gz: nothing in it"):
         retrieve.run(arguments(tmp_path, encoder, data))
 
 
