@@ -37,7 +37,9 @@ def test_both_scales_run_the_same_rules(fresh):
     for name in ("walled", "weights"):  # what upstream keeps behind a page, the generated internet has
         (fresh / name).mkdir()
     (fresh / "weights/config.json").write_text("{}")
-    (fresh / "walled.yaml").write_text("scale: paper\nuser_data: {xor_dpr_train: walled, ccp_large: weights}\n")
+    (fresh / "walled.yaml").write_text(
+        "scale: paper\nuser_data: {xor_dpr_train: walled, mewsli_x_news: walled, ccp_large: weights}\n"
+    )
     paper = planned(fresh, "all_tables", "--configfile", "walled.yaml")
     assert set(miniature) - {"mirror", "standin"} == set(paper)  # only the generator's own rules are the miniature's
     shards = 2 * 10  # of the ten languages that are generated; paper scale cuts KEPT's 28 Wikipedias by their sizes
