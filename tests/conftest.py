@@ -32,3 +32,13 @@ def real_data() -> Path:
     if not given:
         pytest.skip("needs real files: give their folder as STELE_REAL_DATA")
     return Path(given).resolve()
+
+
+@pytest.fixture(scope="session")
+def jobs():
+    """jobs(key=value...) -> the plan of such a config.yaml."""
+    from stele.config.model import parse_config
+    from stele.plan.base import make_plan
+    from stele.plan.jobs import Jobs
+
+    return lambda **values: make_plan(parse_config(values), Jobs)

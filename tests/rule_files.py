@@ -5,9 +5,9 @@ import re
 import sys
 from pathlib import Path
 
-from stele import fingerprint
+from stele.driver import fingerprint
 
-NOT_CHOSEN = {"pairs"}  # beside its methods this package holds the stage's commands
+NOT_CHOSEN: set[str] = set()
 
 
 def rules(root: Path) -> dict[str, str]:

@@ -28,12 +28,12 @@ trap 'exit 130' INT TERM
 beside cluster tests/cluster -n 3 --dist loadfile --no-loadscope-reorder
 beside stages "${stages[@]/#/tests/}"
 failed=0
-"${pytest[@]}" --ignore=tests/cluster --ignore=tests/benchmarks "${stages[@]/#/--ignore=tests/}" || failed=1
+"${pytest[@]}" --ignore=tests/cluster --ignore=tests/speed "${stages[@]/#/--ignore=tests/}" || failed=1
 for number in "${!groups[@]}"; do
   wait "${processes[$number]}" || failed=1
   echo "== ${groups[$number]}, which ran beside these"
   cat "$folder/${groups[$number]}.log"
 done
 echo "== those of speed"
-"${pytest[@]}" tests/benchmarks || failed=1
+"${pytest[@]}" tests/speed || failed=1
 exit $failed

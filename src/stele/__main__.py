@@ -3,18 +3,18 @@
 import os
 import sys
 
-from stele.launch import options
+from stele.command.launch import options
 
 
 def main() -> int:
     """Runs the command line; returns its exit code."""
     if "STELE_WORKER" in os.environ and options(sys.argv[1:])[0].processes == 1:
-        from stele.worker import hand_over
+        from stele.command.worker import hand_over
 
         code = hand_over(os.environ["STELE_WORKER"], sys.argv[1:])
         if code is not None:
             return code
-    from stele.cli import main as run
+    from stele.command.cli import main as run
 
     return run()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from stele.cluster import trial
+from stele.cluster import trial_run
 from tests.cluster.private import Cluster, install
 from tests.workflow.conftest import clone, copy_project, environment, short_chain
 
@@ -69,7 +69,7 @@ class Driver:
     def __init__(self, cluster: Cluster, project: Path, *arguments: str, **variables: str) -> None:
         self.log = project / f"driver-{time.monotonic_ns()}.log"
         settings = environment(**cluster.environment, **variables)
-        self.process = trial.start(project, self.log, [*ARGUMENTS, *arguments], settings)
+        self.process = trial_run.start(project, self.log, [*ARGUMENTS, *arguments], settings)
 
     @property
     def said(self) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stele.cluster import check, names, queue, trial
+from stele.cluster import check, settings, trial_run
+from stele.cluster.slurm import squeue
 from tests.cluster.conftest import wait_for
 from tests.workflow.conftest import environment
 
@@ -74,8 +75,8 @@ def test_a_check_that_is_ended_or_has_no_time_leaves_no_job(cluster, start, busy
 
 
 def test_why_jobs_wait_is_slurm_s_own_word(monkeypatch, tmp_path):
-    own = [queue.Queued("7", "run", "PENDING", "rule_pretrain")]
-    monkeypatch.setattr(queue, "of_folder", lambda folder, patience: own)
+    own = [squeue.Queued("7", "run", "PENDING", "rule_pretrain")]
+    monkeypatch.setattr(squeue, "of_folder", lambda folder, patience: own)
     said = check.mine("5 rule_mine: Priority\n7 rule_pretrain: QOSMaxGRESPerUser\n", tmp_path)
     assert said == "; waiting in the queue: 7 rule_pretrain: QOSMaxGRESPerUser (--minutes waits longer)"
     assert check.mine("5 rule_mine: Priority\n", tmp_path) == ""
@@ -91,9 +92,9 @@ def test_what_is_wrong_is_said_with_what_the_run_said(start):
 
 def test_its_settings_are_its_own(root, tmp_path):
     given = {"account": "p1", "gpus": {"pretrain": 4, "finetune": 4}, "nodes": {"pretrain": 2}}
-    own = names.Names.model_validate(given | {"hours": {"cpu": 0.25, "gpu": 48}})
+    own = settings.Names.model_validate(given | {"hours": {"cpu": 0.25, "gpu": 48}})
     check.prepare(root, tmp_path / "there", own)
-    found = names.read(tmp_path / "there/cluster.yaml")
+    found = settings.read(tmp_path / "there/cluster.yaml")
     assert found.account == "p1" and found.gpus.model_dump(exclude_none=True) == {"pretrain": 1, "retrieve": 1}
     assert found.nodes.model_dump(exclude_none=True) == {}, "one GPU at a time"
     assert found.hours.model_dump() == {"cpu": 0.25, "gpu": 0.5}, "short jobs start sooner"
@@ -106,11 +107,11 @@ def test_the_tensors_of_a_file_are_named_with_type_and_shape(tmp_path):
     from safetensors.torch import save_file
 
     save_file({"a": torch.zeros(2, 3), "b": torch.zeros(4, dtype=torch.int64)}, tmp_path / "x.safetensors")
-    assert trial.tensors(tmp_path / "x.safetensors") == {"a": ["F32", [2, 3]], "b": ["I64", [4]]}
+    assert trial_run.tensors(tmp_path / "x.safetensors") == {"a": ["F32", [2, 3]], "b": ["I64", [4]]}
 
 
 def test_it_is_not_started_inside_a_job(monkeypatch, capsys):
-    from stele.cli import main
+    from stele.command.cli import main
 
     monkeypatch.setitem(os.environ, "SLURM_JOB_ID", "7")
     assert main(["cluster", "check"]) == 1

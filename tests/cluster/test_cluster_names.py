@@ -3,11 +3,11 @@
 import pytest
 import yaml
 
-from stele import config
-from stele.cluster import names, needs
+from stele.cluster import resources, settings
+from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.jobs import Jobs
-from stele.plan import make_plan
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
 from tests.workflow.conftest import snakemake
 
 TARGET = "work/paper/encoders/msm/pt0/record.json"
@@ -30,17 +30,17 @@ def given(tmp_path, monkeypatch):
     def write(text):
         path = tmp_path / f"names-{len(list(tmp_path.iterdir()))}.yaml"
         path.write_text(text)
-        monkeypatch.setenv(names.VARIABLE, str(path))
+        monkeypatch.setenv(settings.VARIABLE, str(path))
         return path
 
     return write
 
 
 def test_the_example_has_every_key_and_says_nothing(root):
-    example = names.read(root / "profiles/slurm/cluster.example.yaml")
-    assert example == names.Names()
+    example = settings.read(root / "profiles/slurm/cluster.example.yaml")
+    assert example == settings.Names()
     keys = yaml.safe_load((root / "profiles/slurm/cluster.example.yaml").read_text())
-    assert set(keys) == set(names.Names.model_fields)
+    assert set(keys) == set(settings.Names.model_fields)
 
 
 @pytest.mark.parametrize(
@@ -62,26 +62,26 @@ def test_the_example_has_every_key_and_says_nothing(root):
 def test_what_is_wrong_in_the_file_is_said_with_its_name(given, text, said):
     path = given(text)
     with pytest.raises(SteleError) as error:
-        names.read()
+        settings.read()
     assert str(path) in str(error.value) and said in str(error.value)
 
 
 def test_a_file_that_the_variable_names_must_be_there(monkeypatch, tmp_path):
-    monkeypatch.setenv(names.VARIABLE, str(tmp_path / "nowhere.yaml"))
+    monkeypatch.setenv(settings.VARIABLE, str(tmp_path / "nowhere.yaml"))
     with pytest.raises(SteleError, match=r"nowhere\.yaml, which does not exist"):
-        names.read()
+        settings.read()
 
 
 def plan(scale):
-    return make_plan(config.parse({"scale": scale}), Jobs)
+    return make_plan(parse_config({"scale": scale}), Jobs)
 
 
 def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_scale(given):
     given(MINE)
-    paper, generated = (needs.gpu_work("pretrain", plan(scale)) for scale in ("paper", "miniature"))
+    paper, generated = (resources.gpu_work("pretrain", plan(scale)) for scale in ("paper", "miniature"))
     assert (paper["gpu"], paper["gpu_model"], paper["slurm_partition"]) == (4, "h100", "accel")
     assert (generated["gpu"], generated["slurm_partition"]) == (0, "milan") and "gpu_model" not in generated
-    assert {rule: needs.gpus(rule, plan("paper")) for rule in needs.PAPER} == {
+    assert {rule: resources.gpus(rule, plan("paper")) for rule in resources.PAPER} == {
         "pretrain": 4,
         "finetune": 1,
         "retrieve": 8,
@@ -89,7 +89,7 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
         "encode_pairs": 1,
         "project": 1,
     }
-    one = needs.gpu_work("project", plan("paper"))
+    one = resources.gpu_work("project", plan("paper"))
     assert [one["mem_mb"](None, attempt) for attempt in (1, 2, 4)] == [32_000, 64_000, 100_000]
     msm = {"model": "msm", "pt": "0"}  # longer than the cluster allows
     assert [paper["runtime"](msm, attempt) for attempt in (1, 2)] == [24 * 60, 24 * 60]
@@ -99,22 +99,22 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
 def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(given):
     """A node's GPUs as `gres`, one task a node, and no srun of the plugin's; the command line is told the same."""
     given("nodes: {pretrain: 2}\ngpus: {pretrain: 8}\ngpu_model: h100\n")
-    found = needs.gpu_work("pretrain", plan("paper"))
+    found = resources.gpu_work("pretrain", plan("paper"))
     form = {"gpus": 8, "nodes": 2, "tasks": 2, "mpi": "srun", "tasks_per_gpu": 0, "gres": "gpu:h100:8"}
     assert form.items() <= found.items() and not {"gpu", "gpu_model"} & set(found)
-    assert needs.gpu_threads("pretrain", plan("paper")) == 64
-    assert found["mem_mb"](None, 1) - needs.gpu_work("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
+    assert resources.gpu_threads("pretrain", plan("paper")) == 64
+    assert found["mem_mb"](None, 1) - resources.gpu_work("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
 
 
 def test_a_generated_scale_uses_the_gpus_that_are_named(given, monkeypatch):
     """For rehearsals, and for small scales; on the cluster, not on the machine where one types."""
     given("gpus: {finetune: 2}\npartitions: {gpu: accel}\n")
-    assert needs.gpu_work("finetune", plan("miniature"))["gpus"] == 0
+    assert resources.gpu_work("finetune", plan("miniature"))["gpus"] == 0
     monkeypatch.setenv("STELE_ON_CLUSTER", "1")
-    found = needs.gpu_work("finetune", plan("miniature"))
+    found = resources.gpu_work("finetune", plan("miniature"))
     assert (found["gpu"], found["gpus"], found["slurm_partition"]) == (2, 2, "accel")
-    assert needs.gpu_threads("finetune", plan("miniature")) == 2
-    assert needs.gpu_work("pretrain", plan("miniature"))["gpus"] == 0
+    assert resources.gpu_threads("finetune", plan("miniature")) == 2
+    assert resources.gpu_work("pretrain", plan("miniature"))["gpus"] == 0
 
 
 def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time(fresh, given):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from stele.cluster import names, node, software
+from stele.cluster import node, settings, software
 from stele.errors import SteleError
 from tests.workflow.borrowed import apptainer, calls, conda, environment
 from tests.workflow.conftest import copy_project, shorten, snakemake
@@ -18,14 +18,14 @@ TARGET = "work/paper/encoders/msm/pt0/record.json"
 
 def read(folder, text):
     (folder / "cluster.yaml").write_text(text)
-    return names.read(folder / "cluster.yaml")
+    return settings.read(folder / "cluster.yaml")
 
 
 def test_the_image_is_beside_the_snakefile_unless_it_is_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROJECT", "/project")
     assert read(tmp_path, "software: container").image == tmp_path / "stele.sif"
-    names._read.cache_clear()
+    settings._read.cache_clear()
     assert str(read(tmp_path, "{software: container, container: $PROJECT/our.sif}").image) == "/project/our.sif"
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from stele.cluster import cost_table
-from stele.cluster.dag import planned
+from stele.cluster.planned_jobs import planned
 from tests.workflow.conftest import environment, snakemake
 
 TABLE = "results/tables/msm/table_10.md"

@@ -3,12 +3,12 @@
 import asyncio
 import types
 
-from stele.cluster import plugin
+from stele.cluster.slurm import plugin_patches
 
 
 def test_an_answer_is_remembered_while_the_controller_is_away():
     answers, waits = iter([None, 300, None, 10]), []
-    ask = plugin.remembered(lambda: next(answers), lambda: waits.append(1))
+    ask = plugin_patches.remembered(lambda: next(answers), lambda: waits.append(1))
     assert [ask(), ask(), ask()] == [None, 300, 300] and len(waits) == 2
 
 
@@ -18,14 +18,14 @@ def test_a_job_that_slurm_does_not_start_again_has_failed_and_one_that_it_does_h
     async def query(*_):
         return {"7": next(states)}, 0.1
 
-    ask = plugin.ending(query)
+    ask = plugin_patches.ending(query)
     seen = [asyncio.run(ask())[0]["7"] for _ in range(7)]
     assert seen == ["RUNNING", "PREEMPTED", "PREEMPTED", "PENDING", "NODE_FAIL", "NODE_FAIL", "FAILED"]
 
     async def away(*_):
         return None, None
 
-    assert asyncio.run(plugin.ending(away)()) == (None, None)
+    assert asyncio.run(plugin_patches.ending(away)()) == (None, None)
 
 
 def test_a_job_that_slurm_has_forgotten_has_ended():
@@ -34,7 +34,7 @@ def test_a_job_that_slurm_has_forgotten_has_ended():
     async def query(*_):
         return next(states), 0.1
 
-    ask = plugin.ending(query)
+    ask = plugin_patches.ending(query)
     seen = [asyncio.run(ask())[0] for _ in range(6)]
     assert seen[2] == {"7": "RUNNING"} and seen[4] == {"8": "UNKNOWN"}
     assert seen[5] == {"7": "UNKNOWN", "8": "UNKNOWN", "9": "PENDING"}
@@ -43,9 +43,9 @@ def test_a_job_that_slurm_has_forgotten_has_ended():
 def test_a_job_that_is_tried_again_may_be_in_the_queue_though_its_submission_seemed_to_fail(monkeypatch):
     mine, other = "rule_mine_wildcards_en", "rule_mine_wildcards_fi"
     there = [("7", mine, "COMPLETING"), ("8", mine, "PENDING"), ("9", other, "RUNNING")]
-    living = [plugin.queue.Queued(number, "this run", state, comment) for number, comment, state in there]
-    monkeypatch.setattr(plugin.queue, "of_folder", lambda folder: living)
-    earlier = plugin.Earlier()
+    living = [plugin_patches.squeue.Queued(number, "this run", state, comment) for number, comment, state in there]
+    monkeypatch.setattr(plugin_patches.squeue, "of_folder", lambda folder: living)
+    earlier = plugin_patches.Earlier()
     assert earlier.take(mine, "this run", again=False) is None, "jobs of this run are its own"
     assert earlier.take(mine, "this run", again=True).id == "8"
     assert earlier.take("rule_mine_wildcards_te", "this run", again=True) is None
@@ -60,12 +60,16 @@ def job(**changes):
 
 def test_a_job_is_its_command_inputs_outputs_and_params_and_not_its_size(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert plugin.submitted(job()) is None
-    plugin.note(job())
-    assert plugin.submitted(job()) == plugin.content(job()) == plugin.content(job(resources={"mem_mb": 2}))
+    assert plugin_patches.submitted(job()) is None
+    plugin_patches.note(job())
+    assert (
+        plugin_patches.submitted(job())
+        == plugin_patches.content(job())
+        == plugin_patches.content(job(resources={"mem_mb": 2}))
+    )
     others = [job(params=[["x", "z"], 1]), job(input=["c"]), job(output=["d"]), job(params=[["x"], "y", 1])]
-    assert plugin.content(job()) not in {plugin.content(other) for other in others}
-    assert plugin.submitted(job(output=["d"])) is None, "each output has a note of its own"
+    assert plugin_patches.content(job()) not in {plugin_patches.content(other) for other in others}
+    assert plugin_patches.submitted(job(output=["d"])) is None, "each output has a note of its own"
 
 
 def test_the_plugin_that_is_locked_is_the_one_that_is_mended(root):

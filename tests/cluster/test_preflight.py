@@ -4,14 +4,16 @@ import dataclasses
 
 import pytest
 
-from stele.cluster import names, partitions, preflight
-from stele.cluster.asked import Asked
-from stele.cluster.partitions import gpus, granted, lacks, later, minutes, nodes
-from stele.config import parse
+from stele.cluster import settings
+from stele.cluster.preflight import run as preflight
+from stele.cluster.requests import Asked
+from stele.cluster.slurm import sinfo
+from stele.cluster.slurm.sinfo import gpus, granted, lacks, later, minutes, nodes
+from stele.config.model import parse_config
 from stele.cost.work import Work
 from stele.errors import SteleError
-from stele.jobs import Jobs
-from stele.plan import make_plan
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
 from tests.workflow.conftest import copy_project, snakemake
 
 SINFO = """\
@@ -29,11 +31,11 @@ def cluster_yaml(tmp_path, monkeypatch):
 
     def write(text):
         (tmp_path / "cluster.yaml").write_text(text)
-        monkeypatch.setenv(names.VARIABLE, str(tmp_path / "cluster.yaml"))
-        names._read.cache_clear()
+        monkeypatch.setenv(settings.VARIABLE, str(tmp_path / "cluster.yaml"))
+        settings._read.cache_clear()
 
     yield write
-    names._read.cache_clear()
+    settings._read.cache_clear()
 
 
 def job(rule="pretrain", **values):
@@ -137,11 +139,11 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
 # --- all at once ------------------------------------------------------------------------------------------------------
 def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     cluster_yaml("partitions: {gpu: gpus}\n")
-    monkeypatch.setattr(preflight.queue, "ask", lambda *_, **__: SINFO)
+    monkeypatch.setattr(preflight.squeue, "ask", lambda *_, **__: SINFO)
     monkeypatch.setattr(preflight.disk.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
     monkeypatch.setattr(preflight.disk, "_left_of_quotas", dict)
-    monkeypatch.setattr(preflight.reach, "silent", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
-    plan = make_plan(parse({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}), Jobs)
+    monkeypatch.setattr(preflight.network, "silent", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
+    plan = make_plan(parse_config({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}), Jobs)
     jobs = [
         job("dataset", stage="sources", wildcards={"dataset": "cc100", "part": "sw"}, log="d.log", local=True),
         job(resources={"slurm_partition": "gpus"}, after=("d.log",), work=Work(kept=40e9)),
@@ -173,10 +175,10 @@ def test_partitions_are_asked_about_for_jobs_on_nodes_alone(monkeypatch):
     def ask(*_, **__):
         raise AssertionError("nobody runs there")
 
-    monkeypatch.setattr(preflight.queue, "ask", ask)
-    plan = make_plan(parse({"scale": "miniature", "papers": ["msm"]}), Jobs)
+    monkeypatch.setattr(preflight.squeue, "ask", ask)
+    plan = make_plan(parse_config({"scale": "miniature", "papers": ["msm"]}), Jobs)
     preflight.check(plan, [job("table", stage="tables", wildcards={"paper": "msm", "number": "01"}, local=True)], True)
-    assert partitions.size({"mem_mb": "<TBD>"}, "mem_mb") == 0, "what is not known before is no problem"
+    assert sinfo.size({"mem_mb": "<TBD>"}, "mem_mb") == 0, "what is not known before is no problem"
 
 
 def test_a_run_that_is_refused_leaves_nothing_and_says_why_once(root, tmp_path):

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.cluster import disk, reach
-from stele.cluster.asked import Asked
-from stele.config import parse
+from stele.cluster.preflight import disk, network
+from stele.cluster.requests import Asked
+from stele.config.model import parse_config
 from stele.cost.work import Work
-from stele.jobs import Jobs
-from stele.plan import make_plan
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
 
 GB = 10**9
 
@@ -106,7 +106,7 @@ def server():
 @pytest.fixture
 def lacking():
     """lacking(jobs, key=value...) -> what reach.lacks says at the papers' sizes."""
-    return lambda jobs, **values: reach.lacks(make_plan(parse({"scale": "paper", **values}), Jobs), jobs)
+    return lambda jobs, **values: network.lacks(make_plan(parse_config({"scale": "paper", **values}), Jobs), jobs)
 
 
 CC100 = [job("dataset", dataset="cc100", part=part) for part in ("sw", "th")]
@@ -115,12 +115,12 @@ XLMR = job("checkpoint", model="xlmr")
 
 def test_an_answer_of_any_kind_is_one(server):
     there, gone = server
-    assert reach.silent({"there": f"{there}/x", "gone": f"{gone}/x"}) == {"gone": "ConnectionError"}
+    assert network.silent({"there": f"{there}/x", "gone": f"{gone}/x"}) == {"gone": "ConnectionError"}
 
 
 def test_a_host_is_asked_once_and_named_with_what_needs_it(lacking, monkeypatch):
     asked = []
-    monkeypatch.setattr(reach, "silent", lambda urls: asked.append(dict(urls)) or {"data.statmt.org": "Timeout"})
+    monkeypatch.setattr(network, "silent", lambda urls: asked.append(dict(urls)) or {"data.statmt.org": "Timeout"})
     found = lacking([*CC100, XLMR, job("score", benchmark="nq")])
     assert [sorted(urls) for urls in asked] == [["data.statmt.org", "huggingface.co"]]
     (line,) = found
@@ -130,9 +130,9 @@ def test_a_host_is_asked_once_and_named_with_what_needs_it(lacking, monkeypatch)
 
 def test_one_of_several_equally_good_hosts_is_enough(lacking, monkeypatch):
     dumps = [job("dataset", dataset="wikipedia", part="sw")]
-    monkeypatch.setattr(reach, "silent", lambda urls: {"dumps.wikimedia.org": "Timeout"})
+    monkeypatch.setattr(network, "silent", lambda urls: {"dumps.wikimedia.org": "Timeout"})
     assert lacking(dumps) == {}
-    monkeypatch.setattr(reach, "silent", lambda urls: dict.fromkeys(urls, "Timeout"))
+    monkeypatch.setattr(network, "silent", lambda urls: dict.fromkeys(urls, "Timeout"))
     assert "dumps.wikimedia.org (Timeout), archive.org (Timeout): 1" in next(iter(lacking(dumps)))
 
 
@@ -147,7 +147,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
     path = tmp_path / "data.statmt.org/cc-100/sw.txt.xz"
     path.parent.mkdir(parents=True)
     path.touch()
-    monkeypatch.setattr(reach, "silent", lambda urls: pytest.fail("nobody is asked") if urls else {})
+    monkeypatch.setattr(network, "silent", lambda urls: pytest.fail("nobody is asked") if urls else {})
     assert lacking(CC100[:1], mirrors=[str(tmp_path)]) == {}
     (line,) = found = lacking(CC100, mirrors=[str(tmp_path)], offline=True)
     assert line == "in no mirror, and the network is not asked (offline: true): 1 (dataset cc100.th)"
@@ -157,7 +157,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
 
 
 def test_what_the_user_gives_or_the_world_makes_is_not_fetched(lacking, tmp_path, monkeypatch):
-    monkeypatch.setattr(reach, "silent", lambda urls: pytest.fail("nobody is asked"))
+    monkeypatch.setattr(network, "silent", lambda urls: pytest.fail("nobody is asked"))
     assert lacking(CC100, user_data={"cc100": str(tmp_path)}) == {}
     assert lacking([*CC100, XLMR], scale="miniature") == {}
     assert lacking([XLMR], models={"xlmr": {"checkpoint": str(tmp_path)}}) == {}

@@ -8,9 +8,11 @@ import time
 
 import pytest
 
-from stele import cli
-from stele.cluster import accounting, asked, plugin, ran, usage, usage_summary
-from stele.cluster.accounting import Account
+from stele.cluster import requests, usage
+from stele.cluster.history import finished_jobs, summary
+from stele.cluster.slurm import plugin_patches, sacct
+from stele.cluster.slurm.sacct import Account
+from stele.command import cli
 from stele.tables import manifest
 from tests.cluster.test_plugin import job as planned_job
 
@@ -42,16 +44,16 @@ def done(output, rule, log, *, shellcmd="", started=START, ended=START + 90, tex
     """What Snakemake leaves of a job that is done: its output, and a record of it."""
     name = base64.urlsafe_b64encode(output.encode()).decode()
     pieces = [name[at : at + 254] for at in range(0, len(name), 254)]
-    path = ran.METADATA.joinpath(*[f"@{piece}" for piece in pieces[:-1]], pieces[-1])
-    for file in (path, ran.Path(output)):
+    path = finished_jobs.METADATA.joinpath(*[f"@{piece}" for piece in pieces[:-1]], pieces[-1])
+    for file in (path, finished_jobs.Path(output)):
         file.parent.mkdir(parents=True, exist_ok=True)
-    ran.Path(output).write_text(text)
+    finished_jobs.Path(output).write_text(text)
     record = {"rule": rule, "log": [log], "shellcmd": shellcmd or output, "starttime": started, "endtime": ended}
     path.write_text(json.dumps(record))
 
 
 def measured(log, seconds, memory="NA", cpu="NA"):
-    path = ran.Path(log.replace(".log", ran.SUFFIX))
+    path = finished_jobs.Path(log.replace(".log", finished_jobs.SUFFIX))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{HEADER}{seconds}\t0:00:01\t999\t999\t1\t{memory}\t0.00\t0.00\t0\t{cpu}\n")
 
@@ -64,7 +66,7 @@ def test_the_larger_figure_holds_and_says_where_it_is_from(folder):
     log = "logs/tiny/retrieve/nq.msm.direct.pt0-ft0.log"
     done("results/nq/retrieval.json", "retrieve", log, text=record("retrieve", host="n1", device="H100", processes=4))
     measured(log, 100.5, memory=40.0, cpu=0.03)  # the client of a worker
-    (job,) = ran.jobs("logs/tiny")
+    (job,) = finished_jobs.jobs("logs/tiny")
     assert (job.rule, job.job, job.host, job.device, job.processes) == (
         "retrieve",
         "nq.msm.direct.pt0-ft0",
@@ -74,7 +76,7 @@ def test_the_larger_figure_holds_and_says_where_it_is_from(folder):
     )
     assert (job.wall, job.cpu, job.peak) == ((100.5, "benchmark"), (70.0, "record"), (500, "record"))
     measured(log, 100.5, memory=900.0, cpu=280.0)  # a command and its processes
-    (job,) = ran.jobs("logs/tiny")
+    (job,) = finished_jobs.jobs("logs/tiny")
     assert (job.cpu, job.peak) == ((280.0, "benchmark"), (900.0, "benchmark"))
 
 
@@ -83,7 +85,7 @@ def test_a_job_without_one_or_both(folder):
     done("b.md", "table", "logs/tiny/table/b.log", started=START + 2)
     measured("logs/tiny/table/b.log", 1.0)  # over before anybody looked
     done("c.md", "context", "logs/tiny/context.log", started=START + 3, ended=START + 10)
-    found = list(ran.jobs("logs/tiny"))
+    found = list(finished_jobs.jobs("logs/tiny"))
     assert [job.wall for job in found] == [(80.0, "record"), (1.0, "benchmark"), (7.0, "snakemake")]
     assert [job.cpu for job in found] == [(70.0, "record"), None, None]
     assert [job.job for job in found] == ["a", "b", ""]
@@ -92,7 +94,7 @@ def test_a_job_without_one_or_both(folder):
 def test_the_record_of_another_job_is_not_taken_for_its_copy_s(folder):
     done("results/alias.json", "alias", "logs/tiny/alias/a.log", text=record("average"))
     done("work/mined/record.json", "mine", "logs/tiny/mine/m.log", text=record("pairs mine"))
-    found = {job.rule: job.cpu for job in ran.jobs("logs/tiny")}
+    found = {job.rule: job.cpu for job in finished_jobs.jobs("logs/tiny")}
     assert found == {"alias": None, "mine": (70.0, "record")}
 
 
@@ -101,8 +103,8 @@ def test_jobs_of_other_scales_and_those_whose_outputs_are_gone_are_left_out(fold
     done("b.md", "table", "logs/paper/table/b.log")
     done("c.md", "table", "logs/tiny/table/c.log")
     os.unlink("c.md")
-    (ran.METADATA / "broken").write_text("{")
-    assert [job.job for job in ran.jobs("logs/tiny")] == ["a"]
+    (finished_jobs.METADATA / "broken").write_text("{")
+    assert [job.job for job in finished_jobs.jobs("logs/tiny")] == ["a"]
 
 
 def test_a_job_of_several_outputs_is_one_and_of_two_folders_with_one_log_the_last(folder):
@@ -110,13 +112,13 @@ def test_a_job_of_several_outputs_is_one_and_of_two_folders_with_one_log_the_las
     for name in ("results/x.md", "results/" + "long/" * 60 + "x.csv"):  # Snakemake cuts long names into pieces
         done(name, "table", log, shellcmd="one")
     done("results_try/x.md", "table", log, shellcmd="two", started=START + 1000, ended=START + 1005)
-    (job,) = ran.jobs("logs/tiny")
+    (job,) = finished_jobs.jobs("logs/tiny")
     assert job.started == START + 1000
 
 
 # --- accounting -------------------------------------------------------------------------------------------------------
 def test_sacct_s_words_are_read():
-    found = accounting.read(SACCT.replace("103|OUT_OF_MEMORY|1-0|5|not a number\n", "some warning\n"))
+    found = sacct.read(SACCT.replace("103|OUT_OF_MEMORY|1-0|5|not a number\n", "some warning\n"))
     assert found == {
         "101": Account("COMPLETED", 2, 4200, 7201, 4096.0),
         "102": Account("CANCELLED", 1, 30, 1.25, 0.0),
@@ -131,15 +133,15 @@ def program(folder, text):
 
 
 def test_sacct_is_asked_once_for_all_jobs_and_where_there_is_no_accounting_nobody_knows(folder):
-    assert accounting.accounts(["101"]) == {}, "no sacct"
+    assert sacct.accounts(["101"]) == {}, "no sacct"
     program(folder, "echo 'Slurm accounting storage is disabled' >&2; exit 1")
-    assert accounting.accounts(["101"]) == {}
+    assert sacct.accounts(["101"]) == {}
     program(folder, 'echo "$*" >> asked; while read -r line; do echo "$line"; done < said')
     (folder / "said").write_text("\n".join(SACCT.splitlines()[:7]))
-    assert set(accounting.accounts(["102", "101", "101"])) == {"101", "102"}
+    assert set(sacct.accounts(["102", "101", "101"])) == {"101", "102"}
     (line,) = (folder / "asked").read_text().splitlines()
     assert line.endswith("--jobs=101,102") and "--duplicates" in line and "--parsable2" in line
-    assert accounting.accounts([]) == {} and len((folder / "asked").read_text().splitlines()) == 1
+    assert sacct.accounts([]) == {} and len((folder / "asked").read_text().splitlines()) == 1
 
 
 # --- against the plan -------------------------------------------------------------------------------------------------
@@ -147,15 +149,15 @@ def test_a_job_on_a_cluster_beside_what_it_asked_for(folder, monkeypatch):
     """What is noted at the start of a run, at submission and on the node comes together, attempts and all."""
     log = "logs/tiny/mine/b.log"
     resources = {"mem_mb": 1000, "runtime": 2, "gpus": 2, "nodes": 2, "slurm_partition": "gpu", "tmpdir": "/tmp"}
-    plan = asked.Asked("pairs", "mine", {}, log, ("b",), 1, resources, seconds=45.0)
-    asked.note([plan])
+    plan = requests.Asked("pairs", "mine", {}, log, ("b",), 1, resources, seconds=45.0)
+    requests.note([plan])
     for attempt, slurm in ((1, "101"), (2, "102")):
         one = planned_job(attempt=attempt, resources={**resources, "mem_mb": 1000 * attempt})
-        plugin.note(one)
+        plugin_patches.note(one)
         monkeypatch.setenv("SLURM_JOB_ID", slurm)
-        plugin.note_start(one)
-        plugin.note_start(one)  # SLURM starts it again
-    assert plugin.submitted(one) == plugin.content(one)
+        plugin_patches.note_start(one)
+        plugin_patches.note_start(one)  # SLURM starts it again
+    assert plugin_patches.submitted(one) == plugin_patches.content(one)
     done("b", "mine", log, text=record("pairs mine"))
     measured(log, 90.0)
     program(folder, 'while read -r line; do echo "$line"; done < said')
@@ -166,19 +168,19 @@ def test_a_job_on_a_cluster_beside_what_it_asked_for(folder, monkeypatch):
     assert row["share_of_time"] == 0.75 and row["share_of_expected"] == 2.0 and row["share_of_memory"] is None
     assert (row["slurm_jobs"], row["slurm_starts"], row["slurm_elapsed_s"]) == ("101 102", 3, 4230)
     assert (row["slurm_state"], row["slurm_peak_mb"]) == ("CANCELLED", 4096)
-    plugin.note(planned_job(attempt=1))
-    assert json.loads(plugin._note(one).read_text())["slurm"] == [], "a new run counts anew"
+    plugin_patches.note(planned_job(attempt=1))
+    assert json.loads(plugin_patches._note(one).read_text())["slurm"] == [], "a new run counts anew"
 
 
 def test_what_was_noted_before_stays_and_what_cannot_be_read_is_nothing(folder):
-    assert asked.read() == {}
-    one = asked.Asked("pairs", "mine", {}, "a.log", ("a",), 3, {"mem_mb": 5, "tmpdir": "<TBD>"})
-    asked.note([one])
-    asked.note([asked.Asked("pairs", "mine", {}, "b.log", ("b",), 1, {}, seconds=1.23)])
-    asked.note([])
-    assert asked.read() == {"a.log": {"threads": 3, "mem_mb": 5}, "b.log": {"threads": 1, "seconds": 1.2}}
-    asked.NOTES.write_text("{")
-    assert asked.read() == {}
+    assert requests.read() == {}
+    one = requests.Asked("pairs", "mine", {}, "a.log", ("a",), 3, {"mem_mb": 5, "tmpdir": "<TBD>"})
+    requests.note([one])
+    requests.note([requests.Asked("pairs", "mine", {}, "b.log", ("b",), 1, {}, seconds=1.23)])
+    requests.note([])
+    assert requests.read() == {"a.log": {"threads": 3, "mem_mb": 5}, "b.log": {"threads": 1, "seconds": 1.2}}
+    requests.NOTES.write_text("{")
+    assert requests.read() == {}
 
 
 def row(rule="score", **values):
@@ -192,15 +194,15 @@ def test_rules_are_summed_by_hand():
         row(cpu_s=None, share_of_time=0.25, share_of_memory=0.9),
         row("pretrain", wall_s=7200.0, gpu_hours=16.0, attempts=3, slurm_starts=4),
     ]
-    first, second = usage_summary.by_rule(rows)
+    first, second = summary.by_rule(rows)
     assert (first.name, first.hours, first.gpu_hours, first.expected, first.time) == ("pretrain", 2, 16, None, None)
     assert (second.jobs, second.hours, second.longest, second.cpu_hours) == (2, 1.5, 1, 0.5)
     assert (second.expected, second.of_those, second.peak_mb) == (0.25, 0.5, 100)
     assert (second.time, second.memory) == (0.5, 0.9)
-    text = usage_summary.markdown([first, second], rows)
+    text = summary.markdown([first, second], rows)
     assert "| score | 2 | 1.5 h | 15 min | 1 h | 30 min |  | 100 MB | 50 % | 90 % |" in text
     assert "- score x: 90 %" in text and "- pretrain x: 4 times" in text
-    assert "No job" in usage_summary.markdown([], [])
+    assert "No job" in summary.markdown([], [])
 
 
 def test_the_command_writes_three_files_that_no_manifest_has(folder, capsys):

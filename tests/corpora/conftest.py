@@ -77,7 +77,7 @@ def run(tmp_path, capsys) -> Callable[..., SimpleNamespace]:
     """Runs a command of the stage; gives its exit code, error text, record and output folder."""
 
     def command(name: str, dataset: Path, *flags: str, language: str = "en", output: str = "out") -> SimpleNamespace:
-        from stele import cli
+        from stele.command import cli
 
         record = tmp_path / output / "record.json"
         code = cli.main(

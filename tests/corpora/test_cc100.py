@@ -4,8 +4,8 @@ import lzma
 
 import pytest
 
-from stele.documents import read_documents
-from stele.outputs import files_digest
+from stele.artifacts.documents import read_documents
+from stele.files.atomic import files_digest
 
 TEXT = """First one. And second.
 A new paragraph.

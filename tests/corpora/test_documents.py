@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stele.documents import (
+from stele.artifacts.documents import (
     Document,
     DocumentWriter,
     Link,

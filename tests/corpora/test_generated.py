@@ -19,8 +19,8 @@ LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     """For each language: its articles as generated, the Documents and redirects read from its dump."""
+    from stele.recipes.world import world_sizes
     from stele.world.generate import generate
-    from stele.world.sizes import world_sizes
     from stele.world.writers.dump import multistream
     from stele.world.writers.library import Library
     from stele.world.writers.wikipedia import pages_of

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from wiki_links import knowledge_base, table_of_items
 
-from stele.documents import read_documents
-from stele.knowledge_base import links_path, symmetric_pairs
+from stele.artifacts.documents import read_documents
+from stele.artifacts.knowledge_base import links_path, symmetric_pairs
 from stele.world.writers.dump import items_per_site
 
 LANGUAGES = ["en", "hi", "ja", "th"]
@@ -70,8 +70,8 @@ def check(base, folder):
 
 @pytest.fixture(scope="module")
 def library():
+    from stele.recipes.world import world_sizes
     from stele.world.generate import generate
-    from stele.world.sizes import world_sizes
     from stele.world.writers.library import Library
 
     return Library(generate(world_sizes({"entities": 60}), LANGUAGES, 1))

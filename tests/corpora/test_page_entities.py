@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 import pytest
 
-from stele import cli
+from stele.command import cli
 from stele.corpora import page_entities, sql_dump
 from stele.world.writers.dump import SQL_HEAD, SQL_TAIL, items_per_site
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from stele.artifacts.documents import Link, Section, read_documents
 from stele.corpora.decompress import read_blocks
 from stele.corpora.dump_files import find_dump
 from stele.corpora.wikitext import extract
-from stele.documents import Link, Section, read_documents
-from stele.outputs import files_digest
+from stele.files.atomic import files_digest
 
 ARTICLE = """{{Infobox|x=[[y]]}}
 '''St. Rome''' is a city in [[St. Italy|St. Italy]]. It has [[hill]]s.<ref>z</ref>

@@ -12,7 +12,7 @@ import pytest
 from stele.corpora.dump_files import find_dump
 from stele.corpora.wikipedia import Aside
 from stele.errors import SteleError
-from stele.outputs import files_digest
+from stele.files.atomic import files_digest
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_pages_of_one_id_are_refused(wiki, run):
 @pytest.mark.parametrize("command", ["wikipedia", "cc100", "page_entities"])
 def test_a_mistyped_record_is_noticed_before_the_work(tmp_path, capsys, monkeypatch, command):
     """The data lie beside the record that is meant; without them there would be another error."""
-    from stele import cli
+    from stele.command import cli
 
-    monkeypatch.setattr("stele.outputs.atomic_directory", lambda folder: pytest.fail("work was begun"))
+    monkeypatch.setattr("stele.files.atomic.atomic_directory", lambda folder: pytest.fail("work was begun"))
     (tmp_path / "swwiki-1-pages-articles.xml").write_text("<mediawiki/>")
     (tmp_path / "sw.txt").write_text("Text.\n")
     (tmp_path / "x-wb_items_per_site.sql.gz").write_bytes(b"")

@@ -3,7 +3,7 @@
 import json
 import time
 
-from stele.documents import read_documents
+from stele.artifacts.documents import read_documents
 
 
 def test_a_page_of_50_mb_is_a_reject_and_the_others_stay(wiki, run):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 
-from stele import cli
+from stele.command import cli
 
 
 def command(*arguments: object) -> None:

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
+from stele.encoders.backbone import load_trunk
 from stele.encoders.load import load_encoder
 from stele.encoders.probe import PROBE_FILE, tokenizer_probe
 from stele.encoders.save import save_encoder
-from stele.encoders.spec import EncodingSpec
 from stele.encoders.tokenizer import load_tokenizer
-from stele.encoders.trunk import load_trunk
 from stele.errors import SteleError
+from stele.recipes.encoding import EncodingSpec
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ import pytest
 import torch
 from tiny_models import WIDTH, make_folder
 
+from stele.encoders.backbone import load_trunk
 from stele.encoders.load import load_encoder
 from stele.encoders.save import save_encoder
-from stele.encoders.spec import EncodingSpec
 from stele.encoders.tokenizer import load_tokenizer
-from stele.encoders.trunk import load_trunk
 from stele.errors import SteleError
+from stele.recipes.encoding import EncodingSpec
 
 TEXTS = [
     "who wrote the novel",

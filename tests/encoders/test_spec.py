@@ -2,8 +2,8 @@
 
 import pytest
 
-from stele.encoders.spec import EncodingSpec, make_spec, read_spec, write_spec
 from stele.errors import SteleError
+from stele.recipes.encoding import EncodingSpec, make_spec, read_spec, write_spec
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from stele.finetuning.batches import Group, make_group, positive_mask
 from stele.finetuning.contrastive import group_loss, loss_of_vectors
 from stele.finetuning.examples import read_examples
 from stele.finetuning.model import load_model
-from stele.finetuning.recipe import parse_recipe
+from stele.recipes.finetuning import parse_recipe
 
 
 def group_of(passages: list[int], columns: list[int], known: list[list[int]] | None = None) -> Group:
@@ -213,7 +213,7 @@ WORKER = """
     torch.set_num_threads(1)
     sys.path[:0] = json.loads(sys.argv[1])
     import test_contrastive as t
-    from stele.training.device import place
+    from stele.training.processes import place
     where, results = place(), {}
     assert where.world == 2
     for case in t.CASES:

@@ -15,7 +15,7 @@ from tiny_runs import RECIPE, XTREME, example, finetune, write_set
 
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
-from stele.outputs import files_digest
+from stele.files.atomic import files_digest
 from stele.training.curve import read_csv
 
 DEV = {**RECIPE, "dev_set": "jsonl", "selection": "dev_nll"}

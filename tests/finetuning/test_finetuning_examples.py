@@ -5,10 +5,10 @@ import pytest
 from tiny_runs import example
 
 from stele.benchmarks.types import Passage, TrainingExample
-from stele.encoders.spec import EncodingSpec
 from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
 from stele.finetuning.examples import load_examples, read_examples, save_examples
+from stele.recipes.encoding import EncodingSpec
 
 SPEC = EncodingSpec(pooling="cls", query_length=16, passage_length=24)
 

@@ -3,11 +3,11 @@
 import pytest
 
 from stele import catalogue
-from stele.config import parse
+from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.finetuning.recipe import parse_recipe
-from stele.jobs import Jobs
-from stele.plan import make_plan
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
+from stele.recipes.finetuning import parse_recipe
 
 # The papers' values once more, so that a slip in recipes.yaml shows. DPR's: MSM, A.1; CCP, section 4.3; the scripts of
 # MSM's authors (mDPR/scripts: 8 GPUs, batch_size is a GPU's) and the defaults of mDPR/dpr/options.py.
@@ -120,7 +120,7 @@ MINERS = {"marco_kept": "marco_kept_random", "mrtydi_kept": "marco_kept"}
 
 
 def jobs(scale="paper"):
-    found = make_plan(parse({"scale": scale}))
+    found = make_plan(parse_config({"scale": scale}))
     return Jobs(found.config, found.scale, found.why, found.sizes)
 
 

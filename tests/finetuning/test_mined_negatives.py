@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 from tiny_runs import RECIPE, example, finetune
 
+from stele.benchmarks.mined_negatives import MinedNegatives, replaced
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
-from stele.negatives import MinedNegatives, replaced
 
 MINED = {**RECIPE, "negatives": "mined", "steps": 4}
 

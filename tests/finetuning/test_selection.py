@@ -9,9 +9,9 @@ from tiny_runs import RECIPE
 from stele.errors import SteleError
 from stele.finetuning.batches import dev_groups
 from stele.finetuning.contrastive import loss_of_vectors
-from stele.finetuning.recipe import parse_recipe
 from stele.finetuning.selection import Selection, Vectors, average_rank, dev_nll
-from stele.training.device import Place
+from stele.recipes.finetuning import parse_recipe
+from stele.training.processes import Place
 
 HERE = Place(torch.device("cpu"))
 

@@ -9,7 +9,7 @@ import pytest
 from knowledge_texts import documents, knowledge
 from mining_texts import new_tokenizer, record
 
-from stele.documents import Document, DocumentWriter
+from stele.artifacts.documents import Document, DocumentWriter
 from stele.pairs import knowledge_pairs as knowledge_pairs_command
 from stele.pairs import mine
 from stele.training.store import Store

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from mining_texts import record
 
-from stele import records
-from stele.documents import Document, DocumentWriter, Section
-from stele.knowledge_base import LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA
-from stele.outputs import files_digest
+from stele.artifacts import records
+from stele.artifacts.documents import Document, DocumentWriter, Section
+from stele.artifacts.knowledge_base import LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA
+from stele.files.atomic import files_digest
 
 
 @dataclass

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from stele import records
-from stele.outputs import files_digest
+from stele.artifacts import records
+from stele.files.atomic import files_digest
 
 FIRST = 5  # the id of w0
 WORDS = 3000

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mining_texts import ids, random_documents, text_of
 
-from stele.pairs.crop import neighbours
+from stele.pairs.methods.crop import neighbours
 
 
 @pytest.mark.parametrize(("size", "window"), [(2, 5), (7, 2), (32, 5)])

@@ -1,9 +1,9 @@
 """What a change of code mines again."""
 
-from stele.fingerprint import closure, package_modules
+from stele.driver.fingerprint import closure, package_modules
 
 
 def test_mining_does_not_depend_on_how_models_are_built():
     reached = closure(package_modules("pairs"))
     assert "encoders.tokenizer" in reached
-    assert not [name for name in reached if name in ("encoders.trunk", "encoders.load", "encoders.encode")]
+    assert not [name for name in reached if name in ("encoders.backbone", "encoders.load", "encoders.encode")]

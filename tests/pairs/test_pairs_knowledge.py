@@ -33,7 +33,7 @@ def test_same_seed_same_bytes(knowledge_pairs, method):
 @methods
 def test_shards_and_threads_do_not_matter(knowledge_pairs, monkeypatch, method):
     one = knowledge_pairs(WIKIS[method], method=method, **WORDS)
-    monkeypatch.setattr("stele.documents.GROUP_DOCUMENTS", 7)
+    monkeypatch.setattr("stele.artifacts.documents.GROUP_DOCUMENTS", 7)
     four = knowledge_pairs(WIKIS[method], method=method, **WORDS, shards=4, threads=2)
     assert one.record["content"] == four.record["content"]
     assert len(four.record["inputs"]) == 5 * len(WIKIS[method])

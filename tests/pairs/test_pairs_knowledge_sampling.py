@@ -8,7 +8,7 @@ import pytest
 from stele.pairs import _knowledge, _knowledge_texts
 from stele.pairs._knowledge import Candidates, hashed, pack, sample, swapped, unpack
 from stele.pairs._knowledge_texts import Spool, kept
-from stele.pairs.ilk import Recipe
+from stele.pairs.methods.ilk import Recipe
 
 
 def pairs(count, seed=0):

@@ -7,11 +7,11 @@ import pytest
 from mining_texts import new_tokenizer, random_documents, text_of
 
 from stele.errors import SteleError
-from stele.mined import OF_THE_PLAN
-from stele.outputs import files_digest
-from stele.pairs._recipe import parse_recipe
+from stele.files.atomic import files_digest
 from stele.pairs._tokens import encoder
 from stele.pairs.mine import mine
+from stele.plan.mined import OF_THE_PLAN
+from stele.recipes.mining import parse_recipe
 
 RECIPES = {
     "msm": {"sentences": 5},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mining_texts import random_documents
 
-from stele.outputs import files_digest
+from stele.files.atomic import files_digest
 from stele.pairs._sample import Sample
 from stele.training.store import Store
 

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 import pyarrow.parquet as pq
 import pytest
 
-from stele import cli
+from stele.command import cli
 from stele.world.writers.dump import items_per_site
 
 ENGLISH = [

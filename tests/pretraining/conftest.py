@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tiny_checkpoint import checkpoint
 
-from stele import records
-from stele.outputs import files_digest
+from stele.artifacts import records
+from stele.files.atomic import files_digest
 from stele.training.store import write_store
 
 SEGMENTS = {"msm": 5, "crop": 2, "ict": 2, "mlm": 1, "ilk": 2, "clk": 2, "uhs_ilk": 2, "ds_clk": 2, "clhed": 2}

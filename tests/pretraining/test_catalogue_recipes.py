@@ -9,17 +9,17 @@ open and mContriever's objective: contriever's mcontriever.sh, src/data.py and s
 import pytest
 
 from stele import catalogue
-from stele.config import parse
-from stele.jobs import Jobs
-from stele.plan import make_plan
-from stele.training.recipe import parse_recipe
+from stele.config.model import parse_config
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
+from stele.recipes.pretraining import parse_recipe
 
 TRAINED = sorted(key for key, model in catalogue.load("models").items() if "recipe" in model)
 OF_MSM = sorted(key for key in TRAINED if catalogue.load("models")[key]["recipe"] == "msm")
 
 
 def jobs(scale):
-    found = make_plan(parse({"scale": scale}))
+    found = make_plan(parse_config({"scale": scale}))
     return Jobs(found.config, found.scale, found.why, found.sizes)
 
 

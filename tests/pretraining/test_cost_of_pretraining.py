@@ -6,9 +6,9 @@ import pytest
 from pretrain_runs import OWN, SMALL, arguments
 
 from stele import catalogue
-from stele.cli import main
+from stele.artifacts.records import read_record
+from stele.command.cli import main
 from stele.cost import pretraining
-from stele.records import read_record
 from stele.training.flops import Shape
 
 FACTOR = 1.5

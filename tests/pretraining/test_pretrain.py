@@ -11,14 +11,14 @@ from pretrain_runs import OWN, SMALL, arguments, weights
 from tiny_checkpoint import checkpoint
 
 from stele import catalogue
-from stele.cli import main
-from stele.config import parse
+from stele.artifacts.records import read_record
+from stele.command.cli import main
+from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.jobs import Jobs
-from stele.plan import make_plan
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
 from stele.pretraining.base import load_base
 from stele.pretraining.stores import parse_pairs
-from stele.records import read_record
 from stele.training.store import write_store
 
 
@@ -121,7 +121,7 @@ OF_KEPT = sorted(
 @pytest.mark.parametrize("model", OF_KEPT)
 def test_recipes_of_the_papers_scale_take_two_steps(tmp_path, base, pairs, model):
     """The catalogue's values as they are, but for what makes it large."""
-    plan = make_plan(parse({"scale": "paper"}))
+    plan = make_plan(parse_config({"scale": "paper"}))
     values = Jobs(plan.config, plan.scale, plan.why, plan.sizes).objective_recipe(model)
     small = {"pairs": 4, "length": 12, "warmup_steps": 1, "threads": 1, "languages": ["en", "sw"]}
     small |= {"groups": 2, "queue": 16} if values["objective"] == "moco" else {}

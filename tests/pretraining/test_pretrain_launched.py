@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pretrain_runs import arguments
 
-from stele.records import read_record
+from stele.artifacts.records import read_record
 
 
 def start(folder, base, pairs):

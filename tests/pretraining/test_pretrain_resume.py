@@ -10,8 +10,8 @@ import pytest
 from pretrain_runs import arguments, weights
 from tiny_checkpoint import checkpoint
 
-from stele.cli import main
-from stele.records import read_record
+from stele.artifacts.records import read_record
+from stele.command.cli import main
 
 
 @pytest.mark.parametrize(("objective", "steps"), [("msm", 150), ("moco", 80)])

@@ -2,8 +2,8 @@
 
 import torch
 
-from stele import records
-from stele.outputs import files_digest
+from stele.artifacts import records
+from stele.files.atomic import files_digest
 
 WIDTH = 16
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from stele.benchmarks import clef, jsonl, lareqa, marco, mewsli_x, mlqa, mrtydi, nq, squad, tatoeba, xor_retrieve
 from stele.benchmarks.types import Search
-from stele.scoring import punkt
+from stele.evaluation import punkt
 from tests.readers.files import Reader, lines, whole
 
 EN, SW = Search("en", "en", "en"), Search("sw", "sw", "sw")

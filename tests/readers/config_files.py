@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stele import config, config_files, scale
 from stele.catalogue import read_yaml
-from stele.cluster import names
-from stele.finetuning import recipe as finetuning
-from stele.pairs import _recipe as mining
-from stele.tables import context, figure_spec, spec
-from stele.training import recipe as pretraining
+from stele.cluster import settings
+from stele.config import scale, sources
+from stele.config.model import parse_config
+from stele.papers import figure, table
+from stele.recipes import finetuning, mining, pretraining
+from stele.tables.cells import context
 from tests.readers.files import Reader
 
 CONFIG = b"""scale: miniature
@@ -71,17 +71,17 @@ TUNING = {
 
 def configuration(path: Path) -> Any:
     values = read_yaml(path)
-    return config.parse(values, config_files.Sources([(str(path), values)]))
+    return parse_config(values, sources.Sources([(str(path), values)]))
 
 
 def cluster_names(path: Path) -> Any:
-    names._read.cache_clear()
-    return names.read(path)
+    settings._read.cache_clear()
+    return settings.read(path)
 
 
 def argument(parse: Callable[[Any], Any], decode: bool = True) -> Callable[[Path], Any]:
     """What a command is given as JSON text; the error names the argument."""
-    from stele.reading import parse_object
+    from stele.files.reading import parse_object
 
     def read(path: Path) -> Any:
         text = path.read_bytes().decode("utf-8", "replace")
@@ -93,8 +93,8 @@ def argument(parse: Callable[[Any], Any], decode: bool = True) -> Callable[[Path
 CONFIGURATIONS: dict[str, Reader] = {
     "config.yaml": ("config.yaml", CONFIG, configuration),
     "scale": ("tiny.yaml", SCALE, lambda path: scale.load_scale(str(path))),
-    "table": (TABLE.name, TABLE.read_bytes(), spec.load_spec),
-    "figure": (FIGURE.name, FIGURE.read_bytes(), figure_spec.load_figure),
+    "table": (TABLE.name, TABLE.read_bytes(), table.load_spec),
+    "figure": (FIGURE.name, FIGURE.read_bytes(), figure.load_figure),
     "context of tables": (
         "context.json",
         json.dumps({"scale": "miniature", "failed": {"a/b/c": "log"}, "extra_rows": [{"model": "m"}]}).encode(),

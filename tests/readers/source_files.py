@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from stele.encoders import sentence_transformers_folder, trunk
-from stele.encoders import spec as encoding
+from stele.encoders import backbone, sentence_transformers_folder
+from stele.recipes import encoding as encoding
 from stele.scoring import count_parameters
-from stele.sources import counts, pins, prove, unpack, verify
+from stele.sources import counts, first_digests, load_check, unpack, verify
 from stele.world import manifest
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
 from tests.readers.files import Reader, safetensors, tarred, zipped
@@ -33,7 +33,7 @@ FILES = {"one/a.txt": b"a" * 99, "one/b.txt": b"b"}
 
 def modules(path: Path) -> Any:
     folder = path.parent if path.parent.name != "1_Pooling" else path.parents[1]
-    prove.refuse_code(folder), prove.model_folders(folder)
+    load_check.refuse_code(folder), load_check.model_folders(folder)
     with patch.object(sentence_transformers_folder, "load_tokenizer"):  # transformers' own, and slow to import
         return sentence_transformers_folder.read_modules(folder)
 
@@ -52,10 +52,10 @@ SOURCES: dict[str, Reader] = {
     "safetensors": (
         "model.safetensors",
         safetensors(),
-        lambda path: (count_parameters.parameters(path.parent), trunk._has_pooler(path.parent)),
+        lambda path: (count_parameters.parameters(path.parent), backbone._has_pooler(path.parent)),
     ),
     "manifest": ("manifest.json", MANIFEST, manifest.read_manifest),
-    "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', pins.read_pins),
+    "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', first_digests.read_pins),
     "checksums": ("sums.txt", b"0" * 40 + b"  a.txt\n" + b"1" * 40 + b" *b.txt\n", verify.read_checksums),
     "zip": ("files.zip", zipped(FILES), unpacked),
     "tar": ("files.tar.gz", tarred(FILES), unpacked),

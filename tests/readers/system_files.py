@@ -12,10 +12,10 @@ import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
 
-from stele import records, results
+from stele.artifacts import records, results
 from stele.scoring.formats import read_output
 from stele.significance import scores
-from stele.tables import figure_data
+from stele.tables.figures import data
 from tests.readers.files import Reader, array, packed
 
 TREC = b"q1 Q0 p1 1 2.5 run\nq1 Q0 p2 2 1e-3 run\nq2 Q0 p1 1 7 run\n"
@@ -62,7 +62,7 @@ OUTPUTS: dict[str, Reader] = {
     "projection": (
         "projection_fr.csv",
         b"line,language,x,y\n0,fr,1,2\n0,en,1.5,-2\n",
-        lambda path: figure_data.read_projection(path, ["fr", "en"]),
+        lambda path: data.read_projection(path, ["fr", "en"]),
     ),
-    "lengths": ("lengths_fr.csv", b"tokens,documents\n3,4\n5,1\n", figure_data.read_lengths),
+    "lengths": ("lengths_fr.csv", b"tokens,documents\n3,4\n5,1\n", data.read_lengths),
 }

@@ -14,9 +14,10 @@ import pytest
 from bm25_by_hand import by_hand
 from recorded import record
 
+from stele.artifacts.runs.trec import read_run
 from stele.errors import SteleError
-from stele.retrieval import bm25, bm25_index
-from stele.runs.trec import read_run
+from stele.retrieval import bm25
+from stele.retrieval.lexical import bm25_index
 
 WORDS = {"sw": "mto jiji nile kenya mkuu wa bahari", "ja": "東京 大阪 京都 川 海 山 駅"}
 RECIPE = {"split": "dev", "k1": [0.1, 0.9, 1.6], "b": [0.0, 0.4, 1.0]}
@@ -67,7 +68,7 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
     found = json.loads((tmp_path / "out/retrieval.json").read_text())
     assert found["labels"] == ["generated data"] and "encoder" not in found["inputs"]
     assert not (tmp_path / "state").exists() or not list((tmp_path / "state").rglob("*.npz"))
-    from stele.retrieval.bm25_terms import analyzer
+    from stele.retrieval.lexical.analysis import analyzer
 
     for language in ("sw", "ja"):
         cut = analyzer(language)
@@ -98,7 +99,7 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
 
 
 def test_the_scoring_command_takes_the_record(tmp_path, data):
-    from stele import cli
+    from stele.command import cli
 
     bm25.run(arguments(tmp_path, data))
     line = ["scoring", "score", "mrtydi", "--run", str(tmp_path / "out/retrieval.json"), "--data", *data]

@@ -18,7 +18,8 @@ from recorded import record
 
 from stele.benchmarks.types import Query
 from stele.errors import SteleError
-from stele.retrieval import bm25, bm25_anserini
+from stele.retrieval import bm25
+from stele.retrieval.lexical import anserini
 
 JAR = Path(os.environ.get("STELE_ANSERINI", "/nowhere"))
 TEXTS = {"1#0": "Mto Nile\n\nmto wa nile", "2#0": "Kenya\n\njiji la kenya", "3#0": "Bahari\n\nbahari ya hindi"}
@@ -69,7 +70,7 @@ def played(tmp_path, monkeypatch):
 
 @pytest.fixture
 def engine(tmp_path):
-    return lambda: bm25_anserini.Anserini(tmp_path / "anserini-1-fatjar.jar", "sw", threads=2)
+    return lambda: anserini.Anserini(tmp_path / "anserini-1-fatjar.jar", "sw", threads=2)
 
 
 def calls(log: Path) -> list:
@@ -102,7 +103,7 @@ def test_what_anserini_keeps_to_itself_is_an_error(tmp_path, played, engine):
 
 def test_without_java_or_a_jar(tmp_path, monkeypatch, engine):
     with pytest.raises(SteleError, match=r"want one fat jar of Anserini .*, found none"):
-        bm25_anserini.find_jar(tmp_path)
+        anserini.find_jar(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SteleError, match="needs Java 11 or later on PATH"):
         engine()
@@ -127,7 +128,7 @@ def test_anserini_itself_finds_what_bm25s_finds(tmp_path):
     data = [f"mrtydi:ru={record(tmp_path / 't')}", f"mrtydi_corpus:ru={record(tmp_path / 'c')}"]
     jar = tmp_path / "jar"
     jar.mkdir()
-    (jar / bm25_anserini.find_jar(JAR).name).symlink_to(bm25_anserini.find_jar(JAR))
+    (jar / anserini.find_jar(JAR).name).symlink_to(anserini.find_jar(JAR))
     parser = argparse.ArgumentParser()
     bm25.add_arguments(parser)
     recipe = json.dumps({"split": "dev", "k1": [0.9], "b": [0.4, 0.8]})
@@ -137,7 +138,7 @@ def test_anserini_itself_finds_what_bm25s_finds(tmp_path):
         out = ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "retrieval.json")]
         bm25.run(parser.parse_args([*line, *more, *out]))
         found[name] = json.loads((tmp_path / name / "retrieval.json").read_text())["searches"]["ru"]
-        from stele.runs.trec import read_run
+        from stele.artifacts.runs.trec import read_run
 
         found[f"{name} run"] = dict(read_run(tmp_path / name / "runs/ru.trec.gz").items())
     assert found["ours"]["passages"] == found["theirs"]["passages"] == 30

@@ -11,11 +11,11 @@ class Wildcards:
 
 @pytest.fixture(scope="module")
 def jobs():
-    from stele import config
-    from stele.jobs import Jobs
-    from stele.plan import make_plan
+    from stele.config.model import parse_config
+    from stele.plan.base import make_plan
+    from stele.plan.jobs import Jobs
 
-    return lambda **values: make_plan(config.parse(values), Jobs)
+    return lambda **values: make_plan(parse_config(values), Jobs)
 
 
 def test_it_can_be_built_and_needs_texts_alone(jobs):

@@ -12,7 +12,7 @@ import pytest
 from bm25_by_hand import by_hand
 
 from stele.errors import SteleError
-from stele.retrieval import bm25_index, bm25_search
+from stele.retrieval.lexical import bm25_index, bm25_search
 
 TEXTS = {"d1": "nile river", "d2": "nile nile delta river basin", "d3": "congo river", "d4": "capital of uganda"}
 
@@ -94,7 +94,7 @@ def test_blocks_change_nothing(index, number, rows):
 
 THREADS = """
 import json, sys, pathlib
-from stele.retrieval import bm25_index, bm25_search
+from stele.retrieval.lexical import bm25_index, bm25_search
 folder = pathlib.Path(sys.argv[1])
 ids, pool = bm25_index.read_ids(folder), bm25_index.statistics(folder)
 print(json.dumps(bm25_search.search(folder, ids, json.loads(sys.argv[2]), 20, pool, (0.9, 0.4), threads=2)))

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from recorded import record
 
+from stele.benchmarks.mined_negatives import MinedNegatives
 from stele.errors import SteleError
-from stele.negatives import MinedNegatives
 from stele.retrieval import hard_negatives
 from stele.retrieval.hard_negatives import HITS, in_order, parts
 
@@ -197,7 +197,7 @@ def test_parts_and_blocks_change_nothing(tmp_path, tuned, collection, crowded, m
     mine(tmp_path, tuned, collection.given, "whole")
     monkeypatch.setattr(hard_negatives, "HITS", hits)
     monkeypatch.setattr(hard_negatives, "READ", read)
-    monkeypatch.setattr("stele.retrieval.part.READ_ROWS", rows)
+    monkeypatch.setattr("stele.retrieval.dense.vector_files.READ_ROWS", rows)
     # a question's vector must not depend on those beside it, which its batch does not promise to the last bit
     from stele.encoders.encode import Encoder
 

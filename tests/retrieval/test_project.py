@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from recorded import record
 
-from stele import cli
+from stele.command import cli
 from stele.errors import SteleError
-from stele.outputs import sha256
+from stele.files.atomic import sha256
 from stele.retrieval.project import PAIRS, principal_components
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}

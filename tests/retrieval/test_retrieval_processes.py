@@ -15,7 +15,9 @@ import test_retrieve as retrieval
 from forked import forked
 
 from stele.errors import SteleError
-from stele.retrieval import hard_negatives, part, pool, retrieve
+from stele.retrieval import hard_negatives, retrieve
+from stele.retrieval.dense import collection as searched
+from stele.retrieval.dense import vector_files
 
 data, small_windows = retrieval.data, retrieval.small_windows
 collection, crowded, tuned = mining.collection, mining.crowded, mining.tuned
@@ -84,11 +86,11 @@ def test_half_precision_and_nothing_kept(tmp_path, encoder, data):
 
 
 FAULTS = [
-    (1, part, "_save_progress", 3),  # a window's bytes are there and do not count yet
-    (0, part, "_write_ids", 1),  # the first has encoded all, the other perhaps not
+    (1, vector_files, "_save_progress", 3),  # a window's bytes are there and do not count yet
+    (0, vector_files, "_write_ids", 1),  # the first has encoded all, the other perhaps not
     (0, retrieve, "write_run", 2),  # first pool done, second encoded
-    (0, part, "_table", 2),  # the kept index half joined
-    (1, pool.shutil, "rmtree", 1),  # the index is joined, a part not yet removed
+    (0, vector_files, "_table", 2),  # the kept index half joined
+    (1, searched.shutil, "rmtree", 1),  # the index is joined, a part not yet removed
     (0, retrieve.records, "write_record", 1),  # everything but the record
 ]
 
@@ -169,7 +171,7 @@ def test_an_error_of_one_process_ends_all(tmp_path, encoder, data):
             raise SteleError("its vector is not finite")
 
         if rank == 1:
-            part._stored = refuse
+            vector_files._stored = refuse
 
     ended = on(3, retrieve, retrieval.arguments(tmp_path, encoder, data, "out", "--threads", "1"), disturb)
     assert ended[1] == 1 and all(ended)
@@ -203,9 +205,9 @@ def test_the_same_negatives_as_one_process(tmp_path, tuned, collection, crowded,
 @pytest.mark.parametrize(
     ("rank", "module", "name", "call"),
     [
-        (1, part, "_save_progress", 2),
+        (1, vector_files, "_save_progress", 2),
         (0, hard_negatives, "save_found", 2),  # one part of the questions searched
-        (1, pool, "blocks", 2),  # one part of the questions searched by one process only
+        (1, searched, "blocks", 2),  # one part of the questions searched by one process only
         (0, hard_negatives, "in_order", 2),  # the first pool is done, the second one searched
     ],
 )

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from recorded import record
 
+from stele.artifacts.runs.trec import read_run
 from stele.errors import SteleError
-from stele.retrieval import part, retrieve
-from stele.runs.trec import read_run
+from stele.retrieval import retrieve
+from stele.retrieval.dense import vector_files
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
 WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
@@ -134,8 +135,8 @@ def kill_at(module, name: str, call: int):
 @pytest.mark.parametrize(
     ("module", "name", "call"),
     [
-        (part, "_save_progress", 3),  # after the third block's bytes, before they count
-        (part, "_write_ids", 1),  # all encoded, the ids not yet indexed
+        (vector_files, "_save_progress", 3),  # after the third block's bytes, before they count
+        (vector_files, "_write_ids", 1),  # all encoded, the ids not yet indexed
         (retrieve, "write_run", 2),  # first language done, second encoded
         (retrieve, "atomic_write_json", 2),  # the second run written, not yet declared whole
         (retrieve.records, "write_record", 1),  # everything but the record
@@ -172,7 +173,7 @@ def test_a_killed_job_encodes_only_what_is_left(tmp_path, encoder, data, monkeyp
 
 def test_state_of_other_data_is_not_taken(tmp_path, encoder, data):
     args = arguments(tmp_path, encoder, data)
-    killed(args, kill_at(part, "_save_progress", 4))
+    killed(args, kill_at(vector_files, "_save_progress", 4))
     record(tmp_path / "sw/c", content="another release", labels=[])
     put(tmp_path / "sw/c/corpus.jsonl.gz", [{"docid": "only", "title": "", "text": "river"}])
     retrieve.run(args)
@@ -256,9 +257,11 @@ def test_an_empty_pool_is_refused(tmp_path, encoder, data):
 
 
 def test_vectors_that_are_not_finite_are_refused(tmp_path):
-    layout = part.Layout(2, "float16", False, "key")
+    layout = vector_files.Layout(2, "float16", False, "key")
     with pytest.raises(SteleError, match="passage 'b': its vector is not finite as float16"):
-        part.encode_part(tmp_path / "p", [], lambda _: [(["a", "b"], np.array([[1.0, 2.0], [1e6, 0.0]]))], layout)
+        vector_files.encode_part(
+            tmp_path / "p", [], lambda _: [(["a", "b"], np.array([[1.0, 2.0], [1e6, 0.0]]))], layout
+        )
 
 
 @pytest.mark.parametrize(
@@ -278,7 +281,7 @@ def test_wrong_arguments(tmp_path, encoder, data, changed, said):
 
 def test_a_quick_try_leaves_the_state_of_the_real_job_alone(tmp_path, encoder, data, monkeypatch):
     args = arguments(tmp_path, encoder, data, "out")
-    killed(args, kill_at(part, "_save_progress", 4))
+    killed(args, kill_at(vector_files, "_save_progress", 4))
     kept = {path: path.read_bytes() for path in args.state.rglob("*") if path.is_file()}
     assert kept
     retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2"))

@@ -11,7 +11,8 @@ from forked import forked
 from recorded import record
 from test_retrieve import SPEC, WORDS, files, kill_at, killed
 
-from stele.retrieval import pool, retrieve
+from stele.retrieval import retrieve
+from stele.retrieval.dense import collection
 
 small_windows = retrieval.small_windows
 SEARCHES = ["en-fr", "en-th", "fr-en", "th-en"]
@@ -82,8 +83,8 @@ def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp
     [
         (retrieve, "write_run", 2),  # one direction of a language done
         (retrieve, "write_run", 3),  # one language done
-        (pool.shutil, "rmtree", 1),  # both directions done, no vectors dropped yet
-        (pool.shutil, "rmtree", 2),  # those of one direction dropped
+        (collection.shutil, "rmtree", 1),  # both directions done, no vectors dropped yet
+        (collection.shutil, "rmtree", 2),  # those of one direction dropped
     ],
 )
 def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, module, name, call):

@@ -6,8 +6,8 @@ import faiss
 import numpy as np
 import pytest
 
-from stele.retrieval import search
-from stele.retrieval.search import TopK
+from stele.retrieval.dense import exact_search
+from stele.retrieval.dense.exact_search import TopK
 
 
 def reference(queries: np.ndarray, vectors: np.ndarray, ids: np.ndarray, k: int) -> list[list[tuple[str, float]]]:
@@ -68,7 +68,7 @@ def test_near_ties_are_decided_by_exact_scores():
 
 def test_all_passages_alike(monkeypatch):
     """A collapsed encoder: every passage is a candidate; they are taken a part at a time, highest id first."""
-    monkeypatch.setattr(search, "MAX_PAIRS", 100)
+    monkeypatch.setattr(exact_search, "MAX_PAIRS", 100)
     vectors, queries = np.ones((90, 4), np.float32), np.ones((5, 4), np.float32)
     ids = np.array([f"{i:02d}" for i in range(90)], dtype="S2")
     found = run(queries, vectors, ids, 3, [10, 40], block_rows=16)
@@ -95,29 +95,29 @@ def test_agrees_with_faiss_where_there_are_no_ties():
 def test_memory_is_bounded_by_the_block(monkeypatch):
     """Only blocks are ever copied: a memory map is read part by part, and no scores are held for more than a block."""
     asked, held = [], []
-    nearest, groups = TopK._nearest, search._groups
+    nearest, groups = TopK._nearest, exact_search._groups
 
     def spy(self, block, number):
         asked.append((len(block), number))
         return nearest(self, block, number)
 
     monkeypatch.setattr(TopK, "_nearest", spy)
-    monkeypatch.setattr(search, "_groups", lambda found: (held.append(found.shape), groups(found))[1])
-    monkeypatch.setattr(search, "QUERY_ROWS", 8)
+    monkeypatch.setattr(exact_search, "_groups", lambda found: (held.append(found.shape), groups(found))[1])
+    monkeypatch.setattr(exact_search, "QUERY_ROWS", 8)
     rng = np.random.default_rng(4)
     vectors, queries = (rng.standard_normal((n, 8)).astype(np.float32) for n in (1000, 20))
     vectors[500:] = vectors[0]  # more copies than faiss is asked for: whole blocks are looked at
     ids = np.array([f"{i:03d}" for i in range(1000)], dtype="S3")
     assert run(queries, vectors, ids, 5, block_rows=64) == reference(queries, vectors, ids, 5)
     assert max(rows for rows, _ in asked) <= 64
-    assert max(number for _, number in asked) <= 5 + search.EXTRA
+    assert max(number for _, number in asked) <= 5 + exact_search.EXTRA
     assert held and max(rows for rows, _ in held) <= 8 and max(columns for _, columns in held) <= 64
 
 
 @pytest.mark.parametrize("extra", [0, 1])
 def test_does_not_depend_on_how_many_candidates_faiss_is_asked_for(crowd, monkeypatch, extra):
     whole = run(*crowd, 20)
-    monkeypatch.setattr(search, "EXTRA", extra)
+    monkeypatch.setattr(exact_search, "EXTRA", extra)
     assert run(*crowd, 20, block_rows=400) == whole
 
 

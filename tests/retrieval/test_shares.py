@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stele.retrieval.search import Found, TopK
-from stele.retrieval.shares import Shares, in_order
+from stele.retrieval.dense.exact_search import Found, TopK
+from stele.retrieval.dense.sharding import Shares, in_order
 
 
 def stream(number: int, seed: int = 0) -> list[tuple[str, str]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stele.artifacts.runs.run import run_of
 from stele.benchmarks.types import Search
-from stele.runs.run import run_of
-from stele.scoring.case import Case
-from stele.scoring.evaluate import evaluator
+from stele.evaluation.case import Case
+from stele.evaluation.evaluate import evaluator
 
 
 def case_of(

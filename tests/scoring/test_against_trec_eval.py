@@ -11,10 +11,10 @@ import random
 import numpy as np
 import pytest
 
+from stele.artifacts.runs.run import run_of
 from stele.benchmarks.types import Search
-from stele.runs.run import run_of
-from stele.scoring.case import Case
-from stele.scoring.evaluate import evaluator
+from stele.evaluation.case import Case
+from stele.evaluation.evaluate import evaluator
 
 RUNS, QUERIES = 1_000, 3
 NAMES = [f"d{i}" for i in range(60)] + ["a", "aa", "Z", "é", "e\u0301", "ß", "日本", "ｱ", "😀", "\U0010ffff", "a" * 40]

@@ -11,10 +11,10 @@ import pytest
 from stele.benchmarks import xor_retrieve
 from stele.benchmarks.types import Search
 from stele.errors import SteleError
-from stele.scoring.aggregate import by_language
-from stele.scoring.evaluate import evaluator
-from stele.scoring.metrics.r import tokens
-from stele.scoring.punkt import FILES, word_tokenizer
+from stele.evaluation.aggregate import by_language
+from stele.evaluation.evaluate import evaluator
+from stele.evaluation.metrics.r import tokens
+from stele.evaluation.punkt import FILES, word_tokenizer
 from tests.scoring.cases import case_of, score
 
 

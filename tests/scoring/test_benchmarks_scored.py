@@ -6,7 +6,7 @@ import pytest
 
 from stele import catalogue
 from stele.benchmarks.types import Search
-from stele.scoring.evaluate import evaluator
+from stele.evaluation.evaluate import evaluator
 from stele.scoring.systems import benchmark_module
 
 PAPERS = [  # the benchmarks of the five papers' tables

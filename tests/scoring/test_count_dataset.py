@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from stele import cli
+from stele.artifacts.results import read_result
 from stele.catalogue import datasets
-from stele.config import parse
+from stele.command import cli
+from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.jobs import Jobs
-from stele.plan import make_plan
+from stele.papers.table import load_spec
+from stele.papers.targets import asks
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
 from stele.registry import module_names
-from stele.results import read_result
 from stele.scoring import count_dataset
 from stele.scoring.count_dataset import as_metrics
-from stele.tables.spec import load_spec
-from stele.tables.targets import asks
 
 REAL = Path(os.environ.get("STELE_REAL_DATA", "/nowhere"))
 
@@ -170,7 +170,7 @@ def test_the_real_queries_of_mr_tydi(tmp_path):
 # --- the plan ---
 @pytest.fixture
 def plan():
-    return lambda **values: make_plan(parse(values), Jobs)
+    return lambda **values: make_plan(parse_config(values), Jobs)
 
 
 def test_every_number_of_kept_s_first_table_can_be_built(plan, root):

@@ -41,7 +41,7 @@ def test_several_files_are_one_model_and_two_towers_are_counted_once(encoder, tm
 
 
 def test_the_result_is_one_that_a_table_reads(encoder, tmp_path):
-    from stele.results import read_result
+    from stele.artifacts.results import read_result
 
     encoder.save_pretrained(tmp_path)
     (tmp_path / "record.json").write_text(json.dumps({"job": "x", "labels": ["stand-in checkpoint"], "content": "c"}))

@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
+from stele.artifacts.runs.run import run_of
+from stele.artifacts.runs.trec import read_run
 from stele.benchmarks.types import Search
-from stele.runs.run import run_of
-from stele.runs.trec import read_run
-from stele.scoring.case import Case
-from stele.scoring.evaluate import evaluator
+from stele.evaluation.case import Case
+from stele.evaluation.evaluate import evaluator
 from tests.scoring.cases import score
 
 CUTS = {"mrr": (1, 10, 100), "recall": (1, 10, 30), "map": (1, 5, 20), "ap": (5, 1000), "p": (1, 20), "ndcg": (1, 20)}

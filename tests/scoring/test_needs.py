@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from stele.errors import SteleError
+from stele.evaluation.evaluate import METRICS, evaluator
+from stele.evaluation.requires import kinds_of
 from stele.registry import module_names
-from stele.scoring.evaluate import METRICS, evaluator
-from stele.scoring.needs import kinds_of
 from tests.scoring.cases import case_of, score
 
 JUDGED = {"ranked": [["a"]], "relevant": [{"a": 1}]}

@@ -7,8 +7,8 @@ import pytest
 
 from stele.benchmarks.types import Search
 from stele.errors import SteleError
-from stele.scoring.evaluate import evaluate, evaluator
-from stele.scoring.qa_text import mlqa_tokens, squad_tokens
+from stele.evaluation.evaluate import evaluate, evaluator
+from stele.evaluation.qa_text import mlqa_tokens, squad_tokens
 from tests.scoring.cases import case_of, score
 
 METRICS = ("f1", "exact_match", "f1_squad", "exact_match_squad")

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from stele.artifacts.runs.run import run_of
 from stele.benchmarks import tatoeba
 from stele.benchmarks.types import Search
-from stele.runs.run import run_of
-from stele.scoring.aggregate import by_language, over_seeds
-from stele.scoring.case import Case
-from stele.scoring.evaluate import evaluate, evaluator
-from stele.scoring.ranking import arrays
+from stele.evaluation.aggregate import by_language, over_seeds
+from stele.evaluation.case import Case
+from stele.evaluation.evaluate import evaluate, evaluator
+from stele.evaluation.ranx_arrays import arrays
 from tests.scoring.cases import case_of, score
 
 

@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 
+from stele.artifacts.runs.run import canonical
+from stele.artifacts.runs.trec import read_run, write_run
 from stele.errors import SteleError
-from stele.runs.run import canonical
-from stele.runs.trec import read_run, write_run
 
 
 def test_canonical_order_is_trec_evals():

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from stele.artifacts.runs.run import canonical
+from stele.artifacts.runs.trec import write_run
 from stele.errors import SteleError
-from stele.outputs import sha256
-from stele.runs.run import canonical
-from stele.runs.trec import write_run
+from stele.files.atomic import sha256
 from stele.scoring import average, score
 
 

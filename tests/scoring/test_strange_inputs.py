@@ -8,7 +8,7 @@ from test_score_anything import RANKINGS, run, scored, trec
 from stele.benchmarks._files import json_lines
 from stele.benchmarks._qrels import read_qrels
 from stele.errors import SteleError
-from stele.scoring.evaluate import evaluator
+from stele.evaluation.evaluate import evaluator
 from stele.scoring.formats import read_output
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from stele.benchmarks.types import Search
 from stele.errors import SteleError
-from stele.scoring import vectors
-from stele.scoring.csls import cosine, csls, rank_pair
-from stele.scoring.evaluate import evaluate, evaluator
-from stele.scoring.vectors import unit
+from stele.evaluation import vectors
+from stele.evaluation.csls import cosine, csls, rank_pair
+from stele.evaluation.evaluate import evaluate, evaluator
+from stele.evaluation.vectors import unit
 from tests.scoring.cases import case_of
 
 # On paper: the y are the axes, so the cosines are the x themselves. The second y is a hub, near to all three x.

@@ -6,8 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from stele import cli
 from stele.catalogue.datasets import mirror_path
+from stele.command import cli
 
 HOST = "https://data.example.org/set"
 TEXT = "".join(f"line {n}\n" for n in range(1000)).encode()

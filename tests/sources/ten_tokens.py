@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from stele import cli
+from stele.command import cli
 
 REPO = "owner/tiny"
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "what", "is", "a", "stele", "?"]

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from ten_tokens import REPO, Run, as_pickle, make
 
+from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue import hub
 from stele.errors import SteleError
-from stele.outputs import sha256
-from stele.records import GENERATED, STAND_IN
+from stele.files.atomic import sha256
 from stele.sources.put import put
 
 

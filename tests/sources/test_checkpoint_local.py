@@ -14,7 +14,7 @@ import torch
 from ten_tokens import Run, as_pickle, embed, make
 
 from stele.errors import SteleError
-from stele.outputs import files_digest
+from stele.files.atomic import files_digest
 from stele.sources import convert
 
 

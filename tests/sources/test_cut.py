@@ -9,10 +9,10 @@ import shutil
 
 import pytest
 
-from stele import cli
+from stele.artifacts.records import BEGINNING, GENERATED
+from stele.command import cli
 from stele.corpora.dump_files import find_dump
 from stele.corpora.dumps import read_dump
-from stele.records import BEGINNING, GENERATED
 from stele.sources import beginning
 from stele.sources.cut import split_documents
 from stele.world import mirror as mirror_command

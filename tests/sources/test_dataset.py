@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from one_file import HOST, TEXT, Run, put, sha, source
 
-from stele import cli
+from stele.artifacts.records import GENERATED
 from stele.catalogue.datasets import mirror_path
-from stele.outputs import files_digest
-from stele.records import GENERATED
+from stele.command import cli
+from stele.files.atomic import files_digest
 
 
 @pytest.fixture
@@ -213,7 +213,7 @@ def test_a_killed_download_goes_on_where_it_was(run, site):
     site.files["/big"] = body
     site.faults["/big"] = [{"slow": 0.01}]
     entry = source(counts={}, file={"path": "big", "url": f"{site.address}/big", "sha256": sha(body)})
-    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1]), "NO_PROXY": "127.0.0.1"}
+    environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2]), "NO_PROXY": "127.0.0.1"}
     process = subprocess.Popen(
         [sys.executable, "-m", "stele", *run.arguments(entry)], env=environment, stderr=subprocess.DEVNULL
     )

@@ -9,12 +9,14 @@ import random
 
 import pytest
 
-from stele import catalogue, cli, config
+from stele import catalogue
 from stele.catalogue import datasets
+from stele.command import cli
+from stele.config.model import parse_config
+from stele.config.scale import load_scale, shards_of
 from stele.errors import SteleError
-from stele.jobs import Jobs
-from stele.plan import make_plan
-from stele.scale import load_scale, shards_of
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
 
 MAIN, ARCHIVE = "/dumps.wikimedia.org/swwiki/{date}/", "/archive.org/download/swwiki-{date}/"
 KINDS = {
@@ -108,7 +110,7 @@ def test_the_dump_itself_must_be_among_the_sums(site, fetch, capsys):
 
 # --- the date in the configuration ------------------------------------------------------------------------------------
 def plan(**values):
-    return make_plan(config.parse(values), Jobs)
+    return make_plan(parse_config(values), Jobs)
 
 
 def test_the_date_changes_the_jobs_of_dumps_and_no_others():

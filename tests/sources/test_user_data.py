@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from stele import cli, file_digests
 from stele.catalogue import datasets, user_data
-from stele.outputs import sha256
+from stele.command import cli
+from stele.files import remembered_digests
+from stele.files.atomic import sha256
 
 REAL = os.environ.get("STELE_REAL_DATA")
 real_data = pytest.mark.skipif(not REAL, reason="STELE_REAL_DATA names no folder with real data")
@@ -26,7 +27,7 @@ def memory(tmp_path):
 def read(monkeypatch):
     """The names of the files that are read."""
     names = []
-    monkeypatch.setattr(file_digests, "sha256", lambda path: names.append(path.name) or sha256(path))
+    monkeypatch.setattr(remembered_digests, "sha256", lambda path: names.append(path.name) or sha256(path))
     return names
 
 
@@ -46,7 +47,7 @@ def test_a_digest_sees_content_names_and_sizes_but_not_places(tmp_path, memory):
 def test_a_change_in_the_middle_of_a_large_file_is_seen_and_what_did_not_change_is_not_read(
     tmp_path, memory, read, monkeypatch
 ):
-    monkeypatch.setattr(file_digests, "SETTLED", 0.05)
+    monkeypatch.setattr(remembered_digests, "SETTLED", 0.05)
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "large").write_bytes(bytes(65 << 20))

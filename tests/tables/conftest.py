@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stele.tables.cell import Results, table_cells
-from stele.tables.context import Context
-from stele.tables.spec import load_spec
+from stele.papers.table import load_spec
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import Context
 
 SPEC = """
     paper: msm

@@ -5,11 +5,11 @@ import io
 import json
 import textwrap
 
-from stele.outputs import sha256
-from stele.tables.cell import Results
-from stele.tables.context import Context
-from stele.tables.figure_data import parts
-from stele.tables.figure_spec import load_figure
+from stele.files.atomic import sha256
+from stele.papers.figure import load_figure
+from stele.tables.cells.cell import Results
+from stele.tables.cells.context import Context
+from stele.tables.figures.data import parts
 
 CURVES = """
     paper: clir_lm

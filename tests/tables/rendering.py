@@ -3,11 +3,11 @@
 import json
 import random
 
-from stele.tables.cell import Results, table_cells
-from stele.tables.context import Context
-from stele.tables.significance import compare_rows
-from stele.tables.spec import load_specs
-from stele.tables.targets import asks
+from stele.papers.table import load_specs
+from stele.papers.targets import asks
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import Context
+from stele.tables.cells.significance import compare_rows
 
 NASTY = 'a|b_c*d`e <f>g &h#i%j $k~l^m \\n{o}[p] é ß Ж Медь ทดสอบ نص عربي ąǆ α ± "q" don\'t </td><script>x</script>'
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from stele.cli import commands
-from stele.tables.states import STATES
+from stele.command.cli import commands
+from stele.tables.cells.states import STATES
 
 
 @pytest.fixture(scope="module")

@@ -17,14 +17,14 @@ from figure_files import (
 )
 from matplotlib.colors import to_hex
 
-from stele import cli
+from stele.command import cli
+from stele.papers.table import PAPERS
 from stele.tables.cell_map import COLOURS as OF_STATE
 from stele.tables.cell_map import WIDTH
-from stele.tables.figure_data import Lengths
-from stele.tables.figure_draw import draw
-from stele.tables.figure_panels import BINS, COLOURS, EMPTY, densities, spread
-from stele.tables.spec import PAPERS
-from stele.tables.states import STATES
+from stele.tables.cells.states import STATES
+from stele.tables.figures.data import Lengths
+from stele.tables.figures.draw import draw
+from stele.tables.figures.panels import BINS, COLOURS, EMPTY, densities, spread
 
 
 def picture(bench, text, **context):
@@ -180,10 +180,10 @@ def test_everything_is_large_enough_and_inside_the_width(root, bench):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
-    from stele.tables.cell import Results
-    from stele.tables.context import Context
-    from stele.tables.figure_data import parts
-    from stele.tables.figure_spec import load_figure
+    from stele.papers.figure import load_figure
+    from stele.tables.cells.cell import Results
+    from stele.tables.cells.context import Context
+    from stele.tables.figures.data import parts
 
     for path in sorted((root / "paper_tables").glob("*/figure_*.yaml")):
         figure = load_figure(path)

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele import config
+from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.jobs import Jobs
-from stele.plan import make_plan
-from stele.tables.context import Context
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
+from stele.tables.cells.context import Context
 from tests.workflow.conftest import copy_project, planned
 
 XLMR = "results/tatoeba/xlmr_large/direct/pt0-ft0/projection_ar.csv"
@@ -17,7 +17,7 @@ FIGURES = ["ccp/figure_01", "clir_lm/figure_01", "clir_lm/figure_04", "clir_lm/f
 
 def plan_of(**values):
     values = {"scale": "miniature", "papers": ["ccp", "clir_lm"], **values}
-    return make_plan(config.parse(values), Jobs)
+    return make_plan(parse_config(values), Jobs)
 
 
 def test_a_figure_waits_for_what_can_be_built(tmp_path):

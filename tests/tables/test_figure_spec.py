@@ -6,14 +6,15 @@ import re
 import pytest
 from figure_files import CURVES, DISTRIBUTION, PROJECTION, spec, write_spec
 
-from stele import catalogue, cli
+from stele import catalogue
 from stele.catalogue.metrics import metric_parts
+from stele.command import cli
 from stele.errors import SteleError
-from stele.tables.cell import Results, table_cells
-from stele.tables.context import Context
-from stele.tables.figure_spec import figure_schema, load_figure
-from stele.tables.spec import load_specs
-from stele.tables.targets import resolve
+from stele.papers.figure import figure_schema, load_figure
+from stele.papers.table import load_specs
+from stele.papers.targets import resolve
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import Context
 
 FIGURES = {"ccp/1": "projection", "clir_lm/1": "distribution", "clir_lm/4": "curves", "clir_lm/5": "curves"}
 

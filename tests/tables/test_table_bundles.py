@@ -9,12 +9,13 @@ import shutil
 
 import pytest
 
-from stele import cli, records
-from stele.outputs import digest, sha256
-from stele.runs.trec import write_run
-from stele.tables.cells import COLUMNS
+from stele.artifacts import records
+from stele.artifacts.runs.trec import write_run
+from stele.command import cli
+from stele.files.atomic import digest, sha256
 from stele.tables.coverage import all_cells, coverage
 from stele.tables.diff import differences
+from stele.tables.list_cells import COLUMNS
 from stele.tables.manifest import manifest
 
 

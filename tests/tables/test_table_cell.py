@@ -2,13 +2,13 @@
 
 import pytest
 
-from stele.tables import numbers
-from stele.tables.cell import Results, table_cells
-from stele.tables.context import Context
-from stele.tables.layout import delta_of
-from stele.tables.spec_parts import Report, Target
-from stele.tables.states import STATES
-from stele.tables.targets import accepts_rows, merge, resolve, results_needed
+from stele.papers.table_parts import Report, Target
+from stele.papers.targets import accepts_rows, merge, resolve, results_needed
+from stele.tables.cells import numbers
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import Context
+from stele.tables.cells.states import STATES
+from stele.tables.render.layout import delta_of
 
 
 # --- targets ----------------------------------------------------------------------------------------------------------

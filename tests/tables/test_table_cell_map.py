@@ -7,11 +7,11 @@ from collections import Counter
 from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
-from stele import cli
+from stele.command import cli
+from stele.papers.table import load_specs
 from stele.tables.cell_map import COLOURS, draw
-from stele.tables.pictures import pictures
-from stele.tables.spec import load_specs
-from stele.tables.states import STATES
+from stele.tables.cells.states import STATES
+from stele.tables.render.pictures import pictures
 
 
 def test_there_is_a_square_for_every_cell_in_the_colour_of_its_state(bench):

@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
-from stele import cli
+from stele.command import cli
 from stele.errors import SteleError
+from stele.papers.table import load_spec, load_specs
 from stele.tables import check
-from stele.tables.spec import load_spec, load_specs
 
 # a paper of its own, in fractions; its rows are those that other small tables say they copied
 ORIGIN = """

@@ -7,10 +7,10 @@ import pytest
 from lxml import html as parser
 from rendering import NASTY, filled
 
-from stele.tables import html, pages, render
-from stele.tables.cells import to_csv
-from stele.tables.pictures import Picture, drawn, pictures
-from stele.tables.unfold import HIDDEN, shown
+from stele.tables.list_cells import to_csv
+from stele.tables.render import formats, html, pages
+from stele.tables.render.cell_details import HIDDEN, shown
+from stele.tables.render.pictures import Picture, drawn, pictures
 
 FIGURES = {"msm/figure_01.svg": "MSM, figure 1", "cell_map.svg": "All cells by state"}
 
@@ -246,10 +246,10 @@ def test_a_table_tells_of_what_it_is_made_from_and_of_nothing_else_in_the_folder
 
     path.write_text(json.dumps(result | {"seeds": [{"pretraining": 0, "finetuning": 0}]}))
     seed("pt0-ft0", 0)
-    before = [writer(*filled(bench, table)) for writer in (render.to_markdown, render.to_latex, to_csv)]
+    before = [writer(*filled(bench, table)) for writer in (formats.to_markdown, formats.to_latex, to_csv)]
     page = pages.table_page(_draw(bench, table), index="i.html")
     assert "seed 0" in page and "retrieval 0" in page
     seed("pt0-ft2", 2)  # of another table, which asks for more seeds
     bench.result("second", {"ar": 0.9}, commit="a stranger's")  # of another table, which measures what this one borrows
-    assert [writer(*filled(bench, table)) for writer in (render.to_markdown, render.to_latex, to_csv)] == before
+    assert [writer(*filled(bench, table)) for writer in (formats.to_markdown, formats.to_latex, to_csv)] == before
     assert pages.table_page(_draw(bench, table), index="i.html") == page

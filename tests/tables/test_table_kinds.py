@@ -1,10 +1,10 @@
 """What a spec says of tables that are no plain comparison: counts, lists of words, a baseline for each benchmark."""
 
-from stele.tables.cell import Results, table_cells
+from stele.tables.cells.best import rank
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import Context
+from stele.tables.cells.significance import _comparisons
 from stele.tables.check import bold_marks, counts, printed_cells
-from stele.tables.context import Context
-from stele.tables.ranking import rank
-from stele.tables.significance import _comparisons
 
 TWO_BENCHMARKS = """
     paper: msm

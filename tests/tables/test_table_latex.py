@@ -9,14 +9,15 @@ import unicodedata
 import pytest
 from rendering import NASTY, measure_everything, nasty_context, render
 
-from stele import cli
-from stele.tables import all_tables_pdf, bibliography, fitting, latex
-from stele.tables.layout import Box, Grid, GridLine, Section
-from stele.tables.render import to_latex
-from stele.tables.significance import BETTER
-from stele.tables.spec import load_specs
-from stele.tables.spec_parts import Column
-from stele.tables.states import STATES
+from stele.command import cli
+from stele.papers.table import load_specs
+from stele.papers.table_parts import Column
+from stele.tables import all_tables_pdf
+from stele.tables.cells.significance import BETTER
+from stele.tables.cells.states import STATES
+from stele.tables.render import bibliography, latex, page_fit
+from stele.tables.render.formats import to_latex
+from stele.tables.render.layout import Box, Grid, GridLine, Section
 
 missing = [tool for tool in (*all_tables_pdf.TOOLS, "pdftotext", "pdfinfo", "fc-list") if not shutil.which(tool)]
 if not missing and not subprocess.run(["fc-list", "FreeSerif"], capture_output=True, check=False).stdout:
@@ -49,7 +50,7 @@ PREPARED = {  # scripts that have fonts in the PDF, see SCRIPTS; those of Europe
 def test_every_letter_that_specs_and_labels_use_is_known(root):
     """Every character of every spec and of all words that our own code and catalogue can put into a table."""
     folders = {"paper_tables": "*/*.yaml", "src/stele": "*.py", "src/stele/tables": "*.py"}
-    folders |= {"src/stele/catalogue": "**/*.yaml", "src/stele/tables/templates": "*.j2"}
+    folders |= {"src/stele/catalogue": "**/*.yaml", "src/stele/tables/render/templates": "*.j2"}
     files = [path for folder, pattern in folders.items() for path in (root / folder).glob(pattern)]
     assert sum(path.name.startswith("table_") and path.suffix == ".yaml" for path in files) == 41
     for path in files:
@@ -77,9 +78,9 @@ def _grid(rows: int, columns: int, lines: int = 3, label: str = "a row") -> Grid
 
 
 def test_a_wide_table_is_turned_and_a_long_one_goes_on_between_rows():
-    assert not fitting.fit(_grid(5, 8)).turned
-    assert fitting.fit(_grid(5, 30)).turned
-    long = fitting.fit(_grid(40, 8))
+    assert not page_fit.fit(_grid(5, 8)).turned
+    assert page_fit.fit(_grid(5, 30)).turned
+    long = page_fit.fit(_grid(40, 8))
     assert len(long.parts) == 2 and not long.turned
     assert [sum(len(section.lines) for section in part.sections) for part in long.parts] == [60, 60], "evenly"
     assert all(part.sections[0].lines[0].starts_row for part in long.parts)
@@ -87,15 +88,15 @@ def test_a_wide_table_is_turned_and_a_long_one_goes_on_between_rows():
 
 def test_no_letter_falls_below_six_points():
     for columns in range(1, 80, 6):
-        setting = fitting.fit(_grid(5, columns))
-        across = fitting.PAGE[1] if setting.turned else fitting.PAGE[0]
-        assert all(fitting.SIZE * min(1.0, across / fitting.width(part)) >= 6 for part in setting.parts)
+        setting = page_fit.fit(_grid(5, columns))
+        across = page_fit.PAGE[1] if setting.turned else page_fit.PAGE[0]
+        assert all(page_fit.SIZE * min(1.0, across / page_fit.width(part)) >= 6 for part in setting.parts)
         assert sum(len(part.columns) for part in setting.parts) == columns, "each column once"
 
 
 def test_a_long_label_is_broken_into_lines():
-    assert fitting.stub_lines(Box("KEPT")) == 1 and fitting.stub_lines(Box("a label " * 12)) > 2
-    assert fitting.width(_grid(1, 8, label="a label " * 20)) < fitting.width(_grid(1, 8)) + fitting.STUB
+    assert page_fit.stub_lines(Box("KEPT")) == 1 and page_fit.stub_lines(Box("a label " * 12)) > 2
+    assert page_fit.width(_grid(1, 8, label="a label " * 20)) < page_fit.width(_grid(1, 8)) + page_fit.STUB
     assert r"\stelelabel*{" in latex.table(_grid(1, 8, lines=1, label="a label " * 12)), "room of its own"
     assert r"\stelelabel{" in latex.table(_grid(1, 8, lines=6, label="a label " * 12)), "hangs down"
 

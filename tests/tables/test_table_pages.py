@@ -6,8 +6,8 @@ import pytest
 from chromium import Chromium, executable
 from rendering import nasty_context
 
-from stele import cli
-from stele.tables.spec import PAPERS
+from stele.command import cli
+from stele.papers.table import PAPERS
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]
 PHONE, DESK = (360, 740), (1280, 900)

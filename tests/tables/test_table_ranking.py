@@ -1,8 +1,8 @@
 """Best and second-best: on our unrounded numbers, ties all marked, only among what can be compared."""
 
-from stele.tables.cell import Results, table_cells
-from stele.tables.context import Context
-from stele.tables.ranking import rank
+from stele.tables.cells.best import rank
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import Context
 
 ROWS = """
     paper: msm

@@ -8,11 +8,12 @@ import re
 from rendering import NASTY
 from rendering import render as _render
 
-from stele import cli, csv_files
-from stele.records import content_digest
-from stele.tables import markdown, render
-from stele.tables.cells import COLUMNS, to_csv
-from stele.tables.spec import load_spec
+from stele.artifacts.records import content_digest
+from stele.command import cli
+from stele.files import csv_files
+from stele.papers.table import load_spec
+from stele.tables.list_cells import COLUMNS, to_csv
+from stele.tables.render import formats, markdown
 
 
 def _pipe_rows(page):
@@ -24,7 +25,7 @@ def _pipe_rows(page):
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 def test_ours_the_papers_and_the_difference_side_by_side(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data", "stand-in checkpoint"])
-    page = _render(render.to_markdown, bench, bench.spec(), scale="miniature", view="difference")
+    page = _render(formats.to_markdown, bench, bench.spec(), scale="miniature", view="difference")
     rows = _pipe_rows(page)
     assert rows[0] == ["Method", "", "AR", "SW", "AVG"]
     assert rows[2:5] == [
@@ -42,14 +43,14 @@ def test_ours_the_papers_and_the_difference_side_by_side(bench):
 
 def test_real_data_with_a_real_checkpoint_never_reads_miniature(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=[])
-    page = _render(render.to_markdown, bench, bench.spec(), scale="miniature")
+    page = _render(formats.to_markdown, bench, bench.spec(), scale="miniature")
     assert "Labels" not in page and "not the paper's numbers" not in page
 
 
 def test_generated_data_and_stand_ins_have_a_difference_only_when_asked_for(bench):
     bench.result("first", {"ar": 0.5}, labels=["generated data"])
     bench.result("second", {"ar": 0.5})
-    page = _render(render.to_markdown, bench, bench.spec(), scale="miniature")
+    page = _render(formats.to_markdown, bench, bench.spec(), scale="miniature")
     whose = [row[1] for row in _pipe_rows(page)[2:7]]
     assert whose == ["ours", "paper", "ours", "paper", "diff."], "real data beside them keep theirs"
     assert "No difference from the paper is shown for generated data" in page
@@ -58,7 +59,7 @@ def test_generated_data_and_stand_ins_have_a_difference_only_when_asked_for(benc
 def test_a_borrowed_row_takes_one_line_though_its_parameters_are_counted(bench, root):
     table = load_spec(root / "paper_tables/kept/table_02.yaml")
     bench.result("mbert", {"all": 1.0}, benchmark="parameters", setting="direct", metric="parameters")
-    whose = [(row[0], row[2]) for row in _pipe_rows(_render(render.to_markdown, bench, table))]
+    whose = [(row[0], row[2]) for row in _pipe_rows(_render(formats.to_markdown, bench, table))]
     at = next(place for place, (label, _) in enumerate(whose) if label.startswith("mBERT"))
     assert [name for _, name in whose[at : at + 2]] == ["paper", "paper"] and whose[at + 2][0], "one line a metric"
 
@@ -66,20 +67,20 @@ def test_a_borrowed_row_takes_one_line_though_its_parameters_are_counted(bench, 
 def test_a_label_of_some_cells_says_of_how_many(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["limited"])
     bench.result("second", {"ar": 0.5, "sw": 0.1})
-    page = _render(render.to_markdown, bench, bench.spec(), scale="miniature")
+    page = _render(formats.to_markdown, bench, bench.spec(), scale="miniature")
     assert "limited (3 of the 6 measured cells)" in page and "not the paper's numbers" not in page
 
 
 def test_missing_is_never_zero(bench, msm):
     for table in msm.values():
-        page = _render(render.to_markdown, bench, table)
+        page = _render(formats.to_markdown, bench, table)
         assert not any(cell.strip("*") == "0.0" for row in _pipe_rows(page) for cell in row)
         assert all(line["measured"] == "" for line in _csv(bench, table))
 
 
 def test_pipes_and_specials_stay_inside_their_cells(bench):
     spec = bench.spec()
-    page = _render(render.to_markdown, bench, spec, extra_rows=[{"model": "own", "label": NASTY}])
+    page = _render(formats.to_markdown, bench, spec, extra_rows=[{"model": "own", "label": NASTY}])
     rows = _pipe_rows(page)
     assert {len(row) for row in rows} == {5, 4}, "side by side has five columns, the folded views four"
     shown = next(row[0] for row in rows if row[0].startswith("a"))
@@ -90,7 +91,7 @@ def test_pipes_and_specials_stay_inside_their_cells(bench):
 
 def test_every_table_has_as_many_cells_in_every_row(bench, msm):
     for number, table in msm.items():
-        page = _render(render.to_markdown, bench, table)
+        page = _render(formats.to_markdown, bench, table)
         for view in page.split("\n\n"):
             assert len({len(row) for row in _pipe_rows(view)}) <= 1, f"table {number}"
 
@@ -99,14 +100,14 @@ def test_best_marks_are_ours_and_bold_of_the_paper_stays_in_its_line(bench, msm)
     for model, value in {"msm": 0.1, "msm_neg_256": 0.3, "msm_neg_1024": 0.2}.items():
         languages = msm[6].columns[0].target.average
         bench.result(model, dict.fromkeys(languages, value), setting="zero_shot_nq")
-    rows = {tuple(row[:2]): row[2] for row in _pipe_rows(_render(render.to_markdown, bench, msm[6])) if len(row) == 6}
+    rows = {tuple(row[:2]): row[2] for row in _pipe_rows(_render(formats.to_markdown, bench, msm[6])) if len(row) == 6}
     assert rows["256", "ours"] == "**30.0**" and rows["1024", "ours"] == "<ins>20.0</ins>"
     assert rows["512<sup>1</sup>", "ours"] == "10.0" and rows["", "paper"]
-    assert "**34.0**" in _render(render.to_markdown, bench, msm[6])
+    assert "**34.0**" in _render(formats.to_markdown, bench, msm[6])
 
 
 def test_exchanged_columns_as_meant_and_as_printed(bench, msm):
-    page = _render(render.to_markdown, bench, msm[3])
+    page = _render(formats.to_markdown, bench, msm[3])
     side, _, printed = page.partition("As the paper prints it")
     assert "The columns AR and TE are exchanged" in side
     as_meant = next(row for row in _pipe_rows(side) if row[2] == "paper")
@@ -116,7 +117,7 @@ def test_exchanged_columns_as_meant_and_as_printed(bench, msm):
 
 
 def test_footnotes_are_numbered_where_they_belong(bench, msm):
-    page = _render(render.to_markdown, bench, msm[8])
+    page = _render(formats.to_markdown, bench, msm[8])
     assert "44.7**<sup>2</sup>" in page and "44.9<sup>2</sup>" in page
     assert "2. The paper sets 44.7 in bold although four layers reach 44.9. (I08)" in page
 
@@ -128,7 +129,7 @@ def test_markdown_code_spans_hold_backticks():
 def test_a_difference_that_the_paper_prints_stands_behind_its_number(bench):
     spec = bench.spec(**{"printed: [40.0, 20.0, 30.0]": "printed: [{value: 40.0, difference: -10.0}, 20.0, 30.0]",
                          "groups:": "differences_from: all/second\ngroups:"})  # fmt: skip
-    assert "40.0<sup>(−10.0)</sup>" in _render(render.to_markdown, bench, spec)
+    assert "40.0<sup>(−10.0)</sup>" in _render(formats.to_markdown, bench, spec)
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------
@@ -165,7 +166,7 @@ def test_labels_are_no_formulas_and_turn_nothing_around(bench):
     rows = [line["row"] for line in csv.DictReader(io.StringIO(text))]
     assert {'\'=HYPERLINK("http://a.org")', "'+ R\ufffdR\ufffd"} <= set(rows)
     assert [csv_files.text(row) for row in rows if row.startswith("'=")] == ['=HYPERLINK("http://a.org")'] * 3
-    for form in (render.to_markdown, render.to_latex, to_csv):
+    for form in (formats.to_markdown, formats.to_latex, to_csv):
         page = _render(form, bench, bench.spec(), extra_rows=own)
         assert "\u202e" not in page and "\0" not in page and "202E" not in page
 

@@ -10,11 +10,12 @@ import pyarrow.parquet
 import pytest
 from scipy import stats
 
-from stele import cli
-from stele.tables import all_tables, render
-from stele.tables.cell import Results, table_cells
-from stele.tables.context import Context
-from stele.tables.significance import compare_rows
+from stele.command import cli
+from stele.tables import all_tables
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import Context
+from stele.tables.cells.significance import compare_rows
+from stele.tables.render import formats
 
 LANGUAGES = ("ar", "sw")
 
@@ -91,7 +92,7 @@ def test_a_row_that_is_worse_is_never_marked_as_better(two):
 def test_marks_and_legend_are_rendered_the_same_each_time(two):
     table, context, results = two.spec(), Context(), Results(two.results_dir)
     cells = table_cells(table, context, results)
-    pages = [render.to_markdown(table, cells, context, results, compare_rows(cells, results)) for _ in range(2)]
+    pages = [formats.to_markdown(table, cells, context, results, compare_rows(cells, results)) for _ in range(2)]
     assert pages[0] == pages[1]
     ours = next(line for line in pages[0].splitlines() if line.startswith("| Second") and "ours" in line)
     assert ours.count("<sup>◆</sup>") == 2

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from stele.errors import SteleError
+from stele.papers.table import load_spec, load_specs, matches
 from stele.tables.schema import schema
-from stele.tables.spec import load_spec, load_specs, matches
 
 
 def test_the_schema_is_the_models(root):

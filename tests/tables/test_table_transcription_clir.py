@@ -6,9 +6,9 @@ parts F1 and exact match, `-` is a dash. A label that comes twice goes on with i
 
 import pytest
 
-from stele.tables import numbers
+from stele.papers.table import load_spec
+from stele.tables.cells import numbers
 from stele.tables.check import counts, printed_cells
-from stele.tables.spec import load_spec
 
 PRINTED = {
     "clir_lm/2": """

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import load_named
 from stele.training import flops, tasks
 from stele.training.masking import Vocabulary
-from stele.training.recipe import OBJECTIVES, parse_recipe
 from stele.training.sampling import generator
 from stele.training.store import Flat, Store, write_store
 

@@ -10,11 +10,11 @@ from tiny_objectives import SHAPE, WORDS, model, recipe
 
 from stele.errors import SteleError
 from stele.training import flops, tasks
-from stele.training.device import Place
+from stele.training.hidden_states import mean_states
 from stele.training.loop import train
 from stele.training.objectives import kept
+from stele.training.processes import Place
 from stele.training.sampling import generator
-from stele.training.states import mean_states
 from stele.training.store import Store, write_store
 
 HERE = Place(torch.device("cpu"))
@@ -136,7 +136,7 @@ def test_recipes_that_make_no_sense_are_refused(changes, message):
 
 
 def test_groups_follow_from_the_tasks():
-    from stele.training.recipe import parse_recipe
+    from stele.recipes.pretraining import parse_recipe
 
     values = recipe("kept").model_dump(exclude={"groups"})
     assert parse_recipe(values).groups == 3

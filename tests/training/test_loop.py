@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from stele.errors import SteleError
-from stele.training.device import Place
+from stele.recipes.optimisation import Optimisation
 from stele.training.loop import train
-from stele.training.optimisation import Optimisation
+from stele.training.processes import Place
 
 HERE = Place(torch.device("cpu"))
 FORK = multiprocessing.get_context("fork")
@@ -180,7 +180,7 @@ def test_a_signal_saves_and_ends_with_a_clear_error(tmp_path, number):
 
 
 def test_a_kill_while_saving_leaves_the_state_before(tmp_path, monkeypatch):
-    from stele.training import state
+    from stele.training import saved_state
 
     fit_once = settings(save_every_seconds=0)
     with pytest.raises(SteleError):
@@ -195,7 +195,7 @@ def test_a_kill_while_saving_leaves_the_state_before(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         fit(tmp_path, optimisation=fit_once)
     assert (tmp_path / "training.pt").read_bytes() == whole
-    assert [path.name for path in tmp_path.iterdir()] == [state.FILE]
+    assert [path.name for path in tmp_path.iterdir()] == [saved_state.FILE]
 
 
 def test_a_damaged_state_is_named(tmp_path):

@@ -13,10 +13,10 @@ from tiny_objectives import SHAPE, WORDS, model, recipe
 
 from stele.errors import SteleError
 from stele.training import tasks
-from stele.training.device import Place
+from stele.training.hidden_states import mean_states
 from stele.training.loop import train
 from stele.training.objectives import moco
-from stele.training.states import mean_states
+from stele.training.processes import Place
 
 HERE = Place(torch.device("cpu"))
 FORK = multiprocessing.get_context("fork")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from stele.errors import SteleError
-from stele.training.negatives import duplicate_mask, in_batch_loss
+from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 
 
 def test_value_by_hand():

@@ -8,10 +8,10 @@ import torch
 from tiny_objectives import OWN, WORDS, model, recipe
 
 from stele.errors import SteleError
+from stele.recipes.pretraining import OBJECTIVES
 from stele.registry import load_named
 from stele.training import tasks
-from stele.training.hierarchical import hierarchical_loss
-from stele.training.recipe import OBJECTIVES
+from stele.training.hierarchical_loss import hierarchical_loss
 from stele.training.sampling import generator
 from stele.training.store import Store, write_store
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from stele.training.optimisation import Optimisation
+from stele.recipes.optimisation import Optimisation
 
 
 def rates(**settings):

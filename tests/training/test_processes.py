@@ -10,9 +10,9 @@ from tiny_objectives import OWN, SHAPE, WORDS, model, recipe
 
 from stele.errors import SteleError
 from stele.training import tasks
-from stele.training.device import Place
-from stele.training.division import cut, divide, gathered, in_pieces, own_parts, summed
 from stele.training.loop import train
+from stele.training.processes import Place
+from stele.training.sharding import cut, divide, gathered, in_pieces, own_parts, summed
 
 FORK = multiprocessing.get_context("fork")
 CPU = torch.device("cpu")

@@ -3,7 +3,7 @@
 import pytest
 
 from stele.errors import SteleError
-from stele.training.recipe import parse_recipe
+from stele.recipes.pretraining import parse_recipe
 
 MLM = dict(objective="mlm", groups=2, mlm_sequences=4, mlm_length=16, mask_probability=0.15, sampling_alpha=0.3)
 MLM |= dict(dropout=0.1, learning_rate=1e-3, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)

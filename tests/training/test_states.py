@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from stele.training.states import first_states, token_states
+from stele.training.hidden_states import first_states, token_states
 
 
 def model(family, dropout=0.0):

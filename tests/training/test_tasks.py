@@ -5,7 +5,7 @@ import torch
 from tiny_objectives import SHAPE, WORDS, recipe
 
 from stele.training import tasks
-from stele.training.device import Place
+from stele.training.processes import Place
 
 
 @pytest.mark.parametrize("world", [1, 2, 5])

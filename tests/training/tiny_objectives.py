@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 
+from stele.recipes.pretraining import parse_recipe
 from stele.training.flops import Shape
 from stele.training.masking import Vocabulary
-from stele.training.recipe import parse_recipe
 from stele.training.store import Store, write_store
 
 WORDS = Vocabulary(size=90, cls=0, sep=2, pad=1, mask=4, special=(0, 1, 2, 3, 4))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stele.cluster.trial import SCALE, copy_project
+from stele.cluster.trial_run import SCALE, copy_project
 
 
 def clone(project: Path, to: Path) -> Path:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stele.records import BEGINNING
+from stele.artifacts.records import BEGINNING
 from tests.workflow.conftest import copy_project, planned, snakemake
 
 CAPPED = """

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stele import cli
+from stele.command import cli
 from tests.workflow.conftest import TABLE, clone, copy_project, planned, shorten
 
 

@@ -46,13 +46,13 @@ def test_a_comment_reruns_nothing_and_no_job_is_left(touched):
 
 
 def test_a_method_reruns_its_own_pairs(touched):
-    (touched / "src/stele/pairs/clk.py").open("a").write("\nCHANGED = True\n")
+    (touched / "src/stele/pairs/methods/clk.py").open("a").write("\nCHANGED = True\n")
     assert jobs(touched) == {"knowledge_pairs": 1, "tokenise": 1, "pretrain": 1}
 
 
 def test_another_objective_reruns_nothing(touched):
     (touched / "src/stele/training/objectives/moco.py").open("a").write("\nCHANGED = True\n")
-    (touched / "src/stele/pairs/ds_clk.py").open("a").write("\nCHANGED = True\n")
+    (touched / "src/stele/pairs/methods/ds_clk.py").open("a").write("\nCHANGED = True\n")
     assert jobs(touched) == {}
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from stele.driver.targets import unmade
 from stele.errors import nearest
-from stele.targets import unmade
 from tests.workflow.conftest import snakemake
 
 TABLES = [f"results/tables/{paper}/table_0{n}.md" for paper in ("msm", "kept") for n in (1, 5)] + [

@@ -14,12 +14,12 @@ import yaml
 
 import stele.catalogue
 from stele.errors import SteleError
+from stele.recipes.world import WorldSizes, world_sizes
 from stele.world import facts
 from stele.world.concepts import inventory
 from stele.world.facts import entities
 from stele.world.generate import World, generate
 from stele.world.lexicon import Lexicon
-from stele.world.sizes import WorldSizes, world_sizes
 from stele.world.sounds import language
 
 LANGUAGES = ("en", "es", "ru", "uk", "ar", "te", "th", "ja")
@@ -49,7 +49,7 @@ FINE_TUNING = [("nq", "en"), ("marco", "en"), ("squad", "en")] + [
 DIGEST = """
 import hashlib
 from stele.world.generate import generate
-from stele.world.sizes import world_sizes
+from stele.recipes.world import world_sizes
 world = generate(world_sizes({"entities": 40, "web_documents": 4}), ["en", "fi", "ar", "ja", "ko", "hi"], 7)
 digest = hashlib.sha256()
 for code in world.languages:

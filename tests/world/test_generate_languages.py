@@ -8,10 +8,10 @@ import unicodedata
 import pytest
 
 from stele import catalogue
+from stele.recipes.world import Dials, WorldSizes
 from stele.world.concepts import inventory
 from stele.world.generate import generate
 from stele.world.scripts import Writing
-from stele.world.sizes import Dials, WorldSizes
 from stele.world.sounds import Sounds, english_sounds, with_ending
 
 MR_TYDI = ["ar", "bn", "en", "fi", "id", "ja", "ko", "ru", "sw", "te", "th"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stele import catalogue
+from stele.recipes.world import world_sizes
 from stele.world.generate import generate
-from stele.world.sizes import world_sizes
 from stele.world.standins import _recipe, _tokenizers
 
 

@@ -20,7 +20,7 @@ rule mine:
         disk_mb=room("mine", plan),
     params:
         code=lambda w: code(
-            "pairs.mine", f"pairs.{plan.pairs_recipe(w.method)['method']}"
+            "pairs.mine", f"pairs.methods.{plan.pairs_recipe(w.method)['method']}"
         ),
         recipe=lambda w: as_json(plan.pairs_recipe(w.method)),
         most=lambda w: option("--most", plan.most_examples(w.method, w.model, w.part)),
@@ -53,7 +53,7 @@ rule knowledge_pairs:
         disk_mb=10000,
     params:
         code=lambda w: code(
-            "pairs.knowledge_pairs", f"pairs.{plan.pairs_recipe(w.method)['method']}"
+            "pairs.knowledge_pairs", f"pairs.methods.{plan.pairs_recipe(w.method)['method']}"
         ),
         recipe=lambda w: as_json(plan.text_recipe(w.method)),
         knowledge_base=lambda w: plan.knowledge_base_arguments(w),

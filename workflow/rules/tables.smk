@@ -41,7 +41,7 @@ rule table:
             "tables.table",
             "significance.fisher",
             "significance.t_test",
-            data=("tables/templates", "tables/bibliography.yaml"),
+            data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
         results=lambda w: plan.config.results_dir,
     message:
@@ -132,7 +132,7 @@ rule all_tables:
             "tables.all_tables",
             "significance.fisher",
             "significance.t_test",
-            data=("tables/templates", "tables/bibliography.yaml"),
+            data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
         results=lambda w: plan.config.results_dir,
     message:

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
-from stele.reading import DECODER, check_surrogates, parse_json, reading
+from stele.files.reading import DECODER, check_surrogates, parse_json, reading
 
 BLOCK = 1 << 20  # characters read at a time
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from stele.benchmarks._files import identifier, tsv_rows
 from stele.benchmarks.types import Passage
 from stele.errors import SteleError
+from stele.files.reading import reading
 from stele.progress import bar
-from stele.reading import reading
 
 CHUNK = 100_000  # lines between two looks at how far the reading is
 

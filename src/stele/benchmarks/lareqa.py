@@ -23,7 +23,7 @@ from typing import NamedTuple
 from stele.benchmarks._files import field, folder_of, identifier, json_file, located, present
 from stele.benchmarks.types import Data, Passage, Query, Search
 from stele.errors import SteleError
-from stele.reading import reading
+from stele.files.reading import reading
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError, unknown
-from stele.reading import reading
+from stele.files.reading import reading
 
 FOLDER = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from stele import catalogue
 from stele.errors import SteleError, unknown
-from stele.paths import relative
+from stele.files.paths import relative
 
 ALL = "all"
 WALLS = {

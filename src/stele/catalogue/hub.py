@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stele.errors import SteleError
-from stele.paths import relative
+from stele.files.paths import relative
 
 ADDRESS = "https://huggingface.co/{repo}/resolve/{revision}/{file}"
 

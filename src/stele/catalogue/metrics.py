@@ -8,7 +8,7 @@ from stele.errors import SteleError
 
 
 def metric_parts(name: str) -> tuple[str, str]:
-    """(file of the metric under scoring/metrics, cut) of a metric's name.
+    """(file of the metric under evaluation/metrics, cut) of a metric's name.
 
     >>> metric_parts("mrr@100"), metric_parts("r@2kt"), metric_parts("accuracy")
     (('mrr', '100'), ('r_kt', '2kt'), ('accuracy', ''))

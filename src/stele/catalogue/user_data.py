@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from stele.errors import SteleError
-from stele.file_digests import file_digests
-from stele.outputs import digest
+from stele.files.atomic import digest
+from stele.files.remembered_digests import file_digests
 
 
 def listing(folder: Path | str) -> list[str]:

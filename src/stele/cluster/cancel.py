@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stele.cluster import queue
+from stele.cluster.slurm import squeue
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    found = queue.of_folder(args.folder, patience=60)
-    queue.cancel([job.id for job in found])
+    found = squeue.of_folder(args.folder, patience=60)
+    squeue.cancel([job.id for job in found])
     for job in found:
         print(f"cancelled {job.id}: {job.comment}, {job.state.lower()}")
     if not found:

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stele import arguments
-from stele.cluster import names, partitions, queue, trial
+from stele.cluster import settings, trial_run
+from stele.cluster.slurm import sinfo, squeue
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_file, files_digest
+from stele.files.atomic import atomic_file, files_digest
 
 RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
 ENCODER = "work/tiny/encoders/msm/pt0"
@@ -64,8 +65,8 @@ def run(args: argparse.Namespace) -> None:
     """Prints the table; raises SteleError where an item is not well, and keeps the folder then."""
     if "SLURM_JOB_ID" in os.environ:
         raise SteleError("this is inside a SLURM job: start it where you type sbatch")
-    root = trial.project()
-    own = names.read()
+    root = trial_run.project()
+    own = settings.read()
     items = [Item("cluster.yaml", True, given(own)), Item("SLURM", True, present())]
     print(*items, sep="\n", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="stele-check-", dir=args.folder))
@@ -81,18 +82,18 @@ def run(args: argparse.Namespace) -> None:
     print("this cluster is ready")
 
 
-def given(own: names.Names) -> str:
+def given(own: settings.Names) -> str:
     """What the user's file says."""
     said = own.model_dump(exclude_defaults=True, exclude_none=True)
-    where = str(names.place()) if names.place().exists() else f"no {names.place()}: the cluster's defaults"
+    where = str(settings.place()) if settings.place().exists() else f"no {settings.place()}: the cluster's defaults"
     return f"{where} {json.dumps(said) if said else ''}".rstrip()
 
 
 def present() -> str:
     """What SLURM says of itself, in a line."""
-    text = queue.ask(partitions.SINFO, patience=60)
+    text = squeue.ask(sinfo.SINFO, patience=60)
     found = []
-    for of in partitions.nodes(text):
+    for of in sinfo.nodes(text):
         gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
         found.append(f"{of.partition}{'*' * of.default}: {of.number} x ({of.cpus} CPUs, {of.memory} MB{gpus})")
     return "; ".join(found)
@@ -114,12 +115,12 @@ def ended_with(folder: Path) -> Iterator[tuple[Path, Path]]:
             signal.signal(number, handler)
 
 
-def prepare(root: Path, folder: Path, own: names.Names | None = None) -> None:
+def prepare(root: Path, folder: Path, own: settings.Names | None = None) -> None:
     """A copy of the project with settings of its own; with the cluster's names, where it is for the cluster."""
     import yaml
 
-    trial.copy_project(root, folder)
-    scale = yaml.safe_load(trial.SCALE.read_text())
+    trial_run.copy_project(root, folder)
+    scale = yaml.safe_load(trial_run.SCALE.read_text())
     scale["pretraining"]["msm"]["steps"] = STEPS
     files: dict[str, Any] = {"tiny.yaml": scale, "config.yaml": {"scale": "tiny.yaml", "papers": ["msm"]}}
     if own is not None:
@@ -138,31 +139,31 @@ def build(here: Path, there: Path, seconds: float) -> list[Item]:
     settings = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SNAKEMAKE_"))}
     device = {k: v for k, v in os.environ.items() if k == "STELE_DEVICE"}
     look = ["--slurm-init-seconds-before-status-checks", str(LOOK)]
-    runs = [trial.Build(here, "--", RESULT, environment=settings | {"STELE_DEVICE": "cpu"})]
+    runs = [trial_run.Build(here, "--", RESULT, environment=settings | {"STELE_DEVICE": "cpu"})]
     told, until = None, time.monotonic() + seconds
     try:
-        runs.append(trial.Build(there, "--profile", "slurm", *look, "--", RESULT, environment=settings | device))
+        runs.append(trial_run.Build(there, "--profile", "slurm", *look, "--", RESULT, environment=settings | device))
         while any(one.code is None for one in runs) and not failed(runs) and time.monotonic() < until:
             told = told or tell(there)
             time.sleep(EVERY)
-        waiting = mine(queue.ask(PENDING, patience=10), there) if runs[1].code is None else ""
+        waiting = mine(squeue.ask(PENDING, patience=10), there) if runs[1].code is None else ""
         why = "" if failed(runs) else f"not done in {seconds / 60:g} minutes{waiting}"
     finally:
         for one in runs:
             one.end()
         with suppress(SteleError):
-            queue.cancel([job.id for job in queue.of_folder(there, patience=10)])
+            squeue.cancel([job.id for job in squeue.of_folder(there, patience=10)])
     return [outcome("built here", runs[0], why), outcome("through SLURM", runs[1], why), stopped(told, there)]
 
 
-def failed(runs: Sequence[trial.Build]) -> bool:
+def failed(runs: Sequence[trial_run.Build]) -> bool:
     """Whether one of some runs has failed, so that waiting for the others tells nothing."""
     return any(one.code for one in runs)
 
 
 def mine(text: str, folder: Path) -> str:
     """Why jobs wait, if some do."""
-    ids = {job.id for job in queue.of_folder(folder, patience=10)}
+    ids = {job.id for job in squeue.of_folder(folder, patience=10)}
     lines = [line for line in text.splitlines() if line.split(" ")[0] in ids]
     return f"; waiting in the queue: {'; '.join(lines)} (--minutes waits longer)" if lines else ""
 
@@ -172,14 +173,14 @@ def tell(folder: Path) -> str | None:
     if not any((folder / "state/tiny/pretrain").rglob("training.pt")):
         return None
     with suppress(SteleError):
-        for job in queue.of_folder(folder, patience=10):
+        for job in squeue.of_folder(folder, patience=10):
             if job.comment.startswith("rule_pretrain") and job.state == "RUNNING":
                 subprocess.run(["scancel", "--signal=TERM", job.id], capture_output=True, check=False)
                 return job.id
     return None
 
 
-def outcome(name: str, run: trial.Build, why: str) -> Item:
+def outcome(name: str, run: trial_run.Build, why: str) -> Item:
     """How a run of the workflow ended; `why` it was ended, empty where the other one failed."""
     if run.code == 0:
         jobs = run.said.count("has been submitted with SLURM jobid")
@@ -212,7 +213,7 @@ def compared(here: Path, there: Path) -> list[Item]:
     kinds = {
         "documents": [files_digest(folder / "work/tiny/documents") for folder in (here, there)],
         "training pairs": [files_digest(folder / "work/tiny/pairs") for folder in (here, there)],
-        "encoder": [trial.tensors(folder / ENCODER / "model.safetensors") for folder in (here, there)],
+        "encoder": [trial_run.tensors(folder / ENCODER / "model.safetensors") for folder in (here, there)],
         "result": [scored(folder / RESULT) for folder in (here, there)],
     }
     for name, (first, second) in kinds.items():

@@ -13,13 +13,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stele.cluster import cost_table, names
+from stele.cluster import cost_table, settings
 from stele.cluster.cost_table import Estimate
-from stele.cluster.dag import Job, planned
+from stele.cluster.planned_jobs import Job, planned
 from stele.cost import rules
 from stele.cost.work import Work, cpu_seconds, device, seconds
-from stele.csv_files import write_csv
-from stele.outputs import atomic_file
+from stele.files.atomic import atomic_file
+from stele.files.csv_files import write_csv
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     plan, jobs = planned(args.snakemake, args.all, leave_out="cost")
-    on = device(names.read().gpu_model)
+    on = device(settings.read().gpu_model)
     works = [rules.work(plan, job.rule, dict(job.wildcards)) for job in jobs]
     found = [estimate(job, work or Work(), on) for job, work in zip(jobs, works, strict=True)]
     unknown = [job.name for job, work in zip(jobs, works, strict=True) if work is None]

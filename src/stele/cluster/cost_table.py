@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from stele import catalogue
-from stele.cluster.dag import Job
+from stele.cluster.planned_jobs import Job
 from stele.cost import chain
 from stele.cost.shapes import UNKNOWN, shape_of
 from stele.cost.work import Work, gpu_seconds
-from stele.jobs import Jobs
+from stele.plan.jobs import Jobs
 
 STAGES = ("world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables")
 LISTED = 8  # jobs named of those that are too long for their limit

@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from stele.cluster import names
+from stele.cluster import settings
+from stele.command.launch import JOB
 from stele.errors import SteleError
-from stele.launch import JOB
 
 # a shell that catches a signal waits for its command; what it starts gets the signal as ever
 OUTLIVE = "set -euo pipefail; trap : TERM USR1"
@@ -31,7 +31,7 @@ def prepare(lines: Sequence[str] = (), contained: bool = False) -> None:
     from snakemake.shell import shell
 
     os.environ[JOB] = "1"
-    here = names.read()
+    here = settings.read()
     if contained:
         take_environment(here.setup)
     lines = [*([] if contained else here.setup), *lines]
@@ -55,7 +55,9 @@ def take_environment(lines: Sequence[str]) -> None:
     text = "\n".join(["set -e", "{", ":", *lines, "} >&2", "env -0"])
     done = subprocess.run(["bash", "-c", text], stdout=subprocess.PIPE, check=False)
     if done.returncode:
-        raise SteleError(f"{names.place()}: setup: failed with exit code {done.returncode} on {socket.gethostname()}")
+        raise SteleError(
+            f"{settings.place()}: setup: failed with exit code {done.returncode} on {socket.gethostname()}"
+        )
     os.environ.update(item.split("=", 1) for item in done.stdout.decode().split("\0") if "=" in item)
 
 
@@ -65,6 +67,8 @@ def use_scratch(folder: str) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SteleError(f"{names.place()}: scratch: {path} cannot be made on this node ({error.strerror})") from None
+        raise SteleError(
+            f"{settings.place()}: scratch: {path} cannot be made on this node ({error.strerror})"
+        ) from None
     os.environ["TMPDIR"] = str(path)
     tempfile.tempdir = None  # read anew from the environment

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.cluster import names
+from stele.cluster import settings
 from stele.cluster.node import as_prefix
 from stele.errors import SteleError
 
@@ -54,10 +54,10 @@ def lines(root: Path, deployed: set[str]) -> list[str]:
 
 def image(workflow: Any) -> None:
     """Gives every rule that runs on nodes the container image; one that is wanted and not there is an error."""
-    path = names.read().image
+    path = settings.read().image
     if CONTAINER in methods(workflow) and not path.exists():
         way = "make it (apptainer build stele.sif envs/stele.def), or name yours as `container:`"
-        raise SteleError(f"{path}: no such container image; {way} in {names.place()}")
+        raise SteleError(f"{path}: no such container image; {way} in {settings.place()}")
     for rule in workflow.rules:
         if rule.name not in workflow._localrules:
             rule.container_img = str(path)

@@ -16,12 +16,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele import arguments
-from stele.cluster import asked, ran, usage_summary
-from stele.cluster.accounting import Account, accounts
-from stele.cluster.ran import Ran
-from stele.csv_files import write_csv
-from stele.outputs import atomic_file
+from stele.cluster import requests
+from stele.cluster.history import finished_jobs, summary
+from stele.cluster.history.finished_jobs import Ran
+from stele.cluster.slurm.sacct import Account, accounts
+from stele.command import arguments
+from stele.files.atomic import atomic_file
+from stele.files.csv_files import write_csv
 
 SUBMITTED = Path(".snakemake/stele-submitted")
 
@@ -68,21 +69,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from stele.cluster.usage_plot import save
+    from stele.cluster.history.plot import save
 
     found = rows(args.logs.rstrip("/"))
     write(args.output, found)
-    rules = usage_summary.by_rule(found)
+    rules = summary.by_rule(found)
     with atomic_file(args.output.with_suffix(".md")) as handle:
-        handle.write(usage_summary.markdown(rules, found))
+        handle.write(summary.markdown(rules, found))
     save(args.output.with_suffix(".svg"), rules, found)
     print(f"{len(found)} jobs: {args.output}, {args.output.with_suffix('.md')}, {args.output.with_suffix('.svg')}")
 
 
 def rows(logs: str) -> list[Row]:
     """A row for each job whose log is in a folder and whose outputs are there, by the time at which they started."""
-    done = list(ran.jobs(logs))
-    plans, submitted = asked.read(), _submitted()
+    done = list(finished_jobs.jobs(logs))
+    plans, submitted = requests.read(), _submitted()
     slurm = {log: note.get("slurm") or [] for log, note in submitted.items()}
     said = accounts(id for job in done for id in slurm.get(job.log, ()))
     return [
@@ -97,7 +98,7 @@ def rows(logs: str) -> list[Row]:
 
 
 def _submitted() -> dict[str, Mapping[str, Any]]:
-    """What was noted when jobs were submitted to SLURM, by log (stele.cluster.plugin.note)."""
+    """What was noted when jobs were submitted to SLURM, by log (stele.cluster.slurm.plugin_patches.note)."""
     found = {}
     for path in SUBMITTED.glob("*.json"):
         try:

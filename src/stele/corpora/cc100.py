@@ -13,11 +13,14 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from stele import arguments, outputs, progress, records
+from stele import progress
+from stele.artifacts import records
+from stele.artifacts.documents import Document, DocumentWriter
+from stele.command import arguments
 from stele.corpora.decompress import read_blocks
 from stele.corpora.sentences import split_sentences, tidy
-from stele.documents import Document, DocumentWriter
 from stele.errors import SteleError
+from stele.files import atomic
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +43,7 @@ def run(args: argparse.Namespace) -> None:
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
     dropped: Counter[str] = Counter()
-    with outputs.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent) as folder:
         with progress.bar(source.stat().st_size, f"cc100 {args.language}", "B") as bar:
             texts = read_texts(read_blocks(source, progress=bar.update), str(source), dropped)
             with DocumentWriter(folder) as writer:
@@ -60,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
             language=args.language,
             **writer.counts,
             dropped=dict(dropped),
-            outputs=outputs.folder_facts(folder),
+            outputs=atomic.folder_facts(folder),
         )
     log.info("%s: %s", args.language, {**writer.counts, "dropped": dict(dropped)})
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from stele.errors import SteleError
-from stele.reading import reading
+from stele.files.reading import reading
 
 CHUNK = 1 << 20  # compressed bytes read at once, and the most that is decompressed at once
 _MAGIC = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"7z\xbc\xaf": "7z"}

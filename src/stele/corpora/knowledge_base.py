@@ -1,7 +1,7 @@
 """Documents of one Wikipedia to its knowledge base: pages with their entities, links between pages by number.
 
 Link targets are resolved to pages, through redirects where need be; pages get the Wikidata item that has their title
-or that of a redirect to them. What could not be resolved is counted by reason. Layout: stele.knowledge_base.
+or that of a redirect to them. What could not be resolved is counted by reason. Layout: stele.artifacts.knowledge_base.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from stele import arguments, outputs, progress, records
+from stele import progress
+from stele.artifacts import records
+from stele.artifacts.documents import read_batches
+from stele.artifacts.knowledge_base import ENTITIES_SCHEMA, LEAST_MB, LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA, database
+from stele.command import arguments
 from stele.corpora import resolve
 from stele.corpora.titles import Site
-from stele.documents import read_batches
 from stele.errors import SteleError, unknown
-from stele.knowledge_base import ENTITIES_SCHEMA, LEAST_MB, LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA, database
+from stele.files import atomic
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     site = Site(args.language, all(shard["first_letter"] for shard in shards))
     total = sum(shard.get("documents", 0) for shard in shards)
     try:
-        with outputs.atomic_directory(args.output.parent) as folder:
+        with atomic.atomic_directory(args.output.parent) as folder:
             memory = args.memory_mb - RESERVED_MB
             with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
                 counts = build(connection, folder, args.documents, entities, site, total)
@@ -70,7 +73,7 @@ def run(args: argparse.Namespace) -> None:
                 language=args.language,
                 wiki=args.wiki,
                 **counts,
-                outputs=outputs.folder_facts(folder),
+                outputs=atomic.folder_facts(folder),
             )
     except OSError as error:
         raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None

@@ -20,10 +20,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from stele import outputs, progress, records
+from stele import progress
+from stele.artifacts import records
+from stele.artifacts.knowledge_base import ENTITIES_SCHEMA
 from stele.corpora.sql_dump import TABLE, Rows, read_rows
 from stele.errors import SteleError
-from stele.knowledge_base import ENTITIES_SCHEMA
+from stele.files import atomic
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(f"--wikis {wiki}: not the name of a wiki's database, such as enwiki or be_x_oldwiki")
     records.read_record(args.dataset)  # before the work, not after it
     path = find_table(args.dataset.parent)
-    with outputs.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent) as folder:
         try:
             rows, kept, dropped = write_entities(path, wikis, folder)
         except OSError as error:
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
             rows=rows,
             wikis=kept,
             dropped=dropped,
-            outputs=outputs.folder_facts(folder),
+            outputs=atomic.folder_facts(folder),
         )
     log.info("page_entities: %s", {"rows": rows, "wikis": kept, "dropped": dropped})
     for wiki in wikis:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from stele.artifacts.knowledge_base import LINKS_SCHEMA
 from stele.corpora.redirects import DIRECT, LOOP, MISSING, REDIRECTED, TO_NOTHING, follow
-from stele.knowledge_base import LINKS_SCHEMA
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from stele.corpora.titles import Site
 from stele.errors import SteleError
-from stele.reading import parse_json, reading
+from stele.files.reading import parse_json, reading
 
 LARGEST = 16 << 20  # bytes of the file: Wikimedia's have some 200 kB
 # what redirects begin with (MediaWiki's languages/messages): needed for exports before format 0.4, which mark none

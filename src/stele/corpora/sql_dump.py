@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from stele.errors import SteleError
-from stele.reading import reading
+from stele.files.reading import reading
 
 TABLE, COLUMNS = "wb_items_per_site", ("ips_row_id", "ips_item_id", "ips_site_id", "ips_site_page")
 LONGEST = 1 << 27  # bytes of a line; the server that wrote it takes 16 MB at most

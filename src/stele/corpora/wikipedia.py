@@ -21,14 +21,17 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from stele import arguments, outputs, progress, records
+from stele import progress
+from stele.artifacts import records
+from stele.artifacts.documents import Document, DocumentWriter, Link, RowWriter, Section
+from stele.command import arguments
 from stele.corpora.dump_files import DumpFiles, find_dump, missing_pages
 from stele.corpora.dumps import Page, can_be_shared, read_dump
 from stele.corpora.sentences import split_sentences
 from stele.corpora.titles import MAIN, Site
 from stele.corpora.wikitext import PageText, extract
-from stele.documents import Document, DocumentWriter, Link, RowWriter, Section
 from stele.errors import SteleError
+from stele.files import atomic
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     dump = find_dump(args.dataset.parent)
     where = dump[0].articles if len(dump) == 1 else args.dataset.parent
     notes = _notes(dump, shards)
-    with outputs.atomic_directory(args.output.parent) as folder, ExitStack() as stack:
+    with atomic.atomic_directory(args.output.parent) as folder, ExitStack() as stack:
         stack.enter_context(_without_collector())
         size = sum(part.articles.stat().st_size for part in dump) // shards
         bar = stack.enter_context(progress.bar(size, f"wikipedia {args.language} {args.shard}", "B"))
@@ -84,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
             rejects=aside.rejects,
             dropped=dict(aside.dropped),
             duplicate_titles=aside.duplicate_titles(),
-            outputs=outputs.folder_facts(folder),
+            outputs=atomic.folder_facts(folder),
         )
     log.info("%s %s: %s", args.language, args.shard, {**writer.counts, "dropped": dict(aside.dropped)})
 
@@ -124,7 +127,7 @@ class Aside:
         self.dropped: Counter[str] = Counter()
         self.rejects, self.first_reject = 0, ""
         self.redirects = stack.enter_context(RowWriter(folder / "redirects.parquet", ("title", "target")))
-        self._file: IO[str] = stack.enter_context(outputs.atomic_file(folder / "rejects.jsonl"))
+        self._file: IO[str] = stack.enter_context(atomic.atomic_file(folder / "rejects.jsonl"))
         self._titles, self._ids = array("Q"), array("Q")
 
     def reject(self, title: str, error: Exception) -> None:

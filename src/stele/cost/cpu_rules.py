@@ -9,9 +9,9 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue import datasets
 from stele.cost.counts import pinned, total
-from stele.cost.texts import example_bytes, text_bytes, web_bytes
 from stele.cost.work import Work
-from stele.jobs import Jobs
+from stele.plan.jobs import Jobs
+from stele.plan.text_sizes import example_bytes, text_bytes, web_bytes
 
 
 def _costs() -> dict[str, Any]:

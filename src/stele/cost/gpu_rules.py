@@ -9,7 +9,7 @@ from stele.cost import counts, finetuning, pretraining
 from stele.cost.finetuning import Texts
 from stele.cost.shapes import saved_bytes, shape_of
 from stele.cost.work import Work
-from stele.jobs import Jobs
+from stele.plan.jobs import Jobs
 from stele.training.flops import Shape, encode
 
 FLOAT = 4  # bytes of a number of a vector

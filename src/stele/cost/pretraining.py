@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
 from stele.training.flops import Shape, encode, passes
-from stele.training.recipe import PretrainingRecipe, parse_recipe
 
 Fill = Mapping[str, float]  # costs.yaml: fill
 

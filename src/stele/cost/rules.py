@@ -9,7 +9,7 @@ from stele import catalogue
 from stele.cost import cpu_rules, gpu_rules
 from stele.cost.shapes import saved_bytes, standin_shape
 from stele.cost.work import Work
-from stele.jobs import Jobs
+from stele.plan.jobs import Jobs
 from stele.training.flops import encode
 
 TRAINING = ("pretrain", "finetune")

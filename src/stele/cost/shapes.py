@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from stele import catalogue
-from stele.jobs import Jobs
+from stele.plan.jobs import Jobs
 from stele.training.flops import Shape
 
 UNKNOWN = "xlmr"  # what a checkpoint of the user's own is taken for

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from stele.encoders.pooling import embed
-from stele.encoders.spec import EncodingSpec, Kind, TextInput
 from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
 from stele.errors import SteleError
+from stele.recipes.encoding import EncodingSpec, Kind, TextInput
 
 GPU_BATCH_TOKENS = 65_536
 # Texts that are sorted together, whose vectors depend on no others: what a stream holds in memory, and what is saved at

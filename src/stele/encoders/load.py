@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stele.encoders.backbone import load_trunk, positions
 from stele.encoders.probe import check_probe
 from stele.encoders.sentence_transformers_folder import MODULES_FILE, read_heads, read_modules
-from stele.encoders.spec import EncodingSpec, check_keys, make_spec, read_spec
 from stele.encoders.tokenizer import load_tokenizer
-from stele.encoders.trunk import load_trunk, positions
 from stele.errors import SteleError
+from stele.recipes.encoding import EncodingSpec, check_keys, make_spec, read_spec
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder

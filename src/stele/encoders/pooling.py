@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from stele.encoders.spec import EncodingSpec
-from stele.training.states import first_states
+from stele.recipes.encoding import EncodingSpec
+from stele.training.hidden_states import first_states
 
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from stele.errors import SteleError
-from stele.outputs import atomic_write_json
-from stele.reading import read_object, reading
+from stele.files.atomic import atomic_write_json
+from stele.files.reading import read_object, reading
 
 PROBE_FILE = "probe.json"
 PROBE_TEXTS = (

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from stele.encoders.probe import write_probe
 from stele.encoders.sentence_transformers_folder import write_modules
-from stele.encoders.spec import EncodingSpec, write_spec
 from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
+from stele.recipes.encoding import EncodingSpec, write_spec
 
 
 def save_encoder(

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stele.encoders.spec import EncodingSpec, make_spec
 from stele.encoders.tokenizer import load_tokenizer
 from stele.encoders.tokenizer import read_json as read_settings
 from stele.errors import SteleError
-from stele.outputs import atomic_write_json
-from stele.paths import inside
-from stele.reading import read_json, reading
+from stele.files.atomic import atomic_write_json
+from stele.files.paths import inside
+from stele.files.reading import read_json, reading
+from stele.recipes.encoding import EncodingSpec, make_spec
 
 MODULES_FILE = "modules.json"
 SUPPORTED = ("Transformer", "Pooling", "Dense", "Normalize")

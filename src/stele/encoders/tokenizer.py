@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
-from stele.reading import read_object, reading
+from stele.files.reading import read_object, reading
 
 
 def load_tokenizer(folder: Path):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stele.encoders.spec import TextInput
+from stele.recipes.encoding import TextInput
 
 
 class Tokens(NamedTuple):

@@ -8,8 +8,8 @@ from torch import Tensor
 from stele.finetuning.batches import Group
 from stele.finetuning.examples import Examples
 from stele.finetuning.model import DualEncoder
-from stele.training.device import Place
-from stele.training.negatives import in_batch_loss
+from stele.training.contrastive_loss import in_batch_loss
+from stele.training.processes import Place
 
 
 def group_loss(

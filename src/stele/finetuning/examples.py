@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from stele.benchmarks.types import Passage, TrainingExample
-from stele.encoders.spec import EncodingSpec, Kind, TextInput
 from stele.encoders.tokens import Tokens, tokenize
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, atomic_write_json
+from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.progress import track
-from stele.training.device import Place
+from stele.recipes.encoding import EncodingSpec, Kind, TextInput
+from stele.training.processes import Place
 
 log = logging.getLogger(__name__)
 

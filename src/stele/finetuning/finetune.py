@@ -14,13 +14,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from stele import arguments, records
-from stele.data_argument import add_data_argument, counted, data_folders, data_records
+from stele.artifacts import records
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, folder_facts
-from stele.reading import parse_object
+from stele.files.atomic import atomic_directory, folder_facts
+from stele.files.reading import parse_object
 from stele.registry import load_named
-from stele.state_folder import add_state_arguments, drop, own_folder
 
 log = logging.getLogger(__name__)
 
@@ -52,11 +53,11 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     from stele.finetuning.examples import examples_in
     from stele.finetuning.model import load_model
-    from stele.finetuning.recipe import parse_recipe
     from stele.finetuning.selection import Selection
+    from stele.recipes.finetuning import parse_recipe
     from stele.training import loop
-    from stele.training.device import place
-    from stele.training.division import divide
+    from stele.training.processes import place
+    from stele.training.sharding import divide
 
     values = parse_object(args.recipe, "--recipe")
     recipe = parse_recipe(values)
@@ -114,7 +115,7 @@ def losses(
     """loss_at for the training loop: the groups of a step that are this process's, or its shares of all."""
     from stele.finetuning.batches import training_group
     from stele.finetuning.contrastive import group_loss
-    from stele.training.division import divide
+    from stele.training.sharding import divide
 
     groups_an_epoch = recipe.steps_per_epoch(len(data)) * recipe.accumulation
     part = divide(recipe.accumulation, where)
@@ -182,8 +183,8 @@ def _readers(
     """How to read the training set and the dev set, which comes from the training data unless --dev is given."""
     from dataclasses import replace
 
+    from stele.benchmarks.mined_negatives import MinedNegatives, replaced
     from stele.finetuning.examples import read_examples
-    from stele.negatives import MinedNegatives, replaced
 
     def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
         def read():

@@ -9,18 +9,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stele.encoders.backbone import load_trunk, positions
 from stele.encoders.encode import default_batch_tokens
 from stele.encoders.load import tower_folders
 from stele.encoders.pooling import embed
 from stele.encoders.probe import check_probe
-from stele.encoders.spec import EncodingSpec, Kind, read_spec
 from stele.encoders.tokenizer import load_tokenizer
 from stele.encoders.tokens import Tokens, collate, length_buckets
-from stele.encoders.trunk import load_trunk, positions
 from stele.errors import SteleError
-from stele.finetuning.recipe import FinetuningRecipe
-from stele.training.device import Place
-from stele.training.division import cut, in_pieces
+from stele.recipes.encoding import EncodingSpec, Kind, read_spec
+from stele.recipes.finetuning import FinetuningRecipe
+from stele.training.processes import Place
+from stele.training.sharding import cut, in_pieces
 
 
 class DualEncoder(nn.Module):

@@ -12,16 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from stele.encoders.spec import Kind
 from stele.encoders.tokens import Tokens
 from stele.errors import SteleError
+from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.finetuning.batches import Group, dev_groups
 from stele.finetuning.contrastive import loss_of_vectors
 from stele.finetuning.examples import Examples
 from stele.finetuning.model import DualEncoder
-from stele.finetuning.recipe import FinetuningRecipe
-from stele.outputs import atomic_directory, atomic_write_json
-from stele.training.device import Place
+from stele.recipes.encoding import Kind
+from stele.recipes.finetuning import FinetuningRecipe
+from stele.training.processes import Place
 
 log = logging.getLogger(__name__)
 

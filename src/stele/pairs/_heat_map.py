@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stele.outputs import atomic_file
+from stele.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from stele import knowledge_base
+from stele.artifacts import knowledge_base
 from stele.errors import SteleError
-from stele.pairs._recipe import MiningRecipe
+from stele.recipes.mining import MiningRecipe
 from stele.training.sampling import MASK64, derive
 
 PAIRS = "pairs.parquet"  # beside the record of `pairs knowledge_pairs`

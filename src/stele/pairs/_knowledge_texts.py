@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from stele import progress
-from stele.documents import read_chosen
+from stele.artifacts.documents import read_chosen
 from stele.pairs._knowledge import Candidates, KnowledgeRecipe, unpack
 from stele.pairs._segments import Page
 

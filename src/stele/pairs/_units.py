@@ -26,8 +26,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from stele.pairs._recipe import SPECIAL, MiningRecipe
 from stele.pairs._tokens import Tokens, pack
+from stele.recipes.mining import SPECIAL, MiningRecipe
 
 
 class UnitRecipe(MiningRecipe):

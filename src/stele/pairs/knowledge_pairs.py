@@ -21,12 +21,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from stele import arguments, knowledge_base, outputs, records
+from stele.artifacts import knowledge_base, records
+from stele.command import arguments
 from stele.errors import SteleError
+from stele.files import atomic
 from stele.pairs._knowledge import OF_TOKENS, PAIRS, Candidates, Knowledge, KnowledgeRecipe, sample, unpack
 from stele.pairs._knowledge_texts import BUCKET, Pair, Spool, fetch, kept
 from stele.pairs._overlap import SKETCH, sketch
-from stele.pairs._recipe import parse_recipe
+from stele.recipes.mining import parse_recipe
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
@@ -69,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
     codes = _languages(args.part, bases, documents, recipe.method, module.LANGUAGES)
     for code in codes:
         _check_documents(code, bases[code], documents[code])
-    with outputs.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent) as folder:
         work = folder / "work"
         work.mkdir()
         knowledge = [Knowledge(bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
@@ -91,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
             languages=codes,
             knowledge={code: base.counts for code, base in zip(codes, knowledge, strict=True)},
             **facts,
-            outputs=outputs.folder_facts(folder),
+            outputs=atomic.folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not pairs:

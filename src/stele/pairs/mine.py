@@ -15,12 +15,15 @@ from itertools import chain, islice
 from pathlib import Path
 from types import ModuleType
 
-from stele import arguments, outputs, progress, records
-from stele.documents import read_sentences
+from stele import progress
+from stele.artifacts import records
+from stele.artifacts.documents import read_sentences
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.pairs._recipe import MiningRecipe, parse_recipe
+from stele.files import atomic
 from stele.pairs._sample import Mined, Sample
 from stele.pairs._tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
+from stele.recipes.mining import MiningRecipe, parse_recipe
 
 log = logging.getLogger(__name__)
 
@@ -54,12 +57,12 @@ def run(args: argparse.Namespace) -> None:
     from stele.encoders.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(args.tokenizer.parent)
-    probe = outputs.digest(tokenizer_probe(tokenizer))
+    probe = atomic.digest(tokenizer_probe(tokenizer))
     counts: Counter[str] = Counter()
     documents = islice(chain.from_iterable(map(read_sentences, args.documents)), args.limit)
     shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
     sample = Sample(args.most, args.seed, recipe.method, args.language)
-    with outputs.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent) as folder:
         wanted = sample.wanted(shown, counts)
         stored = sample.write(
             folder, mine(wanted, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
@@ -80,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
             language=args.language,
             tokenizer_probe=probe,
             **facts,
-            outputs=outputs.folder_facts(folder),
+            outputs=atomic.folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.language, facts)
     if not stored["examples"]:

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from stele import records
-from stele.csv_files import write_csv
+from stele.artifacts import records
 from stele.errors import SteleError
-from stele.outputs import atomic_file
+from stele.files.atomic import atomic_file
+from stele.files.csv_files import write_csv
 from stele.pairs._heat_map import draw, save
 from stele.pairs._overlap import read_sketch, shared
 

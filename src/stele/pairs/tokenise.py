@@ -16,11 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from stele import outputs, progress, records
+from stele import progress
+from stele.artifacts import records
 from stele.errors import SteleError
+from stele.files import atomic
 from stele.pairs._knowledge import OF_TOKENS, PAIRS, KnowledgeRecipe
-from stele.pairs._recipe import SPECIAL, parse_recipe
 from stele.pairs._tokens import Encode, encoder
+from stele.recipes.mining import SPECIAL, parse_recipe
 from stele.training.store import write_store
 
 log = logging.getLogger(__name__)
@@ -45,12 +47,12 @@ def run(args: argparse.Namespace) -> None:
     from stele.encoders.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(args.tokenizer.parent)
-    probe = outputs.digest(tokenizer_probe(tokenizer))
+    probe = atomic.digest(tokenizer_probe(tokenizer))
     counts: Counter[str] = Counter()
     shown = progress.track(
         read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"
     )
-    with outputs.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent) as folder:
         stored = write_store(folder, examples(shown, encoder(tokenizer), recipe, counts))
         dropped = counts.pop("empty", 0)
         records.write_record(
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
             **stored,
             dropped={"empty": dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
-            outputs=outputs.folder_facts(folder),
+            outputs=atomic.folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
 

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stele.encoders.backbone import DROPOUTS, load_trunk
 from stele.encoders.tokenizer import first_line, load_tokenizer, quiet
-from stele.encoders.trunk import DROPOUTS, load_trunk
 from stele.errors import SteleError
 from stele.training.heads import vocabulary_head
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from stele.artifacts.records import read_record
 from stele.errors import SteleError
-from stele.records import read_record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele import arguments, records
-from stele.outputs import atomic_directory, folder_facts
-from stele.reading import parse_object
-from stele.state_folder import add_state_arguments, drop, own_folder
+from stele.artifacts import records
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.command import arguments
+from stele.files.atomic import atomic_directory, folder_facts
+from stele.files.reading import parse_object
 
 log = logging.getLogger(__name__)
 
@@ -43,11 +44,11 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     from stele.pretraining.base import load_base
     from stele.pretraining.stores import open_stores, parse_pairs
+    from stele.recipes.pretraining import parse_recipe
     from stele.training import flops, loop, tasks
-    from stele.training.device import place
-    from stele.training.division import divide
     from stele.training.masking import vocabulary
-    from stele.training.recipe import parse_recipe
+    from stele.training.processes import place
+    from stele.training.sharding import divide
 
     values = parse_object(args.recipe, "--recipe")
     recipe, given = parse_recipe(values), parse_pairs(args.pairs)

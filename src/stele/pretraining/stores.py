@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stele import records
+from stele.artifacts import records
 from stele.encoders.probe import tokenizer_probe
 from stele.errors import SteleError, unknown
-from stele.outputs import digest
+from stele.files.atomic import digest
 from stele.training.store import Store
 
 if TYPE_CHECKING:

@@ -20,18 +20,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from stele import arguments, records
+from stele.artifacts import records
+from stele.artifacts.runs.trec import write_run
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
 from stele.benchmarks.types import Query, Search
-from stele.data_argument import add_data_argument, counted, data_folders, data_records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, atomic_write_json, facts_digest, file_facts
+from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
+from stele.files.reading import parse_object
 from stele.progress import track
-from stele.reading import parse_object
 from stele.registry import load_named
-from stele.retrieval import bm25_anserini, bm25_index, bm25_search, bm25_terms
-from stele.retrieval.bm25_search import Hits, Parameters, choose, reciprocal_rank
-from stele.runs.trec import write_run
-from stele.state_folder import add_state_arguments, drop, own_folder
+from stele.retrieval.lexical import analysis, anserini, bm25_index, bm25_search
+from stele.retrieval.lexical.bm25_search import Hits, Parameters, choose, reciprocal_rank
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ class Job:
         self.recipe = parse_recipe(args.recipe)
         self.grid: list[Parameters] = sorted((k1, b) for k1 in self.recipe["k1"] for b in self.recipe["b"])
         self.searches: list[Search] = benchmark.searches(args.languages)
-        self.jar = bm25_anserini.find_jar(args.anserini.parent) if args.anserini else None
+        self.jar = anserini.find_jar(args.anserini.parent) if args.anserini else None
         version = importlib.metadata.version("bm25s")
         self.engine = f"BM25 by {self.jar.stem}" if self.jar else f"BM25 by bm25s {version} (Lucene's variant)"
         whole = {"benchmark": args.benchmark, "depth": args.depth, "engine": self.engine, **self.recipe}
@@ -145,7 +146,7 @@ class Job:
         relevant = [{name for name, grade in judged.get(query.id, {}).items() if grade > 0} for query in queries]
         found = {tuple(own): mrr for own, mrr in json.loads(path.read_text())} if path.exists() else {}
         left = [own for own in self.grid if own not in found]
-        runs = pool.runs(self.recipe["split"], left, bm25_search.CUT)
+        runs = pool.runs(self.recipe["split"], left, search.CUT)
         for parameters, hits in track(runs, len(left), f"tune {search.name}, {len(queries)} queries", "pairs"):
             ranks = [reciprocal_rank(*own) for own in zip(hits, relevant, strict=True)]
             found[parameters] = sum(ranks) / len(ranks)
@@ -157,18 +158,18 @@ class WithBm25s:
     """A pool searched by bm25s, with Lucene's formula: an index of what the queries ask for."""
 
     def __init__(self, job: Job, search: Search, folder: Path, splits: dict[str, list[Query]]) -> None:
-        analyze = bm25_terms.analyzer(search.language)
+        analyze = analysis.analyzer(search.language)
         terms = {split: [analyze(query.text) for query in queries] for split, queries in splits.items()}
         vocabulary = sorted({term for own in terms.values() for of_query in own for term in of_query})
         numbers = {term: number for number, term in enumerate(vocabulary)}
         self.queries = {split: [[numbers[t] for t in of_query] for of_query in own] for split, own in terms.items()}
         self.folder, self.threads = folder / "index", job.args.threads
         items = track(contents(job, search), expected(job, search), f"index {search.pool}", "passages")
-        counter = bm25_terms.TermNumbers(search.language, vocabulary)
+        counter = analysis.TermNumbers(search.language, vocabulary)
         self.passages = bm25_index.write_index(self.folder, items, counter, len(vocabulary))
         self.pool, self.ids = bm25_index.statistics(self.folder), bm25_index.read_ids(self.folder)
         self.facts = {
-            "analyzer": bm25_terms.described(search.language),
+            "analyzer": analysis.described(search.language),
             "passages_with_terms": self.pool.passages,
             "mean_length": self.pool.length,
         }
@@ -187,7 +188,7 @@ class WithAnserini:
 
     def __init__(self, job: Job, search: Search, folder: Path, splits: dict[str, list[Query]]) -> None:
         self.folder, self.splits = folder, splits
-        self.engine = bm25_anserini.Anserini(job.jar, search.language, job.args.threads)
+        self.engine = anserini.Anserini(job.jar, search.language, job.args.threads)
         items = track(contents(job, search), expected(job, search), f"copy {search.pool}", "passages")
         self.passages = self.engine.write_index(folder, items)
         self.facts = {"analyzer": {"of": job.jar.stem, "language": search.language}}

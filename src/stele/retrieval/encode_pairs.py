@@ -14,13 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from stele import arguments, records
+from stele.artifacts import records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Passage, Query
-from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, facts_digest, folder_facts
+from stele.files.atomic import atomic_directory, facts_digest, folder_facts
 from stele.registry import load_named
-from stele.retrieval.encoding_argument import add_encoding_argument, given_encoder
+from stele.retrieval.dense.encoding_argument import add_encoding_argument, given_encoder
 
 logger = logging.getLogger(__name__)
 

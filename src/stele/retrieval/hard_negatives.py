@@ -7,7 +7,7 @@ under several ids. A question that is there twice is searched once, without the 
 What it costs: the collection is read and encoded once; its vectors are read once for every million of kept passages
 (34,000 questions at depth 30); and it is read once more to write the texts of what was found. For MS MARCO (401,000
 questions, 8.8 million passages of 768 numbers) that is 27 GB of disk and 5.4e15 multiplications and additions, which
-are 40 hours of one core (tests/benchmarks/bench_hard_negatives.py) or minutes of a GPU that faiss can use. Memory: a
+are 40 hours of one core (tests/speed/bench_hard_negatives.py) or minutes of a GPU that faiss can use. Memory: a
 few blocks of passages, 34,000 questions with what was found for them, and the ids of all negatives. A job that was
 killed goes on where it was: encoded blocks and searched questions are kept. Several processes (torchrun's) share the
 encoding and the search, read the collection each for itself, and write the same bytes as one.
@@ -26,19 +26,20 @@ from typing import Any
 
 import numpy as np
 
-from stele import arguments, records
+from stele.artifacts import records
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
+from stele.benchmarks.mined_negatives import PASSAGES, QUESTIONS
 from stele.benchmarks.types import Passage
-from stele.data_argument import add_data_argument, counted, data_folders, data_records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.negatives import PASSAGES, QUESTIONS
-from stele.outputs import atomic_directory, atomic_file, atomic_write_json, folder_facts
-from stele.paths import relative
+from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json, folder_facts
+from stele.files.paths import relative
 from stele.progress import bar, track
 from stele.registry import load_named
-from stele.retrieval.answers import Answers, Questions
-from stele.retrieval.pool import Pool
-from stele.retrieval.team import Team
-from stele.state_folder import add_state_arguments, drop, own_folder
+from stele.retrieval.dense.collection import Pool
+from stele.retrieval.dense.positives import Answers, Questions
+from stele.retrieval.dense.processes import Team
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +95,7 @@ class Job:
 
     def __init__(self, args: argparse.Namespace) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.device import place
+        from stele.training.processes import place
 
         for name in ("depth", "threads"):
             if (value := getattr(args, name)) is not None and value < 1:

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from stele import arguments, records
+from stele.artifacts import records
 from stele.benchmarks import tatoeba
-from stele.csv_files import write_csv
-from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_file, file_facts
-from stele.retrieval.encoding_argument import add_encoding_argument, given_encoder
+from stele.files.atomic import atomic_file, file_facts
+from stele.files.csv_files import write_csv
+from stele.retrieval.dense.encoding_argument import add_encoding_argument, given_encoder
 
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
 

@@ -19,19 +19,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from stele import arguments, records
+from stele.artifacts import records
+from stele.artifacts.runs.trec import write_run
+from stele.artifacts.state import add_state_arguments, drop
+from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
 from stele.benchmarks.types import Passage, Query, Search
-from stele.data_argument import add_data_argument, counted, data_folders, data_records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, atomic_write_json, digest, facts_digest, file_facts
+from stele.files.atomic import atomic_directory, atomic_write_json, digest, facts_digest, file_facts
 from stele.progress import bar
 from stele.registry import load_named
-from stele.retrieval.encoding_argument import add_encoding_argument, parse_encoding
-from stele.retrieval.part import is_tidy
-from stele.retrieval.pool import Pool
-from stele.retrieval.team import Team
-from stele.runs.trec import write_run
-from stele.state_folder import add_state_arguments, drop
+from stele.retrieval.dense.collection import Pool
+from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
+from stele.retrieval.dense.processes import Team
+from stele.retrieval.dense.vector_files import is_tidy
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class Job:
 
     def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.device import place
+        from stele.training.processes import place
 
         for name in ("depth", "limit", "threads"):
             if (value := getattr(args, name)) is not None and value < 1:

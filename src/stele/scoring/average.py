@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stele import arguments, records
+from stele.artifacts import records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import digest
-from stele.scoring.aggregate import over_seeds
+from stele.evaluation.aggregate import over_seeds
+from stele.files.atomic import digest
 
 SAME = ("benchmark", "model", "setting", "averaged")
 

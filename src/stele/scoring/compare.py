@@ -23,11 +23,13 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-from stele import arguments, csv_files, records
+from stele.artifacts import records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_paths
 from stele.benchmarks.types import Data
-from stele.data_argument import add_data_argument, data_folders, data_paths
+from stele.command import arguments
 from stele.errors import SteleError, unknown
-from stele.outputs import atomic_file, digest, sha256
+from stele.files import csv_files
+from stele.files.atomic import atomic_file, digest, sha256
 from stele.scoring.report import aligned, number
 from stele.scoring.systems import run_scores
 from stele.significance import bootstrap, comparison, fisher, paired, scores

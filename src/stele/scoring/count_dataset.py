@@ -8,10 +8,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from stele import arguments, records
-from stele.data_argument import add_data_argument, data_folders, data_records
+from stele.artifacts import records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import digest
+from stele.files.atomic import digest
 from stele.registry import load_named
 
 EVERYTHING = "all"  # the language of a count over all languages, or of none

@@ -11,10 +11,11 @@ import struct
 from math import prod
 from pathlib import Path
 
-from stele import arguments, records
+from stele.artifacts import records
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import digest
-from stele.reading import parse_json, reading
+from stele.files.atomic import digest
+from stele.files.reading import parse_json, reading
 from stele.scoring.score import parse_seeds
 
 UNUSED = ("pooler.", "cls.", "lm_head.")

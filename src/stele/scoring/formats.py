@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from stele import records
+from stele.artifacts import records
+from stele.artifacts.runs import ranx_files
+from stele.artifacts.runs.run import Run, make_run
+from stele.artifacts.runs.trec import read_run, runs_of
 from stele.benchmarks.types import Search
 from stele.errors import SteleError
-from stele.reading import parse_json, reading
-from stele.runs import ranx_files
-from stele.runs.run import Run, make_run
-from stele.runs.trec import read_run, runs_of
+from stele.files.reading import parse_json, reading
 
 GZIP = b"\x1f\x8b"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from stele import csv_files
-from stele.outputs import atomic_file
-from stele.scoring.aggregate import by_language
-from stele.scoring.case import Case
-from stele.scoring.evaluate import Evaluation
+from stele.evaluation.aggregate import by_language
+from stele.evaluation.case import Case
+from stele.evaluation.evaluate import Evaluation
+from stele.files import csv_files
+from stele.files.atomic import atomic_file
 
 logger = logging.getLogger(__name__)
 

@@ -17,12 +17,14 @@ import logging
 import os
 import re
 
-from stele import arguments, catalogue, records
-from stele.data_argument import RECORD, add_data_argument, data_folders, data_paths
+from stele import catalogue
+from stele.artifacts import records
+from stele.benchmarks.arguments import RECORD, add_data_argument, data_folders, data_paths
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import digest, file_facts, sha256
-from stele.scoring.case import Case
-from stele.scoring.evaluate import Evaluation, evaluate, evaluator, intervals
+from stele.evaluation.case import Case
+from stele.evaluation.evaluate import Evaluation, evaluate, evaluator, intervals
+from stele.files.atomic import digest, file_facts, sha256
 from stele.scoring.report import print_report, write_queries, write_values
 from stele.scoring.systems import benchmark_module, given_outputs, read_case
 from stele.significance import bootstrap

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from stele import catalogue
+from stele.artifacts.runs.run import Run, merged
 from stele.benchmarks.types import Data, Search
 from stele.errors import SteleError, unknown
+from stele.evaluation.case import Case
+from stele.evaluation.csls import rank_pair
+from stele.evaluation.evaluate import evaluator
 from stele.registry import load_named
-from stele.runs.run import Run, merged
-from stele.scoring.case import Case
-from stele.scoring.csls import rank_pair
-from stele.scoring.evaluate import evaluator
 from stele.scoring.formats import Output, read_output
 from stele.significance.scores import Scores
 
@@ -236,7 +236,7 @@ def _add_pair(case: Case, benchmark: ModuleType, said: str | None, output: Outpu
 
 def _nearest(names: list[str], queries, passages, similarity: str) -> Run:
     """The nearest line of the other side, the lowest among equals."""
-    from stele.runs.run import run_of
+    from stele.artifacts.runs.run import run_of
 
     places, scores = rank_pair(queries, passages, similarity, depth=1)
     hits = zip(names, places[:, 0].tolist(), scores[:, 0].tolist(), strict=True)

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stele import csv_files, records
+from stele.artifacts import records
+from stele.artifacts.integrity import rebuild
 from stele.errors import Damaged, SteleError
-from stele.integrity import rebuild
-from stele.outputs import sha256
-from stele.reading import reading
+from stele.files import csv_files
+from stele.files.atomic import sha256
+from stele.files.reading import reading
 
 if TYPE_CHECKING:
     import pyarrow

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from stele.sources.fetch import Absent, Failed, Policy, fetch_first
-from stele.sources.under_way import size
+from stele.sources.partial_download import size
 
 SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from stele.artifacts.records import GENERATED, STAND_IN, start, write_record
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import (
     CONFIG,
@@ -27,14 +28,13 @@ from stele.catalogue.hub import (
     repository,
 )
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, block_digests, digest
-from stele.paths import relative
-from stele.reading import parse_object
-from stele.records import GENERATED, STAND_IN, start, write_record
+from stele.files.atomic import atomic_directory, block_digests, digest
+from stele.files.paths import relative
+from stele.files.reading import parse_object
 from stele.sources.convert import convert, convert_shards
-from stele.sources.places import Got, Places, places_of
-from stele.sources.places import add_arguments as add_place_arguments
-from stele.sources.prove import model_folders, prove, read_json, read_module_list, read_weight_map, refuse_code
+from stele.sources.load_check import model_folders, prove, read_json, read_module_list, read_weight_map, refuse_code
+from stele.sources.locations import Got, Places, places_of
+from stele.sources.locations import add_arguments as add_place_arguments
 from stele.sources.put import link, put
 from stele.sources.verify import check, digests
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
-from stele.outputs import atomic_write_json
-from stele.paths import inside
-from stele.sources.prove import read_json, read_weight_map
+from stele.files.atomic import atomic_write_json
+from stele.files.paths import inside
+from stele.sources.load_check import read_json, read_weight_map
 
 log = logging.getLogger(__name__)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from stele.errors import SteleError
+from stele.files.reading import parse_json, reading
 from stele.progress import track
-from stele.reading import parse_json, reading
 from stele.registry import Registry
 
 KINDS: Registry = Registry("way to count")

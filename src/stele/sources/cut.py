@@ -17,7 +17,7 @@ from typing import IO, Any
 from stele.errors import SteleError
 from stele.registry import Registry
 from stele.sources.beginning import Beginning
-from stele.sources.places import Got, Places
+from stele.sources.locations import Got, Places
 
 log = logging.getLogger(__name__)
 

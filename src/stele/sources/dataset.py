@@ -13,19 +13,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele import arguments, catalogue
+from stele import catalogue
+from stele.artifacts.records import BEGINNING, GENERATED, start, write_record
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_directory, block_digests, digest
-from stele.reading import parse_object
-from stele.records import BEGINNING, GENERATED, start, write_record
-from stele.sources import places
+from stele.files.atomic import atomic_directory, block_digests, digest
+from stele.files.reading import parse_object
+from stele.sources import locations
 from stele.sources.counts import KINDS
 from stele.sources.cut import CUTS, Fetched
+from stele.sources.first_digests import pin
 from stele.sources.local import Facts, collect
+from stele.sources.locations import Got, Places
 from stele.sources.manifest import Manifest
-from stele.sources.pins import pin
-from stele.sources.places import Got, Places
 from stele.sources.put import put
 from stele.sources.unpack import unpack
 from stele.sources.verify import digests
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--first", type=arguments.whole, metavar="N", help="of a corpus: its first N documents or pages only"
     )
     parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
-    places.add_arguments(parser)
+    locations.add_arguments(parser)
     parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
     parser.add_argument("--output", type=Path, required=True, help="record.json in the folder to be made")
 
@@ -54,7 +55,7 @@ def _folder(text: str) -> Path:
 def run(args: argparse.Namespace) -> None:
     clock = start()
     source = _source(args)
-    have = places.places_of(args, f"give a copy of your own (user_data: {{{args.dataset}: FOLDER}})")
+    have = locations.places_of(args, f"give a copy of your own (user_data: {{{args.dataset}: FOLDER}})")
     if reason := availability(source, args.user_data):
         raise SteleError(f"{args.dataset}: {reason}")
     got = [] if args.user_data else _fetch(source, have) if args.first is None else _begin(source, args.first, have)

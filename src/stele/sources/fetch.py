@@ -18,7 +18,7 @@ from stele.errors import SteleError
 from stele.progress import bar
 from stele.sources import http
 from stele.sources.http import Absent, Again, Failed, Policy
-from stele.sources.under_way import discard, finish, note_version, size, version_of
+from stele.sources.partial_download import discard, finish, note_version, size, version_of
 from stele.sources.verify import Mismatch, check, is_checkable
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stele.artifacts.records import read_record
 from stele.errors import SteleError
-from stele.records import read_record
 
 
 class Manifest:

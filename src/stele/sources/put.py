@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from stele.errors import SteleError
-from stele.paths import inside
+from stele.files.paths import inside
 
 
 def put(source: Path, folder: Path, name: str, where: str) -> Path:

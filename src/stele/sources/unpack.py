@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from stele.errors import SteleError
-from stele.outputs import atomic_file
-from stele.paths import inside, relative
+from stele.files.atomic import atomic_file
+from stele.files.paths import inside, relative
 
 MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
 

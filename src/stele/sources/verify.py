@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
+from stele.files.reading import reading
 from stele.progress import track
-from stele.reading import reading
 
 LARGE = 256 << 20  # bytes from which on checking shows its progress
 ALGORITHMS = ("sha256", "sha1", "md5")

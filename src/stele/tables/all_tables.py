@@ -15,16 +15,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.outputs import atomic_file
-from stele.tables import bibliography, markdown, pages, recorded, render
-from stele.tables.cell import Results, table_cells
-from stele.tables.context import add_context_arguments, given_context
-from stele.tables.jinja import Ready
-from stele.tables.layout import build
-from stele.tables.pictures import Picture, pictures
-from stele.tables.pictures import drawn as drawn_in
-from stele.tables.significance import compare_rows
-from stele.tables.spec import PAPERS, load_spec
+from stele.files.atomic import atomic_file
+from stele.papers.table import PAPERS, load_spec
+from stele.tables.cells import cached_tests
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import add_context_arguments, given_context
+from stele.tables.cells.significance import compare_rows
+from stele.tables.render import bibliography, formats, markdown, pages
+from stele.tables.render.jinja import Ready
+from stele.tables.render.layout import build
+from stele.tables.render.pictures import Picture, pictures
+from stele.tables.render.pictures import drawn as drawn_in
 
 log = logging.getLogger(__name__)
 SUFFIXES = ("html", "md", "tex", "csv")
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
     drawn, sections = [], []
     for table, spec in loaded:
         cells = table_cells(table, context, results)
-        tests = recorded.read(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
+        tests = cached_tests.read(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
         drawn.append(pages.draw(table, cells, context, results, tests, root=root))
         sections.append(Ready(markdown.table(build(table, cells, context.view, tests))))
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
@@ -71,8 +72,8 @@ def texts(drawn: Sequence[pages.Drawn], sections: Sequence[Ready], figures: Sequ
         "states": pages.states(summaries),
     }
     return {
-        "all_tables.md": render.markdown_page("all_tables", **shared),
-        "all_tables.tex": render.latex_page("all_tables", **shared),
+        "all_tables.md": formats.markdown_page("all_tables", **shared),
+        "all_tables.tex": formats.latex_page("all_tables", **shared),
         "all_tables.bib": bibliography.bibtex(),
         "all_tables.html": pages.index_page(drawn, SUFFIXES, figures),
         **{

@@ -15,9 +15,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from stele import arguments
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_file
+from stele.files.atomic import atomic_file
 
 log = logging.getLogger(__name__)
 TOOLS = ("latexmk", "xelatex", "bibtex")

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.errors import SteleError
-from stele.outputs import atomic_file
-from stele.tables.cell import Cell
+from stele.files.atomic import atomic_file
+from stele.papers.table import PAPERS
+from stele.tables.cells.cell import Cell
+from stele.tables.cells.states import STATES
 from stele.tables.coverage import add_results_arguments, coverage, given_cells
-from stele.tables.spec import PAPERS
-from stele.tables.states import STATES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,10 +17,10 @@ from itertools import combinations
 from pathlib import Path
 
 from stele.errors import SteleError, nearest
-from stele.tables.cell import Cell, Results, table_cells
-from stele.tables.context import Context
-from stele.tables.spec import Table, load_specs
-from stele.tables.targets import asked_for, source_of
+from stele.papers.table import Table, load_specs
+from stele.papers.targets import asked_for, source_of
+from stele.tables.cells.cell import Cell, Results, table_cells
+from stele.tables.cells.context import Context
 
 log = logging.getLogger(__name__)
 EPSILON = 1e-9

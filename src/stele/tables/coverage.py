@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from stele.csv_files import write_csv
-from stele.tables.cell import Cell, Results, table_cells
-from stele.tables.context import load_context
-from stele.tables.spec import PAPERS, load_specs
-from stele.tables.states import STATES
+from stele.files.csv_files import write_csv
+from stele.papers.table import PAPERS, load_specs
+from stele.tables.cells.cell import Cell, Results, table_cells
+from stele.tables.cells.context import load_context
+from stele.tables.cells.states import STATES
 
 
 def add_results_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,15 +17,15 @@ from pathlib import Path
 
 import numpy as np
 
-from stele import arguments
-from stele.csv_files import write_csv
+from stele.command import arguments
 from stele.errors import SteleError
+from stele.files.csv_files import write_csv
 from stele.significance import paired, scores
 from stele.significance.comparison import load_test
 from stele.significance.fisher import PERMUTATIONS
-from stele.tables.cell import Cell, Found, Results
+from stele.tables.cells.cell import Cell, Found, Results
+from stele.tables.cells.significance import SEED
 from stele.tables.coverage import all_cells
-from stele.tables.significance import SEED
 
 COLUMNS = ("table", "cell", "value in A", "value in B", "B - A", "p", "state in A", "state in B")
 
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     for row in rows:
         print("  ".join(cell for cell in row if cell))
     if args.csv:
-        from stele.outputs import atomic_file
+        from stele.files.atomic import atomic_file
 
         with atomic_file(args.csv, newline="", encoding="utf-8") as handle:
             write_csv(handle, [COLUMNS, *rows])

@@ -10,12 +10,12 @@ import logging
 from collections import Counter
 from pathlib import Path
 
-from stele.tables.cell import Results
+from stele.papers.figure import load_figure
 from stele.tables.cell_map import add_output_argument, checked, save
-from stele.tables.context import load_context, refuse
-from stele.tables.figure_data import parts
-from stele.tables.figure_draw import described, draw, title
-from stele.tables.figure_spec import load_figure
+from stele.tables.cells.cell import Results
+from stele.tables.cells.context import load_context, refuse
+from stele.tables.figures.data import parts
+from stele.tables.figures.draw import described, draw, title
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stele import arguments, records
+from stele.artifacts import records
+from stele.artifacts.results import result_files
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import atomic_write_json, sha256
-from stele.results import result_files
+from stele.files.atomic import atomic_write_json, sha256
 
 NAME = "manifest.json"
 OF_THE_RUN = (NAME, "usage.csv", "usage.md", "usage.svg")  # itself, and times: they differ from run to run

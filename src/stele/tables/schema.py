@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stele import arguments
-from stele.outputs import atomic_write_json
-from stele.tables.figure_spec import figure_schema
-from stele.tables.spec import Table
+from stele.command import arguments
+from stele.files.atomic import atomic_write_json
+from stele.papers.figure import figure_schema
+from stele.papers.table import Table
 
 
 def schema() -> dict[str, Any]:

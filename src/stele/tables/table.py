@@ -16,17 +16,18 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from stele import records
-from stele.outputs import atomic_file, digest
-from stele.tables import pages, recorded, render
-from stele.tables.cell import Results, table_cells
-from stele.tables.cells import to_csv
-from stele.tables.context import add_context_arguments, given_context, refuse
-from stele.tables.significance import compare_rows
-from stele.tables.spec import load_spec
+from stele.artifacts import records
+from stele.files.atomic import atomic_file, digest
+from stele.papers.table import load_spec
+from stele.tables.cells import cached_tests
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import add_context_arguments, given_context, refuse
+from stele.tables.cells.significance import compare_rows
+from stele.tables.list_cells import to_csv
+from stele.tables.render import formats, pages
 
 log = logging.getLogger(__name__)
-FORMATS = {"md": render.to_markdown, "tex": render.to_latex, "csv": to_csv}
+FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": to_csv}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,8 +60,8 @@ def run(args: argparse.Namespace) -> None:
             labels={label for cell in cells for label in cell.found.labels},
             table=table.id,
             scale=context.scale,
-            results=recorded.results_in(cells, results),
-            **recorded.significance(filled[-1]),
+            results=cached_tests.results_in(cells, results),
+            **cached_tests.significance(filled[-1]),
             content=digest(texts),
         )
         states = Counter(cell.found.state for cell in cells)

@@ -16,14 +16,14 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from stele import records
+from stele.artifacts import records
+from stele.artifacts.integrity import MANIFEST, RECORD, Damage, damages, rebuild
+from stele.artifacts.results import result_files
+from stele.artifacts.runs.trec import runs_of
 from stele.errors import SteleError
-from stele.integrity import MANIFEST, RECORD, Damage, damages, rebuild
-from stele.outputs import digest, sha256
-from stele.paths import relative
+from stele.files.atomic import digest, sha256
+from stele.files.paths import relative
 from stele.progress import track
-from stele.results import result_files
-from stele.runs.trec import runs_of
 from stele.tables.manifest import NAME, files
 
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from stele import csv_files
-from stele.outputs import atomic_file
+from stele.files import csv_files
+from stele.files.atomic import atomic_file
 
 FIRST = ("step", "learning_rate")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stele.training.recipe import PretrainingRecipe
+from stele.recipes.pretraining import PretrainingRecipe
 
 MARGIN = 1.5  # shares of languages are reckoned from about how large their texts are
 LEAST = 1 << 20  # a cap below this saves nothing

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from stele.training.recipe import PretrainingRecipe
+from stele.recipes.pretraining import PretrainingRecipe
 
 Tasks = Mapping[str, Any]  # name -> training.tasks.Task, which stands above this file
 

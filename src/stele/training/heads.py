@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.errors import SteleError
-from stele.training.device import Place
+from stele.training.processes import Place
 
 INIT = 0.02  # standard deviation of new weights, as in BERT; objectives give the `initializer_range` of their model
 

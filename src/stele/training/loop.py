@@ -5,7 +5,7 @@ micro-batch i (dropout) are seeded with (seed, step, i). A run that was killed a
 threads, ends in the same bytes on a CPU as one that was not.
 
 With several processes, process r of w takes the micro-batches r, r + w, ... of a step, or all of them have a share of
-each (stele.training.division); gradients are summed over processes before the optimiser sees them, once a step.
+each (stele.training.sharding); gradients are summed over processes before the optimiser sees them, once a step.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from torch import Tensor, nn
 
 from stele.errors import SteleError
 from stele.progress import bar
+from stele.recipes.optimisation import Optimisation
 from stele.training import curve as curves
-from stele.training import state as states
-from stele.training.device import Place, place
-from stele.training.ledger import NORM, Ledger, Losses, merge, weigh
-from stele.training.optimisation import Optimisation
+from stele.training import saved_state as states
+from stele.training.metrics_log import NORM, Ledger, Losses, merge, weigh
+from stele.training.processes import Place, place
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)

@@ -10,15 +10,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stele.recipes.pretraining import OBJECTIVES, PretrainingRecipe
 from stele.registry import load_named
-from stele.training.device import Place
-from stele.training.division import divide
 from stele.training.flops import Shape
 from stele.training.heads import ObjectiveHeads
 from stele.training.masking import Vocabulary
 from stele.training.mixing import MixedSampler
-from stele.training.recipe import OBJECTIVES, PretrainingRecipe
+from stele.training.processes import Place
 from stele.training.sampling import Sampler, derive, generator, kind_of
+from stele.training.sharding import divide
 from stele.training.store import Flat, Store, joined
 
 MLM = "mlm"

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
+from stele.recipes.world import WorldSizes
 from stele.world.concepts import Inventory
 from stele.world.draws import Draws, stream
 from stele.world.facts import Facts
 from stele.world.grammar import Frame, Grammar, Line
 from stele.world.lexicon import capitalised
 from stele.world.model import Article, Entity, Fact, Section, Sentence
-from stele.world.sizes import WorldSizes
 
 
 class Teller:

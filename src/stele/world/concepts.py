@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue import read_yaml
+from stele.recipes.world import WorldSizes
 from stele.world.draws import stream, syllables
-from stele.world.sizes import WorldSizes
 
 # syllables of the English words that are made up where the lists are too short
 INVENTED = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stele.errors import SteleError
+from stele.recipes.world import WorldSizes
 from stele.world.concepts import Inventory, Relation
 from stele.world.draws import Draws, stream, syllables
 from stele.world.lexicon import LATIN, Lexicon, written_name
 from stele.world.model import Entity, Fact
-from stele.world.sizes import WorldSizes
 from stele.world.sounds import foreign_writings
 
 FIRST_ID = 101

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 
 from stele.errors import SteleError, unknown
+from stele.recipes.world import WorldSizes
 from stele.world.articles import Teller, parallel_pairs
 from stele.world.concepts import inventory
 from stele.world.english import English
@@ -14,7 +15,6 @@ from stele.world.grammar import Grammar
 from stele.world.lexicon import Lexicon
 from stele.world.model import Article, Entity, Mention, Question
 from stele.world.questions import HELD_OUT, SPLITS, askable, mentions, questions
-from stele.world.sizes import WorldSizes
 from stele.world.sounds import ENGLISH, language
 
 LAREQA_QUESTIONS_A_CONTEXT = 5

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stele.errors import SteleError
+from stele.recipes.world import Dials
 from stele.world.concepts import Inventory
 from stele.world.draws import Draws, stream, syllables
 from stele.world.scripts import Writing, tables
-from stele.world.sizes import Dials
 from stele.world.sounds import ENGLISH, Language, Sounds, with_ending
 
 SYNONYM = {"noun": 0.25, "verb": 0.5, "adjective": 0.25, "function": 0.0}

@@ -11,7 +11,7 @@ from typing import Any
 
 from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
-from stele.reading import read_object
+from stele.files.reading import read_object
 
 NAME = "manifest.json"
 HUB = "huggingface.co"

@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stele import arguments
+from stele.artifacts.records import GENERATED, start, write_record
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import digest
+from stele.files.atomic import digest
+from stele.files.reading import parse_object
 from stele.progress import track
-from stele.reading import parse_object
-from stele.records import GENERATED, start, write_record
 from stele.world.manifest import HUB, NAME, path_of
 from stele.world.writers.library import Library
 from stele.world.writers.site import Site
@@ -62,8 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if args.output.name != NAME:
         raise SteleError(f"--output {args.output}: the manifest of a mirror is called {NAME}")
+    from stele.recipes.world import world_sizes
     from stele.world.generate import generate
-    from stele.world.sizes import world_sizes
 
     clock = start()
     block, languages = parse_object(args.world, "--world"), args.languages

@@ -13,10 +13,10 @@ from typing import Any
 
 from stele import catalogue
 from stele.errors import SteleError, unknown
+from stele.recipes.world import Dials
 from stele.world.concepts import Inventory
 from stele.world.draws import stream, syllables
 from stele.world.scripts import VOWELS, Writing
-from stele.world.sizes import Dials
 
 ENGLISH = "en"
 # syllables of the ancestors of families: what every script can write

@@ -15,11 +15,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from stele import arguments, records
+from stele.artifacts import records
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.command import arguments
 from stele.errors import SteleError
-from stele.outputs import folder_facts
-from stele.reading import parse_object
-from stele.state_folder import add_state_arguments, drop, own_folder
+from stele.files.atomic import folder_facts
+from stele.files.reading import parse_object
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +40,8 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     import torch
 
+    from stele.recipes.optimisation import Optimisation
     from stele.training import loop
-    from stele.training.optimisation import Optimisation
     from stele.training.sampling import derive
     from stele.world.manifest import NAME, read_manifest
     from stele.world.standins import _publish

@@ -1,6 +1,6 @@
 """Pretraining objectives, one a file, chosen by name.
 
-An objective module has, beside its recipe (training/recipes, the file of the same name, which names its tasks and the
+An objective module has, beside its recipe (recipes/objectives, the file of the same name, which names its tasks and the
 stores they read):
 
     POOLING                      how its vectors come from token states, None where it makes none

@@ -17,13 +17,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.errors import SteleError
+from stele.recipes.objectives.crop import Recipe
 from stele.training import flops as count
-from stele.training.device import Place
+from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads, Projector
+from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.negatives import duplicate_mask, in_batch_loss
-from stele.training.recipes.crop import Recipe
-from stele.training.states import first_states
+from stele.training.processes import Place
 from stele.training.store import Flat
 
 POOLING = "cls"

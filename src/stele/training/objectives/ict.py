@@ -17,13 +17,13 @@ import torch
 from torch import Tensor, nn
 
 from stele.errors import SteleError
+from stele.recipes.objectives.ict import Recipe
 from stele.training import flops as count
-from stele.training.device import Place
+from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads, initialise
+from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.negatives import duplicate_mask, in_batch_loss
-from stele.training.recipes.ict import Recipe
-from stele.training.states import first_states
+from stele.training.processes import Place
 from stele.training.store import Flat
 
 POOLING = "cls"

@@ -15,13 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stele.recipes.objectives.kept import Recipe
 from stele.training import flops as count
-from stele.training.device import Place
+from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads
+from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary, fingerprints
-from stele.training.negatives import duplicate_mask, in_batch_loss
-from stele.training.recipes.kept import Recipe
-from stele.training.states import mean_states
+from stele.training.processes import Place
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
 

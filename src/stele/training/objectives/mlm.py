@@ -11,13 +11,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.errors import SteleError
+from stele.recipes.pretraining import PretrainingRecipe
 from stele.training import flops as count
-from stele.training.device import Place
-from stele.training.division import cut, own_parts, summed
 from stele.training.heads import ObjectiveHeads, vocabulary_head
+from stele.training.hidden_states import token_states
 from stele.training.masking import Vocabulary, attention, mask_tokens, pad
-from stele.training.recipe import PretrainingRecipe
-from stele.training.states import token_states
+from stele.training.processes import Place
+from stele.training.sharding import cut, own_parts, summed
 from stele.training.store import Flat
 
 POOLING = None

@@ -22,13 +22,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from stele.recipes.objectives.moco import Recipe
 from stele.training import flops as count
-from stele.training.device import Place
-from stele.training.division import divide
 from stele.training.heads import ObjectiveHeads
+from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
-from stele.training.recipes.moco import Recipe
-from stele.training.states import mean_states
+from stele.training.processes import Place
+from stele.training.sharding import divide
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
 

@@ -15,14 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stele.recipes.objectives.msm import Recipe
 from stele.training import flops as count
-from stele.training.device import Place
 from stele.training.document_encoder import DocumentEncoder
 from stele.training.heads import ObjectiveHeads, Projector
-from stele.training.hierarchical import hierarchical_loss
+from stele.training.hidden_states import first_states
+from stele.training.hierarchical_loss import hierarchical_loss
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.recipes.msm import Recipe
-from stele.training.states import first_states
+from stele.training.processes import Place
 from stele.training.store import Flat
 
 POOLING = "cls"

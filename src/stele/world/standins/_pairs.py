@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from stele.errors import SteleError
+from stele.training.contrastive_loss import check_candidates, duplicate_mask
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.negatives import check_candidates, duplicate_mask
 from stele.world.standins import _texts
 from stele.world.standins._corpus import tokenize
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.hub import address
 from stele.encoders.tokenizer import quiet
-from stele.outputs import atomic_directory, atomic_write_json, files_digest, sha256
-from stele.records import GENERATED, STAND_IN
+from stele.files.atomic import atomic_directory, atomic_write_json, files_digest, sha256
 from stele.world.manifest import HUB, NAME
 from stele.world.standins._recipe import Made
 
@@ -66,7 +66,7 @@ def write(folder: Path, made: Made, form: str) -> None:
     save_tokenizer(folder, made.tokenizer)
     if made.spec is not None:
         from stele.encoders.sentence_transformers_folder import write_modules
-        from stele.encoders.spec import make_spec
+        from stele.recipes.encoding import make_spec
 
         write_modules(folder, made.model, make_spec(made.spec), made.heads)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from stele.errors import SteleError, unknown
+from stele.files.strict import STRICT
 from stele.registry import load_named
-from stele.strict import STRICT
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

@@ -18,9 +18,9 @@ from torch.nn import functional
 
 from stele.encoders.tokenizer import load_tokenizer, quiet
 from stele.errors import SteleError
+from stele.training.hidden_states import token_states
 from stele.training.masking import vocabulary
 from stele.training.sampling import generator
-from stele.training.states import token_states
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
 from stele.world.standins._models import filled, load, set_dropout

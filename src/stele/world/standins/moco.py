@@ -12,10 +12,10 @@ import numpy as np
 from pydantic import Field, model_validator
 from torch import Tensor
 
-from stele.training.crop_ratio import CropRatio
+from stele.recipes.crop_ratio import CropRatio
+from stele.recipes.objectives.moco import Recipe as Objective
 from stele.training.masking import vocabulary
 from stele.training.objectives import moco
-from stele.training.recipes.moco import Recipe as Objective
 from stele.training.sampling import generator
 from stele.training.store import Flat
 from stele.training.tasks import Pretraining, to_device

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, mask_tokens, vocabulary
 from stele.training.sampling import generator
-from stele.training.states import first_states
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
 from stele.world.standins._corpus import corpus, read_sentences

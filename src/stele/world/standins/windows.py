@@ -12,9 +12,9 @@ from pydantic import Field
 from torch import Tensor
 
 from stele.errors import SteleError
+from stele.training.hidden_states import first_states
 from stele.training.masking import vocabulary
 from stele.training.sampling import generator
-from stele.training.states import first_states
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe, _texts
 from stele.world.standins._corpus import corpus

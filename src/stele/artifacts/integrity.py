@@ -1,0 +1,151 @@
+"""Damage is noticed: what a job reads is checked against the record that was written with it.
+
+A record names its files with size and sha256 (`outputs`), and what it holds itself is known by its `content`. Checked
+are the size of every file and the digest of those up to 64 MB. Of a larger one 8 of 256 parts are read, both ends and
+six that differ from job to job: a changed byte between the ends is noticed by 2.4 % of the jobs that read the file. But
+where a file was written after its record, or all is to be checked (`verify_inputs: true`), it is read whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stele.errors import Damaged
+from stele.files.atomic import BLOCKS, WHOLE, block_digest, digest, files_digest, sha256
+
+VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole
+LARGEST_RECORD = 256 << 20  # bytes; more is a user's JSON, not to be read twice
+DRAWN = 6  # parts of a large file that are checked besides both ends
+# no inputs: what is written, and the mirrors, whose files are checked one by one as they are taken
+NOT_READ = ("output", "output_dir", "state", "results_dir", "manifest", "mirrors")
+RECORD, MANIFEST = "record.json", "manifest.json"
+
+
+class Damage(NamedTuple):
+    """A damaged file, what is wrong with it, and the record that it belongs to."""
+
+    path: Path
+    problem: str
+    record: Path
+    job: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.problem} (made by `{self.job}`, see {self.record})"
+
+
+def check_inputs(arguments: Mapping[str, Any]) -> None:
+    """Refuses to go on where a record among a command's arguments, or a file that belongs to one, is damaged."""
+    whole = os.environ.get(VERIFY_WHOLE) == "1"
+    paths = {path: None for name, value in arguments.items() if name not in NOT_READ for path in records_among(value)}
+    found = [damage for path in paths for damage in damages(path, whole, key=str(arguments.get("output")))]
+    if found:
+        again = rebuild(damage.record for damage in found)
+        raise Damaged("\n".join(["what is to be read is damaged:", *map(str, found), again]))
+
+
+def rebuild(records: Iterable[Path]) -> str:
+    """What to do where the files of some records are damaged, as one command."""
+    targets = dict.fromkeys(map(target, records))
+    return f"rebuild with `snakemake --force {' '.join(targets)}` (and the options of your run), then run again"
+
+
+def target(record: Path) -> str:
+    """The record that a rule makes, as Snakemake names it: that of a snapshot is made with its encoder's."""
+    if record.parent.parent.name == "snapshots":
+        record = record.parents[2] / RECORD
+    path = os.path.relpath(record)
+    return str(record) if path.startswith("..") else path
+
+
+def records_among(value: Any) -> Iterator[Path]:
+    """The records that an argument names: as a file, as NAME=FILE, or by the folder that one stands in or beside."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from records_among(item)
+    elif isinstance(value, str | Path):
+        for text in dict.fromkeys((str(value), str(value).partition("=")[2])):
+            try:
+                path = Path(text)
+                if path.suffix == ".json" and path.is_file():
+                    yield path
+                elif text and path.is_dir():
+                    places = (path / RECORD, path / MANIFEST, path.parent / RECORD)
+                    yield from [place for place in places if place.is_file()][:1]
+            except (OSError, ValueError):  # no path at all
+                continue
+
+
+def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
+    """What is not as a record says. Files that are no records have no damage; `key` chooses what is sampled."""
+    if not (record := _read(path)):
+        return
+    job = str(record.get("job"))
+    if isinstance(record.get("metrics"), dict) and record["content"] != digest(record["metrics"]):
+        yield Damage(path, "its values are not those that were scored", path, job)
+    files = outputs(record)
+    if whole and not files and path.name == RECORD and record["content"] not in _contents(path.parent):
+        yield Damage(path.parent, "other files than those that were written", path, job)
+    if job.startswith("sources ") and record["content"] != digest({name: own["sha256"] for name, own in files.items()}):
+        yield Damage(path, "its list of files is not the one that was written", path, job)
+    for name, facts in files.items():
+        if problem := file_problem(path.parent / name, facts, path.stat().st_mtime_ns, whole, f"{key} {name}"):
+            yield Damage(Path(os.path.normpath(path.parent / name)), problem, path, job)
+
+
+def outputs(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The files that a record describes, by their paths from its folder; {} for one of before they were written down.
+
+    A dataset's and a checkpoint's are its `files`.
+    """
+    own = record.get("outputs") or (record.get("files") if str(record.get("job")).startswith("sources ") else None)
+    return own if isinstance(own, dict) else {}
+
+
+def _contents(folder: Path) -> set[str]:
+    """What the content of a folder's record may be, where that does not name its files; curves are no content."""
+    return {files_digest(folder, skip={RECORD, *more}) for more in ((), ("curve.csv", "curve.png", "curve.pdf"))}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A record; {} for a file that is none: a user's JSON, be it as large as it may."""
+    try:
+        if path.stat().st_size > LARGEST_RECORD:
+            return {}
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):  # who reads it says so
+        return {}
+    return found if isinstance(found, dict) and {"job", "content", "inputs"} <= found.keys() else {}
+
+
+def file_problem(path: Path, facts: Mapping[str, Any], made: int, whole: bool, key: str) -> str | None:
+    """What is wrong with a file whose record was written at `made` (nanoseconds); None for nothing."""
+    try:
+        status = path.stat()
+        if status.st_size != facts["bytes"]:
+            return f"{status.st_size:,} bytes, {facts['bytes']:,} were written"
+        if whole or status.st_size <= WHOLE or status.st_mtime_ns > made:
+            changed = sha256(path) != facts["sha256"]
+        else:
+            changed = any(
+                block_digest(path, status.st_size, number) != facts["blocks"][number]
+                for number in (sampled(key) if "blocks" in facts else ())
+            )
+    except FileNotFoundError:
+        return "a link that leads nowhere" if path.is_symlink() else "it is not there"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    return "other bytes than those that were written" if changed else None
+
+
+def sampled(key: str) -> list[int]:
+    """The parts of a large file that a job checks, always the same ones for one key.
+
+    >>> sampled("a")[0], sampled("a")[-1], len(sampled("a"))
+    (0, 255, 8)
+    """
+    return sorted({0, BLOCKS - 1, *random.Random(key).sample(range(1, BLOCKS - 1), DRAWN)})

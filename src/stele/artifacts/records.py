@@ -1,0 +1,225 @@
+"""The record that stands beside every output: what was made, from what, by which code, on which machine.
+
+Two kinds of facts live in a record: what the thing is (recipe, seed, counts, `content`) and the circumstances of its
+making (times, device, versions). Only the first kind enters `content_digest`: a slower machine makes the same thing.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stele.errors import SteleError
+from stele.files.atomic import atomic_write_json, digest, facts_digest, sha256
+from stele.files.reading import read_object
+
+GENERATED = "generated data"
+STAND_IN = "stand-in checkpoint"
+LIMITED = "limited"
+BEGINNING = "beginning of a corpus"  # a scale read no more of a text
+
+CIRCUMSTANCES = (
+    "versions",
+    "commit",
+    "python",
+    "device",
+    "host",
+    "wall_seconds",
+    "cpu_seconds",
+    "peak_memory_mb",
+    "finished",
+    "curve_seconds",
+)
+# what an ancestor is known by: what was done, to what, how; everything else stands in its own record
+ANCESTRY = "ancestry"
+IDENTITY = (
+    "job", "dataset", "part", "version", "repository", "revision", "checkpoint", "corpus", "language", "method",
+    "model", "recipe", "seed", "steps", "encoding", "licence", "origin", "labels", "inputs", "content",
+)  # fmt: skip
+PACKAGES = (
+    "torch",
+    "transformers",
+    "tokenizers",
+    "accelerate",
+    "faiss-cpu",
+    "faiss-gpu",
+    "ranx",
+    "nltk",
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "duckdb",
+    "lxml",
+    "sentencex",
+    "bm25s",
+    "snakemake",
+)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When a job began: wall-clock seconds and the CPU seconds used by then."""
+
+    wall: float
+    cpu: float
+
+
+def _peak_memory_mb() -> int:
+    """This process's own peak; getrusage's is at least that of the process that started it."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return round(next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024)
+    except (OSError, StopIteration):  # no Linux
+        return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def _cpu_seconds() -> float:
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def start() -> Clock:
+    """Starts the clock of a job."""
+    return Clock(time.monotonic(), _cpu_seconds())
+
+
+@cache
+def _commit() -> str | None:
+    """The commit of the code, with "+" when the work tree differs from it; None outside a checkout."""
+    root = Path(__file__).resolve().parents[3]
+    if not (root / ".git").exists():
+        return None
+    try:
+        head = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=20)
+        dirty = subprocess.run(
+            ["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return head.stdout.strip() + ("+" if dirty.stdout.strip() else "") if head.returncode == 0 else None
+
+
+@cache
+def _versions() -> dict[str, str]:
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def _device() -> str:
+    torch = sys.modules.get("torch")  # never imported for the record's sake
+    if torch is not None and torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return f"cpu ({platform.machine()})"
+
+
+def _threads() -> int:
+    torch = sys.modules.get("torch")
+    return torch.get_num_threads() if torch is not None else 1
+
+
+def read_record(path: Path | str) -> dict[str, Any]:
+    """Reads a record; a missing or damaged one is an error that names it."""
+    path = Path(path)
+    if not path.exists():
+        raise SteleError(f"{path}: no such record; run the job that makes it first")
+    return read_object(path, "record", "delete it and run its job again")
+
+
+def content_digest(path: Path | str) -> str:
+    """A digest of what a thing is: its `content` where the record has one, else its facts without the circumstances.
+
+    A file that is no record is digested by its bytes.
+    """
+    path = Path(path)
+    if path.suffix != ".json":
+        return sha256(path)[:16]
+    record = read_record(path)
+    if "content" in record:
+        return digest(record["content"])
+    return digest({key: value for key, value in record.items() if key not in (*CIRCUMSTANCES, ANCESTRY)})
+
+
+def ancestry_of(inputs: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
+    """All that some records were made from, themselves included: content digest -> what it is known by.
+
+    The `inputs` of an ancestor are digests too, so that the way from a result back to every file of data can be
+    followed without the files. Files that are no records have none.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for path in inputs:
+        if Path(path).suffix == ".json":
+            record = read_record(path)
+            found |= record.get(ANCESTRY, {})
+            found[content_digest(path)] = {key: record[key] for key in IDENTITY if record.get(key) is not None}
+    return found
+
+
+def labels_of(inputs: Iterable[Path | str]) -> set[str]:
+    """The union of the labels of some records; files that are no records have none."""
+    found: set[str] = set()
+    for path in inputs:
+        if Path(path).suffix == ".json":
+            found.update(read_record(path).get("labels", ()))
+    return found
+
+
+def write_record(
+    path: Path | str,
+    *,
+    job: str,
+    inputs: Mapping[str, Path | str],
+    clock: Clock,
+    seed: int | None = None,
+    labels: Iterable[str] = (),
+    outputs: Mapping[str, Mapping[str, Any]] | None = None,
+    **facts: Any,
+) -> dict[str, Any]:
+    """Writes the record of a finished job and returns it.
+
+    `inputs` maps a name to the record (or file) of each input; labels are inherited from them. `outputs` maps the files
+    that were made, as paths from the record's folder, to their `file_facts` (`stele.files.atomic`): by
+    them damage is noticed.
+    They are the record's `content` too, unless that is given.
+    """
+    if outputs is not None:
+        facts = {"content": facts_digest(outputs), **facts, "outputs": outputs}
+    record = {
+        "job": job,
+        "inputs": {name: content_digest(source) for name, source in inputs.items()},
+        "labels": sorted(set(labels) | labels_of(inputs.values())),
+        **facts,
+        ANCESTRY: ancestry_of(inputs.values()),
+        "versions": _versions(),
+        "python": platform.python_version(),
+        "commit": _commit(),
+        "device": _device(),
+        "threads": _threads(),
+        "host": platform.node(),
+        "wall_seconds": round(time.monotonic() - clock.wall, 3),
+        "cpu_seconds": round(_cpu_seconds() - clock.cpu, 3),
+        "peak_memory_mb": _peak_memory_mb(),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+    if seed is not None:
+        record["seed"] = seed
+    atomic_write_json(path, record)
+    os.utime(path)
+    return record

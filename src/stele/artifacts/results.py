@@ -1,0 +1,149 @@
+"""Results on disk, `results/{benchmark}/{model}/{setting}.json`: one file read strictly, or all of them as a table.
+
+A result's values are fractions in [0, 1], unrounded, by metric and language, with the benchmark's own average beside
+them. The file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of the same name holds one pair of seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+
+from stele.artifacts.integrity import rebuild
+from stele.errors import Damaged, SteleError
+from stele.files.atomic import digest
+from stele.files.reading import read_json
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = ["benchmark", "model", "setting", "seeds", "metric", "language", "value", "n", "labels", "std"]
+
+
+class Deviations(BaseModel):
+    """Standard deviations over seeds, None for one seed."""
+
+    languages: dict[str, FiniteFloat | None] = {}
+    average: FiniteFloat | None = None
+
+
+class BySeed(BaseModel):
+    """The values behind a mean over seeds, in the order of the result's `seeds`."""
+
+    languages: dict[str, list[FiniteFloat]] = {}
+
+
+class Metric(BaseModel):
+    """One metric's values by language, their average as the benchmark defines it, the number of queries by language."""
+
+    languages: dict[str, FiniteFloat]
+    average: FiniteFloat | None = None
+    n: dict[str, Annotated[int, Field(ge=0, lt=1 << 53)]] = {}
+    std: Deviations = Deviations()
+    values: BySeed = BySeed()
+
+
+class Seeds(BaseModel):
+    """The two seeds of a result."""
+
+    pretraining: int
+    finetuning: int
+
+
+class Result(BaseModel):
+    """One result file. Keys that reading does not need (provenance, counts) are left alone."""
+
+    benchmark: str
+    model: str
+    setting: str
+    metrics: dict[str, Metric] = Field(min_length=1)
+    labels: list[str] = []
+    seeds: Seeds | list[Seeds] | None = None
+
+    @property
+    def seed_names(self) -> list[str]:
+        """The pairs of seeds behind the values, as in file names (`pt0-ft1`); none where the result names none."""
+        pairs = self.seeds if isinstance(self.seeds, list) else [self.seeds] if self.seeds else []
+        return [f"pt{pair.pretraining}-ft{pair.finetuning}" for pair in pairs]
+
+
+def read_result(path: Path | str) -> Result:
+    """Reads one result. A damaged or half-written file is a SteleError that names it; a missing one is not found."""
+    if not Path(path).exists():
+        raise FileNotFoundError(path)
+    value = read_json(path, "result", "remove it and run again")
+    try:
+        result = Result.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise SteleError(f"{path}: not a result: {where}: {first['msg']}; remove it and run again") from None
+    if "content" in value and value["content"] != digest(value["metrics"]):
+        raise Damaged(f"{path}: its values are not those that were scored; {rebuild([Path(path)])}")
+    return result
+
+
+def mean_over_seeds(results: Sequence[Result]) -> Result:
+    """One result from those of several seeds: means, and the values behind them; languages that all have."""
+    first, metrics = results[0], {}
+    for name in first.metrics:
+        own = [result.metrics[name] for result in results if name in result.metrics]
+        shared = [
+            code for code in own[0].languages if len(own) == len(results) and all(code in m.languages for m in own)
+        ]
+        values = {code: [metric.languages[code] for metric in own] for code in shared}
+        means = {code: math.fsum(each) / len(each) for code, each in values.items()}
+        if means:
+            metrics[name] = Metric(languages=means, n=own[0].n, values=BySeed(languages=values))
+    labels = sorted({label for result in results for label in result.labels})
+    return first.model_copy(update={"metrics": metrics, "labels": labels, "seeds": [r.seeds for r in results]})
+
+
+def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[Path]:
+    """The result files of a folder in order: means over seeds, or with `each_seed` one file a pair of seeds."""
+    pattern = "*/*/*/pt*-ft*.json" if each_seed else "*/*/*.json"
+    for path in sorted(Path(results_dir).glob(pattern)):
+        if path.relative_to(results_dir).parts[0] != "tables":
+            yield path
+
+
+def _is_alias(path: Path, result: Result, each_seed: bool) -> bool:
+    """Whether a file is a copy under a short setting name (`zero_shot.json` of `zero_shot_marco`)."""
+    return (path.parent.name if each_seed else path.stem) != result.setting
+
+
+def _rows(result: Result) -> Iterator[tuple[Any, ...]]:
+    labels = ", ".join(sorted(result.labels))
+    for name, metric in sorted(result.metrics.items()):
+        head = (result.benchmark, result.model, result.setting, ", ".join(result.seed_names), name)
+        for language, value in sorted(metric.languages.items()):
+            yield *head, language, value, metric.n.get(language), labels, metric.std.languages.get(language)
+        if metric.average is not None:
+            yield *head, "average", metric.average, sum(metric.n.values()) or None, labels, metric.std.average
+
+
+def load_results(results_dir: Path | str = "results", each_seed: bool = False) -> pandas.DataFrame:
+    """All results of a folder as a table, one row a value.
+
+    Columns: benchmark, model, setting, seeds (`pt0-ft1`), metric, language (a code, or "average": the benchmark's own),
+    value (a fraction, unrounded), n (queries; missing where the result does not say), labels, std (over seeds; missing
+    for one). Means over seeds by default, one row for each pair of seeds with `each_seed`. Copies under a short setting
+    name are left out. A damaged file is an error that names it.
+
+    >>> results = load_results()                                                # doctest: +SKIP
+    >>> results.pivot_table("value", "model", "language")                       # doctest: +SKIP
+    """
+    import pandas
+
+    if not Path(results_dir).is_dir():
+        raise SteleError(f"{results_dir}: no such folder of results; build some first, e.g. with `make tables`")
+    rows = []
+    for path in result_files(results_dir, each_seed):
+        result = read_result(path)
+        if not _is_alias(path, result, each_seed):
+            rows.extend(_rows(result))
+    return pandas.DataFrame(rows, columns=COLUMNS).astype({"value": "float64", "n": "Int64", "std": "float64"})

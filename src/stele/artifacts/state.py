@@ -1,0 +1,51 @@
+"""Where an unfinished job keeps its state: a folder of its own for each recipe, inputs, seed and code.
+
+A job that was killed goes on from its state only where nothing that decides its result has changed; else it starts
+anew, and the state of the other run is dropped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from stele.artifacts import records
+from stele.files.atomic import digest
+
+KEY = re.compile(r"[0-9a-f]{16}")
+
+
+def add_state_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
+    parser.add_argument(
+        "--code", default="", metavar="FINGERPRINT", help="of the code, as the rule gives it: another one starts anew"
+    )
+
+
+def own_folder(
+    state: Path, *, recipe: Mapping[str, Any], inputs: Mapping[str, Path], seed: int, code: str, first: bool = True
+) -> Path:
+    """The folder inside `state` of the run that these make; the first process drops those of other runs.
+
+    `inputs` are records (or files): their contents count, not their places.
+    """
+    contents = {name: records.content_digest(path) for name, path in inputs.items()}
+    folder = state / digest([recipe, contents, seed, code])
+    folder.mkdir(parents=True, exist_ok=True)
+    if first:
+        for other in state.iterdir():
+            if other.is_dir() and KEY.fullmatch(other.name) and other != folder:
+                shutil.rmtree(other)
+    return folder
+
+
+def drop(folder: Path) -> None:
+    """Removes the folder of a run that is done, and the one around it if nothing else lies there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        folder.parent.rmdir()

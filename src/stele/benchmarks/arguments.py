@@ -1,0 +1,72 @@
+"""The arguments that name datasets: DATASET:PART=PATH, any number of them.
+
+PATH is the record of a dataset (rules give that), or, for what a user has at hand, the folder with the dataset's files
+or the one file itself. `DATASET=PATH` is the dataset whole, as part "all".
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stele.artifacts import records
+from stele.benchmarks.types import Data
+from stele.errors import SteleError
+
+RECORD = "record.json"
+
+
+def add_data_argument(parser: argparse.ArgumentParser, name: str = "--data", required: bool = True) -> None:
+    metavar, text = "DATASET[:PART]=PATH", "record.json, folder or file"
+    parser.add_argument(name, nargs="+", required=required, default=[], metavar=metavar, help=text)
+
+
+def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
+    """The paths by `dataset:part`; each is there."""
+    found: dict[str, Path] = {}
+    for item in given:
+        key, equals, path = item.partition("=")
+        dataset, colon, part = key.partition(":")
+        if not (equals and dataset and path) or (colon and not part):
+            raise SteleError(f"{name} {item!r}: want DATASET:PART=PATH, for example mrtydi:sw=.../record.json")
+        key = f"{dataset}:{part or 'all'}"
+        if key in found:
+            raise SteleError(f"{name}: {key} is given twice")
+        if not Path(path).exists():
+            raise SteleError(f"{name} {key}: no such record, folder or file: {path}")
+        found[key] = Path(path)
+    return found
+
+
+def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
+    """The paths by `dataset:part`, of which each must be a record."""
+    found = data_paths(given, name)
+    for key, path in found.items():
+        if not path.is_file():
+            raise SteleError(f"{name} {key}: want the record of a dataset ({RECORD}), found the folder {path}")
+    return found
+
+
+def counted(found: Mapping[str, Path], *names: str) -> int | None:
+    """How many items some records count, each under the first of `names` that it has; None where none is counted.
+
+    >>> counted({}, "passages") is None
+    True
+    """
+    total = 0
+    for path in found.values():
+        counts = records.read_record(path).get("counts", {}) if path.name == RECORD else {}
+        value = next((counts[name] for name in names if name in counts), None)
+        number = value.get("all") if isinstance(value, dict) else value
+        total += number if isinstance(number, int) else 0
+    return total or None
+
+
+def data_folders(found: Mapping[str, Path]) -> Data:
+    """dataset -> part -> the folder that holds the files (a record's own), or the one file."""
+    data: dict[str, dict[str, Path]] = {}
+    for key, path in found.items():
+        dataset, _, part = key.partition(":")
+        data.setdefault(dataset, {})[part] = path.parent if path.name == RECORD else path
+    return data

@@ -1,0 +1,130 @@
+"""What the jobs of a folder took, from what they left: Snakemake's records, benchmark files, the records of outputs.
+
+Each of these misses something. A benchmark file knows the command and its children, in samples, and only the client of
+a command that the local worker runs; a record knows the process that wrote it, without its start. So the larger figure
+is the truer one, and each stands with where it is from.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stele.cluster.requests import subject
+
+METADATA = Path(".snakemake/metadata")
+SUFFIX = ".benchmark.tsv"
+Figure = tuple[float, str]  # a number and where it is from
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A job that was done: wall and CPU seconds, peak memory in MB (None: nobody knows), where and when."""
+
+    rule: str
+    job: str
+    log: str
+    started: float
+    wall: Figure
+    cpu: Figure | None
+    peak: Figure | None
+    processes: int
+    device: str
+    host: str
+
+
+def _name(path: Path, folder: Path) -> str:
+    """The output that a record of Snakemake's is of: its name in base64, in pieces where it is long; "" for none."""
+    text = "".join(part.removeprefix("@") for part in path.relative_to(folder).parts)
+    try:
+        return base64.urlsafe_b64decode(text).decode()
+    except ValueError:
+        return ""
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}  # being written at this moment, or no JSON
+    return found if isinstance(found, dict) else {}
+
+
+def _done(metadata: Path, logs: str) -> dict[str, tuple[dict[str, Any], list[str]]]:
+    """Log -> Snakemake's record of the job and the outputs that are there; of several jobs with one log, the last."""
+    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    for path in sorted(metadata.rglob("*")):
+        if path.is_file():
+            output, record = _name(path, metadata), _read_json(path)
+            log = next(iter(record.get("log") or ()), "")
+            if not (output and log.startswith(f"{logs}/") and record.get("endtime") and Path(output).exists()):
+                continue
+            known, outputs = found.get(log, (record, []))
+            if record["shellcmd"] == known["shellcmd"]:
+                outputs.append(output)
+            elif record["endtime"] > known["endtime"]:
+                known, outputs = record, [output]
+            found[log] = known, outputs
+    return found
+
+
+def benchmark(path: Path) -> dict[str, float]:
+    """The last line of a benchmark file, without what could not be measured; nothing where there is no such file.
+
+    Columns of Snakemake: s (wall seconds), cpu_time (seconds), max_pss (MB; pages that processes share count once), ...
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    found = {}
+    for name, value in zip(lines[0].split("\t"), lines[-1].split("\t"), strict=False) if len(lines) > 1 else ():
+        try:
+            found[name] = float(value)
+        except ValueError:
+            continue  # NA, or a time as h:m:s
+    return found
+
+
+def _record(outputs: list[str], rule: str) -> dict[str, Any]:
+    """The record that a job's command wrote; not that of another job, which a copy may be."""
+    for output in outputs:
+        if output.endswith(".json"):
+            record = _read_json(Path(output))
+            if "wall_seconds" in record and str(record.get("job")).replace(" ", "_").endswith(rule):
+                return record
+    return {}
+
+
+def _larger(*figures: tuple[float | None, str]) -> Figure | None:
+    return max(((value, source) for value, source in figures if value is not None), default=None)
+
+
+def jobs(logs: str, metadata: Path = METADATA) -> Iterator[Ran]:
+    """The jobs that were done whose logs are in a folder, by the time at which they started."""
+    found = [_ran(log, *done) for log, done in _done(metadata, logs).items()]
+    yield from sorted(found, key=lambda job: (job.started, job.log))
+
+
+def _ran(log: str, done: Mapping[str, Any], outputs: list[str]) -> Ran:
+    rule = done["rule"]
+    measured, record = benchmark(Path(log.removesuffix(".log") + SUFFIX)), _record(outputs, rule)
+    started = done.get("starttime") or done["endtime"]
+    # Snakemake's own span has the waiting in a cluster's queue in it, so it is the last resort
+    wall = _larger((measured.get("s"), "benchmark"), (record.get("wall_seconds"), "record"))
+    return Ran(
+        rule=rule,
+        job=subject(log, rule),
+        log=log,
+        started=started,
+        wall=wall or (max(0.0, done["endtime"] - started), "snakemake"),
+        cpu=_larger((measured.get("cpu_time"), "benchmark"), (record.get("cpu_seconds"), "record")),
+        peak=_larger((measured.get("max_pss"), "benchmark"), (record.get("peak_memory_mb"), "record")),
+        processes=record.get("processes") or 1,
+        device=record.get("device") or "",
+        host=record.get("host") or "",
+    )

@@ -1,0 +1,103 @@
+"""Whether the places that a run fetches from answer: mirrors that are folders, and one small question to each host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import quote, urlsplit
+
+from stele.catalogue import datasets, hub
+from stele.cluster.requests import Asked
+from stele.plan.jobs import Jobs
+
+SECONDS = 5.0  # for an answer
+AT_ONCE = 16  # hosts
+WAYS = "come again later, or name a mirror (mirrors:) or folders of your own (user_data:) in config.yaml"
+
+
+def files(plan: Jobs, job: Asked) -> list[list[str]]:
+    """The upstream addresses of the files that a job fetches, each with those that are as good; none of other jobs."""
+    w = SimpleNamespace(**job.wildcards)
+    if job.rule == "dataset" and not plan.dataset_input(w) and not plan.data_folder(w.dataset):
+        languages, date = plan.part_languages(w.dataset, w.part), plan.dump_date(w.dataset)
+        source = datasets.resolve(w.dataset, w.part, languages, date=date)
+        wanted = [file for file in source["files"] if not file.get("optional") and "unless" not in file]
+        return [[file["url"], *file.get("alternatives", ())] for file in wanted]
+    if job.rule == "checkpoint" and not plan.standin_key(w.model):
+        source = plan.checkpoint_source(w.model)
+        if "path" not in source and (found := hub.repository(source)):
+            return [[hub.address(*found, hub.CONFIG)]]
+    return []
+
+
+def places(addresses: Sequence[str], mirrors: Sequence[str], offline: bool) -> list[str] | None:
+    """Where a file is asked for, as addresses; None where a folder has it."""
+    below = [datasets.mirror_path(url) for url in addresses]
+    folders = [mirror for mirror in mirrors if not _is_address(mirror)]
+    if any(Path(folder, path).is_file() for folder in folders for path in below):
+        return None
+    of_mirrors = [f"{m.rstrip('/')}/{quote(path)}" for m in mirrors if _is_address(m) for path in below]
+    return [*of_mirrors, *([] if offline else addresses)]
+
+
+def _is_address(place: str) -> bool:
+    return place.startswith(("http://", "https://"))
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc
+
+
+def silent(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
+    """Host -> why, of hosts (each with an address there) that do not answer; an answer of any kind is one.
+
+    All are asked at once.
+    """
+    if not urls:
+        return {}
+    import requests
+
+    def ask(url: str) -> str | None:
+        try:
+            requests.head(url, timeout=seconds, allow_redirects=False)
+        except requests.RequestException as error:
+            return type(error).__name__
+        return None
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = dict(zip(urls, pool.map(ask, urls.values()), strict=True))
+    return {host: why for host, why in answers.items() if why}
+
+
+def lacks(plan: Jobs, jobs: Iterable[Asked]) -> dict[str, list[str]]:
+    """What cannot be fetched from here as things are, a line for each place -> the logs of the jobs that want it."""
+    mirrors, offline = plan.config.mirrors, plan.config.offline
+    waiting: dict[tuple[str, ...], list[Asked]] = {}  # by hosts that are equally good
+    asked: dict[str, str] = {}
+    for job in jobs:
+        for addresses in files(plan, job):
+            urls = places(addresses, mirrors, offline)
+            if urls is not None:
+                asked |= {_host(url): url for url in urls}
+                group = waiting.setdefault(tuple(dict.fromkeys(map(_host, urls))), [])
+                if job not in group[-1:]:
+                    group.append(job)
+    if not waiting:
+        return {}
+    gone = [mirror for mirror in mirrors if not _is_address(mirror) and not Path(mirror).is_dir()]
+    dumb = silent(asked)
+    without = {hosts: group for hosts, group in waiting.items() if all(host in dumb for host in hosts)}
+    found = {_line(hosts, dumb, group): group for hosts, group in without.items()}
+    everything = [job for group in found.values() for job in group]
+    found |= {f"mirrors: {mirror} is no folder": everything for mirror in gone}
+    return {line: [job.log for job in group] for line, group in found.items()}
+
+
+def _line(hosts: Sequence[str], dumb: Mapping[str, str], jobs: Sequence[Asked]) -> str:
+    names = [job.name for job in jobs]
+    what = f"{len(names)} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
+    if not hosts:
+        return f"in no mirror, and the network is not asked (offline: true): {what}"
+    return f"no answer from {', '.join(f'{host} ({dumb[host]})' for host in hosts)}: {what}"

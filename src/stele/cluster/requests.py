@@ -1,0 +1,126 @@
+"""What the jobs of a run ask for and are expected to take: for checks before they run, and noted for afterwards."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stele.cluster import settings
+from stele.cost import rules
+from stele.cost.work import Work, device, seconds
+from stele.files.atomic import atomic_file
+from stele.plan.jobs import Jobs
+
+NOTES = Path(".snakemake/stele-asked.json")
+ASKED = ("mem_mb", "runtime", "gpus", "nodes", "slurm_partition")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A job before it runs.
+
+    local       whether it runs where the workflow was started
+    resources   as of its first attempt, of `attempts`
+    after       the logs of the jobs that it waits for
+    resumes     whether an attempt goes on where the one before stopped
+    work        what it does by the recipes' arithmetic; None: nobody knows
+    seconds     how long that takes; None: nobody knows
+    """
+
+    stage: str
+    rule: str
+    wildcards: Mapping[str, str]
+    log: str
+    outputs: tuple[str, ...]
+    threads: int
+    resources: Mapping[str, Any]
+    attempts: int = 1
+    resumes: bool = False
+    local: bool = False
+    after: tuple[str, ...] = ()
+    work: Work | None = None
+    seconds: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The rule and what it is about, as its log is called."""
+        return f"{self.rule} {subject(self.log, self.rule)}".strip()
+
+
+def subject(log: str, rule: str) -> str:
+    """What a job is about: its log's name without the rule's.
+
+    >>> subject("logs/paper/score/nq.msm.direct.pt0-ft0.log", "score"), subject("logs/paper/context.log", "context")
+    ('nq.msm.direct.pt0-ft0', '')
+    """
+    path = Path(log)
+    return "" if path.stem == rule else path.name.removesuffix(".log")
+
+
+def resources(job: Any) -> dict[str, Any]:
+    """What a job of Snakemake asks for in its present attempt, as plain values."""
+    found = {name: job.resources.get(name) for name in ASKED}
+    return {"threads": job.threads, **{k: v for k, v in found.items() if isinstance(v, int | str)}}
+
+
+def asked(plan: Jobs, dag: Any) -> list[Asked]:
+    """The jobs of Snakemake's graph that have to run and make something, with what is known of them."""
+    on, found = device(settings.read().gpu_model), []
+    for job in dag.needrun_jobs():
+        if not (job.log and job.output):
+            continue
+        work = _work(plan, job)
+        number = (job.resources.get("gpus") or 0) * (job.resources.get("nodes") or 1)
+        one = Asked(
+            stage=Path(job.rule.snakefile).stem,
+            rule=job.rule.name,
+            wildcards=dict(job.wildcards_dict),
+            log=str(job.log[0]),
+            outputs=tuple(map(str, job.output)),
+            threads=job.threads,
+            resources=dict(job.resources),
+            attempts=1 + job.restart_times,
+            resumes=any(name == "state" for name in job.params.keys()),  # noqa: SIM118 (iterated, it gives values)
+            local=job.is_local,
+            after=tuple(str(other.log[0]) for other in dag.dependencies[job] if other.log),
+            work=work,
+            seconds=None if work is None else seconds(work, on, number, job.threads),
+        )
+        found.append(one)
+    return found
+
+
+def _work(plan: Jobs, job: Any) -> Work | None:
+    """What a job does; an estimate that fails is no reason not to run."""
+    try:
+        return rules.work(plan, job.rule.name, dict(job.wildcards_dict))
+    except Exception as error:
+        print(f"Stele: no estimate of {job.rule.name}: {type(error).__name__}: {error}", file=sys.stderr)
+        return None
+
+
+def note(jobs: Iterable[Asked]) -> None:
+    """Notes what jobs ask for, by their logs, beside what earlier runs noted."""
+    new = {
+        job.log: {
+            "threads": job.threads,
+            **{key: job.resources[key] for key in ASKED if isinstance(job.resources.get(key), int | str)},
+            **({} if job.seconds is None else {"seconds": round(job.seconds, 1)}),
+        }
+        for job in jobs
+    }
+    if new:
+        with atomic_file(NOTES) as handle:
+            json.dump({**read(), **new}, handle)
+
+
+def read(path: Path = NOTES) -> dict[str, dict[str, Any]]:
+    """What was noted, by log; nothing where there is no note, or none that can be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,122 @@
+"""A cluster's own names, from one small file of the user's: `cluster.yaml`, or the file that STELE_CLUSTER names.
+
+`profiles/slurm/cluster.example.yaml` shows every key. Where there is no such file the cluster's defaults are taken.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
+
+from stele.catalogue import read_yaml
+from stele.command.launch import ALONE, SHARED
+from stele.errors import SteleError, nearest
+from stele.files.strict import STRICT
+
+VARIABLE = "STELE_CLUSTER"
+HINTS = {
+    "gpu_model": "; the SLURM plugin takes no other characters: leave it empty, and name a partition of such GPUs",
+    "account": "; a number takes quotes",
+    "qos": "; a number takes quotes",
+}
+DEFAULT = "cluster.yaml"
+IMAGE = "stele.sif"  # of `software: container`, in the folder of the Snakefile
+Name = Annotated[str, Field(pattern=r"^[\w.,:@/+-]+$")]
+
+
+class _Part(BaseModel):
+    model_config = STRICT
+
+
+class Partitions(_Part):
+    cpu: Name | None = None
+    gpu: Name | None = None
+
+
+class Most(_Part):
+    """The most that a job may ask for, by kind of work."""
+
+    cpu: Annotated[float, Field(gt=0)] | None = None
+    gpu: Annotated[float, Field(gt=0)] | None = None
+
+
+def _of_rules(name: str, **bounds: Any) -> type[_Part]:
+    """Whole numbers by rule, each within the bounds of its Field; None: as Stele has it."""
+    numbers = {rule: (Annotated[int, Field(strict=True, **bound)] | None, None) for rule, bound in bounds.items()}
+    return create_model(name, __base__=_Part, **numbers)
+
+
+Gpus = _of_rules("Gpus", **{rule: {"ge": 0} for rule in SHARED}, **{rule: {"ge": 0, "le": 1} for rule in ALONE})
+NodesOf = _of_rules("NodesOf", **{rule: {"ge": 1} for rule in SHARED})
+
+
+class Names(_Part):
+    """What differs from cluster to cluster."""
+
+    partitions: Partitions = Partitions()
+    account: Name | None = None
+    qos: Name | None = None
+    gpu_model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+$")] | None = None
+    gpus: Gpus = Gpus()
+    nodes: NodesOf = NodesOf()
+    hours: Most = Most()
+    gigabytes: Most = Most()
+    scratch: str | None = None
+    software: Literal["conda", "container"] | None = None
+    container: str | None = None
+    setup: list[str] = []
+
+    @model_validator(mode="after")
+    def _software_can(self) -> Names:
+        if self.container and self.software != "container":
+            raise ValueError("container: names an image that is not used without `software: container`")
+        if self.software == "container" and (many := [rule for rule, number in self.nodes if (number or 1) > 1]):
+            raise ValueError(
+                f"nodes: {many[0]}: several nodes take srun, which no container has: take `software: conda`"
+            )
+        return self
+
+    @property
+    def image(self) -> Path:
+        """The container image."""
+        return Path(os.path.expandvars(self.container or IMAGE)).expanduser().absolute()
+
+
+def place() -> Path:
+    """The file of names."""
+    return Path(os.environ.get(VARIABLE) or DEFAULT)
+
+
+def read(path: Path | None = None) -> Names:
+    """The names of this cluster; all of them the cluster's defaults where there is no file."""
+    return _read(path or place())
+
+
+@cache
+def _read(path: Path) -> Names:
+    if not path.exists():
+        if os.environ.get(VARIABLE) == str(path):
+            raise SteleError(f"{VARIABLE} names {path}, which does not exist: copy profiles/slurm/cluster.example.yaml")
+        return Names()
+    try:
+        return Names.model_validate(read_yaml(path))
+    except ValidationError as error:
+        raise SteleError("\n".join(_explain(path, found) for found in error.errors())) from None
+
+
+def _explain(path: Path, found: dict) -> str:
+    """One line: the key, what was found, what is wanted."""
+    key = ".".join(map(str, found["loc"]))
+    if not key:
+        return f"{path}: {found['msg'].removeprefix('Value error, ')}"
+    if found["type"] != "extra_forbidden":
+        return f"{path}: {key}: {found['msg']} (found {found['input']!r}){HINTS.get(key, '')}"
+    parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most, "gpus": Gpus, "nodes": NodesOf}
+    valid = (parts[str(found["loc"][0])] if len(found["loc"]) > 1 else Names).model_fields
+    close = nearest(str(found["loc"][-1]), valid)
+    hint = f"; did you mean {close!r}?" if close else "."
+    return f"{path}: {key}: unknown key{hint} Valid: {', '.join(valid)}"

@@ -1,0 +1,51 @@
+"""How a command's arguments are read: numbers as they are written in files, outputs that can be written."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from stele.errors import SteleError
+from stele.files.limits import LARGEST_SEED
+
+
+def whole(text: str) -> int:
+    """A whole number in the digits 0 to 9.
+
+    >>> whole("-12")
+    -12
+    """
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at most 18 digits 0 to 9")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A seed, as all generators of random numbers take it."""
+    if (value := whole(text)) > LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"{text} is no seed: the largest is {LARGEST_SEED}")
+    return value
+
+
+def number(text: str) -> float:
+    """A finite number in the digits 0 to 9."""
+    if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", text) or not math.isfinite(float(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+    return float(text)
+
+
+def output(*endings: str) -> Callable[[str], Path]:
+    """A file to write, whose ending says its format: refused before the work, and not after it."""
+
+    def path(text: str) -> Path:
+        found = Path(text)
+        if found.suffix not in endings:
+            raise SteleError(f"{text}: want a file that ends in {' or '.join(endings)}, which says its format")
+        if found.is_dir():
+            raise SteleError(f"{text}: a folder, want a file that ends in {' or '.join(endings)}")
+        return found
+
+    return path

@@ -1,0 +1,138 @@
+"""The command line: `stele STAGE COMMAND`, or `python -m stele` where the package is not installed.
+
+Options before the stage say what a job has; with several processes the command is started in each
+(`stele.command.launch`). A command is the module `stele/{stage}/{command}.py`.
+Such a module has a docstring (its first line is the help), `add_arguments(parser)` and `run(args)`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from stele.artifacts.integrity import check_inputs
+from stele.command import launch
+from stele.errors import SteleError, disk_full, unknown
+
+STAGES = (
+    "world",
+    "sources",
+    "corpora",
+    "pairs",
+    "pretraining",
+    "finetuning",
+    "retrieval",
+    "scoring",
+    "tables",
+    "cluster",
+)
+USAGE = "usage: stele [--nodes N] [--gpus G] [--threads T] STAGE COMMAND [--flags]"
+WRONG_USAGE = 2
+
+
+def commands(stage: str) -> dict[str, str]:
+    """The commands of a stage and their help lines, read without importing them."""
+    found = {}
+    for path in sorted((Path(__file__).parents[1] / stage).glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        if {"add_arguments", "run"} <= defined:
+            found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return found
+
+
+def _listing(stages: Sequence[str]) -> str:
+    lines = [USAGE, ""]
+    for stage in stages:
+        lines += [stage, *(f"  {name:<12} {text}" for name, text in commands(stage).items())]
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns the exit code: 0 done, 1 an error the user can mend, 2 wrong usage."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if not argv or argv[0] in ("-h", "--help"):
+            print(_listing(STAGES))
+            return 0
+        for argument in argv:
+            if not _is_text(argument):
+                return _refuse(SteleError(f"the argument {argument!r} is not UTF-8"), WRONG_USAGE)
+        asked, argv = launch.options(argv)
+        if not argv:
+            return _refuse(SteleError(f"no stage is named\n{USAGE}"), WRONG_USAGE)
+        stage, rest = argv[0], argv[1:]
+        if stage not in STAGES:
+            return _refuse(unknown("stage", stage, STAGES), WRONG_USAGE)
+        if not rest or rest[0] in ("-h", "--help"):
+            print(_listing([stage]))
+            return 0
+        command, rest = rest[0].replace("-", "_"), rest[1:]
+        if command not in (valid := commands(stage)):
+            return _refuse(unknown(f"command of {stage}", command, valid), WRONG_USAGE)
+        return _run(asked, stage, command, rest)
+    except SteleError as error:
+        return _refuse(error, 1)
+    except Exception as error:
+        if full := disk_full(error):
+            return _refuse(full, 1)
+        if isinstance(error, OSError) and error.filename is not None:  # what was named cannot be read or written
+            return _refuse(SteleError(f"{error.filename}: {error.strerror}"), 1)
+        raise
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument can be written to a file: bytes that are no UTF-8 come as halves of characters."""
+    try:
+        argument.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refuse(error: SteleError, code: int) -> int:
+    who = f"stele: process {rank}" if (rank := launch.rank()) else "stele"
+    print(f"{who}: error: {error}", file=sys.stderr)
+    return code
+
+
+def _speak() -> None:
+    """Messages go to standard error; of several processes the first one says how things go, all say what goes wrong."""
+    rank = launch.rank()
+    level, who = (logging.WARNING, f"process {rank}: ") if rank else (logging.INFO, "")
+    logging.basicConfig(stream=sys.stderr, level=level, format=f"{who}%(message)s", force=True)
+    if rank:
+        os.environ |= {"TQDM_DISABLE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+
+
+def _run(asked: launch.Asked, stage: str, command: str, arguments: Sequence[str]) -> int:
+    from stele.command.parent_watch import watch_driver
+
+    watch_driver()
+    _speak()
+    if asked.gpus:  # elsewhere the workflow says how many threads a command has
+        os.environ |= launch.threads(asked)
+    module = importlib.import_module(f"stele.{stage}.{command}")
+    parser = argparse.ArgumentParser(
+        prog=f"stele {stage} {command}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    parsed = parser.parse_args(arguments)
+    if "RANK" not in os.environ and launch.MEETING not in os.environ:  # once, where several processes share it
+        check_inputs(vars(parsed))
+    if asked.processes > 1:
+        if command not in launch.SHARED:
+            raise SteleError(f"{command} runs in one process; several can share {', '.join(launch.SHARED)}")
+        return launch.launch(asked, [stage, command, *arguments])
+    launch.take_gpus(asked.gpus)
+    module.run(parsed)
+    return 0

@@ -1,0 +1,194 @@
+"""Starts a command in several processes, one a GPU: with torchrun on one node, through srun with one torchrun on each.
+
+The general options of the command line (`stele --nodes 2 --gpus 4 --threads 32 STAGE COMMAND`) say what a job has. The
+command is the same for any number of processes; each of them learns its place from the environment that torchrun gives
+it (`stele.training.processes.place`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stele.command.arguments import whole
+from stele.command.parent_watch import identity
+from stele.errors import SteleError
+
+SHARED = ("pretrain", "finetune", "retrieve", "hard_negatives")  # commands that several processes can share
+ALONE = ("encode_pairs", "project")  # commands that use one GPU
+DEVICES = "CUDA_VISIBLE_DEVICES"
+JOB = "STELE_JOB"  # set in a job that was submitted for one rule (cluster/node.py), not in an allocation one types in
+MEETING = "STELE_MEETING"  # host:port where the torchruns of several nodes find each other
+SIGNALS = (
+    "SIGTERM",
+    "SIGINT",
+    "SIGHUP",
+    "SIGQUIT",
+    "SIGUSR1",
+)  # passed on to the ranks; torchrun's list lacks the last
+# seconds that ranks may take to save their state after a signal; a scheduler that is to end sooner kills them itself
+PATIENCE = 600
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a job has: nodes, and on each of them GPUs (0: none asked for) and CPU threads."""
+
+    nodes: int = 1
+    gpus: int = 0
+    threads: int = 1
+
+    @property
+    def here(self) -> int:
+        """Processes on each node."""
+        return max(self.gpus, 1)
+
+    @property
+    def processes(self) -> int:
+        return self.nodes * self.here
+
+
+def _at_least(least: int):
+    def number(text: str) -> int:
+        if (value := whole(text)) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least {least}")
+        return value
+
+    return number
+
+
+def options(argv: Sequence[str]) -> tuple[Asked, list[str]]:
+    """The general options, which stand before the stage, and what follows them.
+
+    >>> options(["--nodes", "2", "--gpus", "4", "pretraining", "pretrain", "--seed", "0"])
+    (Asked(nodes=2, gpus=4, threads=1), ['pretraining', 'pretrain', '--seed', '0'])
+    """
+    parser = argparse.ArgumentParser(prog="stele", add_help=False, allow_abbrev=False)
+    parser.add_argument("--nodes", type=_at_least(1), default=1)
+    parser.add_argument("--gpus", type=_at_least(0), default=0)
+    parser.add_argument("--threads", type=_at_least(1), default=1)
+    parser.add_argument("rest", nargs=argparse.REMAINDER)
+    found = parser.parse_args(argv)
+    return Asked(found.nodes, found.gpus, found.threads), found.rest
+
+
+def rank() -> int:
+    """The number of this process among those that share a command, 0 for one alone."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def visible() -> list[str]:
+    """The GPUs that a process started here would see, as CUDA_VISIBLE_DEVICES names them."""
+    named = [name.strip() for name in os.environ.get(DEVICES, "").split(",") if name.strip()]
+    if os.environ.get("STELE_DEVICE") == "cpu":  # a rehearsal on a machine without GPUs
+        return named
+    from torch import cuda
+
+    number = cuda.device_count()
+    return named[:number] or [str(index) for index in range(number)]
+
+
+def take_gpus(asked: int) -> None:
+    """Refuses to start with other GPUs than were asked for; where nobody asked SLURM for them, the rest are hidden."""
+    if not asked:
+        return
+    seen, in_slurm = visible(), JOB in os.environ
+    if len(seen) == asked or (len(seen) > asked and not in_slurm):
+        os.environ[DEVICES] = ",".join(seen[:asked])
+        return
+    what = f"{socket.gethostname()}: this job asked for {asked} GPUs and sees {len(seen)}"
+    what += f" ({DEVICES}={os.environ[DEVICES]})" if DEVICES in os.environ else ""
+    if in_slurm:
+        way = "look at what SLURM gave (scontrol show job), at the driver (nvidia-smi) and at the torch in use"
+    else:
+        way = "ask for those that are there: `gpus: {RULE: NUMBER}` in cluster.yaml, 0 for none"
+    raise SteleError(f"{what}; {way}")
+
+
+def threads(asked: Asked) -> dict[str, str]:
+    """The environment in which a process takes its share of the node's threads."""
+    each = max(1, asked.threads // asked.here)
+    names = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(each))
+    return {**names, "TOKENIZERS_PARALLELISM": "true" if each > 1 else "false"}
+
+
+def launch(asked: Asked, command: Sequence[str]) -> int:
+    """Runs a command (stage, command, its flags) in all its processes; returns the exit code, 0 if all ended well."""
+    if asked.nodes > 1 and MEETING not in os.environ:
+        _on_nodes(asked, command)
+    take_gpus(asked.gpus)
+    os.environ.update({**threads(asked), "STELE_DRIVER": identity(os.getpid())})  # the ranks end with this process
+    os.environ.pop("STELE_WORKER", None)
+    if asked.nodes > 1:
+        if "TMPDIR" in os.environ:  # made on the first node only
+            os.makedirs(os.environ["TMPDIR"], exist_ok=True)
+        place = [f"--rdzv-id={os.environ['SLURM_JOB_ID']}", "--rdzv-backend=c10d", "--rdzv-conf=read_timeout=600"]
+        place += [f"--nnodes={asked.nodes}", f"--rdzv-endpoint={os.environ.pop(MEETING)}"]
+    else:
+        place = ["--standalone", "--local-addr=localhost"]  # on a free port
+    return _torchrun([*place, f"--nproc-per-node={asked.here}"], command)
+
+
+def _on_nodes(asked: Asked, command: Sequence[str]) -> None:
+    """Becomes an srun that starts this command line once on each node of the SLURM job; this host is the first one."""
+    if "SLURM_JOB_ID" not in os.environ:
+        raise SteleError(f"--nodes {asked.nodes}: several nodes take a SLURM job: snakemake --profile slurm")
+    if not shutil.which("srun"):
+        raise SteleError(f"--nodes {asked.nodes}: there is no srun here, nor in a container: use one node, or `setup`")
+    with socket.socket() as free:
+        free.bind(("", 0))
+        os.environ[MEETING] = f"{socket.gethostname()}:{free.getsockname()[1]}"
+    # an end on one node is the end on all
+    step = [f"--nodes={asked.nodes}", f"--ntasks={asked.nodes}", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
+    step += [f"--cpus-per-task={asked.threads}", *([f"--gres=gpu:{asked.gpus}"] if asked.gpus else [])]
+    again = ["--nodes", asked.nodes, "--gpus", asked.gpus, "--threads", asked.threads, *command]
+    sys.stdout.flush(), sys.stderr.flush()
+    os.execvp("srun", ["srun", *step, sys.executable, "-m", "stele", *map(str, again)])
+
+
+def _torchrun(place: Sequence[str], command: Sequence[str]) -> int:
+    """torchrun in this process: it starts the ranks of this node, passes signals on, ends all when one has failed."""
+    import logging
+
+    from torch.distributed import run
+    from torch.distributed.elastic.multiprocessing import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.elastic.rendezvous import RendezvousError
+
+    logging.disable(logging.ERROR)  # torchrun's own messages: the ranks say it themselves
+    heard = ",".join(
+        name for name in SIGNALS if signal.getsignal(signal.Signals[name]) != signal.SIG_IGN
+    )  # not nohup's
+    settings = ["--max-restarts=0", f"--signals-to-handle={heard}", f"--shutdown-timeout={PATIENCE}"]
+    quiet = ["--log-dir", os.devnull]  # else a folder of temporary files stays
+    try:
+        run.run(run.parse_args([*place, *settings, *quiet, "--module", "stele", *command]))
+    except SignalException as error:
+        return _failed(f"stopped by {error.sigval.name}", 128 + error.sigval)
+    except ChildFailedError as error:  # torchrun has ended the others
+        rank, first = error.get_first_failure()
+        return _failed(f"process {rank} ended {_how(first.exitcode)}", 1)
+    except RendezvousError as error:
+        where = next(text for text in place if "endpoint" in text or text.startswith("--local")).partition("=")[2]
+        return _failed(f"the processes did not find each other at {where}: {error}", 1)
+    return 0
+
+
+def _how(code: int) -> str:
+    """How a process ended, by its exit code: of a signal, that is its negative number.
+
+    >>> _how(-9), _how(1)
+    ('by SIGKILL', 'with exit code 1')
+    """
+    return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+
+
+def _failed(what: str, code: int) -> int:
+    print(f"stele: error: {what}; all processes on {socket.gethostname()} have ended", file=sys.stderr, flush=True)
+    return code

@@ -1,0 +1,265 @@
+"""An optional local worker: it has torch and transformers loaded and forks a child for each command.
+
+Starting Python with torch and transformers takes seconds, more than most jobs of the miniature; a fork hundredths.
+The worker loads third-party packages only, never Stele's own modules, so each child runs the code as it is on disk.
+The command line is the same with and without it: `python -m stele` asks the worker named in `STELE_WORKER` and runs the
+command itself when there is none.
+
+Protocol over a Unix socket: the client sends one JSON line (argv, cwd, environment, its Python's folder) with its three
+standard file descriptors, then one line per signal it is sent; the worker answers with the exit code, or declines a
+client of another Python. A client that goes away takes its child with it.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+PRELOAD = (
+    "numpy",
+    "torch",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.models.xlm_roberta.modeling_xlm_roberta",
+    "transformers.models.bert.modeling_bert",
+    "accelerate",
+    "safetensors.torch",
+    "pyarrow.parquet",
+    "pandas",
+    "faiss",
+    "ranx",
+    "nltk.tokenize.punkt",
+    "pydantic.main",
+    "pydantic.json_schema",
+    "pydantic.functional_validators",
+    "yaml",
+    "matplotlib.figure",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.backends.backend_pdf",
+    "jinja2",
+)
+FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+DECLINED = b"declined\n"
+PATIENCE = 10.0  # seconds that a client may take to say what it wants
+
+
+# --- client ---------------------------------------------------------------------------------------------------------
+def hand_over(path: str, arguments: Sequence[str]) -> int | None:
+    """Lets the worker at `path` run a command; returns its exit code, or None when no worker does."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.connect(path)
+    except OSError:
+        return None
+    request = {"argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ), "prefix": sys.prefix}
+    descriptors = array.array("i", [0, 1, 2])
+    message = json.dumps(request).encode() + b"\n"
+    sent = connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
+    if sent < len(message):  # sending nothing fails too, where the worker has declined and hung up already
+        connection.sendall(message[sent:])
+    for number in FORWARDED:
+        signal.signal(number, lambda received, frame: connection.sendall(b"%d\n" % received))
+    answer = b""
+    while not answer.endswith(b"\n"):
+        part = connection.recv(64)
+        if not part:
+            print("stele: error: the local worker went away; run the same command again", file=sys.stderr)
+            return 1
+        answer += part
+    return None if answer == DECLINED else int(answer)
+
+
+# --- worker ---------------------------------------------------------------------------------------------------------
+def start() -> str:
+    """Starts a worker that ends with this process; returns the path of its socket."""
+    from stele.command.parent_watch import identity
+
+    folder = Path(tempfile.mkdtemp(prefix="stele-"))
+    path = folder / "worker"
+    server = _listen(path)
+    environment = {**os.environ, "STELE_DRIVER": identity(os.getpid()), "TOKENIZERS_PARALLELISM": "false"}
+    environment.pop("STELE_WORKER", None)
+    subprocess.Popen(
+        [sys.executable, "-m", "stele.command.worker", str(path), str(server.fileno())],
+        pass_fds=[server.fileno()],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    server.close()
+    return str(path)
+
+
+def _listen(path: Path) -> socket.socket:
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server.bind(str(path))
+    server.listen(64)
+    return server
+
+
+def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
+    """Accepts commands for as long as the driver lives; one process, no threads, so that forking is safe."""
+    import importlib
+
+    from stele.command.parent_watch import alive
+
+    driver = os.environ.get("STELE_DRIVER", "")
+    for name in preload:
+        try:
+            importlib.import_module(name)
+        except ImportError:  # an environment without this package: its commands say so themselves
+            continue
+    gc.freeze()  # a child's collections leave what is loaded here alone: else they copy all of its pages
+    clients: dict[socket.socket, int] = {}  # connection -> child
+    ends: dict[int, socket.socket] = {}  # process file descriptor -> connection
+    while not driver or alive(driver):
+        ready, _, _ = select.select([server, *clients, *ends], [], [], 1.0)
+        for item in ready:
+            if item is server:
+                connection, _ = server.accept()
+                if found := _request(connection):
+                    child = _fork(*found, sockets=(server, connection, *clients), pidfds=ends)
+                    clients[connection] = child
+                    ends[os.pidfd_open(child)] = connection
+                else:
+                    connection.close()
+            elif isinstance(item, socket.socket):
+                if item in clients:
+                    _forward(item, clients[item])
+            elif item in ends:
+                _finish(item, ends.pop(item), clients)
+    for child in clients.values():
+        _kill(child, signal.SIGKILL)
+
+
+def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
+    """A client's request and file descriptors; None when it went away first, or is of another Python."""
+    descriptors = array.array("i")
+    request = None
+    try:
+        connection.settimeout(PATIENCE)
+        message, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_LEN(3 * descriptors.itemsize))
+        for level, kind, data in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+        while not message.endswith(b"\n"):
+            part = connection.recv(1 << 16)
+            if not part:
+                raise EOFError
+            message += part
+        found = json.loads(message)
+        if found["prefix"] == sys.prefix:
+            request = found
+        else:
+            connection.sendall(DECLINED)
+        connection.settimeout(None)
+    except (OSError, EOFError, ValueError):
+        request = None
+    if request is None:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return None
+    return request, descriptors
+
+
+def _fork(request: Mapping, descriptors: Sequence[int], sockets: Sequence[socket.socket], pidfds: Iterable[int]) -> int:
+    """Forks the child that runs a request; returns its process id. Sockets and pidfds are the worker's alone."""
+    child = os.fork()
+    if child:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return child
+    code = 1
+    try:
+        os.setsid()
+        for number in FORWARDED:
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for connection in sockets:
+            connection.close()
+        for descriptor in pidfds:
+            os.close(descriptor)
+        for target, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, target)
+            os.close(descriptor)
+        code = _run(request["argv"], request["cwd"], request["env"])
+    except BaseException as error:  # the child must never return into the worker's loop
+        code = _exit_code(error)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _run(argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> int:
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["stele", *argv]
+    from stele.command.cli import main
+
+    return main(argv)
+
+
+def _exit_code(error: BaseException) -> int:
+    if isinstance(error, SystemExit):
+        if isinstance(error.code, str):
+            print(error.code, file=sys.stderr)
+            return 1
+        return error.code or 0
+    import traceback
+
+    traceback.print_exception(error)
+    return 130 if isinstance(error, KeyboardInterrupt) else 1
+
+
+def _forward(connection: socket.socket, child: int) -> None:
+    """Passes a client's signals on to its child; a client that is gone ends it."""
+    received = connection.recv(64)
+    if not received:
+        _kill(child, signal.SIGKILL)
+    for number in received.split():
+        _kill(child, int(number))
+
+
+def _finish(descriptor: int, connection: socket.socket, clients: dict[socket.socket, int]) -> None:
+    """Answers a client with the exit code of its child (128 + signal for a killed one)."""
+    child = clients.pop(connection)
+    _, status = os.waitpid(child, 0)
+    os.close(descriptor)
+    code = os.waitstatus_to_exitcode(status)
+    with contextlib.suppress(OSError):  # the client may be gone: nobody to tell
+        connection.sendall(b"%d\n" % (code if code >= 0 else 128 - code))
+    connection.close()
+
+
+def _kill(child: int, number: int) -> None:
+    """Signals the child's whole group: a command's own children go with it."""
+    for send in (os.killpg, os.kill):
+        try:
+            send(child, number)
+            return
+        except ProcessLookupError:
+            time.sleep(0)  # not yet leader of its group: signal the process itself
+
+
+if __name__ == "__main__":
+    path, descriptor = Path(sys.argv[1]), int(sys.argv[2])
+    try:
+        serve(socket.socket(fileno=descriptor))
+    finally:
+        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.parent.rmdir()

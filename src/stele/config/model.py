@@ -1,0 +1,228 @@
+"""config.yaml: what is built. One validated model; unknown keys and names are refused with the nearest valid one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+
+from stele import catalogue
+from stele.config.sources import Sources
+from stele.errors import SteleError, nearest, unknown
+from stele.files.characters import plain_label
+from stele.files.paths import results_problem
+from stele.files.strict import Seed, Strict, said
+from stele.recipes.encoding import make_spec
+
+T = TypeVar("T")
+# names that become parts of paths, in every command of the workflow
+PLAIN_PATH, PLAIN_NAME, MODEL_KEY = r"[\w@%+=:,./-]+", r"[\w@%+=:,.-]+", r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+
+
+def _unique(values: list[T]) -> list[T]:
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(map(str, twice))} is given twice")
+    return values
+
+
+def _day(date: str) -> str:
+    try:
+        datetime.strptime(date, "%Y%m%d")
+    except ValueError:
+        raise ValueError("want a day that there is, as YYYYMMDD") from None
+    return date
+
+
+def _place(path: str) -> str:
+    if not path.strip() or "\0" in path:
+        raise ValueError("want the path of a folder")
+    return os.path.expanduser(path)
+
+
+def _mirror(address: str) -> str:
+    scheme, separator, rest = address.partition("://")
+    if separator and (scheme.lower() not in ("http", "https") or not rest.strip("/")):
+        raise ValueError("want a folder, or an address that begins with https:// or http://")
+    return address if separator else _place(address)
+
+
+Label = Annotated[str, AfterValidator(plain_label)]
+DumpDate = Annotated[  # YAML reads 20240801 as a number
+    str,
+    Field(pattern=r"^[0-9]{8}$"),
+    BeforeValidator(lambda date: str(date) if type(date) is int else date),
+    AfterValidator(_day),
+]
+Location = Annotated[str, AfterValidator(_place)]
+# Snakemake's --config reads True and numbers, but leaves `true` a text
+Flag = Annotated[
+    bool,
+    BeforeValidator(lambda flag: {"true": True, "false": False}.get(flag, flag) if isinstance(flag, str) else flag),
+]
+SeedList = Annotated[list[Seed], Field(min_length=1), AfterValidator(_unique)]
+
+
+class Seeds(Strict):
+    """The two seeds of a result; several of them give means and standard deviations."""
+
+    pretraining: SeedList = Field([0])
+    finetuning: SeedList = Field([0])
+
+
+class Model(Strict):
+    """A model of one's own, or changes to one of the catalogue. Give `checkpoint`, or `base` and `recipe`."""
+
+    label: Label | None = Field(None, description="how tables call the row; default: the key")
+    checkpoint: str | None = Field(
+        None, description="`train` (default of methods), `released`, a hub id, or a local folder"
+    )
+    revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
+    base: str | None = Field(None, description="the model that `recipe` starts from")
+    recipe: str | None = Field(None, description="a pretraining recipe of the catalogue")
+    override: dict[str, Any] = Field({}, description="keys of the recipe to change: an ablation")
+    encoding: dict[str, Any] = Field({}, description="pooling, normalize, ...: how a plain checkpoint makes vectors")
+    tables: list[str] = Field([], description="tables that get a row for it (`msm/2`), or `all` that fit")
+
+
+class Config(Strict):
+    """What is built. How it is built (cores, cluster, retries) is the profile's business."""
+
+    scale: Location | None = Field(None, description="miniature, small, paper or a file of your own; empty: see README")
+    papers: list[Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]] = Field(
+        ["msm", "kept", "ccp", "clir_lm", "dense_clt"], min_length=1, description="papers whose tables are built"
+    )
+    languages: Annotated[list[str] | None, AfterValidator(lambda codes: codes or None)] = Field(
+        None, description="evaluate only these languages; empty: all in scale"
+    )
+    models: dict[str, Model] = Field({}, description="models of your own, by key; added to the catalogue's")
+    seeds: Seeds = Seeds()
+    recompute: Literal["own", "all"] = Field("own", description="rows the paper ran itself, or the borrowed ones too")
+    mirrors: list[Annotated[str, AfterValidator(_mirror)]] = Field(
+        [], description="folders or http addresses that hold the files of {host}/{path}"
+    )
+    user_data: dict[str, Location] = Field({}, description="dataset or released weights -> your local folder")
+    dump_date: DumpDate | None = Field(None, description="the Wikimedia dumps that are read; empty: 20220801")
+    offline: Flag = Field(False, description="never use the network, only mirrors and user_data")
+    keep_index: Flag = Field(False, description="keep the vectors of encoded passages")
+    verify_inputs: Flag = Field(False, description="digest all files that a job reads, not only parts of large ones")
+    results_dir: Annotated[Location, AfterValidator(os.path.normpath)] = Field(
+        "results", description="where results and tables go"
+    )
+
+
+def _explain(error: ValidationError, where: Sources) -> SteleError:
+    """Turns pydantic's findings into one line a key: the key, what was found, what is valid, the nearest."""
+    lines = []
+    for found in error.errors():
+        place = where(*found["loc"])
+        if found["type"] == "extra_forbidden":
+            fields = _fields_at(found["loc"][:-1])
+            close = nearest(str(found["loc"][-1]), fields)
+            hint = f"; did you mean {close!r}?" if close else "."
+            lines.append(f"{place}: unknown key{hint} Valid: {', '.join(sorted(fields))}")
+        elif found["type"] == "literal_error":
+            valid = [item.strip(" '") for item in found["ctx"]["expected"].replace(" or ", ", ").split(",")]
+            lines.append(str(unknown("value", str(found["input"]), valid, place)))
+        else:
+            lines.append(f"{place}: {said(found)}")
+    return SteleError("\n".join(lines))
+
+
+def _fields_at(location: tuple[int | str, ...]) -> list[str]:
+    parts: dict[str, type[BaseModel]] = {"seeds": Seeds, "models": Model}
+    return list((parts[str(location[0])] if location else Config).model_fields)
+
+
+def parse_config(values: Mapping[str, Any], where: Sources | None = None) -> Config:
+    """Validates the keys and the names in them (models, papers, languages, datasets, recipes, tables).
+
+    A key without a value has its default. `where` knows which file says what; None: config.yaml says it all.
+    """
+    where = where or Sources([("config.yaml", values)])
+    given = {key: value for key, value in values.items() if value is not None or key not in Config.model_fields}
+    try:
+        config = Config.model_validate(given)
+    except ValidationError as error:
+        raise _explain(error, where) from None
+    plain = re.fullmatch(PLAIN_PATH, config.results_dir)
+    if reason := results_problem(config.results_dir, Path()) if plain else "other characters are in it":
+        wanted = "a folder of its own, named with letters, digits and _ @ % + = : , . / - only"
+        raise SteleError(f"{where('results_dir')}: found {values['results_dir']!r} ({reason}); want {wanted}")
+    for n, language in enumerate(config.languages or ()):
+        _check_known("language", language, catalogue.load("languages"), where("languages", n))
+    released = {m["released"]["dataset"] for m in catalogue.load("models").values() if "released" in m}
+    for dataset in config.user_data:
+        _check_known("dataset", dataset, {*catalogue.load("datasets"), *released}, where("user_data", dataset))
+    for key, model in config.models.items():
+        _check_model(key, model, config, where)
+    return config
+
+
+def _check_known(kind: str, name: str, valid: Sequence[str] | Mapping[str, Any] | set[str], place: str) -> None:
+    if name not in valid:
+        raise unknown(kind, name, valid, place)
+
+
+def _check_model(key: str, model: Model, config: Config, where: Sources) -> None:
+    known = catalogue.load("models")
+    if not re.fullmatch(MODEL_KEY, key):
+        raise SteleError(
+            f"{where('models', key)}: a model's key may hold letters of English, digits, '_', '-' and '.' only, and "
+            "begins with a letter or digit"
+        )
+    if key not in known and not model.checkpoint and not (model.base and model.recipe):
+        close = nearest(key, known)
+        hint = f" (did you mean to change the model {close!r}?)" if close else ""
+        raise SteleError(f"{where('models', key)}: give `checkpoint`, or `base` and `recipe`{hint}")
+    if model.recipe:
+        recipes = catalogue.load("recipes")["pretraining"]
+        _check_known("recipe", model.recipe, recipes, where("models", key, "recipe"))
+    if model.base:
+        _check_known("model", model.base, {*known, *config.models}, where("models", key, "base"))
+        _check_ancestry(key, config, where("models", key, "base"))
+        if known.get(model.base, {}).get("kind") == "lexical":
+            raise SteleError(
+                f"{where('models', key, 'base')}: {model.base} has no encoder that a recipe could go on from"
+            )
+    if model.encoding:
+        make_spec({"pooling": "mean", **model.encoding}, where("models", key, "encoding"))
+    for n, table in enumerate(model.tables):
+        paper, _, number = table.partition("/")
+        name = f"{paper}/{int(number)}" if re.fullmatch("[0-9]{1,4}", number) else table
+        _check_known("table", name, {"all", *_tables()}, where("models", key, "tables", n))
+
+
+def _check_ancestry(key: str, config: Config, place: str) -> None:
+    """Refuses a model that starts from itself, be it through others."""
+    line = [key]
+    while True:
+        own, entry = config.models.get(line[-1]), catalogue.load("models").get(line[-1], {})
+        base = (own and own.base) or entry.get("base")
+        if base is None:
+            return
+        line.append(base)
+        if base in line[:-1]:
+            raise SteleError(f"{place}: {' starts from '.join(line)}; name another model to start from")
+
+
+def _tables() -> list[str]:
+    """The tables of all papers, as `msm/2`."""
+    files = Path("paper_tables").glob("*/table_*.yaml")
+    return [f"{path.parent.name}/{int(path.stem.removeprefix('table_'))}" for path in files]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of config.yaml."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
+
+
+if __name__ == "__main__":
+    import json
+
+    print(json.dumps(schema(), indent=1, ensure_ascii=False))

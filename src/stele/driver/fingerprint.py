@@ -1,0 +1,125 @@
+"""The fingerprint of a command: a hash of all code it can reach, so that a change reruns exactly what it touches.
+
+Snakemake does not see imported packages. The fingerprint of a command is therefore a param of its rule: syntax trees
+(no comments, no formatting, no docstrings) of the command's module and of everything of Stele that it imports, directly
+or not, inside functions too. What is chosen by name at run time (an objective, a benchmark) is named by the rule.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from stele.files.atomic import digest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT.name
+
+
+def _path(module: str) -> Path | None:
+    """The file of a module given without the package's name ("training.loop"), None when there is none."""
+    base = ROOT.joinpath(*module.split(".")) if module else ROOT
+    for candidate in (base / "__init__.py", base.with_suffix(".py")):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _strip_docstrings(tree: ast.AST) -> ast.AST:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                node.body = node.body[1:]
+    return tree
+
+
+def source_digest(source: str) -> str:
+    """A digest of code that comments, formatting and docstrings do not change."""
+    return hashlib.sha256(ast.dump(_strip_docstrings(ast.parse(source))).encode()).hexdigest()
+
+
+@cache
+def _read(path: Path) -> tuple[str, frozenset[str]]:
+    """Digest and imported modules (of Stele only) of one file."""
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    inside = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+    package = inside if path.name == "__init__.py" else inside.rpartition(".")[0]
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(a.name.removeprefix(f"{PACKAGE}.") for a in node.names if a.name.startswith(f"{PACKAGE}."))
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                parts = package.split(".") if package else []
+                base = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
+            elif node.module == PACKAGE or (node.module or "").startswith(f"{PACKAGE}."):
+                base = (node.module or "")[len(PACKAGE) + 1 :]
+            else:
+                continue
+            found.add(base)
+            found.update(f"{base}.{a.name}".lstrip(".") for a in node.names)
+    return source_digest(source), frozenset(found)
+
+
+def closure(modules: Iterable[str]) -> dict[str, str]:
+    """Module -> digest, for the given modules and everything of Stele that they import.
+
+    Stele's own __init__ is left out: it offers users what no command reads.
+    """
+    seen: dict[str, str] = {}
+    todo = list(modules)
+    while todo:
+        module = todo.pop()
+        path = _path(module)
+        if not module or path is None or module in seen:
+            continue  # the package itself, or an attribute of a module
+        seen[module], imported = _read(path)
+        todo.extend(imported)
+        todo.extend(p for p in _parents(module))
+    return seen
+
+
+def _parents(module: str) -> Iterable[str]:
+    """The packages of a module: their __init__ runs before it."""
+    parts = module.split(".")
+    return (".".join(parts[:n]) for n in range(1, len(parts)))
+
+
+def package_modules(package: str) -> list[str]:
+    """All modules of a package, for a command that may choose any of them: `package_modules("world.writers")`."""
+    folder = ROOT.joinpath(*package.split("."))
+    return [f"{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
+
+
+@cache
+def _data_digest(path: Path) -> str:
+    """A digest of a data file: of its values where it is YAML, so that comments rerun nothing; else of its bytes."""
+    if path.suffix == ".yaml":
+        from stele.catalogue import read_yaml
+
+        return digest(read_yaml(path))
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@cache
+def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
+    """The fingerprint of a command ("pretraining.pretrain"), of modules it chooses by name and of data files it reads.
+
+    `data` are files or folders below the package ("catalogue/languages.yaml", "tables/render/templates").
+    """
+    found = closure([command, *chosen])
+    for name in data:
+        path = ROOT / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                found[file.relative_to(ROOT).as_posix()] = _data_digest(file)
+    return digest(found)

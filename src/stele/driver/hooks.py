@@ -1,0 +1,169 @@
+"""What the Snakefile does around the rules: the plan, the jobs' environment, the local worker, unfinished tables."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.artifacts.integrity import VERIFY_WHOLE
+from stele.cluster import node, requests, settings, software
+from stele.cluster.preflight.run import check as check_resources
+from stele.cluster.slurm import plugin_patches
+from stele.command.parent_watch import identity
+from stele.config.model import parse_config
+from stele.config.scale import check_stamp
+from stele.config.sources import read_sources
+from stele.driver import locks, partial_tables, progress, summary, targets
+from stele.driver.scheduler import limit_rate
+from stele.errors import SteleError
+from stele.plan.base import make_plan
+from stele.plan.jobs import Jobs
+from stele.plan.validation import check
+
+
+def begin(values: Mapping[str, Any], workflow) -> Jobs:
+    """Validates the configuration, prepares the environment of the jobs and returns the plan.
+
+    Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
+    """
+    root = Path(workflow.basedir)
+    # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
+    _environment(root, main=workflow.is_main_process or workflow.remote_exec)
+    try:
+        settings.read()  # what is wrong with cluster.yaml is said before its names are used
+        deployed = software.prepare(workflow, root)
+        if workflow.remote_exec:
+            node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
+            plugin_patches.mend_node()
+        where = read_sources(workflow)
+        plan = make_plan(parse_config(values, where), Jobs)
+        check(plan, where)
+        os.environ[VERIFY_WHOLE] = "1" if plan.config.verify_inputs else "0"  # how jobs check is no param
+        if software.CONTAINER in deployed:
+            software.bind([root, *software.folders(plan.config, plan.models.values())])
+        if workflow.is_main_process:
+            print(f"Stele: scale {plan.scale} ({plan.why}): {plan.sizes['title']}", file=sys.stderr)
+            locks.clear_stale_locks()
+            plugin_patches.mend_driver()
+            targets.explain_missing(plan)
+            if not workflow.output_settings.dryrun:
+                progress.install(workflow)
+        return plan
+    except SteleError as error:
+        raise _workflow_error(error) from None
+
+
+def _workflow_error(error: SteleError) -> Exception:
+    from snakemake.exceptions import WorkflowError
+
+    return WorkflowError(str(error))
+
+
+def _environment(root: Path, main: bool) -> None:
+    """The jobs' environment: this interpreter first, this source tree, one thread unless a recipe says more."""
+    environment = os.environ
+    folders = environment.get("PATH", "").split(os.pathsep)
+    own = str(Path(sys.executable).parent)
+    if folders[0] != own:
+        environment["PATH"] = os.pathsep.join([own, *folders])
+    source = str(root / "src")
+    paths = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p and p != source]
+    environment["PYTHONPATH"] = os.pathsep.join([source, *paths])
+    environment.setdefault("OMP_NUM_THREADS", "1")
+    environment.setdefault("TOKENIZERS_PARALLELISM", "false")
+    environment.setdefault("HF_HUB_OFFLINE", "1")  # downloads are the rules' business, never a library's
+    # numba compiles for half a minute; a folder that stays makes that a matter of once
+    environment.setdefault("NUMBA_CACHE_DIR", str(Path.cwd() / ".snakemake" / "numba"))
+    if main:
+        environment["STELE_DRIVER"] = identity(os.getpid())
+
+
+def command_line() -> str:
+    """The arguments that this Snakemake was started with, for a shell."""
+    return shlex.join(sys.argv[1:])
+
+
+def in_full(workflow) -> None:
+    """What holds for all rules, once all are read: their container, and, where the profile wants it, no message.
+
+    A message would hide what a job asks for, reads and writes; the one core of a dry run its threads.
+    """
+    try:
+        software.image(workflow)
+    except SteleError as error:
+        raise _workflow_error(error) from None
+    if os.environ.get("STELE_SHOW_JOBS") == "1":
+        for rule in workflow.rules:
+            rule.message = None
+        if workflow.is_main_process and workflow.output_settings.dryrun:
+            workflow.global_resources["_cores"] = None
+
+
+def running(plan: Jobs, workflow) -> None:
+    """`onstart`: jobs are about to run.
+
+    Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs ask for; starts the
+    worker.
+    """
+    jobs = list(workflow.dag.needrun_jobs())
+    try:
+        theirs = [] if workflow.touch else requests.asked(plan, workflow.dag)
+        check_resources(plan, theirs, slurm=workflow.executor_plugin.name == "slurm")  # a refused run leaves no stamp
+        if any(job.output for job in jobs):  # an estimate of the cost writes no results
+            another = f"give another folder (--config results_dir=results_{plan.scale_folder})"
+            check_stamp(Path(plan.config.results_dir), plan.scale, another)
+            check_stamp(Path(plan.work("")), plan.scale, "give the scale's file another name")
+        locks.note([str(path) for job in jobs for path in job.output])
+        requests.note(theirs)
+    except SteleError as error:
+        locks.forget()
+        raise _workflow_error(error) from None
+    limit_rate(workflow.scheduler, local=workflow.local_exec)
+    wanted = os.environ.get("STELE_USE_WORKER") == "1" and not software.methods(workflow)
+    if wanted and "STELE_WORKER" not in os.environ:
+        from stele.command.worker import start
+
+        os.environ["STELE_WORKER"] = start()
+    progress.begin(plan, workflow)
+
+
+def _write_manifest(plan: Jobs, workflow) -> None:
+    """After a run that wrote results: a manifest of all of them. A result that cannot be read is named by its table."""
+    from stele.tables import manifest
+
+    folder = f"{plan.config.results_dir}/"
+    written = any(
+        path.startswith(folder) for job in workflow.dag.jobs if workflow.dag.finished(job) for path in job.output
+    )
+    if written:
+        try:
+            manifest.write(Path(folder))
+        except SteleError as error:
+            print(f"Stele: no manifest: {error}", file=sys.stderr)
+
+
+def _write_usage(plan: Jobs, workflow) -> None:
+    """After a run that built something: what all jobs of the scale took. Its own process: a plot takes a library."""
+    dag = workflow.dag
+    if not workflow.touch and any(job.output and dag.finished(job) for job in dag.jobs):
+        command = ["cluster", "usage", "--logs", plan.logs, "--output", plan.results("usage.csv")]
+        done = subprocess.run([sys.executable, "-m", "stele", *command], stdout=subprocess.DEVNULL, check=False)
+        if done.returncode:
+            print("Stele: no usage.csv: see above", file=sys.stderr)
+
+
+def finished(plan: Jobs, workflow) -> None:
+    """`onsuccess` and `onerror`: what a run did not build is still shown."""
+    progress.end()
+    partial_tables.finish(plan, workflow)
+    _write_manifest(plan, workflow)
+    _write_usage(plan, workflow)
+    locks.forget()
+    os.environ.pop("STELE_WORKER", None)
+    if progress.wanted():
+        summary.show(workflow)

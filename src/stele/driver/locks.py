@@ -1,0 +1,96 @@
+"""The Snakemake processes that work in this folder, and the locks that killed ones leave.
+
+A lock does not say whose it is, so each run notes its process in `.snakemake/stele-drivers`. Locks go only when a
+noted process is surely dead and no other one can be alive. Snakemake looks for locks before it writes its own, so that
+two runs that are started at once may both find none: what each is about to write is noted as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from stele.command.parent_watch import alive, host, identity
+from stele.errors import SteleError
+from stele.files.atomic import atomic_file
+
+DRIVERS = Path(".snakemake/stele-drivers")
+LOCKS = Path(".snakemake/locks")
+
+
+def _own() -> Path:
+    return DRIVERS / f"{socket.gethostname()}.{os.getpid()}.json"
+
+
+def note(outputs: Collection[str] = ()) -> None:
+    """Notes this process as one that builds in this folder, and what; refuses what another living one builds.
+
+    Each run notes itself before it looks at the others, so that of two at least one sees the other.
+    """
+    DRIVERS.mkdir(parents=True, exist_ok=True)
+    with atomic_file(_own()) as handle:
+        json.dump({"process": identity(os.getpid()), "outputs": sorted(outputs)}, handle)
+    for path, process in _others().items():
+        same = set(outputs).intersection(_outputs(path))
+        if same and alive(process):
+            pid = process.partition(":")[0]
+            raise SteleError(
+                f"another run (process {pid} on {host(process)}) builds {min(same)} in this folder: wait until it has "
+                f"ended, or end it (kill -INT {pid}), then give the same command again"
+            )
+
+
+def _outputs(record: Path) -> list[str]:
+    """What a run noted that it is going to write."""
+    try:
+        return json.loads(record.read_text()).get("outputs", [])
+    except (OSError, ValueError):
+        return []  # it has ended meanwhile
+
+
+def forget() -> None:
+    """This process builds no more."""
+    _own().unlink(missing_ok=True)
+
+
+def _others() -> dict[Path, str]:
+    """Record -> process, of the other runs noted here; records that cannot be read are removed."""
+    found = {}
+    for path in DRIVERS.glob("*.json"):
+        try:
+            found[path] = json.loads(path.read_text())["process"]
+        except (OSError, ValueError, KeyError, TypeError):
+            path.unlink(missing_ok=True)
+    return {path: process for path, process in found.items() if process != identity(os.getpid())}
+
+
+def clear_stale_locks() -> None:
+    """Removes the locks of a run that was killed on this host; those of one that may live stay.
+
+    Whether a process of another host lives cannot be seen: with locks there the user is told how to say so. Where there
+    are no locks nobody builds, and what such hosts noted goes.
+    """
+    others = _others()
+    locked = LOCKS.is_dir() and any(LOCKS.iterdir())
+    here = {path for path, process in others.items() if host(process) == socket.gethostname()}
+    dead = {path for path in here if not alive(others[path])}
+    away = others.keys() - here
+    for path in dead if locked else dead | away:
+        path.unlink(missing_ok=True)
+    if not locked:
+        return
+    if away:
+        names = ", ".join(sorted({host(others[path]) for path in away}))
+        print(
+            f"Stele: this folder is locked, and a run on {names} may still work in it; "
+            "if that one has ended: snakemake --unlock, then the same command again",
+            file=sys.stderr,
+        )
+    elif dead and here == dead:
+        shutil.rmtree(LOCKS, ignore_errors=True)
+        print("Stele: an earlier run was killed; its locks are removed and its work goes on", file=sys.stderr)

@@ -1,0 +1,102 @@
+"""Tables of a run that did not build all their rows: rendered from what exists, and left to the next run.
+
+Which jobs failed, and which rows wait for them, is read from the run's own graph of jobs: a row fails with the job that
+failed, however far upstream that one is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from stele.plan.jobs import Jobs
+from stele.plan.rows import row_name
+
+# rules whose commands show any state of the results; in the order of their need
+RENDERING = ("table", "figure", "cell_map", "all_tables")
+
+
+def finish(plan: Jobs, workflow) -> None:
+    """Renders the tables of this run that miss rows, and sees to it that the next run builds them again.
+
+    `--touch` calls everything done, results that do not exist included: its tables are rendered from those that do.
+    """
+    dag = workflow.dag
+    jobs = sorted((job for job in dag.jobs if job.rule.name in RENDERING), key=lambda j: RENDERING.index(j.rule.name))
+    tables = {job: _is_old(dag, job) or _misses(job) for job in jobs}
+    if workflow.touch:
+        tables = {job: misses for job, misses in tables.items() if dag.needrun(job) and Path(job.output[0]).exists()}
+    else:
+        tables = {job: True for job, misses in tables.items() if misses}
+    if not tables:
+        return
+    context = Path(plan.state("unfinished-context.json"))
+    context.parent.mkdir(parents=True, exist_ok=True)
+    context.write_text(json.dumps({**plan.table_context(), **_rows(plan, workflow), "unfinished": True}))
+    rendered = [job for job in tables if _render(job, context)]
+    for job in rendered:
+        if tables[job]:
+            for output in job.output:
+                os.utime(output, (1, 1))  # older than any input,
+            workflow.persistence.cleanup(job)  # and without the inputs' checksums: they count as changed
+    unfinished = [job for job in rendered if tables[job] and job.rule.name in ("table", "figure")]
+    _say(len(unfinished), [str(job.log[0]) for job in tables if job not in rendered])
+
+
+def _say(unfinished: int, logs: list[str]) -> None:
+    if unfinished:
+        text = f"{unfinished} unfinished tables and figures rendered from what exists; the next run builds them again"
+        print(f"Stele: {text}", file=sys.stderr)
+    if logs:
+        print(f"Stele: {len(logs)} tables or figures could not be rendered: {', '.join(logs)}", file=sys.stderr)
+
+
+def _is_old(dag, job) -> bool:
+    """Whether a job had to run and did not come to its end."""
+    return dag.needrun(job) and not dag.finished(job)
+
+
+def _misses(job) -> bool:
+    return any(not Path(path).exists() for path in job.input)
+
+
+def _render(job, context: Path) -> bool:
+    """Runs a job's own command with another context."""
+    command = job.shellcmd.replace(f" {job.input.context} ", f" {context} ")
+    return subprocess.run(command, shell=True, check=False).returncode == 0
+
+
+def _rows(plan: Jobs, workflow) -> dict[str, Any]:
+    """What a table's context says of the rows that this run did not build: the failed ones with their log, the others.
+
+    Either may have a result of an earlier run; it is out of date and not shown.
+    """
+    rows = {plan.result(*row): row_name(*row) for row in plan.rows()} | plan.figure_files() | plan.seed_files()
+    failed, outdated = {}, []
+    for job in workflow.dag.jobs:
+        names = [rows[path] for path in job.output if path in rows]
+        if not names or not _is_old(workflow.dag, job):
+            continue
+        log = _failed_log(workflow, job)
+        if log is None:
+            outdated += names
+        else:
+            failed |= dict.fromkeys(names, log)
+    return {"failed": failed, "outdated": sorted(outdated)}
+
+
+def _failed_log(workflow, job) -> str | None:
+    """The log of the failed job that a job waits for (or is), None where none of them failed."""
+    todo, seen = [job], set()
+    while todo:
+        found = todo.pop()
+        if found in workflow.scheduler.failed:
+            return str(found.log[0]) if found.log else found.rule.name
+        if found not in seen and _is_old(workflow.dag, found):
+            seen.add(found)
+            todo += workflow.dag.dependencies[found]
+    return None

@@ -1,0 +1,53 @@
+"""What a run is asked for on Snakemake's command line: a file that no rule makes is said with the nearest one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+
+from stele.errors import nearest
+from stele.plan.jobs import Jobs
+
+FORMATS = (".md", ".tex", ".csv", ".html")  # of a table
+
+
+def explain_missing(plan: Jobs) -> None:
+    """Has Snakemake say what it could have been asked for, where no rule makes the file that it was."""
+    from snakemake import dag
+    from snakemake.exceptions import MissingRuleException
+
+    class NoRule(MissingRuleException):
+        """Also raised, and caught, for files that are there: the nearest one is looked for when this is printed."""
+
+        def __init__(self, file, **more) -> None:
+            super().__init__(file, **more)
+            self.file = str(file)
+
+        def __str__(self) -> str:
+            return unmade(self.file, targets(plan))
+
+    dag.MissingRuleException = NoRule
+
+
+def targets(plan: Jobs) -> list[str]:
+    """The files that are worth asking for: tables, figures, and the results in them."""
+    tables = [path.removesuffix(".md") + ending for path in plan.all_tables() for ending in FORMATS]
+    return [*tables, *plan.all_figures(), *(plan.result(*row) for row in plan.rows())]
+
+
+def unmade(target: str, valid: list[str]) -> str:
+    """The error for a target that nothing makes: the nearest path, else those of the nearest file name.
+
+    Tables are numbered with two digits: of `table_5.md`, `table_05.md` is nearer than `table_15.md`.
+    """
+    target, typed = re.sub(r"_(\d)(?=\.\w+$)", r"_0\1", target), target
+    by_name = defaultdict(list)
+    for path in valid:
+        by_name[os.path.basename(path)].append(path)
+    near = [close] if (close := nearest(target, valid)) else by_name.get(nearest(os.path.basename(target), by_name), [])
+    hint = f"; did you mean {' or '.join(near[:5])}?" if near else "."
+    return (
+        f"no rule makes {typed!r}{hint} A table is results/tables/PAPER/table_NN.md, a result "
+        "results/BENCHMARK/MODEL/SETTING.json; `snakemake --list` shows the rules"
+    )

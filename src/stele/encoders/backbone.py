@@ -1,0 +1,124 @@
+"""The bare encoder (the trunk) of a transformers folder."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+from stele.artifacts.records import read_record
+from stele.encoders.tokenizer import quiet
+from stele.errors import SteleError
+from stele.files.reading import reading
+
+# model families whose hidden states of layer k are what a k-layer model would return (no normalisation after the last)
+CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "roberta", "xlm-roberta")
+RECORD = "record.json"
+DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
+
+
+def load_trunk(
+    folder: Path,
+    pooling: str,
+    layer: int | None = None,
+    seed: int | None = None,
+    dropout: float | None = None,
+) -> tuple[Any, list[str]]:
+    """The bare transformer of a folder in float32, and the names of weights that were newly initialised.
+
+    Heads of other tasks are left out, and with `layer` the layers above it. A pooler that the files lack is not built
+    when `pooling` does not need it; when it does, that is an error unless a `seed` is given (training), which then
+    initialises it. `dropout` replaces the rates of the folder's config.
+    """
+    from transformers import AutoConfig
+
+    folder = Path(folder)
+    _want_safetensors(folder)
+    with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    _set_layer(config, layer, folder)
+    if dropout is not None:
+        for name in DROPOUTS:
+            if hasattr(config, name):
+                setattr(config, name, dropout)
+    has_pooler = _has_pooler(folder)
+    model, report = _read_weights(folder, config, pooling == "pooler" or has_pooler, seed)
+    missing = sorted(report["missing_keys"])
+    lost = [name for name in missing if "pooler" not in name] + [str(key) for key in report["mismatched_keys"]]
+    if lost:
+        raise SteleError(
+            f"{folder}: its weights do not fit its config.json: {', '.join(lost[:3])} missing or of another shape"
+        )
+    if pooling == "pooler" and getattr(model, "pooler", None) is None:
+        raise SteleError(f"{folder}: model type {config.model_type!r} has no pooler; use pooling cls or mean")
+    if pooling == "pooler" and missing and seed is None:
+        raise SteleError(
+            f"{folder}: the checkpoint has no pooler weights, so pooling: pooler gives random vectors; use cls or mean"
+        )
+    return model, missing
+
+
+def positions(config) -> int:
+    """How many tokens fit; RoBERTa-like models keep the first positions (up to the padding id) for themselves."""
+    offset = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
+    return (getattr(config, "max_position_embeddings", None) or 10**9) - offset
+
+
+def _read_weights(folder: Path, config: Any, pooler: bool, seed: int | None) -> tuple[Any, dict[str, Any]]:
+    import torch
+    from transformers import AutoModel
+
+    built = AutoModel._model_mapping.get(type(config), None)
+    built = built[0] if isinstance(built, (tuple, list)) else built
+    if built is None:
+        raise SteleError(f"{folder}: model type {config.model_type!r} is no encoder that transformers knows")
+    optional = "add_pooling_layer" in inspect.signature(built.__init__).parameters
+    with reading(folder, "folder of weights"), quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed or 0)
+        return AutoModel.from_pretrained(
+            folder,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+            **({"add_pooling_layer": pooler} if optional else {}),
+        )
+
+
+def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
+    if layer is None:
+        return
+    if config.model_type not in CUT_BY_LAYER:
+        raise SteleError(f"{folder}: `layer` is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
+    if layer > config.num_hidden_layers:
+        raise SteleError(f"{folder}: layer {layer} asked for, the model has {config.num_hidden_layers}")
+    config.num_hidden_layers = layer
+
+
+def _want_safetensors(folder: Path) -> None:
+    if not folder.is_dir():
+        raise SteleError(f"{folder}: no such folder; want a model folder with config.json and model.safetensors")
+    if not any(folder.glob("*.safetensors")):
+        record = next((place / RECORD for place in (folder, folder.parent) if (place / RECORD).is_file()), None)
+        if record is not None:  # a folder that Stele made
+            raise SteleError(
+                f"{folder}: its weights are gone, which `{read_record(record).get('job')}` had made; "
+                f"`snakemake --force {record}` makes them again"
+            )
+        found = sorted(p.name for p in folder.glob("*.bin")) or sorted(p.name for p in folder.iterdir())[:5]
+        raise SteleError(
+            f"{folder}: found {', '.join(found) or 'nothing'}, want model.safetensors; "
+            "`python -m stele sources checkpoint` converts pytorch_model.bin without executing it"
+        )
+
+
+def _has_pooler(folder: Path) -> bool:
+    from safetensors import safe_open
+
+    for path in sorted(folder.glob("*.safetensors")):
+        with reading(path, "safetensors file"), safe_open(path, framework="numpy") as weights:
+            names = list(weights.keys())
+        if any("pooler." in name for name in names):
+            return True
+    return False

@@ -1,0 +1,97 @@
+"""Metrics by name: what `mrr@100` or `r@2kt` computes, and its values by language and on average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stele.catalogue.metrics import metric_parts
+from stele.errors import unknown
+from stele.evaluation.aggregate import by_language
+from stele.evaluation.case import Case
+from stele.registry import load_named, module_names
+from stele.significance.bootstrap import average_of, interval, resampled_means
+
+METRICS = "stele.evaluation.metrics"
+Finish = Callable[[float], float]
+
+
+class Evaluator(NamedTuple):
+    """A metric at its cut."""
+
+    module: ModuleType
+    cut: str
+
+    def values(self, case: Case) -> np.ndarray:
+        """One value per judged query [rows]; NaN where the query does not count."""
+        return self.module.evaluate(case, self.cut)
+
+    def finish(self) -> Finish | None:
+        """What turns a mean over queries into the metric's value, where that is not the mean itself."""
+        return getattr(self.module, "finish", None)
+
+    def notes(self, case: Case) -> dict[str, int]:
+        """Counts that a reader of the metric's value should know."""
+        return self.module.notes(case) if hasattr(self.module, "notes") else {}
+
+
+def evaluator(name: str) -> Evaluator:
+    """The metric called `name` or `name@cut`."""
+    module, cut = metric_parts(name)
+    if module not in (valid := module_names(METRICS)):
+        raise unknown("metric", module.removesuffix("_kt"), valid)
+    return Evaluator(load_named(METRICS, module, kind="metric"), cut)
+
+
+class Evaluation(NamedTuple):
+    """All metrics of one case."""
+
+    values: dict[str, np.ndarray]  # by metric, one value per judged query
+    metrics: dict[str, dict[str, Any]]  # by metric, as `aggregate.by_language` gives them
+    notes: dict[str, int]
+
+
+def evaluate(case: Case, evaluators: Mapping[str, Evaluator], average: str) -> Evaluation:
+    """Every metric's values per query, per language and on `average` ("macro" or "micro")."""
+    languages = [search.language for search in case.searches]
+    values = {name: own.values(case) for name, own in evaluators.items()}
+    finish = {name: own.finish() or float for name, own in evaluators.items()}
+    metrics = {name: by_language(own, languages, average, finish[name]) for name, own in values.items()}
+    notes: dict[str, int] = {}
+    for own in evaluators.values():
+        notes |= own.notes(case)
+    return Evaluation(values, metrics, notes)
+
+
+def intervals(
+    case: Case, evaluators: Mapping[str, Evaluator], values: Mapping[str, np.ndarray], average: str
+) -> dict[str, dict[str, Any]]:
+    """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values."""
+    languages = [search.language for search in case.searches]
+    return {
+        name: _intervals(own, languages, average, evaluators[name].finish() or float) for name, own in values.items()
+    }
+
+
+def _intervals(values: np.ndarray, languages: Sequence[str], average: str, finish: Finish) -> dict[str, Any]:
+    """Bootstrap intervals of a metric by language and on average; a language without a query that counts has none."""
+    counted, names = ~np.isnan(values), np.array(languages)
+    groups = {str(name): values[counted & (names == name)] for name in np.unique(names[counted])}
+    raw = resampled_means(groups)
+    means = {language: _each(finish, own) for language, own in raw.items()}
+    together = None
+    if raw and average == "micro":
+        together = _each(finish, average_of(raw, groups, average))
+    elif raw:
+        together = average_of(means, groups, average)
+    return {
+        "languages": {language: interval(own) for language, own in means.items()},
+        "average": None if together is None else interval(together),
+    }
+
+
+def _each(finish: Finish, means: np.ndarray) -> np.ndarray:
+    return means if finish is float else np.array([finish(mean) for mean in means.tolist()])

@@ -1,0 +1,18 @@
+"""accuracy_from_en: accuracy of the searches `en-{lang}`, the one direction that XTREME's script measures.
+
+Source: google-research/xtreme 838c13b `similarity_search`: the English sentences search among the foreign ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stele.evaluation.case import Case
+from stele.evaluation.metrics import accuracy
+from stele.evaluation.requires import needs
+
+
+@needs("judgments", "accuracy_from_en")
+def evaluate(case: Case, cut: str) -> np.ndarray:
+    counted = np.array([search.name.startswith("en-") for search in case.searches], dtype=bool)
+    return np.where(counted, accuracy.evaluate(case, cut), np.nan)

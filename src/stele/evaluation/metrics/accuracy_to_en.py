@@ -1,0 +1,15 @@
+"""accuracy_to_en: accuracy of the searches `{lang}-en`, foreign sentences against the English side."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stele.evaluation.case import Case
+from stele.evaluation.metrics import accuracy
+from stele.evaluation.requires import needs
+
+
+@needs("judgments", "accuracy_to_en")
+def evaluate(case: Case, cut: str) -> np.ndarray:
+    counted = np.array([search.name.endswith("-en") for search in case.searches], dtype=bool)
+    return np.where(counted, accuracy.evaluate(case, cut), np.nan)

@@ -1,0 +1,15 @@
+"""p_backward@k: p@k of a language pair's second direction, the search that does not bear the pair's name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stele.evaluation.case import Case
+from stele.evaluation.metrics import p
+from stele.evaluation.requires import needs
+
+
+@needs("judgments", "p_backward@1")
+def evaluate(case: Case, cut: str) -> np.ndarray:
+    backward = np.array([search.name != search.language for search in case.searches], dtype=bool)
+    return np.where(backward, p.evaluate(case, cut), np.nan)

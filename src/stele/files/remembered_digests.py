@@ -1,0 +1,63 @@
+"""Digests of files that are not ours, taken once: what they were is remembered by size, times and inode.
+
+Other bytes cannot come into a file without a new time of change, which no program can set back. A file that was changed
+within the last seconds is not remembered: a second change could bear the same time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from stele.errors import SteleError
+from stele.files.atomic import WHOLE, atomic_write_json, sha256
+from stele.progress import bar
+
+SETTLED = 2.0  # seconds after which a file system's times tell a change from the one before
+
+
+def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
+    """[bytes, sha256] of each file; those that `memory` (JSON) knows unchanged are not read.
+
+    What is read is remembered, where that can be written. A file that cannot be read is an error that names it.
+    """
+    known = _read(memory)
+    found: dict[Path, list] = {}
+    new: dict[str, list] = {}
+    for path in paths:
+        try:
+            status = path.stat()
+            identity = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
+            name = os.path.abspath(path)
+            held = known.get(name)
+            if not (isinstance(held, list) and held[:-1] == identity):
+                held = [*identity, _sha256(path, status.st_size)]
+                if time.time() - max(status.st_mtime, status.st_ctime) > SETTLED:
+                    new[name] = held
+        except OSError as error:
+            raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
+        found[path] = [status.st_size, held[-1]]
+    if new:
+        with suppress(OSError):  # a folder that is not to be written to: read again the next time
+            there = {name: held for name, held in _read(memory).items() if os.path.exists(name)}
+            atomic_write_json(memory, there | new)
+    return found
+
+
+def _sha256(path: Path, size: int) -> str:
+    if size <= WHOLE:
+        return sha256(path)
+    with bar(None, f"digest {path.name}, {size / 1e9:.1f} GB, this once"):
+        return sha256(path)
+
+
+def _read(memory: Path) -> dict[str, list]:
+    try:
+        found = json.loads(memory.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,32 @@
+"""DS-CLK, diverse sampling across languages (KEPT, section 4.7, strategy 3; as C3, Yang et al. 2022).
+
+"We sample these segments from the entire Wikipedia pages": as CLK, but a page's segments are `passages` of all its
+passages, drawn by the seed for each pair of languages, none twice. With the same keys it has as many pairs as CLK.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from stele.pairs._segments import Page
+from stele.pairs.methods import clk
+
+LANGUAGES = clk.LANGUAGES
+
+
+class Recipe(clk.Recipe):
+    """DS-CLK's keys are those of CLK."""
+
+    method: Literal["ds_clk"] = "ds_clk"
+
+
+candidates = clk.candidates
+
+
+def passage(page: Page, place: int, recipe: Recipe) -> str | None:
+    """One of the drawn passages; None where the page has fewer."""
+    rank = clk.rank(page, place, recipe)
+    return page.passage(page.shuffled[rank]) if rank < page.size else None
+
+
+query = passage

@@ -1,0 +1,55 @@
+"""ICT, the inverse cloze task: a sentence and the block it was taken from (Lee et al. 2019, section 4).
+
+As google-research/language does it (orqa: wiki_preprocessor.generate_sentences, ict_dataset.get_retrieval_examples):
+whole consecutive sentences are packed into blocks of at most 288 tokens, one random sentence of a block is the query,
+cut to 64 tokens, and in nine of ten cases (mask_rate) it is taken out of its block. An example is (query, block).
+
+What differs: no title stands before the block (web text has none, so its place is the text's); that code draws a new
+sentence in every pass, here `queries_per_block` different ones are drawn once; that code keeps a block of a single
+sentence when it happens not to be taken out, here such blocks are always dropped and counted, since query and block
+would be the same text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from stele.pairs._tokens import Tokens, pack
+from stele.recipes.mining import SPECIAL, MiningRecipe
+
+
+class Recipe(MiningRecipe):
+    """ICT's keys. Lengths in tokens count the two special ones that training adds."""
+
+    method: Literal["ict"] = "ict"
+    query_tokens: int = Field(64, ge=3, description="most tokens of a query")
+    block_tokens: int = Field(288, ge=3, description="most tokens of a block, its query included")
+    removal: float = Field(0.9, ge=0, le=1, description="probability that the query is taken out of its block")
+    queries_per_block: int = Field(1, ge=1, description="different sentences of a block that are queries")
+
+
+def examples(
+    tokens: Tokens, recipe: Recipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
+) -> Iterator[list[np.ndarray]]:
+    """(query, block) pairs of one document, blocks in order; counts blocks of one sentence."""
+    draw = None
+    sentences = tokens.sentences()
+    for begin, end in pairwise(pack(tokens.lengths.tolist(), recipe.block_tokens - SPECIAL)):
+        if end - begin < 2:
+            counts["dropped_single_sentence_blocks" if end > begin else "dropped_short_documents"] += 1
+            continue
+        draw = draw or rng()
+        block = sentences[begin:end]
+        for chosen in draw.permutation(len(block))[: recipe.queries_per_block].tolist():
+            removed = draw.random() < recipe.removal
+            counts["queries_removed"] += removed
+            rest = block[:chosen] + block[chosen + 1 :] if removed else block
+            query = block[chosen]
+            counts["queries_cut"] += len(query) > recipe.query_tokens - SPECIAL
+            yield [query[: recipe.query_tokens - SPECIAL], np.concatenate(rest)]

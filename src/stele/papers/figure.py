@@ -1,0 +1,181 @@
+"""A paper's data plot as data: the model of `paper_tables/{paper}/figure_NN.yaml`. Unknown keys are refused.
+
+A figure is panels, and series that stand in each of them. What a series asks of our chain is its target, merged from
+figure, panel, series and, on a curve, point, the later one winning. Three kinds:
+
+- curves: a value for each point of a series; the metric of a result
+- distribution: a series is the file `lengths_{language}.csv` beside a result, drawn as a density
+- projection: a panel is the file `projection_{language}.csv` beside a result; its two series are the two languages
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from stele.catalogue import read_yaml
+from stele.errors import SteleError
+from stele.papers.table import explain
+from stele.papers.table_parts import Key, Strict, Target
+from stele.papers.targets import Ask, merge, resolve
+
+
+class Axis(Strict):
+    """One axis; without ticks of its own matplotlib chooses them."""
+
+    label: str
+    unit: str = Field("", description="printed behind the label, in brackets")
+    factor: float = Field(1, description="what is shown is the value times this")
+    range: tuple[float, float] | None = Field(
+        None, strict=False, description="as the paper prints it, in what is shown"
+    )
+    ticks: list[float] = Field([], description="as the paper prints them")
+
+
+class Point(Strict):
+    """One point of a curve."""
+
+    at: float = Field(description="where on the horizontal axis")
+    target: Target
+
+
+class Series(Strict):
+    key: Key
+    label: str
+    target: Target = Target()
+    points: list[Point] = Field([], description="of a curve, from left to right")
+
+
+class Panel(Strict):
+    key: Key
+    title: str = ""
+    y: Axis | None = Field(None, description="replaces the figure's vertical axis")
+    target: Target = Target()
+    printed: dict[str, dict[float, float]] = Field(
+        {}, description="series -> place on the horizontal axis -> value that the paper prints, as in a result"
+    )
+
+
+class Figure(Strict):
+    """One data plot of a paper."""
+
+    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]
+    number: int = Field(ge=1)
+    kind: Literal["curves", "distribution", "projection"]
+    caption: str = Field(description="in our words")
+    target: Target = Target()
+    x: Axis
+    y: Axis | None = Field(None, description="of all panels that do not say another")
+    reference: float | None = Field(None, description="distribution: a length that is marked, with the share up to it")
+    highlighted: int | None = Field(None, ge=1, description="projection: how many pairs stand out, evenly spread")
+    series: Annotated[list[Series], Field(min_length=1)]
+    panels: Annotated[list[Panel], Field(min_length=1)]
+    footnotes: list[str] = Field([])
+
+    @property
+    def id(self) -> str:
+        """The figure's short name: `ccp/1`."""
+        return f"{self.paper}/{self.number}"
+
+    @property
+    def file(self) -> str:
+        """The figure's path without its extension, below the folder of tables: `ccp/figure_01`."""
+        return f"{self.paper}/figure_{self.number:02d}"
+
+    @property
+    def from_files(self) -> bool:
+        """Whether what it draws stands in files beside results and not in the results."""
+        return self.kind != "curves"
+
+    def axis(self, panel: Panel) -> Axis:
+        """The vertical axis of a panel."""
+        axis = panel.y or self.y
+        assert axis is not None  # a spec without one is refused
+        return axis
+
+    def target_of(self, panel: Panel, series: Series | None = None, point: Point | None = None) -> Target:
+        """What a panel, a series in it or a point of that series asks for; parts may be missing."""
+        return merge([self.target, panel.target, *(part.target for part in (series, point) if part)])
+
+    def asks(self) -> Iterator[Ask]:
+        """All that a figure asks for; a thing that several panels or series share comes several times."""
+        yield from (found for target in self._targets() if (found := resolve(target)))
+
+    def _targets(self) -> Iterator[Target]:
+        for panel in self.panels:
+            if self.kind == "projection":
+                yield self.target_of(panel)
+            for series in self.series if self.kind == "distribution" else ():
+                yield self.target_of(panel, series)
+            for series in self.series if self.kind == "curves" else ():
+                yield from (self.target_of(panel, series, point) for point in series.points)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Figure:
+        for problem in _problems(self):
+            raise ValueError(problem)
+        return self
+
+
+OWN = {"curves": None, "distribution": "reference", "projection": "highlighted"}  # a key that only this kind has
+
+
+def _problems(figure: Figure) -> Iterator[str]:
+    """What pydantic's types cannot say about a figure."""
+    for name, keys in (("panel", [p.key for p in figure.panels]), ("series", [s.key for s in figure.series])):
+        yield from (f"{name} {key!r} is given twice" for key in sorted(set(keys)) if keys.count(key) > 1)
+    for kind, key in OWN.items():
+        given = key is not None and getattr(figure, key) is not None
+        if given and figure.kind != kind:
+            yield f"`{key}` belongs to the kind {kind}, found in {figure.kind}"
+        if not given and key is not None and figure.kind == kind:
+            yield f"the kind {kind} needs `{key}`"
+    yield from _problems_of_points(figure)
+    if figure.kind == "projection" and len(figure.series) != 2:
+        yield f"a projection has two series, its languages; found {len(figure.series)}"
+    for target in figure._targets():
+        if resolve(target) is None:
+            yield f"want benchmark, model, setting, metric and language; found {target.model_dump(exclude_unset=True)}"
+    for panel in figure.panels:
+        if (panel.y or figure.y) is None:
+            yield f"panel {panel.key!r}: no vertical axis; give `y` here or in the figure"
+        yield from _problems_of_printed(figure, panel)
+
+
+def _problems_of_points(figure: Figure) -> Iterator[str]:
+    for series in figure.series:
+        places = [point.at for point in series.points]
+        if bool(places) != (figure.kind == "curves"):
+            yield f"series {series.key!r}: " + ("no `points`" if not places else "`points` belong to the kind curves")
+        if places != sorted(set(places)):
+            yield f"series {series.key!r}: points must go from left to right, found {places}"
+
+
+def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
+    places: dict[str, Iterable[float | None]] = {
+        series.key: [point.at for point in series.points] or [figure.reference] for series in figure.series
+    }
+    for key, values in panel.printed.items():
+        if key not in places or figure.kind == "projection":
+            yield f"panel {panel.key!r}: `printed` has {key!r}, which is not a series with values"
+        elif lost := sorted(set(values) - set(places[key])):
+            yield f"panel {panel.key!r}: `printed` has a value of {key!r} at {lost[0]:g}, where it has no point"
+
+
+def load_figure(path: Path | str) -> Figure:
+    """Reads one spec; anything wrong in it is an error that names the file and the key."""
+    try:
+        figure = Figure.model_validate(read_yaml(path))
+    except ValidationError as error:
+        raise explain(error, str(path)) from None
+    if Path(path).stem != f"figure_{figure.number:02d}" or Path(path).resolve().parent.name != figure.paper:
+        raise SteleError(f"{path}: holds figure {figure.number} of {figure.paper}, so it belongs at {figure.file}.yaml")
+    return figure
+
+
+def figure_schema() -> dict[str, Any]:
+    """The JSON schema of `paper_tables/{paper}/figure_NN.yaml`."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Figure.model_json_schema()}

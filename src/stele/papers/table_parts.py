@@ -1,0 +1,155 @@
+"""The parts of a table's spec (`spec.py`): targets, printed cells, columns, lines, rows, groups, notes and sources.
+
+A part knows its own keys and types only; what must hold between parts, `spec.py` checks for the table as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from stele.files.strict import STRICT
+
+Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.]*$")]
+Direction = Literal["higher", "lower", "none"]  # none: counts and the like, where no number is better
+
+
+class Strict(BaseModel):
+    """A part of a spec; keys it does not know are errors."""
+
+    model_config = STRICT
+
+
+class Target(Strict):
+    """What our chain must have measured for a cell. Every part may be given at any level."""
+
+    benchmark: str | None = None
+    model: str | None = None
+    setting: str | dict[str, str] | None = Field(None, description="one setting, or benchmark -> setting")
+    metric: str | None = None
+    language: str | None = Field(None, description="the value of one language")
+    average: list[str] | None = Field(None, description="the plain mean of these languages' values")
+    without: list[str] = Field([], description="languages that the row's averages leave out")
+
+
+class Report(Strict):
+    """How a fraction is printed: multiplied by `scale`, with `decimals`."""
+
+    scale: float = 100
+    decimals: int = Field(1, ge=0, le=6)
+
+
+class Printed(Strict):
+    """A printed cell that carries marks. Without marks it is the bare number or words; null is a dash."""
+
+    value: float | str | None
+    bold: bool = False
+    marks: str = Field("", description="symbols printed beside the number, explained in the table's `marks`")
+    difference: float | None = Field(None, description="printed behind it in brackets: from the row `differences_from`")
+
+
+PrintedCell = float | str | Printed | None
+
+
+class Source(Strict):
+    """Where borrowed numbers come from; `table` and `row` name the place when that paper is one of ours."""
+
+    text: str
+    table: str | None = Field(None, pattern=r"^[a-z_]+/\d+$", description="as in msm/14")
+    row: str | None = Field(None, description="its group and key there, as in all/mbert")
+
+
+class Significance(Strict):
+    """Which differences between our rows are tested, and how: as the paper states it, else these defaults."""
+
+    test: Literal["fisher", "t_test"] = Field("fisher", description="file of stele.significance; paired, two-sided")
+    level: float = Field(0.05, gt=0, lt=1, description="a corrected p-value below it is marked")
+    correction: Literal["holm", "bonferroni", "none"] = Field("holm", description="over all tests of the table")
+    against: str | dict[str, str] | None = Field(
+        None,
+        description="model that the other rows are tested against, or benchmark -> model; none: the best row against"
+        " the second-best",
+    )
+
+    def baseline(self, benchmark: str) -> str | None:
+        """The model that the other rows of a benchmark are tested against."""
+        return self.against.get(benchmark) if isinstance(self.against, dict) else self.against
+
+
+class Column(Strict):
+    key: Key
+    header: str
+    group: str = Field("", description="the header above, shared by neighbouring columns")
+    target: Target = Target()
+    report: Report | None = None
+    direction: Direction | None = None
+
+
+class Line(Strict):
+    """One printed line of every row, as a metric of its own."""
+
+    key: Key
+    label: str = ""
+    target: Target = Target()
+    report: Report | None = None
+    direction: Direction | None = None
+
+
+class Row(Strict):
+    key: Key
+    label: str
+    target: Target = Target()
+    targets: dict[str, Target] = Field({}, description="column -> what differs in that cell alone; wins over all")
+    printed: list[PrintedCell] | dict[str, list[PrintedCell]] | None = Field(
+        None, description="one entry a column: number, words, or null for a dash; by line when the table has several"
+    )
+    borrowed: str | dict[str, str] | None = Field(None, description="key of `sources`, or column -> key of `sources`")
+    relabel: dict[str, str] | None = Field(None, description="replaces the table's `relabel`; {} for none")
+    unavailable: dict[str, str] = Field({}, description="column -> why we cannot have a number there")
+
+    def cells(self, line: str) -> list[PrintedCell] | None:
+        """The printed cells of one line, None for a row that no paper has."""
+        return self.printed.get(line) if isinstance(self.printed, dict) else self.printed
+
+
+class Group(Strict):
+    key: Key
+    label: str = ""
+    target: Target = Target()
+    unavailable: dict[str, str] = Field({}, description="column -> why we cannot have a number there")
+    rows: Annotated[list[Row], Field(min_length=1)]
+
+
+class Footnote(Strict):
+    """A known contradiction or a fact about cells, shown and never silently repaired."""
+
+    text: str
+    issue: str | None = Field(None, description="its number in the list of inconsistencies")
+    at: list[str] = Field([], description="addresses of the cells it is about; none: the table")
+
+
+class Deviation(Strict):
+    """A printed number that its neighbours contradict, with the reason; the check refuses any that is not listed."""
+
+    at: str = Field(description="address of the cell; for a copied row group/row/*/*")
+    kind: Literal["average", "same target", "bold", "difference", "borrowed differently", "copied row"]
+    why: str
+    issue: str | None = None
+    tables: list[Annotated[str, Field(pattern=r"^[a-z_]+/\d+$")]] = Field(
+        [], description="the other tables it takes to see it, as in ccp/3"
+    )
+
+
+class Seeds(Strict):
+    """Seeds whose mean a table shows, in place of those of the configuration; the other kind is the configuration's."""
+
+    pretraining: list[int] = []
+    finetuning: list[int] = []
+
+    def names(self, pretraining: Sequence[int] = (0,), finetuning: Sequence[int] = (0,)) -> list[str]:
+        """The seeds as in file names, `pt0-ft1`, of the configuration's in both kinds; none where those alone count."""
+        if not (self.pretraining or self.finetuning):
+            return []
+        return [f"pt{p}-ft{f}" for p in self.pretraining or pretraining for f in self.finetuning or finetuning]

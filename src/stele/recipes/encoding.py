@@ -1,0 +1,113 @@
+"""How texts become vectors: one `EncodingSpec`, saved with an encoder, used by training, encoding and search alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from stele.errors import SteleError, unknown
+from stele.files.atomic import atomic_write_json
+from stele.files.reading import read_object
+from stele.files.strict import STRICT, said
+
+SPEC_FILE = "encoding.json"
+Kind = Literal["query", "passage"]
+TextInput = str | tuple[str, str]
+
+
+class EncodingSpec(BaseModel):
+    """What a vector depends on besides the weights and the tokenizer.
+
+    pooling         "cls": last hidden state of the first token; "mean": mean over the attention mask; "pooler": the
+                    model's pooler (a linear layer and tanh on the first token, as in XTREME-R's dual encoders)
+    normalize       vectors have unit length
+    query_length, passage_length   tokens, special ones included; longer texts are cut
+    passage_format  "title_text_pair": title and text as the tokenizer's pair (DPR), one alone when the other is
+                    empty; "title_text": title, a space, text; "text": the text alone
+    towers          "shared": one model for both sides; "separate": one each, in query/ and passage/
+    layer           read the hidden states of this layer (1 = the first transformer layer) and leave out those above
+    segments        a pair's second text gets token type 1; False: all token types are 0, as in DPR's and MSM's code
+    query_prompt, passage_prompt   text put before every query or passage
+    """
+
+    model_config = STRICT
+
+    pooling: Literal["cls", "mean", "pooler"]
+    normalize: bool = False
+    query_length: int = Field(256, ge=3)
+    passage_length: int = Field(256, ge=3)
+    precision: Literal["float32", "bfloat16"] = "float32"
+    passage_format: Literal["title_text_pair", "title_text", "text"] = "title_text_pair"
+    towers: Literal["shared", "separate"] = "shared"
+    layer: int | None = Field(None, ge=1)
+    segments: bool = False
+    query_prompt: str = ""
+    passage_prompt: str = ""
+
+    @model_validator(mode="after")
+    def _layer_has_no_pooler(self) -> EncodingSpec:
+        if self.layer is not None and self.pooling == "pooler":
+            raise ValueError("the pooler belongs to the last layer; with `layer` use pooling cls or mean")
+        return self
+
+    def length(self, kind: Kind) -> int:
+        """The longest input of that kind, in tokens."""
+        return self.query_length if kind == "query" else self.passage_length
+
+    def prompt(self, kind: Kind) -> str:
+        return self.query_prompt if kind == "query" else self.passage_prompt
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether a text without a title has one vector, whether it is a query or a passage."""
+        sides = (self.query_length, self.query_prompt), (self.passage_length, self.passage_prompt)
+        return self.towers == "shared" and sides[0] == sides[1]
+
+    def passage(self, title: str, text: str) -> TextInput:
+        """A passage as the tokenizer is to see it.
+
+        >>> EncodingSpec(pooling="cls").passage("Title", "Text.")
+        ('Title', 'Text.')
+        >>> EncodingSpec(pooling="cls").passage("", "Text.")
+        'Text.'
+        """
+        if self.passage_format == "text" or not title:
+            return text
+        if not text:
+            return title
+        return (title, text) if self.passage_format == "title_text_pair" else f"{title} {text}"
+
+
+def make_spec(values: Mapping[str, Any] | EncodingSpec, where: str = "encoding") -> EncodingSpec:
+    """A spec from plain values; what is wrong with them is said with the key's name."""
+    if isinstance(values, EncodingSpec):
+        return values
+    check_keys(values, where)
+    try:
+        return EncodingSpec(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"]) or "values"
+        raise SteleError(f"{where}: {key}: {said(first)}") from None
+
+
+def check_keys(values: Mapping[str, Any], where: str) -> None:
+    """Refuses keys that an encoding does not have."""
+    unknown_keys = sorted(set(values) - set(EncodingSpec.model_fields))
+    if unknown_keys:
+        raise unknown("key", unknown_keys[0], EncodingSpec.model_fields, where)
+
+
+def write_spec(folder: Path, spec: EncodingSpec) -> None:
+    atomic_write_json(Path(folder) / SPEC_FILE, spec.model_dump())
+
+
+def read_spec(folder: Path) -> EncodingSpec | None:
+    """The spec saved in an encoder folder; None when it has none."""
+    path = Path(folder) / SPEC_FILE
+    if not path.exists():
+        return None
+    return make_spec(read_object(path, "encoding", "make the encoder again"), str(path))

@@ -1,0 +1,50 @@
+"""The recipe of KEPT (training/objectives/kept.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from stele.recipes.crop_ratio import CropRatio
+from stele.recipes.pretraining import PretrainingRecipe
+
+Name = Literal["crop", "ilk", "clk", "uhs_ilk", "ds_clk", "clhed"]
+
+
+class Recipe(PretrainingRecipe):
+    """KEPT's own keys. Ablations (Tables 7 and 9) leave out, replace or add a task.
+
+    A step has one group of each task, so `groups` is the number of tasks, or a multiple of it for larger batches.
+    """
+
+    objective: Literal["kept"] = "kept"
+    tasks: list[Name] = Field(min_length=1, description="what pairs are made of, each with a store of its own")
+    pairs: int = Field(ge=2, description="pairs of one contrastive group, of one task")
+    length: int = Field(ge=3, description="most tokens of a text, special ones included")
+    temperature: float = Field(gt=0)
+    crop_ratio: CropRatio
+    mask_duplicates: bool = Field(True, description="a passage equal to the positive is not a negative")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_group_of_each_task(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        tasks = values.get("tasks")
+        return {"groups": len(tasks) if isinstance(tasks, list) and tasks else 1, **values}
+
+    @model_validator(mode="after")
+    def _tasks_have_as_many_groups(self) -> Recipe:
+        if len(set(self.tasks)) < len(self.tasks):
+            raise ValueError(f"tasks: one is named twice in {', '.join(self.tasks)}")
+        if self.groups % len(self.tasks) and not self.mlm_share:
+            raise ValueError(f"groups: {self.groups} is no multiple of the {len(self.tasks)} tasks; leave the key out")
+        return self
+
+    @classmethod
+    def store_of(cls, task: str) -> str:
+        """Crops are of the stretches that MLM reads; every other task has the store of its name."""
+        return "mlm" if task == "crop" else task
+
+    def own_tasks(self) -> list[str]:
+        return list(self.tasks)

@@ -1,0 +1,69 @@
+"""Optimiser and learning-rate schedule of a training run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, Field
+
+from stele.files.strict import STRICT, Betas
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Optimisation(BaseModel):
+    """AdamW with warm-up and decay. The number of threads is part of it: it changes the bytes of the result."""
+
+    model_config = STRICT
+
+    steps: int = Field(ge=1)
+    learning_rate: float = Field(gt=0)
+    warmup_steps: int = Field(0, ge=0)
+    schedule: Literal["linear", "constant", "polynomial"] = "linear"
+    power: float = Field(1.0, gt=0)
+    betas: Betas = (0.9, 0.999)
+    eps: float = Field(1e-8, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    decay_all: bool = Field(True, description="False: no decay on biases and normalisation weights (BERT's own code)")
+    clip_norm: float | None = Field(None, gt=0)
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    threads: int = Field(1, ge=1)
+    save_every_seconds: float = Field(60.0, ge=0)
+
+    def learning_rate_at(self, step: int) -> float:
+        """The learning rate of optimiser step `step`, counted from 0.
+
+        It rises linearly to the full rate at the last warm-up step, then falls to 0 behind the last step: linearly, by
+        `power` (polynomial), or not at all (constant).
+
+        >>> [round(Optimisation(steps=6, learning_rate=1, warmup_steps=2).learning_rate_at(s), 2) for s in range(6)]
+        [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+        """
+        if step < self.warmup_steps:
+            return self.learning_rate * (step + 1) / self.warmup_steps
+        if self.schedule == "constant":
+            return self.learning_rate
+        left = max(0.0, (self.steps - step) / max(1, self.steps - self.warmup_steps))
+        return self.learning_rate * left ** (self.power if self.schedule == "polynomial" else 1.0)
+
+    def optimiser(self, module: torch.nn.Module) -> torch.optim.Optimizer:
+        """AdamW over all trainable parameters, with the fused kernel (a quarter of the overhead) where there is one.
+
+        Biases and the weights of normalisation layers are the parameters of one dimension.
+        """
+        import torch
+
+        parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        fused = all(p.device.type in ("cpu", "cuda") and p.dtype == torch.float32 for p in parameters)
+        groups = [{"params": [p for p in parameters if self.decay_all or p.dim() > 1]}]
+        if not self.decay_all:
+            groups.append({"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0})
+        return torch.optim.AdamW(
+            groups,
+            lr=self.learning_rate,
+            betas=self.betas,
+            eps=self.eps,
+            weight_decay=self.weight_decay,
+            fused=fused,
+        )

@@ -1,0 +1,118 @@
+"""What a pretraining recipe may say; every objective adds its own keys to these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from stele.errors import SteleError, unknown
+from stele.files.strict import STRICT, Betas, said
+from stele.recipes.optimisation import Optimisation
+from stele.registry import load_named, module_names
+
+OBJECTIVES = "stele.training.objectives"
+RECIPES = "stele.recipes.objectives"
+
+
+class PretrainingRecipe(BaseModel):
+    """The keys that all objectives share. The papers' values stand in catalogue/recipes.yaml, not here.
+
+    One optimiser step takes `groups` groups; a group is one contrastive group (or one MLM batch) and counts as its mean
+    loss, so a step's loss is the mean over its groups.
+    """
+
+    model_config = STRICT
+
+    objective: str
+    languages: list[str] | None = Field(None, description="train on these only; None: all that pairs are given for")
+    sampling_alpha: float = Field(ge=0, le=1, description="of the parts: 1 follows their sizes, 0 is uniform")
+    mixing: Literal["one_language", "all_languages"] = Field(
+        "one_language", description="a group's examples: of one part (a language or a pair of languages), or of any"
+    )
+    steps: int | None = Field(None, ge=1, description="optimiser steps; None: from equal_compute_to")
+    groups: int = Field(ge=1, description="groups an optimiser step")
+    mlm_share: float = Field(0.0, ge=0, lt=1, description="share of the groups that are MLM batches")
+    mlm_sequences: int | None = Field(None, ge=1, description="sequences an MLM batch")
+    mlm_length: int | None = Field(None, ge=3, description="tokens of an MLM sequence, special ones included")
+    mask_probability: float | None = Field(None, gt=0, lt=1, description="share of an MLM batch's tokens to predict")
+    dropout: float = Field(ge=0, lt=1)
+
+    learning_rate: float = Field(gt=0)
+    warmup_steps: int = Field(0, ge=0, description="with equal_compute_to: the share of the steps that it has there")
+    schedule: Literal["linear", "constant", "polynomial"] = "linear"
+    power: float = Field(1.0, gt=0, description="of the polynomial schedule")
+    betas: Betas
+    eps: float = Field(gt=0)
+    weight_decay: float = Field(ge=0)
+    decay_all: bool = True
+    clip_norm: float | None = Field(gt=0)
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    threads: int = Field(1, ge=1)
+    save_every_seconds: float = Field(60.0, ge=0)
+
+    snapshots: list[int] = Field([], description="steps after which the encoder is kept as it is then")
+    encode_chunk: int | None = Field(
+        None, ge=1, description="sequences encoded at a time; a device with several such parts encodes them twice"
+    )
+    equal_compute_to: dict[str, Any] | None = Field(None, description="a recipe whose FLOPs decide this one's steps")
+
+    @model_validator(mode="after")
+    def _mlm_batches_have_a_size(self) -> PretrainingRecipe:
+        sizes = (self.mlm_sequences, self.mlm_length, self.mask_probability)
+        if (self.objective == "mlm" or self.mlm_share) and None in sizes:
+            raise ValueError("MLM batches need mlm_sequences, mlm_length and mask_probability")
+        return self
+
+    @classmethod
+    def store_of(cls, task: str) -> str:
+        """The store whose examples a task reads."""
+        return task
+
+    def own_tasks(self) -> list[str]:
+        """The tasks of the objective itself, without MLM beside it; they take turns, group by group."""
+        return [self.objective]
+
+    def optimisation(self) -> Optimisation:
+        return Optimisation(**{key: getattr(self, key) for key in Optimisation.model_fields})
+
+    def to_equal(self) -> PretrainingRecipe | None:
+        """The recipe in `equal_compute_to`."""
+        if self.equal_compute_to is None:
+            return None
+        other = parse_recipe(self.equal_compute_to, "--recipe: equal_compute_to")
+        if other.steps is None:
+            raise SteleError("--recipe: equal_compute_to: want a recipe that says its `steps`")
+        return other
+
+
+@cache
+def recipe_model(objective: str) -> type[PretrainingRecipe]:
+    """The recipe of an objective, a file of recipes/objectives; torch is not needed for it."""
+    return load_named(RECIPES, objective, "objective").Recipe
+
+
+def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> PretrainingRecipe:
+    """Validates a recipe with the model of its objective; what is wrong is said with the key and what is valid."""
+    if "objective" not in values:
+        raise SteleError(f"{where}: give `objective`, the name of a file in training/objectives")
+    if values["objective"] not in (known := module_names(RECIPES)):
+        raise unknown("objective", str(values["objective"]), known, where)
+    model = recipe_model(values["objective"])
+    extra = sorted(set(values) - set(model.model_fields))
+    if extra:
+        raise unknown("key", extra[0], model.model_fields, where)
+    try:
+        recipe = model(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        text = said(first) if key and first["type"] != "missing" else first["msg"]
+        raise SteleError(f"{where}: {key + ': ' if key else ''}{text}") from None
+    if (recipe.steps is None) == (recipe.equal_compute_to is None):
+        raise SteleError(f"{where}: give either `steps` or `equal_compute_to`, one of the two")
+    if recipe.steps and recipe.snapshots and max(recipe.snapshots) > recipe.steps:
+        raise SteleError(f"{where}: snapshots: step {max(recipe.snapshots)} is past the last one, {recipe.steps}")
+    return recipe

@@ -1,0 +1,95 @@
+"""The sizes of a generated world: a scale's `world:` block, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from stele.errors import SteleError
+from stele.files.strict import STRICT, said
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+Length = Annotated[int, Field(ge=1)]
+Range = Annotated[tuple[Length, Length], Field(strict=False)]  # YAML and JSON have lists
+
+
+class _Sizes(BaseModel):
+    model_config = STRICT
+
+
+class Pools(_Sizes):
+    """Shares of the entities that the questions of a split may ask about; the rest is only talked about."""
+
+    train: Share = 0.6
+    dev: Share = 0.12
+    test: Share = 0.2
+
+
+class QuestionCounts(_Sizes):
+    """At most so many questions a language of one purpose."""
+
+    train: Count = 0
+    dev: Count = 0
+    test: Count = 0
+
+
+class Dials(_Sizes):
+    """What makes transfer easy or hard; each is a probability.
+
+    loan/loan_use: a concept has an English loan word / it is used where there is one. verbatim: a name stays in Latin
+    letters. keep, swap, distractor: a frame is told in a language's article, changes place with the next, is followed
+    by a sentence that tells none. inverse: a fact that an article tells of another entity is told on that one's page,
+    too. named: a sentence after the first names its subject in full. topic: a value comes
+    from the entity's own topic. cognate: multiplies the shares of cognates in languages.yaml.
+    """
+
+    loan: Share = 0.4
+    loan_use: Share = 0.5
+    verbatim: Share = 0.3
+    cognate: Annotated[float, Field(ge=0)] = 1.0
+    keep: Share = 0.75
+    swap: Share = 0.12
+    distractor: Share = 0.15
+    inverse: Share = 0.7
+    named: Share = 0.4
+    topic: Share = 0.6
+    dated: Share = 0.15
+
+
+class WorldSizes(_Sizes):
+    """How much world there is. Counts of questions, mentions and pairs are upper bounds a language."""
+
+    entities: Annotated[int, Field(ge=20)] = 300
+    types: Annotated[int, Field(ge=6, le=8)] = 6
+    nouns: Annotated[int, Field(ge=4)] = 40
+    verbs: Annotated[int, Field(ge=2)] = 12
+    adjectives: Annotated[int, Field(ge=2)] = 12
+    topics: Annotated[int, Field(ge=1)] = 12
+    web_documents: Count = 600
+    web_sentences: Range = (8, 16)
+    paragraph_sentences: Range = (2, 4)
+    pools: Pools = Pools()
+    questions: Mapping[str, QuestionCounts] = {
+        "nq": QuestionCounts(train=2000, dev=100, test=150),
+        "marco": QuestionCounts(train=2000, dev=100),
+        "squad": QuestionCounts(train=800, dev=80),
+        "lareqa": QuestionCounts(test=60),
+        "mrtydi": QuestionCounts(train=200, dev=60, test=100),
+        "xor": QuestionCounts(train=200, dev=100, test=60),
+    }
+    mentions: QuestionCounts = QuestionCounts(train=800, dev=60, test=100)
+    parallel: Mapping[str, Count] = {"tatoeba": 200, "training": 2000}
+    dials: Dials = Dials()
+
+
+def world_sizes(block: Mapping[str, Any], where: str = "world") -> WorldSizes:
+    """The `world:` block of a scale as sizes; SteleError names a key that is unknown or out of range."""
+    try:
+        return WorldSizes.model_validate(block)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, (where, *first["loc"])))
+        raise SteleError(f"{key}: {said(first)}") from None

@@ -1,0 +1,157 @@
+"""A pool: the passages that are searched together, encoded and searched by all processes of a job.
+
+Each process encodes its share (shares.py) into a folder of its own and searches that; what all have found is joined in
+the first one, exactly: the k best of all parts' k best, in the order that a search of the whole gives. Of one process
+there is one part, the pool itself. A job that was killed goes on where each process was; another number of processes
+makes the vectors anew.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stele.benchmarks.types import Passage
+from stele.errors import SteleError
+from stele.progress import bar
+from stele.retrieval.dense.exact_search import TopK
+from stele.retrieval.dense.processes import Team
+from stele.retrieval.dense.sharding import Shares, in_order
+from stele.retrieval.dense.vector_files import FILES, Layout, blocks, encode_part, join_parts, tidy, unit
+
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
+
+Passages = Iterable[Passage]
+
+
+class Pool:
+    """The pool `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
+
+    `passages()` reads it from its beginning. `key` says what the vectors are made from, and `normalize` that they are
+    scaled to length 1.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        passages: Callable[[], Passages],
+        encoder: Encoder,
+        team: Team,
+        *,
+        key: str,
+        normalize: bool = False,
+        kept: Path | None = None,
+    ) -> None:
+        self.name, self.folder, self.passages, self.kept = name, folder, passages, kept
+        self.encoder, self.team = encoder, team
+        dtype = "float16" if encoder.spec.precision == "bfloat16" else "float32"
+        self.layout = Layout(encoder.dimension, dtype, normalize, key)
+        several = [folder / f"part-{rank}-of-{team.world}" for rank in range(team.world)]
+        self.parts = several if team.world > 1 else [kept or folder]
+        self.part = self.parts[team.rank]
+        self._shares = self._new_shares()
+        self.rows = self.size = 0  # passages of this process, and of all
+
+    def encode(self, expected: int | None, watch: Callable[[Passages], Passages] = iter) -> None:
+        """Encodes what is not there yet. `watch` sees all passages where this process's part is not finished."""
+        if self.team.first:
+            self._drop_other_divisions()
+        with bar(expected, f"encode pool {self.name}", "passages") as shown:
+
+            def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
+                for ids, vectors in self.encoder.encode_stream(items, "passage"):
+                    yield ids, vectors
+                    shown.update(self._shares.read - shown.n)
+
+            self.rows = encode_part(self.part, self._shares.own(self._items(watch)), encode, self.layout)
+            shown.update(self._shares.read - shown.n)  # what others own of the end
+        self.size = self.team.total(self.rows)
+        if self.size == 0:
+            raise SteleError(f"pool {self.name}: there is no passage in it")
+        if self.team.first:
+            self._refuse_double_ids()
+
+    def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
+        """The k best passages of each query, of the whole pool in the first process; `seen` is told of rows gone by."""
+        best = TopK(vectors, min(k, self.size), self.encoder.device)
+        for block, ids in blocks(self.part):
+            best.add(block, ids)
+            seen(len(block))
+        for found in self.team.gather(best.found()):
+            best.join(found)
+        return best
+
+    def put_away(self) -> None:
+        """Leaves of the pool what is to be kept, once all processes have done with it."""
+        several = self.team.world > 1
+        if self.kept and self.team.first:
+            if several:
+                join_parts(self.parts, in_order(self._owners(), self._shares.window), self.layout, self.kept)
+            else:
+                tidy(self.kept)
+        self.team.wait()
+        if several:  # each removes its own: on a network's file system a folder with open files stays
+            shutil.rmtree(self.part)
+            self.team.wait()
+        if self.team.first and self.folder.exists():
+            shutil.rmtree(self.folder)
+
+    def vectors(self) -> np.ndarray:
+        """All vectors [n, d] of the pool in the order of its passages, float32; in all processes the same bytes."""
+        parts = [np.load(part / "vectors.npy", mmap_mode="r") for part in self.parts]
+        windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
+        return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
+
+    def query_vectors(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors [n, d] of queries, in all processes the same bytes: each encodes its windows, and all get all."""
+        shares = self._new_shares()
+        own = [row for row, _ in shares.own(enumerate(texts))]
+        vectors = np.empty((len(texts), self.encoder.dimension), np.float32)
+        if own:
+            vectors[own] = self.encoder.encode([texts[row] for row in own], "query")
+        for number, owner in enumerate(shares.owners):
+            self.team.spread(vectors[number * shares.window : (number + 1) * shares.window], owner)
+        return unit(vectors) if self.layout.normalize else vectors
+
+    def _items(self, watch: Callable[[Passages], Passages] = iter) -> Iterator[tuple[str, Any]]:
+        spec = self.encoder.spec
+        return ((p.id, spec.passage(p.title, p.text)) for p in watch(self.passages()))
+
+    def _new_shares(self) -> Shares:
+        return Shares(self.team.rank, self.team.world, self.encoder.window)
+
+    def _owners(self) -> list[int]:
+        """Which process has which window; the passages are read again where this one had no need to read them."""
+        if not self._shares.whole:
+            self._shares = self._new_shares()
+            for _ in self._shares.own(self._items()):
+                pass
+        return self._shares.owners
+
+    def _drop_other_divisions(self) -> None:
+        """Removes the vectors that another number of processes left; what else lies in the folder stays."""
+        for left in self.folder.glob("part-*-of-*"):
+            if left not in self.parts:
+                shutil.rmtree(left)
+        if self.team.world > 1:
+            for name in FILES:
+                (self.folder / name).unlink(missing_ok=True)
+
+    def _refuse_double_ids(self) -> None:
+        """An id that is there twice, in whichever parts, is an error that says where."""
+        ids = [np.load(part / "ids.npy", mmap_mode="r") for part in self.parts]
+        ordered = np.concatenate(ids)
+        ordered.sort()
+        again = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(again):
+            name, windows = again[0], in_order(self._owners(), self._shares.window)
+            whole = np.concatenate([ids[owner][rows] for owner, rows in windows])
+            first, second = (np.flatnonzero(whole == name) + 1)[:2]
+            places = f"passages {first} and {second} of {self.size}"
+            raise SteleError(f"pool {self.name}: passage id {name.decode()!r} is there twice ({places})")

@@ -1,0 +1,196 @@
+"""Passages as vectors on disk, written as they come, so that a killed job goes on where it was.
+
+One process's part of a pool, which alone has it whole. `vectors.npy` [n, d] and `ids.txt` (one a line) grow together;
+`progress.json`, replaced after each block has reached the disk, says how much of them counts, and what it was made
+from. In the end `ids.npy` has the ids too.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stele.artifacts.integrity import file_problem
+from stele.errors import SteleError
+from stele.files.atomic import atomic_write_json, file_facts
+
+HEADER = 128  # bytes before the first vector
+FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
+READ_ROWS = 32_768
+UNTOUCHED = {"rows": 0, "names_size": 0, "finished": False}
+
+logger = logging.getLogger(__name__)
+
+
+class Layout(NamedTuple):
+    """How vectors are kept: length, "float32" or "float16", scaled to length 1 or not, and a key of what they are."""
+
+    dimension: int
+    dtype: str
+    normalize: bool
+    key: str
+
+
+Encode = Callable[[Iterable[tuple[str, Any]]], Iterator[tuple[list[str], np.ndarray]]]
+
+
+def encode_part(folder: Path, items: Iterable[tuple[str, Any]], encode: Encode, layout: Layout) -> int:
+    """Encodes (id, text) items into `folder`, going on after what is already there; returns the number of passages.
+
+    `encode(items)` yields (ids, vectors) in the order of the items, block by block; blocks do not influence each other.
+    What another encoder or other data left in the folder is written over.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    done = _progress(folder, layout.key)
+    if problem := _damage(folder, done):
+        logger.warning("%s: encoded anew", problem)
+        done = UNTOUCHED
+    if done["finished"]:
+        return done["rows"]
+    rows, names_size = done["rows"], done["names_size"]
+    width = np.dtype(layout.dtype).itemsize * layout.dimension
+    start = HEADER + rows * width
+    with _grown(folder / "vectors.npy", start) as vectors, _grown(folder / "ids.txt", names_size) as names:
+        for ids, block in encode(islice(iter(items), rows, None)):
+            vectors.write(_stored(ids, block, layout).tobytes())
+            names.write("".join(f"{name}\n" for name in ids).encode("utf-8"))
+            for handle in (vectors, names):
+                handle.flush()
+                os.fsync(handle.fileno())
+            rows, names_size = rows + len(ids), names.tell()
+            _save_progress(folder, layout.key, rows, names_size, finished=False)
+        vectors.seek(0)
+        vectors.write(_header((rows, layout.dimension), layout.dtype))
+        vectors.flush()
+        os.fsync(vectors.fileno())
+    _write_ids(folder, rows)
+    _save_progress(folder, layout.key, rows, names_size, finished=True)
+    return rows
+
+
+def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yields (vectors [m, d], ids [m] of bytes) of a finished part; the file is mapped, not loaded."""
+    vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+    ids = np.load(folder / "ids.npy", mmap_mode="r")
+    for start in range(0, len(vectors), READ_ROWS):
+        yield vectors[start : start + READ_ROWS], np.array(ids[start : start + READ_ROWS])
+
+
+def tidy(folder: Path) -> None:
+    """Leaves of a finished part only what is worth keeping: vectors.npy, ids.npy, and progress.json with their digests.
+
+    They are kept for whoever reads them, and a later job that takes them up must notice damage.
+    """
+    progress = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+    outputs = {name: file_facts(folder / name) for name in ("vectors.npy", "ids.npy")}
+    atomic_write_json(folder / "progress.json", {**progress, "outputs": outputs})
+    (folder / "ids.txt").unlink(missing_ok=True)
+
+
+def _damage(folder: Path, done: Mapping[str, Any]) -> str | None:
+    """What is wrong with a part that was put away; all of it is read, which is quick beside encoding it."""
+    for name, facts in done.get("outputs", {}).items():
+        if problem := file_problem(folder / name, facts, 0, whole=True, key=""):
+            return f"{folder / name}: {problem}"
+    return None
+
+
+def is_tidy(folder: Path, key: str) -> bool:
+    """Whether a folder holds the finished part of that key, tidied."""
+    whole = (folder / "ids.npy").exists() and not (folder / "ids.txt").exists()
+    return whole and _progress(folder, key)["finished"]
+
+
+def _progress(folder: Path, key: str) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        found = {}
+    return found if found.get("key") == key else UNTOUCHED
+
+
+def _save_progress(folder: Path, key: str, rows: int, names_size: int, finished: bool) -> None:
+    facts = {"key": key, "rows": rows, "names_size": names_size, "finished": finished}
+    atomic_write_json(folder / "progress.json", facts)
+
+
+def _stored(ids: list[str], block: np.ndarray, layout: Layout) -> np.ndarray:
+    """The block as it is kept; a vector that is not finite is an error that names its passage."""
+    with np.errstate(over="ignore"):  # what does not fit is refused below
+        stored = np.ascontiguousarray(unit(block) if layout.normalize else block, dtype=layout.dtype)
+    finite = np.isfinite(stored).all(axis=1)
+    if not finite.all():
+        bad = ids[int(np.argmin(finite))]
+        raise SteleError(f"passage {bad!r}: its vector is not finite as {layout.dtype}; use precision: float32")
+    return stored
+
+
+def _grown(path: Path, size: int):
+    """Opens a file for writing at `size`; what lies beyond (a block that was not finished) is dropped."""
+    path.touch()
+    handle = open(path, "r+b")  # noqa: SIM115 - the caller closes it
+    handle.truncate(size)
+    handle.seek(size)
+    return handle
+
+
+def _header(shape: tuple[int, int], dtype: str) -> bytes:
+    """The header of a .npy file, always of the same length, so that it can be written last."""
+    text = f"{{'descr': '{np.dtype(dtype).str}', 'fortran_order': False, 'shape': {shape}, }}"
+    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
+
+
+def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layout: Layout, folder: Path) -> None:
+    """One folder, as one process would have left it after `tidy`, from finished parts.
+
+    `windows` says, in the order of the passages, which part has the next ones, and where. Memory is bounded by them.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    vectors, ids = ([np.load(part / name, mmap_mode="r") for part in parts] for name in ("vectors.npy", "ids.npy"))
+    rows = sum(map(len, ids))
+    table, written = _table(folder / "ids.npy", rows, max(names.dtype.itemsize for names in ids)), 0
+    with open(folder / "vectors.npy", "wb") as handle:
+        handle.write(_header((rows, layout.dimension), layout.dtype))
+        for part, window in windows:
+            names = ids[part][window]
+            table[written : written + len(names)] = names
+            written += len(names)
+            handle.write(vectors[part][window].tobytes())
+        handle.flush()
+        os.fsync(handle.fileno())
+    table.flush()
+    names_size = sum(_progress(part, layout.key)["names_size"] for part in parts)
+    _save_progress(folder, layout.key, rows, names_size, finished=True)
+    tidy(folder)
+
+
+def _write_ids(folder: Path, rows: int) -> None:
+    """`ids.npy` (fixed width, UTF-8) from `ids.txt`."""
+    with open(folder / "ids.txt", "rb") as handle:
+        width = max((len(line) - 1 for line in handle), default=1)
+    table = _table(folder / "ids.npy", rows, width)
+    with open(folder / "ids.txt", "rb") as handle:
+        for start in range(0, rows, READ_ROWS):
+            part = [line[:-1] for line in islice(handle, READ_ROWS)]
+            table[start : start + len(part)] = part
+    table.flush()
+
+
+def _table(path: Path, rows: int, width: int) -> np.memmap:
+    """An empty file of ids, mapped."""
+    return np.lib.format.open_memmap(path, mode="w+", dtype=f"S{width}", shape=(rows,))
+
+
+def unit(block: np.ndarray) -> np.ndarray:
+    """Rows scaled to length 1; a zero row stays zero."""
+    norms = np.linalg.norm(block, axis=1, keepdims=True)
+    return block / np.where(norms > 0, norms, 1.0)

@@ -1,0 +1,116 @@
+"""BM25 by Anserini: Lucene itself, with its analyzer of a language, run by Java on a fat jar of the user's.
+
+What Mr. TyDi's published baseline was made with. Differences from ours (bm25_search.py): Lucene's analyzers, lengths in
+one byte, and runs as Anserini writes them, scores to four decimals and, among equal ones, the lowest id first.
+Written for Anserini 0.25 (Java 11 and later); from 0.35 on it wants Java 21.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from stele.artifacts.runs.trec import read_run
+from stele.benchmarks.types import Query
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory, atomic_write_json
+
+PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
+TAIL = 5  # lines of Java's that an error shows
+
+Parameters = tuple[float, float]  # k1, b
+Hits = list[tuple[str, float]]
+
+
+def find_jar(folder: Path) -> Path:
+    """The fat jar in a folder."""
+    found = sorted(folder.rglob("*fatjar.jar"))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise SteleError(f"{folder}: want one fat jar of Anserini (anserini-VERSION-fatjar.jar), found {names}")
+    return found[0]
+
+
+class Anserini:
+    """Anserini's indexer and searcher for one language."""
+
+    def __init__(self, jar: Path, language: str, threads: int) -> None:
+        if not shutil.which("java"):
+            raise SteleError("Anserini needs Java 11 or later on PATH (apt-get install default-jre-headless)")
+        self.jar, self.language, self.threads = jar, language, threads
+
+    def write_index(self, folder: Path, items: Iterable[tuple[str, str]]) -> int:
+        """Indexes (id, text) items into `folder`/lucene unless that is done; returns their number."""
+        finished = folder / "passages.json"
+        if finished.exists():
+            return json.loads(finished.read_text(encoding="utf-8"))
+        with atomic_directory(folder / "lucene") as index, atomic_directory(folder / "collection") as collection:
+            with open(collection / "passages.jsonl", "w", encoding="utf-8") as handle:
+                lines = (json.dumps({"id": name, "contents": text}, ensure_ascii=False) for name, text in items)
+                total = sum(1 for line in lines if handle.write(f"{line}\n"))
+            said = self._java(
+                "index.IndexCollection",
+                *("-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"),
+                *("-input", str(collection), "-index", str(index), "-threads", str(self.threads)),
+            )
+            if f"{total} documents indexed" not in said:  # its exit status is 0, come what may
+                raise SteleError(f"Anserini did not index {total} passages: {_tail(said)}")
+        shutil.rmtree(folder / "collection")
+        atomic_write_json(finished, total)
+        return total
+
+    def search(
+        self, folder: Path, queries: Sequence[Query], grid: Sequence[Parameters], depth: int
+    ) -> Iterator[tuple[Parameters, list[Hits]]]:
+        """The hits of some queries with each (k1, b); one start of Java a k1."""
+        for k1, pairs in groupby(sorted(grid), key=lambda own: own[0]):
+            values = [b for _, b in pairs]
+            with atomic_directory(folder / "runs") as runs:
+                lines = (f"{number}\t{' '.join(query.text.split())}\n" for number, query in enumerate(queries))
+                (runs / "topics.tsv").write_text("".join(lines), encoding="utf-8")
+                said = self._java(
+                    "search.SearchCollection",
+                    *("-index", str(folder / "lucene"), "-topics", str(runs / "topics.tsv")),
+                    *("-topicReader", "TsvString", "-output", str(runs / "run"), "-hits", str(depth)),
+                    *("-threads", str(self.threads), "-bm25", "-bm25.k1", str(k1), "-bm25.b", *map(str, values)),
+                )
+                for b in values:
+                    # with several parameters their values stand in the name
+                    path = runs / ("run" if len(values) == 1 else f"run_bm25(k1={float(k1)},b={float(b)})_default")
+                    if not path.exists():
+                        raise SteleError(f"Anserini wrote no run for k1 {k1}, b {b}: {_tail(said)}")
+                    yield (k1, b), _hits(path, len(queries))
+
+    def _java(self, command: str, *arguments: str) -> str:
+        """Runs a command of Anserini's and returns what it says; it ends with this process."""
+        line = ["java", "-cp", str(self.jar), f"io.anserini.{command}", *arguments, "-language", self.language]
+        done = subprocess.run(line, capture_output=True, text=True, errors="replace", preexec_fn=_end_with_parent)
+        said = done.stdout + done.stderr
+        if done.returncode:
+            raise SteleError(f"{' '.join(line[:4])} failed ({done.returncode}): {_tail(said)}")
+        return said
+
+
+def _hits(path: Path, queries: int) -> list[Hits]:
+    """The hits by query number; none for a query that found nothing."""
+    if not path.stat().st_size:
+        return [[] for _ in range(queries)]
+    run = read_run(path)
+    return [run.hits(str(number)) if str(number) in run else [] for number in range(queries)]
+
+
+def _tail(said: str) -> str:
+    return " | ".join(line.strip() for line in said.strip().splitlines()[-TAIL:])
+
+
+def _end_with_parent() -> None:
+    """In the child, before Java starts: it is killed when its parent is, so that no orphan goes on writing."""
+    if os.uname().sysname == "Linux":
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)

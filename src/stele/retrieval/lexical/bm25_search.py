@@ -1,0 +1,133 @@
+"""BM25 as Lucene defines it, over an index in blocks, by bm25s; and the choice of k1 and b.
+
+    score(q, d) = sum over the terms t of q of  idf(t) * f(t, d) / (f(t, d) + k1 * (1 - b + b * |d| / mean |d|))
+    idf(t)      = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
+
+(Kamphuis et al. 2020, "Which BM25 do you mean?", the accurate variant of Lucene; a term that a query repeats counts as
+often.) Lucene itself keeps a passage's length in one byte: up to 40 terms exactly, of longer ones what is above 24 to
+four significant bits, rounded down; and it sums in float32. Here lengths are exact, and sums in float64 are rounded to
+float32 at the end. Among equal scores the highest id comes first, the canonical order of runs, so that a run does not
+depend on the blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from stele.retrieval.lexical.bm25_index import Block, Statistics, read_blocks
+
+EXTRA = 28  # passages beyond k that bm25s is asked for, to see whether equal scores were cut off
+CUT = 100  # of the MRR that parameters are chosen by
+DIGITS = 4  # of that MRR, as trec_eval prints it; among equals the least k1 wins, then the least b
+
+Hits = list[tuple[str, float]]
+Parameters = tuple[float, float]  # k1, b
+
+
+def weights(block: Block, pool: Statistics, parameters: Parameters) -> np.ndarray:
+    """What each occurrence of a block adds to a score, float64 [n]."""
+    k1, b = parameters
+    idf = np.log1p((pool.passages - pool.frequencies + 0.5) / (pool.frequencies + 0.5))
+    norm = k1 * (1 - b + b * block.lengths / pool.length)
+    return np.repeat(idf, np.diff(block.indptr)) * block.counts / (block.counts + norm[block.passages])
+
+
+class TopK:
+    """The k best passages of each query so far, those that share the last one's score included.
+
+    queries: the numbers of each one's terms, with repetitions. `add` takes the blocks of a pool in their order.
+    """
+
+    def __init__(self, queries: Sequence[Sequence[int]], k: int, pool: Statistics, parameters: Parameters) -> None:
+        self.k, self.pool, self.parameters, self.start = k, pool, parameters, 0
+        # a query none of whose terms occurs finds nothing
+        self.queries = {n: [t for t in own if pool.frequencies[t]] for n, own in enumerate(queries)}
+        self.scores = [np.empty(0, np.float32)] * len(queries)
+        self.rows = [np.empty(0, np.int64)] * len(queries)
+
+    def add(self, block: Block, threads: int = 1) -> None:
+        """Takes in the next block."""
+        size, engine = len(block.lengths), _engine()
+        engine.unique_token_ids_set = range(len(self.pool.frequencies))
+        engine.scores = {
+            "data": weights(block, self.pool, self.parameters),
+            "indices": block.passages,
+            "indptr": block.indptr,
+            "num_docs": size,
+        }
+        asked = {n: own for n, own in self.queries.items() if own}
+        if asked:
+            k = min(self.k + EXTRA, size)
+            found = engine.retrieve(list(asked.values()), k=k, n_threads=threads, show_progress=False)
+            for (number, terms), rows, scores in zip(asked.items(), found.documents, found.scores, strict=True):
+                single = scores.astype(np.float32)
+                if k < size and single[-1] > 0 and single[-1] == single[self.k - 1]:
+                    # more passages may share the score of the k-th than were asked for
+                    single = engine.get_scores_from_ids(terms).astype(np.float32)
+                    rows = np.arange(size)
+                self._merge(number, single, rows + self.start)
+        self.start += size
+
+    def _merge(self, query: int, scores: np.ndarray, rows: np.ndarray) -> None:
+        positive = scores > 0
+        scores = np.concatenate([self.scores[query], scores[positive]])
+        rows = np.concatenate([self.rows[query], rows[positive]])
+        if len(scores) > self.k:
+            kept = scores >= np.partition(scores, -self.k)[-self.k]
+            scores, rows = scores[kept], rows[kept]
+        self.scores[query], self.rows[query] = scores, rows
+
+    def ranked(self, query: int, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, scores) of a query's k best passages in canonical order; `ids` are those of the whole pool."""
+        order = np.lexsort((ids[self.rows[query]], self.scores[query]))[::-1][: self.k]
+        return self.rows[query][order], self.scores[query][order]
+
+
+@cache
+def _engine():
+    """bm25s's searcher, compiled once a process; the index that it searches is set block by block."""
+    from bm25s import BM25
+
+    engine = BM25(method="lucene", dtype="float64", backend="numba")
+    engine.nonoccurrence_array = None  # of other variants than Lucene's
+    return engine
+
+
+def search(
+    folder: Path,
+    ids: np.ndarray,
+    queries: Sequence[Sequence[int]],
+    k: int,
+    pool: Statistics,
+    parameters: Parameters,
+    threads: int = 1,
+) -> list[Hits]:
+    """The k best passages of each query with their scores, best first; `ids` are those of the index in `folder`."""
+    best = TopK(queries, k, pool, parameters)
+    for block in read_blocks(folder):
+        best.add(block, threads)
+    found = [best.ranked(number, ids) for number in range(len(queries))]
+    return [[(ids[row].decode(), float(score)) for row, score in zip(*one, strict=True)] for one in found]
+
+
+def reciprocal_rank(hits: Hits, relevant: Iterable[str]) -> float:
+    """1 / the rank of the first relevant passage, 0 when none is found.
+
+    >>> reciprocal_rank([("b", 2.0), ("a", 1.0)], {"a"})
+    0.5
+    """
+    wanted = set(relevant)
+    return next((1 / rank for rank, (name, _) in enumerate(hits, 1) if name in wanted), 0.0)
+
+
+def choose(found: Mapping[Parameters, float]) -> Parameters:
+    """The parameters with the highest MRR.
+
+    >>> choose({(0.9, 0.4): 0.25, (0.1, 0.4): 0.25001, (0.1, 0.5): 0.2})
+    (0.1, 0.4)
+    """
+    return max(found, key=lambda own: (round(found[own], DIGITS), -own[0], -own[1]))

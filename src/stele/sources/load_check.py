@@ -1,0 +1,182 @@
+"""Looking at a checkpoint before it is used: nothing in it may ask for code, and it must load and give vectors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.catalogue.hub import CONFIG, MODULES, VOCABULARY, WEIGHTS
+from stele.errors import SteleError
+from stele.files import reading
+from stele.files.paths import relative
+
+_LAYER = re.compile(r"^(.+?)\.(\d+)\.")  # what stands before a layer's number, and the number
+TEXTS = ("What is a stele?", "Стела — камень с текстом.", "نص على حجر", "石碑上的文字")  # several scripts
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file of a checkpoint; a damaged one is an error that names it."""
+    return reading.read_json(path, advice="fetch it again")
+
+
+def read_weight_map(index: Path) -> dict[str, str]:
+    """Tensor -> the file of weights that holds it, below the folder of an index; every name is checked."""
+    listed = read_json(index)
+    names = listed.get("weight_map") if isinstance(listed, Mapping) else None
+    if not isinstance(names, Mapping) or not names:
+        raise SteleError(f"{index}: no weight_map in it (want tensor -> file); fetch it again")
+    return {tensor: relative(name, str(index)) for tensor, name in names.items()}
+
+
+def read_module_list(path: Path) -> list[Mapping[str, Any]]:
+    """The modules of a sentence-transformers folder, as its modules.json lists them."""
+    listed = read_json(path)
+    if not isinstance(listed, list) or not all(isinstance(module, Mapping) for module in listed):
+        raise SteleError(f"{path}: want a list of modules, each with type and path; fetch it again")
+    return listed
+
+
+def refuse_code(folder: Path) -> None:
+    """Refuses checkpoints that bring code of their own (auto_map, modules from elsewhere)."""
+    for name in (CONFIG, "tokenizer_config.json"):
+        for path in sorted(folder.rglob(name)):
+            settings = read_json(path)
+            if isinstance(settings, Mapping) and settings.get("auto_map"):
+                raise SteleError(
+                    f"{path}: asks for code of its own (auto_map), and Stele never runs a checkpoint's code; "
+                    "use a model that transformers itself knows"
+                )
+    if (folder / MODULES).is_file():
+        for module in read_module_list(folder / MODULES):
+            kind = str(module.get("type", ""))
+            if not kind.startswith("sentence_transformers."):
+                raise SteleError(f"{folder / MODULES}: module {kind!r} is code of its own; Stele never runs it")
+
+
+def model_folders(folder: Path) -> list[Path]:
+    """The folders of a checkpoint that hold a transformer: itself, a module of sentence-transformers, or two towers."""
+    found = []
+    for path in sorted(folder.rglob(CONFIG)):
+        settings = read_json(path)
+        if isinstance(settings, Mapping) and settings.get("model_type"):
+            found.append(path.parent)
+    return found
+
+
+def prove(folder: Path) -> dict[str, Any]:
+    """Loads tokenizer and model of a folder once and embeds a few texts; returns what they are.
+
+    Only a pooler may lack weights (masked language models have none): `new` names what starts at random then.
+
+    Raises:
+        SteleError: no tokenizer, weights missing for parts of the model, ids beyond the vocabulary, NaN.
+    """
+    present = {path.name for path in folder.iterdir()}
+    if not present & set(VOCABULARY):
+        raise SteleError(f"{folder}: no tokenizer (none of {', '.join(VOCABULARY)})")
+    if not present & set(WEIGHTS[:2]):
+        raise SteleError(f"{folder}: no weights (none of {', '.join(WEIGHTS)})")
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()  # heads that are not loaded are not worth a warning here
+    transformers_logging.disable_progress_bar()
+    local = {"local_files_only": True, "trust_remote_code": False}
+    check_sizes(folder)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **local)
+        model, report = AutoModel.from_pretrained(
+            folder, use_safetensors=True, output_loading_info=True, dtype=torch.float32, **local
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError) as error:
+        raise SteleError(f"{folder}: does not load ({str(error).strip().splitlines()[0][:300]})") from None
+    new = sorted(name for name in report["missing_keys"] if "position_ids" not in name)
+    missing = [name for name in new if "pooler" not in name]
+    if missing or report.get("mismatched_keys"):
+        named = ", ".join(sorted(map(str, missing or report["mismatched_keys"]))[:4])
+        raise SteleError(f"{folder}: the weights do not fit config.json; missing or of another shape: {named}")
+    if unread := layers_left_out(report["unexpected_keys"], model.state_dict()):
+        raise SteleError(
+            f"{folder}: config.json asks for fewer layers than the weights have, which leaves out "
+            f"{', '.join(unread[:4])}; mend config.json (num_hidden_layers is {model.config.num_hidden_layers}), or "
+            "read an inner layer of the whole model (`encoding: {layer: N}`)"
+        )
+    rows = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > rows:
+        raise SteleError(
+            f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; they do not belong together"
+        )
+    batch = tokenizer(list(TEXTS), padding=True, truncation=True, max_length=32, return_tensors="pt")
+    with torch.no_grad():
+        vectors = model.eval()(**batch).last_hidden_state
+    if not torch.isfinite(vectors).all():
+        raise SteleError(f"{folder}: gives values that are no numbers (NaN or infinite); the weights are damaged")
+    return {
+        "model_type": model.config.model_type,
+        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "dimension": vectors.shape[-1],
+        "vocabulary": len(tokenizer),
+        "new": new,
+    }
+
+
+def check_sizes(folder: Path) -> None:
+    """Refuses a config.json that asks for far more numbers than the weights hold, before memory is taken for them.
+
+    All of a model but a pooler has to be in its weights. Less than twice as much is let through: loading then names
+    what is missing.
+    """
+    import torch
+    from safetensors import SafetensorError, safe_open
+    from transformers import AutoConfig, AutoModel
+
+    held, tensors = 0, 0
+    for index in sorted(folder.glob("*.safetensors.index.json")):
+        for shard in sorted(set(read_weight_map(index).values())):
+            if not (folder / shard).is_file():
+                raise SteleError(f"{index}: names {shard}, which is not there; fetch it again")
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            with safe_open(path, framework="pt") as weights:
+                for name in weights.keys():  # noqa: SIM118 (no mapping)
+                    held += math.prod(weights.get_slice(name).get_shape())
+                    tensors += 1
+        except (SafetensorError, OSError) as error:
+            raise SteleError(f"{path}: not a readable safetensors file ({error}); fetch it again") from None
+    try:
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        layers = getattr(config, "num_hidden_layers", 1)
+        if not 1 <= layers <= tensors:
+            raise SteleError(f"{folder / CONFIG}: num_hidden_layers is {layers}, the weights are {tensors} tensors")
+        with torch.device("meta"):  # shapes alone
+            model = AutoModel.from_config(config, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError, ArithmeticError):
+        return  # loading it says what is wrong
+    asked = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
+    if asked > 2 * held:
+        sizes = {key: value for key, value in config.to_dict().items() if key.endswith("_size") and value}
+        raise SteleError(
+            f"{folder / CONFIG}: asks for {asked:,} numbers, the weights hold {held:,}; they do not belong together "
+            f"({', '.join(f'{key} {value}' for key, value in sorted(sizes.items()))})"
+        )
+
+
+def layers_left_out(unread: Iterable[str], model: Iterable[str]) -> list[str]:
+    """The numbered layers of which weights were not read and the model has nothing at all; heads of tasks have none.
+
+    >>> layers_left_out(["bert.encoder.layer.5.output.bias", "cls.bias"], ["encoder.layer.0.output.bias"])
+    ['encoder.layer.5']
+    """
+    have = list(model)
+    stems = {match[1] for name in have if (match := _LAYER.search(name))}
+    found = set()
+    for name in unread:
+        match = _LAYER.search(name)
+        own = next((stem for stem in stems if match and f".{match[1]}".endswith(f".{stem}")), None)
+        if own and not any(other.startswith(f"{own}.{match[2]}.") for other in have):
+            found.add((own, int(match[2])))
+    return [f"{stem}.{number}" for stem, number in sorted(found)]

@@ -1,0 +1,221 @@
+"""Where a file comes from: mirrors in their order, then the network, each checked alike.
+
+A mirror is a folder or an http(s) address; the file of https://HOST/PATH lies at {mirror}/HOST/PATH.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from stele.catalogue.datasets import mirror_path
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.sources.beginning import Beginning, Local, Remote
+from stele.sources.fetch import Absent, Failed, Policy, fetch
+from stele.sources.manifest import Manifest
+from stele.sources.partial_download import finished
+from stele.sources.verify import ALGORITHMS, Mismatch, check, digests, read_checksums
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Got:
+    """A file that was had: where it lies, its digest, by what it was verified, and from where it came."""
+
+    path: Path
+    url: str
+    sha256: str
+    bytes: int
+    verified: str  # manifest | catalogue | published list | hub | nothing
+    origin: str  # mirror | network
+    beginning: Mapping[str, Any] | None = None  # of a file that was cut: what was read of it, and what it holds
+
+
+@dataclass(frozen=True)
+class Places:
+    """Everything that decides where files come from. With a manifest only what was generated is ever taken."""
+
+    mirrors: Sequence[str] = ()
+    offline: bool = False
+    manifest: Manifest | None = None
+    state: Path = Path("state")
+    policy: Policy = field(default_factory=Policy)
+    own: str = "give a copy of your own"  # the way out that needs no mirror
+
+    def get(self, file: Mapping[str, Any], what: str, *, optional: bool = False) -> Got | None:
+        """Has one file of the catalogue (path, url, alternatives, sha256...); `what` names it in errors.
+
+        With `optional`, None when every place that was asked says that there is no such file, or the list of checksums
+        that upstream publishes does not have it.
+        """
+        try:
+            expected, verified = self._expected(file, what)
+        except Absent:
+            if optional:
+                return None
+            raise
+        if self.manifest is not None and expected is None:
+            if optional:
+                return None
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file['url']}")
+        reasons, absent = [], True
+        for place, url, address in self._addresses(file):
+            try:
+                return self._take(place, url, address, self._target(url), expected or {}, verified)
+            except Absent as error:
+                reasons.append(str(error))
+            except (Failed, Mismatch) as error:
+                reasons.append(str(error))
+                absent = False
+            log.info("%s; looking elsewhere", reasons[-1])
+        if optional and absent:
+            return None
+        raise SteleError(self._explain(file, what, reasons))
+
+    def begin(self, file: Mapping[str, Any], what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> Got:
+        """Has what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says what.
+
+        Digests are of whole files, so nothing vouches for the bytes but the place they come from; of a generated file
+        the size is compared.
+        """
+        expected = self.manifest.expected(file["url"]) if self.manifest is not None else None
+        if self.manifest is not None and expected is None:
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file['url']}")
+        reasons = []
+        for place, url, address in self._addresses(file):
+            part = self._target(url)
+            target = part.with_name(f"beginning-{part.name}")
+            part.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                pieces = Local(Path(address)) if place == "folder" else Remote(address, part, self.policy)
+                made = use(beginning := Beginning(pieces), target)
+                if expected is not None and pieces.whole not in (None, expected["bytes"]):
+                    raise Mismatch(f"{address}: has {pieces.whole:,} bytes, the manifest says {expected['bytes']:,}")
+            except (Absent, Failed, Mismatch) as error:
+                reasons.append(str(error))
+                log.info("%s; looking elsewhere", error)
+                continue
+            facts = {**made, **beginning.facts()}
+            origin = "network" if place == "network" else "mirror"
+            return Got(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
+        raise SteleError(self._explain(file, what, reasons))
+
+    def _target(self, url: str) -> Path:
+        end = url.rpartition("/")[2][-80:]  # to be recognised by; the digest tells one from another
+        return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
+
+    def _expected(self, file: Mapping[str, Any], what: str) -> tuple[dict[str, Any] | None, str]:
+        """Size and digests that a file must have, and who says so."""
+        if self.manifest is not None:
+            return self.manifest.expected(file["url"]), "manifest"
+        expected = {key: file[key] for key in ("bytes", *ALGORITHMS) if key in file}
+        if any(key in expected for key in ALGORITHMS):
+            return expected, "catalogue"
+        if "checksums" in file:
+            sums = file["checksums"]
+            got = self.get(sums, f"{what} (checksums)", optional=True)
+            if got is not None:
+                name = file["url"].rpartition("/")[2]
+                listed = read_checksums(got.path)
+                got.path.unlink()  # small, and another run should see a mended one
+                if name not in listed:
+                    raise Absent(f"{sums['url']}: no checksum of {name} in it (it has {len(listed)} others)")
+                return {**expected, sums["algorithm"]: listed[name]}, "published list"
+            log.info("%s: no list of checksums at %s", what, sums["url"])
+        return expected, "nothing"
+
+    def _addresses(self, file: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+        """(kind of place, upstream address, where to look) in the order in which to look."""
+        upstream = [file["url"], *file.get("alternatives", ())]
+        for mirror in self.mirrors:
+            for url in upstream:
+                if mirror.startswith(("http://", "https://")):
+                    yield "http mirror", url, f"{mirror.rstrip('/')}/{quote(mirror_path(url))}"
+                else:
+                    yield "folder", url, str(Path(mirror, mirror_path(url)))
+        if not self.offline and self.manifest is None:
+            for url in upstream:
+                yield "network", url, url
+
+    def _take(
+        self, place: str, url: str, address: str, target: Path, expected: Mapping[str, Any], verified: str
+    ) -> Got:
+        origin = "network" if place == "network" else "mirror"
+        if place == "folder":
+            found = _copy(Path(address), target, expected)
+            return Got(target, url, found, target.stat().st_size, verified, origin)
+        found = finished(target, expected) or fetch(address, target, expected, self.policy)
+        if verified == "nothing" and "sha256" in found["published"]:
+            verified = "hub"
+        return Got(target, url, found["sha256"], found["bytes"], verified, origin)
+
+    def _explain(self, file: Mapping[str, Any], what: str, reasons: Sequence[str]) -> str:
+        """Why a file could not be had and the ways out."""
+        if self.manifest is not None:
+            return "\n".join(
+                [f"{what}: a generated file is missing or damaged; remove {self.manifest.path} and run again", *reasons]
+            )
+        tried = [f"  tried: {reason}" for reason in reasons]
+        if self.offline:
+            tried.append(f"  offline: {file['url']} was not asked (offline: true)")
+        return "\n".join(
+            [
+                f"{what}: could not be had from {file['url']}",
+                *tried,
+                f"  ways out: put it into a folder as {mirror_path(file['url'])} and name the folder in config.yaml "
+                f"(mirrors: [FOLDER]), or {self.own}",
+            ]
+        )
+
+
+def _copy(source: Path, target: Path, expected: Mapping[str, Any]) -> str:
+    """Copies a file out of a mirror folder and checks the copy; returns its sha256."""
+    if not source.is_file():
+        raise Absent(f"{source}: no such file")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".copy")
+    try:
+        shutil.copyfile(source, part)
+        found = check(part, expected, name=str(source))
+        with open(part, "rb") as handle:
+            os.fsync(handle.fileno())
+        os.replace(part, target)
+    except OSError as error:
+        raise Failed(f"{source}: cannot be copied ({error.strerror})") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return found
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags that say where files come from."""
+    parser.add_argument("--manifest", type=Path, help="of generated data: only these are taken, and checked by it")
+    parser.add_argument("--mirrors", nargs="*", default=[], metavar="M", help="folders or addresses with {host}/{path}")
+    parser.add_argument("--offline", action="store_true", help="ask mirrors only")
+    parser.add_argument("--state", type=Path, required=True, help="folder for downloads under way")
+    parser.add_argument(
+        "--attempts", type=arguments.whole, default=Policy.attempts, help="tries in a row without progress"
+    )
+    parser.add_argument("--backoff", type=arguments.number, default=Policy.base, help="seconds before the second try")
+
+
+def places_of(args: argparse.Namespace, own: str) -> Places:
+    """Where files come from, out of a command's flags; `own` tells the user how to bring a copy."""
+    return Places(
+        mirrors=args.mirrors,
+        offline=args.offline,
+        manifest=Manifest(args.manifest) if args.manifest else None,
+        state=args.state,
+        policy=Policy(attempts=args.attempts, base=args.backoff),
+        own=own,
+    )

@@ -1,0 +1,51 @@
+"""Best and second-best among our own numbers, on unrounded values, ties all marked; whatever the paper marks."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import Literal
+
+from stele.tables.cells.cell import Cell
+
+Rank = Literal["best", "second"]
+
+
+def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
+    """Address -> rank, for the measured cells of one table that stand at the top of what they can be compared with.
+
+    Compared are the rows of one line and column, within a group or over the table as its spec says. Averages are
+    compared only where they cover the same languages: the set that most rows have. One row alone is not marked, and of
+    two rows only the better one.
+    """
+    ranks: dict[str, Rank] = {}
+    for comparable in rivals(cells):
+        ranks |= _rank(comparable)
+    return ranks
+
+
+def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The measured cells of one table in sets that can be compared, in printed order."""
+    comparable = defaultdict(list)
+    for cell in cells:
+        if cell.measured and cell.direction != "none":
+            group = cell.group.key if cell.table.compare == "group" else ""
+            comparable[group, cell.line.key, cell.meant.key].append(cell)
+    return [_same_languages(own) for own in comparable.values()]
+
+
+def _same_languages(cells: list[Cell]) -> list[Cell]:
+    """The cells that cover the most common set of languages; of equally common sets, the larger."""
+    sets = Counter(frozenset(cell.found.languages) for cell in cells)
+    chosen = max(sets, key=lambda languages: (sets[languages], len(languages), sorted(languages)))
+    return [cell for cell in cells if frozenset(cell.found.languages) == chosen]
+
+
+def _rank(cells: list[Cell]) -> dict[str, Rank]:
+    if len(cells) < 2:
+        return {}
+    values = sorted({cell.found.value for cell in cells}, reverse=cells[0].direction == "higher")
+    ranks: dict[str, Rank] = {cell.address: "best" for cell in cells if cell.found.value == values[0]}
+    if len(cells) > 2 and len(values) > 1:
+        ranks |= {cell.address: "second" for cell in cells if cell.found.value == values[1]}
+    return ranks

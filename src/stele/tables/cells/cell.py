@@ -1,0 +1,239 @@
+"""Spec + context + results -> cells: each with its printed number, ours, its state, and why.
+
+Nothing here is stored: a cell's state follows from what the results folder holds at this moment, then from what the
+context knows. The order of the tests in `find` is the order of the answers' worth to a reader.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from stele.artifacts.records import GENERATED, STAND_IN, content_digest
+from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
+from stele.errors import SteleError
+from stele.papers.table import Table
+from stele.papers.table_parts import Column, Group, Line, Printed, Report, Row, Target
+from stele.papers.targets import Ask, ask, column_meant, groups_for_extra_rows, source_of
+from stele.tables.cells.context import Context
+
+NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that no paper's stand beside
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found for a cell: a state, why, and if measured the value (a fraction) and the languages in it.
+
+    `deviation` is the standard deviation over seeds, where the result averages several.
+    """
+
+    state: str
+    reason: str = ""
+    value: float | None = None
+    languages: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    deviation: float | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    `column` is where the paper prints it and `meant` where it belongs; they differ only where the paper exchanged two
+    columns. Our value is always that of `meant`.
+    """
+
+    table: Table
+    group: Group
+    row: Row
+    line: Line
+    column: Column
+    meant: Column
+    printed: Printed | None
+    extra: bool
+    ask: Ask | None
+    found: Found
+    seeds: tuple[str, ...] = ()  # whose mean it is, `pt0-ft1`; none: those of the configuration
+
+    @property
+    def address(self) -> str:
+        return f"{self.group.key}/{self.row.key}/{self.line.key}/{self.column.key}"
+
+    @property
+    def report(self) -> Report:
+        return self.meant.report or self.line.report or self.table.report
+
+    @property
+    def direction(self) -> str:
+        return self.meant.direction or self.line.direction or self.table.direction
+
+    @property
+    def measured(self) -> bool:
+        return self.found.state == "measured"
+
+    @property
+    def comparable(self) -> bool:
+        """Whether our number may be held against the paper's: not that of generated data or of a stand-in."""
+        return not NOT_THE_PAPERS & {*self.found.labels}
+
+    @property
+    def complete(self) -> bool:
+        """Whether our value covers all languages that the cell stands for."""
+        return self.measured and self.ask is not None and len(self.found.languages) == len(self.ask.languages)
+
+
+class Results:
+    """A folder of results, each file read once, damaged ones told apart from missing ones."""
+
+    def __init__(self, folder: Path | str):
+        self.folder = Path(folder)
+        self.read = cache(self._read)
+        self.digest = cache(content_digest)
+
+    def path(self, benchmark: str, model: str, setting: str) -> Path:
+        return self.folder / benchmark / model / f"{setting}.json"
+
+    def paths(self, result: tuple[str, str, str], seeds: Sequence[str] = ()) -> list[Path]:
+        """The files that a result is read from: the mean over the configuration's seeds, or a table's own seeds."""
+        path = self.path(*result)
+        return [path.with_suffix("") / f"{name}.json" for name in seeds] or [path]
+
+    def read_seeds(self, result: tuple[str, str, str], seeds: Sequence[str]) -> Result | SteleError | None:
+        """A result: the file that averages the configuration's seeds, or the mean over those that a table names.
+
+        An error or a missing file (None) of one seed is that of them all.
+        """
+        if not seeds:
+            return self.read(*result)
+        found = [self.read(*result, path) for path in self.paths(result, seeds)]
+        bad = [own for own in found if not isinstance(own, Result)]
+        return bad[0] if bad else mean_over_seeds(found)
+
+    def _read(self, benchmark: str, model: str, setting: str, path: Path | None = None) -> Result | SteleError | None:
+        """The result, the error that reading it gave, or None when there is no such file."""
+        path = path or self.path(benchmark, model, setting)
+        try:
+            result = read_result(path)
+        except FileNotFoundError:
+            return None
+        except (SteleError, OSError) as error:
+            return error if isinstance(error, SteleError) else SteleError(f"{path}: {error.strerror}")
+        holds = (result.benchmark, result.model, result.setting)
+        if holds != (benchmark, model, setting):
+            return SteleError(f"{path}: holds {'/'.join(holds)}; remove it and run again")
+        return result
+
+
+def table_cells(table: Table, context: Context, results: Results) -> list[Cell]:
+    """All cells of a table, in printed order, rows added by the configuration at the end of their groups."""
+    return [
+        _cell(table, context, results, group, row, line, index, extra)
+        for group, row, extra in _rows(table, context)
+        for line in table.lines
+        for index in range(len(table.columns))
+    ]
+
+
+def _rows(table: Table, context: Context) -> Iterator[tuple[Group, Row, bool]]:
+    added = groups_for_extra_rows(table)
+    for group in table.groups:
+        for row in group.rows:
+            yield group, row, False
+        there = {row.target.model for other, row in table.rows() if other.target == group.target}
+        for own in context.rows_added(table.id) if group in added else ():
+            if own.model not in there:
+                # a key that no spec can have, so that an address never means two rows
+                key, label = f"+{own.model}", own.label or own.model
+                yield group, Row.model_construct(key=key, label=label, target=Target(model=own.model)), True
+
+
+def _cell(
+    table: Table, context: Context, results: Results, group: Group, row: Row, line: Line, index: int, extra: bool
+) -> Cell:
+    column = table.columns[index]
+    meant = column_meant(table, row, column)
+    value = (row.cells(line.key) or [None] * len(table.columns))[index]
+    printed = None if extra else value if isinstance(value, Printed) else Printed(value=value)
+    asked = ask(table, group, row, line, meant)
+    seeds = context.seeds_of(table, asked.result) if asked else ()
+    found = _derive(table, context, results, group, row, column, printed, asked, seeds)
+    return Cell(table, group, row, line, column, meant, printed, extra, asked, found, seeds)
+
+
+def _derive(
+    table: Table,
+    context: Context,
+    results: Results,
+    group: Group,
+    row: Row,
+    column: Column,
+    printed: Printed | None,
+    asked: Ask | None,
+    seeds: tuple[str, ...],
+) -> Found:
+    """The state of one cell."""
+    if table.kind == "stated":
+        return Found("stated")
+    source = source_of(row, column)
+    if source and (context.recompute == "own" or asked is None):
+        text = table.sources[source].text
+        if printed is None or printed.value is None:
+            return Found("unavailable", f"{text} gives no number")
+        return Found("borrowed", text)
+    reason = row.unavailable.get(column.key) or group.unavailable.get(column.key)
+    if asked is None:
+        return Found("unavailable", reason or "the paper leaves it blank and no setting of ours belongs there")
+    found = find(context, results, asked, seeds)
+    if found.state in ("not run", "not built") and reason:
+        return Found("unavailable", reason)
+    return found
+
+
+def find(context: Context, results: Results, asked: Ask, seeds: Sequence[str] = ()) -> Found:
+    """What the results folder holds for a value, else what the context knows."""
+    result = results.read_seeds(asked.result, seeds) if context.is_current(*asked.result) else None
+    if isinstance(result, SteleError):
+        return Found("unreadable", str(result))
+    if result is None:
+        return absent(context, asked)
+    metric = result.metrics.get(asked.metric)
+    if metric is None:
+        return Found("not run", f"{results.path(*asked.result)} holds no {asked.metric}")
+    present = tuple(code for code in asked.languages if code in metric.languages)
+    if present:
+        labels = tuple(sorted(set(result.labels)))
+        value, deviation = _mean(metric, present), _deviation(metric, present)
+        return Found("measured", value=value, languages=present, labels=labels, deviation=deviation)
+    missing = f"{results.path(*asked.result)} holds no {', '.join(asked.languages)}"
+    return _outside(context, asked) or Found("not run", missing)
+
+
+def absent(context: Context, asked: Ask) -> Found:
+    """Why there is no current file for a value."""
+    known = context.known(*asked.result)
+    state = "not run" if known.state == "planned" else known.state
+    outside = _outside(context, asked) if state in ("not run", "failed") else None
+    return outside or Found(state, known.reason)
+
+
+def _outside(context: Context, asked: Ask) -> Found | None:
+    """`not in scale`, where all languages asked for are left out of this run."""
+    in_scale = context.languages_in_scale.get(asked.benchmark)
+    if in_scale is None or set(asked.languages) & set(in_scale):
+        return None
+    return Found("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
+
+
+def _mean(metric: Metric, languages: tuple[str, ...]) -> float:
+    """The plain mean of some languages' values, unrounded; exact for one language."""
+    return math.fsum(metric.languages[code] for code in languages) / len(languages)
+
+
+def _deviation(metric: Metric, languages: tuple[str, ...]) -> float | None:
+    """The sample standard deviation over seeds of that mean, None for one seed."""
+    by_seed = list(zip(*(metric.values.languages.get(code, []) for code in languages), strict=False))
+    return statistics.stdev(math.fsum(seed) / len(seed) for seed in by_seed) if len(by_seed) > 1 else None

@@ -1,0 +1,111 @@
+"""What a run knows and its results folder does not say: the scale, rows that cannot be built, rows that were added."""
+
+from __future__ import annotations
+
+import logging
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from stele.errors import SteleError
+from stele.files.reading import read_object
+from stele.papers.table import Table, explain
+from stele.papers.table_parts import Strict
+
+log = logging.getLogger(__name__)
+
+
+class RowState(Strict):
+    """What is known of one result before looking for its file."""
+
+    state: Literal["planned", "not built", "not in scale", "unavailable", "failed"]
+    reason: str = ""
+
+
+class ExtraRow(Strict):
+    """A row that no paper prints: a model that config.yaml (or the catalogue) adds to tables."""
+
+    model: str
+    label: str = ""
+    tables: list[str] | None = Field(None, description="`msm/2`, ...; none: every table that takes it")
+
+
+class Context(Strict):
+    """The context of one run, the same for all its tables. What is in the results folder decides what is measured."""
+
+    scale: str = ""
+    languages_in_scale: dict[str, list[str]] = Field({}, description="benchmark -> languages; absent: all")
+    recompute: Literal["own", "all"] = "own"
+    rows: dict[str, RowState] = Field({}, description="`{model}/{setting}/{benchmark}` -> what is known of it")
+    failed: dict[str, str] = Field({}, description="`{model}/{setting}/{benchmark}` -> the log of the failed job")
+    outdated: list[str] = Field([], description="the same names: results that this run had to build anew and did not")
+    extra_rows: list[ExtraRow] = Field([])
+    view: Literal["side", "difference"] = Field("side", description="the first view; `layout.py` says what each shows")
+    unfinished: bool = Field(False, description="whether it is what a run left that did not build all its rows")
+    seeds: dict[str, str] = Field({}, description="model -> the seeds whose files a figure draws; absent: the first")
+    table_seeds: dict[str, dict[str, list[str]]] = Field(
+        {},
+        description="table with seeds of its own (`kept/7`) -> `{model}/{setting}/{benchmark}` -> the seeds whose mean "
+        "it shows (`pt0-ft1`); a row that is not there is read as in other tables",
+    )
+
+    def seeds_of(self, table: Table, result: tuple[str, str, str]) -> tuple[str, ...]:
+        """The seeds whose mean a table shows of a result; none: those of the configuration, as in other tables.
+
+        Where no run says so, a table's own seeds are those of its spec alone.
+        """
+        benchmark, model, setting = result
+        rows = self.table_seeds.get(table.id)
+        return tuple(table.seeds.names() if rows is None else rows.get(f"{model}/{setting}/{benchmark}", ()))
+
+    def is_current(self, benchmark: str, model: str, setting: str) -> bool:
+        """Whether the file of a result, where there is one, is not left over from an earlier run."""
+        key = f"{model}/{setting}/{benchmark}"
+        return key not in self.failed and key not in self.outdated
+
+    def known(self, benchmark: str, model: str, setting: str) -> RowState:
+        """What is known of a result that has no current file."""
+        key = f"{model}/{setting}/{benchmark}"
+        if key in self.failed:
+            return RowState(state="failed", reason=f"log: {self.failed[key]}")
+        return self.rows.get(key, RowState(state="planned"))
+
+    def rows_added(self, table: str) -> list[ExtraRow]:
+        """The rows added to one table (`msm/2`), each model once."""
+        return list({row.model: row for row in self.extra_rows if row.tables is None or table in row.tables}.values())
+
+
+def add_context_arguments(parser: ArgumentParser) -> None:
+    """The arguments of a command that renders tables."""
+    parser.add_argument("--context", type=Path, help="JSON: scale, rows that cannot be built, added rows")
+    parser.add_argument(
+        "--difference", action="store_true", help="also of generated data and stand-ins, where it means nothing"
+    )
+
+
+def given_context(args: Namespace) -> Context:
+    """The context that the arguments name."""
+    context = load_context(args.context)
+    return context.model_copy(update={"view": "difference"}) if args.difference else context
+
+
+def load_context(path: Path | str | None) -> Context:
+    """Reads a context; none given is an empty one."""
+    if path is None:
+        return Context()
+    try:
+        return Context.model_validate(read_object(path, "context of tables"))
+    except ValidationError as error:
+        raise explain(error, str(path)) from None
+
+
+def refuse(damaged: Iterable[str], context: Context) -> None:
+    """Says which results are damaged, once what shows them is written: an error, in an unfinished run a warning."""
+    found = sorted(set(damaged))
+    if found and not context.unfinished:
+        raise SteleError("\n".join(["what is shown rests on damaged results:", *found]))
+    for problem in found:
+        log.warning("%s", problem)

@@ -1,0 +1,79 @@
+"""Numbers as text: decimal arithmetic on the shortest decimal form of a float, halves rounded away from zero.
+
+Binary rounding would print 0.4465 x 100 as 44.6 or 44.7 depending on the bits; the decimal form says 44.65 and so 44.7.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+
+from stele.papers.table_parts import Report
+
+
+def scaled(value: float, report: Report) -> Decimal:
+    """Our value (a fraction) in the units that the paper prints, unrounded."""
+    return Decimal(repr(float(value))) * Decimal(repr(report.scale))
+
+
+def rounded(value: Decimal, report: Report) -> str:
+    """A number with the paper's decimals."""
+    number = value.quantize(Decimal(1).scaleb(-report.decimals), rounding=ROUND_HALF_UP)
+    return f"{abs(number) if number == 0 else number:f}"
+
+
+def ours(value: float, report: Report) -> str:
+    """Our value as a table shows it.
+
+    >>> ours(0.4465, Report())
+    '44.7'
+    """
+    return rounded(scaled(value, report), report)
+
+
+def count(value: float, report: Report) -> str:
+    """Our count as a table shows it: one that the paper's decimals would make 0 has two significant digits.
+
+    >>> count(318_000, Report(scale=1e-6, decimals=0)), count(0, Report(scale=1e-6, decimals=0))
+    ('0.32', '0')
+    """
+    number = scaled(value, report)
+    text = rounded(number, report)
+    if number == 0 or text.strip("0."):
+        return text
+    return f"{round(number, 1 - number.adjusted()):f}"
+
+
+def grouped(text: str) -> str:
+    """A number with commas between thousands, where it has more than four digits before the point.
+
+    >>> grouped("308832"), grouped("-12345.6"), grouped("9608")
+    ('308,832', '-12,345.6', '9608')
+    """
+    return re.sub(r"^([+-]?)(\d{5,})", lambda found: f"{found[1]}{int(found[2]):,}", text)
+
+
+def printed(value: float, report: Report) -> str:
+    """The paper's number as it prints it, trailing zeros included."""
+    return rounded(Decimal(repr(float(value))), report)
+
+
+def difference(value: float, paper: float, report: Report) -> Decimal:
+    """Ours minus the paper's, in the paper's units, unrounded."""
+    return scaled(value, report) - Decimal(repr(float(paper)))
+
+
+def signed(value: Decimal, report: Report) -> str:
+    """A difference with its sign; a difference that rounds to nothing has none.
+
+    >>> signed(Decimal("0.26"), Report()), signed(Decimal("-0.01"), Report())
+    ('+0.3', '0.0')
+    """
+    text = rounded(value, report)
+    return text if text.startswith("-") or not text.strip("0.") else f"+{text}"
+
+
+def plain(value: Decimal) -> str:
+    """A decimal number without an exponent and without trailing zeros, for CSV."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,174 @@
+"""Figure + context + results -> what is drawn: the values or the file behind each series, each in its state, and why.
+
+The states are those of the tables' cells and derived in the same way whenever a figure is drawn. A file stands beside
+a result, in the folder of its seeds, as `{metric}_{language}.csv`, with its record as `.json`:
+
+- projection: a row a sentence, `line` (from 0), `language`, `x`, `y`; in the record `explained`, two shares of variance
+- lengths: a row a length that occurs, `tokens` and `documents`, from the shortest on
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from stele.artifacts.records import read_record
+from stele.errors import SteleError
+from stele.files.atomic import sha256
+from stele.files.reading import reading
+from stele.papers.figure import Figure, Panel, Series
+from stele.papers.targets import Ask, resolve
+from stele.tables.cells.cell import Found, Results, absent, find
+from stele.tables.cells.context import Context
+
+DRAWN = ("file of a figure", "remove it and run again")  # what is read here, and what to do with a damaged one
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Language -> line -> (x, y), and the shares of variance that the two coordinates explain."""
+
+    points: dict[str, dict[int, tuple[float, float]]]
+    explained: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """(length, how many documents are so long), from the shortest on."""
+
+    counts: list[tuple[int, int]]
+
+    @property
+    def documents(self) -> int:
+        return sum(count for _, count in self.counts)
+
+    def share_up_to(self, length: float) -> float:
+        """The share of documents that are no longer than this."""
+        return sum(count for tokens, count in self.counts if tokens <= length) / self.documents
+
+
+@dataclass(frozen=True)
+class Part:
+    """One series in one panel (None: the panel whole), with what was found for each of its points, or for its file."""
+
+    panel: Panel
+    series: Series | None
+    asks: tuple[Ask, ...]
+    found: tuple[Found, ...]
+    data: Projection | Lengths | None = None
+
+    @property
+    def measured(self) -> int:
+        """How many of its points are measured; 1 for a file that is there."""
+        return sum(one.state == "measured" for one in self.found)
+
+
+def parts(figure: Figure, context: Context, results: Results) -> list[Part]:
+    """All parts of a figure, panel by panel."""
+    kinds: dict[str, Callable[[Figure, Panel, Context, Results], Iterator[Part]]] = {
+        "curves": _curves,
+        "distribution": _distributions,
+        "projection": _projections,
+    }
+    return [part for panel in figure.panels for part in kinds[figure.kind](figure, panel, context, results)]
+
+
+def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
+    for series in figure.series:
+        asks = tuple(_asked(figure, panel, series, point) for point in series.points)
+        yield Part(panel, series, asks, tuple(find(context, results, asked) for asked in asks))
+
+
+def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
+    for series in figure.series:
+        asked = _asked(figure, panel, series)
+        found, data = find_file(context, results, asked, read_lengths)
+        yield Part(panel, series, (asked,), (found,), data)
+
+
+def _projections(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
+    asked = _asked(figure, panel)
+    sides = [series.key for series in figure.series]
+    found, data = find_file(context, results, asked, lambda path: read_projection(path, sides))
+    yield Part(panel, None, (asked,), (found,), data)
+
+
+def _asked(figure: Figure, *place: Any) -> Ask:
+    asked = resolve(figure.target_of(*place))
+    assert asked is not None  # a spec that asks for less is refused
+    return asked
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+def file_name(asked: Ask) -> str:
+    """The name of the file that holds what is asked for, without its suffix."""
+    return f"{asked.metric}_{'_'.join(asked.languages)}"
+
+
+def file_key(asked: Ask) -> str:
+    """What a context calls a file: the name of its result, and its own."""
+    return f"{asked.model}/{asked.setting}/{asked.benchmark}/{file_name(asked)}"
+
+
+def find_file(context: Context, results: Results, asked: Ask, read: Callable[[Path], T]) -> tuple[Found, T | None]:
+    """The state of a file and, where it is there and whole, what it holds."""
+    name = file_key(asked)
+    if name in context.failed:
+        return Found("failed", f"log: {context.failed[name]}"), None
+    path = _path(context, results, asked)
+    if path is None or name in context.outdated:
+        return absent(context, asked), None
+    try:
+        record = read_record(path.with_suffix(".json"))
+        if record.get("content") != sha256(path):
+            raise SteleError(f"{path}: not the file that its record describes; remove it and run again")
+        data = read(path)
+    except SteleError as error:
+        return Found("unreadable", str(error)), None
+    return Found("measured", languages=asked.languages, labels=tuple(sorted(record.get("labels", ())))), data
+
+
+def _path(context: Context, results: Results, asked: Ask) -> Path | None:
+    """The file of the seeds that the context names, else of the first that are there."""
+    folder = results.path(*asked.result).with_suffix("")
+    seeds = context.seeds.get(asked.model, "pt*-ft*")
+    return next(iter(sorted(folder.glob(f"{seeds}/{file_name(asked)}.csv"))), None)
+
+
+def read_projection(path: Path, languages: list[str]) -> Projection:
+    """A file of projected sentences; each line has one point in each language."""
+    points: dict[str, dict[int, tuple[float, float]]] = {language: {} for language in languages}
+    with reading(path, *DRAWN):
+        for row in _rows(path, ("line", "language", "x", "y")):
+            if row["language"] not in points:
+                raise SteleError(f"{path}: want the languages {' and '.join(languages)}, found {row['language']!r}")
+            points[row["language"]][int(row["line"])] = float(row["x"]), float(row["y"])
+    first, second = points.values()
+    if not first or first.keys() != second.keys():
+        raise SteleError(f"{path}: want a point in each language for every line; remove it and run again")
+    explained = read_record(path.with_suffix(".json")).get("explained", ())
+    if len(explained) != 2:
+        raise SteleError(f"{path.with_suffix('.json')}: want two shares as `explained`, found {explained!r}")
+    return Projection(points, (explained[0], explained[1]))
+
+
+def read_lengths(path: Path) -> Lengths:
+    """A file of counted lengths."""
+    with reading(path, *DRAWN):
+        counts = [(int(row["tokens"]), int(row["documents"])) for row in _rows(path, ("tokens", "documents"))]
+    if not counts:
+        raise SteleError(f"{path}: no document is counted in it; remove it and run again")
+    return Lengths(sorted(counts))
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    """The rows of a CSV file; other columns, or a value that is no number, are an error that names the file."""
+    with open(path, encoding="utf-8", newline="") as handle:
+        rows = csv.DictReader(handle)
+        if tuple(rows.fieldnames or ()) != columns:
+            raise SteleError(f"{path}: want the columns {', '.join(columns)}, found {rows.fieldnames}")
+        yield from rows

@@ -1,0 +1,90 @@
+"""List every cell of every table: printed, measured, difference, state and why, labels, and the command that builds it.
+
+    stele tables cells --format csv > cells.csv
+
+Works at any moment, also half-way through a run. `column` is where the paper prints a cell, `language` what it is
+about; numbers are unrounded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Iterable, Sequence
+
+from stele.files.csv_files import write_csv
+from stele.papers.table import Table
+from stele.tables.cells import numbers
+from stele.tables.cells.cell import Cell, Results
+from stele.tables.cells.context import Context
+from stele.tables.cells.significance import Comparisons
+from stele.tables.coverage import add_results_arguments, given_cells
+from stele.tables.render.layout import delta_of
+from stele.tables.render.summary import command, target
+
+COLUMNS = (
+    "paper", "table", "row", "column", "language", "printed", "measured", "difference", "state", "reason", "labels",
+    "target", "command",
+)  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_results_arguments(parser)
+    parser.add_argument("--format", choices=("csv", "json"), default="csv", help="(default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> None:
+    results = Results(args.results_dir)
+    listed = [cell for cell in given_cells(args) if cell.table.counted]
+    if args.format == "csv":
+        sys.stdout.write(as_csv(listed, results))
+    else:
+        json.dump([dict(zip(COLUMNS, row(cell, results), strict=True)) for cell in listed], sys.stdout, indent=1)
+        sys.stdout.write("\n")
+
+
+def to_csv(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
+    """The cells of one table as CSV, a format like the others."""
+    return as_csv(cells, results)
+
+
+def as_csv(cells: Iterable[Cell], results: Results) -> str:
+    """A header and one line a cell."""
+    out = io.StringIO()
+    write_csv(out, [COLUMNS, *(row(cell, results) for cell in cells)])
+    return out.getvalue()
+
+
+def row(cell: Cell, results: Results) -> list[str]:
+    """One cell, in the order of `COLUMNS`."""
+    labels = list(cell.found.labels)
+    language = ""
+    if cell.ask:
+        language = "average" if cell.ask.average else cell.ask.languages[0]
+    if cell.measured and not cell.complete:
+        labels.append(f"average of {len(cell.found.languages)} of {len(cell.ask.languages)} languages")
+    delta, path = delta_of(cell), target(cell, results)
+    return [
+        cell.table.paper,
+        str(cell.table.number),
+        " / ".join(filter(None, (cell.group.label, cell.row.label, cell.line.label))),
+        " ".join(filter(None, (cell.column.group, cell.column.header))),
+        language,
+        _printed(cell),
+        numbers.plain(numbers.scaled(cell.found.value, cell.report)) if cell.found.value is not None else "",
+        numbers.plain(delta) if delta is not None else "",
+        cell.found.state,
+        cell.found.reason,
+        "; ".join(labels),
+        path,
+        command([path]) if path else "",
+    ]
+
+
+def _printed(cell: Cell) -> str:
+    value = cell.printed.value if cell.printed else None
+    if cell.printed and value is None:
+        return "-"
+    return value or "" if not isinstance(value, float) else numbers.printed(value, cell.report)

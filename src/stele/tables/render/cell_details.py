@@ -1,0 +1,164 @@
+"""What a cell unfolds to: what it asks for, what was found, the command, and what the records beside its result say.
+
+Times, hosts and devices stay in the records: a slower machine makes the same page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES
+from stele.artifacts.results import Result
+from stele.tables.cells import numbers
+from stele.tables.cells.cell import Cell, Results
+from stele.tables.cells.significance import Comparisons
+from stele.tables.cells.states import STATES
+from stele.tables.render.layout import delta_of, printed_difference
+from stele.tables.render.summary import command, target
+
+# of the circumstances of a job, those that tell what ran and not when, where or how fast
+SHOWN_ANYWAY = ("versions", "commit", "python")
+HIDDEN = {*CIRCUMSTANCES} - {*SHOWN_ANYWAY}
+# the numbers themselves, which tables show, and what the cell says already
+SAID = {"metrics", "intervals", "outputs", "benchmark", "model", "setting", "labels", ANCESTRY}
+LONGEST = 24  # items of a list, and ten times as many letters of a text; the record has the rest
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    """One cell unfolded.
+
+    `result` is the result it asks for, None where none of ours belongs; `sources` are the files that its value was read
+    from, none where it has no value of ours.
+    """
+
+    address: str
+    title: str
+    facts: dict[str, str]
+    path: str
+    command: str
+    result: tuple[str, str, str] | None
+    sources: tuple[Path, ...]
+
+
+def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
+    """What one cell unfolds to."""
+    names = (cell.group.label, cell.row.label, cell.line.label, cell.meant.group, cell.meant.header)
+    path = target(cell, results)
+    return Unfolded(
+        address=cell.address,
+        title=" · ".join(filter(None, names)),
+        facts={name: value for name, value in _facts(cell, tests).items() if value},
+        path=path,
+        command=command([path]) if path and cell.found.state != "unavailable" else "",
+        result=cell.ask.result if cell.ask else None,
+        sources=tuple(results.paths(cell.ask.result, cell.seeds)) if cell.ask and cell.measured else (),
+    )
+
+
+def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
+    """Name -> text; an empty text is left out."""
+    found, delta, asked = cell.found, delta_of(cell), cell.ask
+    state = STATES[found.state]
+    facts = {
+        "state": f"{state.name}: {state.meaning}",
+        "why": found.reason,
+        "ours": "",
+        "paper": _printed(cell),
+        "difference": numbers.signed(delta, cell.report) if delta is not None else "",
+    }
+    if found.value is not None:
+        facts["ours"] = f"{numbers.ours(found.value, cell.report)} (unrounded {found.value!r})"
+        facts["deviation over seeds"] = "" if found.deviation is None else repr(found.deviation)
+    if tested := tests.cells.get(cell.address):
+        facts["tested against"] = f"{tested.against}: p = {tested.p:.3g}, corrected {tested.corrected:.3g}"
+    if asked:
+        facts |= {"benchmark": asked.benchmark, "model": asked.model, "setting": asked.setting, "metric": asked.metric}
+        facts["average of" if asked.average else "language"] = ", ".join(asked.languages)
+        if cell.measured and not cell.complete:
+            facts["not in this average"] = ", ".join(code for code in asked.languages if code not in found.languages)
+    return facts | {"labels": "; ".join(found.labels)}
+
+
+def _printed(cell: Cell) -> str:
+    if cell.printed is None:
+        return ""
+    value = cell.printed.value
+    shown = "-" if value is None else value if isinstance(value, str) else numbers.printed(value, cell.report)
+    where = f" (printed under {cell.column.header})" if cell.column.key != cell.meant.key else ""
+    return f"{shown}{cell.printed.marks}{printed_difference(cell)}{where}"
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Provenance:
+    """What the records of one result say: a record's path -> its facts; and all that the result was made from.
+
+    `ancestry` has a digest for each of those, and what it is known by; the facts name their inputs by digest.
+    """
+
+    result: tuple[str, str, str]
+    records: dict[str, dict[str, Any]]
+    ancestry: dict[str, Any]
+
+
+def provenance(found: Iterable[Unfolded], results: Results) -> list[Provenance]:
+    """The records of all results that some cells rest on, each result once, in order; damaged ones are left out.
+
+    What else lies in the folder of results, other seeds' files or results that this table only borrows, is no matter.
+    """
+    asked = sorted({(cell.result, cell.sources) for cell in found if cell.result and cell.sources})
+    read = [_provenance(results, result, sources) for result, sources in asked]
+    return [result for result in read if result.records]
+
+
+@lru_cache(maxsize=256)  # tables share results
+def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[Path, ...]) -> Provenance:
+    """The records of a value's sources, then those of the seeds that they average, and the retrieval they rest on."""
+    folder = results.path(*result).with_suffix("")
+    own = {path: _read(path) for path in sources}
+    seeds = sorted({name for record in own.values() for name in _seeds_of(record)})
+    scored = {path: _read(path) for path in (folder / f"{name}.json" for name in seeds)}
+    retrieved = {path: _read(path) for path in (folder / name / "retrieval.json" for name in seeds)}
+    read = {path.as_posix(): record for path, record in (own | scored | retrieved).items()}
+    ancestries = [found for record in read.values() if isinstance(found := record.get(ANCESTRY), dict)]
+    known = {digest: facts for found in ancestries for digest, facts in found.items()}
+    ancestry = {digest: shown(facts) for digest, facts in known.items()}
+    facts = {name: shown({key: record[key] for key in record if key not in SAID}) for name, record in read.items()}
+    return Provenance(result, {name: said for name, said in facts.items() if said}, ancestry)
+
+
+def _seeds_of(record: dict[str, Any]) -> list[str]:
+    """The names of the seeds that a result is of, as its files are called (`pt0-ft1`)."""
+    try:
+        return Result.model_validate(record).seed_names
+    except ValidationError:
+        return []
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A record, empty where it is damaged: the cells that rest on it say so."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def shown(value: Any) -> Any:
+    """A record's value without the circumstances at any depth, without what is empty, and not too long."""
+    if isinstance(value, dict):
+        kept = {str(key): shown(entry) for key, entry in sorted(value.items()) if key not in HIDDEN}
+        return {key: entry for key, entry in kept.items() if entry not in (None, "", [], {})}
+    if isinstance(value, list):
+        more = [f"… ({len(value)} in all)"] if len(value) > LONGEST else []
+        return [shown(entry) for entry in value[:LONGEST]] + more
+    text = "yes" if value is True else "no" if value is False else value
+    return f"{text[: LONGEST * 10]}…" if isinstance(text, str) and len(text) > LONGEST * 10 else text

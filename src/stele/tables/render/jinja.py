@@ -1,0 +1,43 @@
+"""The templates of one format, with whatever they print escaped for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import jinja2
+
+
+class Ready(str):
+    """Text that is already in the output's language and is not escaped again."""
+
+
+@cache
+def templates(escape: Callable[[str], str], latex_delimiters: bool = False) -> jinja2.Environment:
+    """A Jinja environment that escapes whatever a template prints, unless it is `Ready`.
+
+    The filter `ready` is for what a template has itself written, by a macro.
+    """
+    import jinja2
+
+    def finalize(value: object) -> str:
+        return value if isinstance(value, Ready) else escape(str(value))
+
+    delimiters = {
+        "block_start_string": "<%", "block_end_string": "%>", "variable_start_string": "<<",
+        "variable_end_string": ">>", "comment_start_string": "<#", "comment_end_string": "#>",
+    }  # fmt: skip
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("stele.tables.render", "templates"),
+        undefined=jinja2.StrictUndefined,
+        finalize=finalize,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        **(delimiters if latex_delimiters else {}),
+    )
+    environment.filters["ready"] = Ready
+    return environment

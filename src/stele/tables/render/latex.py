@@ -1,0 +1,166 @@
+r"""A grid as a LaTeX tabular with booktabs. All text is escaped; nothing but booktabs and graphicx is needed.
+
+A raised mark takes no part in the alignment: every number of a column is followed by a box as wide as the column's
+widest mark. Letters that pdfLaTeX has no font for are left to `\steleletters`, a run of one script at a time: XeLaTeX
+and LuaLaTeX print them, pdfLaTeX their codes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from itertools import groupby
+
+from stele.files.characters import neutralised
+from stele.tables.render import page_fit
+from stele.tables.render.layout import Box, Grid, GridLine
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"{\ttfamily\char34}", "`": r"\textasciigrave{}",
+    "—": "---", "–": "--", "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "…": r"\ldots{}", "·": r"$\cdot$",
+    "†": r"$\dagger$", "‡": r"$\ddagger$", "§": r"$\mathsection$", "→": r"$\rightarrow$",
+    "←": r"$\leftarrow$", "↔": r"$\leftrightarrow$", "⇄": r"$\rightleftharpoons$", "≤": r"$\leq$", "≥": r"$\geq$",
+    "≠": r"$\neq$", "≈": r"$\approx$", "∞": r"$\infty$", "▲": r"\steletriangle{}", "◆": r"\stelediamond{}",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "•": r"\textbullet{}", "°": r"\textdegree{}", "€": r"\texteuro{}",
+    "£": r"\pounds{}", "©": r"\copyright{}", "®": r"\textregistered{}", "™": r"\texttrademark{}",
+    "‘": "`", "’": "'", "“": "``", "”": "''", "ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "œ": r"\oe{}", "Œ": r"\OE{}",
+    "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "ı": r"\i{}", "\u00a0": "~", "µ": r"$\mu$",
+}  # fmt: skip
+_SPECIAL |= {raised: f"$^{{{plain}}}$" for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True)}
+_GREEK = re.compile("[αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ]")
+_ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0331": "b",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1 << 14)
+def escape(text: str) -> str:
+    """Plain text as LaTeX that prints exactly that text."""
+    composed = unicodedata.normalize("NFC", re.sub(r"\s+", " ", neutralised(text)))
+    return "".join(_run(script, "".join(run)) for script, run in _runs(composed))
+
+
+def letter(char: str) -> str | None:
+    """One character as LaTeX that every engine prints, None when that takes a font for its script."""
+    if char in _SPECIAL:
+        return _SPECIAL[char]
+    if _GREEK.match(char):
+        name = unicodedata.name(char).rpartition(" ")[2]  # GREEK SMALL LETTER ALPHA
+        name = {"LAMDA": "LAMBDA"}.get(name, name)
+        return rf"$\{name.lower() if char.islower() else name.capitalize()}$"
+    if " " <= char <= "~":
+        return char
+    base, *accents = unicodedata.normalize("NFD", char)
+    if len(accents) == 1 and base.isascii() and accents[0] in _ACCENTS:
+        return rf"\{_ACCENTS[accents[0]]}{{{base}}}"
+    return None
+
+
+def _script(char: str) -> str:
+    """The script that a character belongs to, "" for what needs no font of its own."""
+    if letter(char) is not None:
+        return ""
+    return unicodedata.name(char, "unknown").split()[0].capitalize()
+
+
+def _runs(text: str) -> list[tuple[str, list[str]]]:
+    """(script, characters) one after the other; a space or a mark between two letters of a script goes with them."""
+    runs: list[tuple[str, list[str]]] = []
+    for place, char in enumerate(text):
+        script = _script(char)
+        before = runs[-1][0] if runs else ""
+        if before and script == "Combining":
+            script = before
+        if before and char == " " and place + 1 < len(text) and _script(text[place + 1]) == before:
+            script = before
+        if runs and script == before:
+            runs[-1][1].append(char)
+        else:
+            runs.append((script, [char]))
+    return runs
+
+
+def _run(script: str, run: str) -> str:
+    if not script:
+        printed = "".join(letter(char) or "" for char in run)
+        return re.sub("-(?=-)", "-{}", printed) if "--" in run else printed  # two hyphens are no dash
+    codes = " ".join(f"U+{ord(char):04X}" for char in run if char != " ")
+    letters = rf"\steleletters{{{script}}}{{{codes}}}{{{run}}}"
+    leftwards = any(unicodedata.bidirectional(char) in ("R", "AL") for char in run)
+    return rf"\steleleftwards{{{letters}}}" if leftwards else letters
+
+
+def path(text: str) -> str:
+    """A path or a command in typewriter letters, which may break after a slash, an underscore or a space."""
+    breakable = re.sub(r"(/|\\_|,)", r"\1\\allowbreak{}", escape(text))
+    return rf"\texttt{{{breakable}}}"
+
+
+def box(value: Box, widest: str) -> str:
+    """One box; `widest` is the longest raised mark of a column of numbers, for which room is kept in all of it."""
+    text = escape(value.text)
+    if value.number and len(value.text) > 1:
+        text = text.replace("-", "$-$", 1)
+    if value.bold and text:
+        text = rf"\textbf{{{text}}}"
+    if value.underlined:
+        text = rf"\underline{{{text}}}"
+    if widest:
+        return rf"{text}\stelemark{{{escape(value.raised)}}}{{{escape(widest)}}}" if text else ""
+    return rf"{text}\steleraised{{{escape(value.raised)}}}" if value.raised else text
+
+
+def table(grid: Grid) -> str:
+    """The grid as one tabular environment."""
+    lines = [line for section in grid.sections for line in section.lines]
+    numeric = [grid.is_number(i) for i in range(len(grid.columns))]
+    widest = [
+        max((line.boxes[i].raised for line in lines), key=len, default="") if number else ""
+        for i, number in enumerate(numeric)
+    ]
+    setting = "l" * len(grid.stub) + "".join("r" if number else "l" for number in numeric)
+    out = [rf"\begin{{tabular}}{{@{{}}{setting}@{{}}}}", r"\toprule", *_headers(grid), r"\midrule"]
+    for number, section in enumerate(grid.sections):
+        if number:
+            out.append(r"\midrule")
+        if section.heading:
+            out.append(rf"\multicolumn{{{len(setting)}}}{{@{{}}l@{{}}}}{{\textit{{{escape(section.heading)}}}}} \\")
+            out.append(r"\addlinespace")
+        for first, row in enumerate(section.rows()):
+            for place, line in enumerate(row):
+                out += _line(line, widest, space=first > 0, below=len(row) - place - 1)
+    return "\n".join([*out, r"\bottomrule", r"\end{tabular}"])
+
+
+def _headers(grid: Grid) -> list[str]:
+    """The header line, with a line of groups and rules above it where columns have some."""
+    first = len(grid.stub) + 1
+    above, rules = [""] * len(grid.stub), []
+    for group, columns in groupby(grid.columns, key=lambda column: column.group):
+        span = len(list(columns))
+        above.append(rf"\multicolumn{{{span}}}{{c}}{{{escape(group)}}}")
+        if group:
+            rules.append(rf"\cmidrule(lr){{{first}-{first + span - 1}}}")
+        first += span
+    names = [*map(escape, grid.stub), *(box(header, "") for header in grid.headers)]
+    header = " & ".join(names) + r" \\"
+    return [" & ".join(above) + r" \\", "".join(rules), header] if rules else [header]
+
+
+def _line(line: GridLine, widest: list[str], space: bool, below: int) -> list[str]:
+    """One line of a row; `below` counts the row's further lines, into which a broken label hangs down."""
+    stubs = [_stub(value, below) for value in line.stubs]
+    boxes = [box(value, mark) for value, mark in zip(line.boxes, widest, strict=True)]
+    return [*([r"\addlinespace[2pt]"] if space and line.starts_row else []), " & ".join([*stubs, *boxes]) + r" \\"]
+
+
+def _stub(value: Box, below: int) -> str:
+    """A label; a long one is broken into lines, which take room of their own only where the row has too few."""
+    lines = page_fit.stub_lines(value)
+    if lines == 1:
+        return box(value, "")
+    return rf"\stelelabel{'*' if lines > below + 1 else ''}{{{page_fit.STUB:.0f}pt}}{{{box(value, '')}}}"

@@ -1,0 +1,294 @@
+"""Cells -> a grid of texts and marks, the same for every format: which lines are shown, in which column, marked how.
+
+Four views: `side` (ours, the paper's and, where the two can be compared, the difference, one under the other),
+`difference` (the same with every difference), `ours` and `paper`. Numbers stand in the column they belong to; the paper
+view alone shows them where the paper prints them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import groupby
+from typing import Literal, TypeVar
+
+from stele.papers.table import Table, matches
+from stele.papers.table_parts import Column
+from stele.tables.cells import numbers
+from stele.tables.cells.best import Rank, rank
+from stele.tables.cells.cell import Cell
+from stele.tables.cells.significance import BETTER, Comparisons
+from stele.tables.cells.states import STATES
+
+T = TypeVar("T")
+View = Literal["side", "difference", "ours", "paper"]
+VIEWS: tuple[View, ...] = ("side", "difference", "ours", "paper")
+SEVERAL: tuple[View, ...] = ("side", "difference")  # views with a line for each whose numbers they are
+BORROWED_ONLY = {"borrowed", "unavailable"}
+
+
+@dataclass(frozen=True)
+class Box:
+    """What one place of the grid shows. `text` is plain; formats escape it. `raised` follows it, above the line.
+
+    `number` is whether it is a number (or a dash in the place of one), in which a hyphen is a minus.
+    `address` is that of the cell where a reader who wants to know more of it would look: side by side it stands on the
+    first line of each cell only.
+    """
+
+    text: str = ""
+    raised: str = ""
+    number: bool = True
+    bold: bool = False
+    underlined: bool = False
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class GridLine:
+    """One line of the grid: its stubs (row's label, line's label, whose numbers; empty when they go on) and boxes."""
+
+    stubs: list[Box]
+    boxes: list[Box]
+    starts_row: bool
+
+
+@dataclass(frozen=True)
+class Section:
+    """A group of rows under its heading."""
+
+    heading: str
+    lines: list[GridLine]
+
+    def rows(self) -> list[list[GridLine]]:
+        """The lines of each row."""
+        starts = [i for i, line in enumerate(self.lines) if line.starts_row]
+        return [self.lines[a:b] for a, b in zip(starts, [*starts[1:], len(self.lines)], strict=True)]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A view of a table, ready for a format."""
+
+    view: View
+    stub: list[str]
+    columns: list[Column]
+    headers: list[Box]
+    sections: list[Section]
+
+    def is_number(self, index: int) -> bool:
+        """Whether a column holds numbers, and so is set to the right: a word among them (`fail`) is no matter."""
+        boxes = [line.boxes[index] for section in self.sections for line in section.lines]
+        words = sum(bool(box.text) and not box.number for box in boxes)
+        return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is said of our numbers: best and second-best by address, what was tested, and column -> printed unit."""
+
+    ranks: dict[str, Rank]
+    tests: Comparisons
+    units: dict[str, str]
+
+
+def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -> Grid:
+    """The grid of one view."""
+    marks = Marks(rank(cells), tests, _units(cells))
+    noted = _notes(table)
+    sections = []
+    for _, of_group in groupby(cells, key=lambda cell: cell.group.key):
+        of_group = list(of_group)
+        lines = [line for row in _rows(of_group) for line in _row_lines(table, row, view, marks, noted)]
+        if lines:
+            sections.append(Section(of_group[0].group.label, lines))
+    headers = [Box(c.header, raised=_raised(noted[f"*/*/*/{c.key}"]), number=False) for c in table.columns]
+    return Grid(view, _stubs(table, view, table.stub, table.lines_header, ""), table.columns, headers, sections)
+
+
+def own_views(table: Table, cells: Sequence[Cell]) -> list[View]:
+    """The views that show something of their own: ours needs something measured, and a stated table has one view."""
+    useful = {
+        "side": True,
+        "difference": any(delta_of(cell) is not None and not cell.comparable for cell in cells),
+        "ours": any(cell.measured for cell in cells),
+        "paper": table.kind == "result",
+    }
+    return [view for view in VIEWS if useful[view]]
+
+
+def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
+    """The stub columns that a table has: line labels only where it has some, whose numbers only side by side."""
+    with_lines = any(line.label for line in table.lines)
+    return [label, *([line] if with_lines else []), *([whose] if view in SEVERAL and table.kind == "result" else [])]
+
+
+def _rows(cells: Iterable[Cell]) -> list[list[Cell]]:
+    return [list(row) for _, row in groupby(cells, key=lambda cell: cell.row.key)]
+
+
+def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: dict[str, list[int]]) -> list[GridLine]:
+    """The lines that one row of the table takes in a view; none in the paper view for a row no paper has."""
+    added = row[0].extra
+    if view == "paper" and added:
+        return []
+    shown = _whose(row, view)
+    raised = _raised(noted[f"{row[0].group.key}/{row[0].row.key}/*/*"], "+" if added else "")
+    lines: list[GridLine] = []
+    for _, cells in groupby(row, key=lambda cell: cell.line.key):
+        cells = list(cells)
+        for position, whose in enumerate(shown):
+            label = Box() if lines else Box(row[0].row.label, raised=raised, number=False)
+            boxes = _boxes(table, cells, view, whose, marks, noted, addressed=position == 0)
+            if whose == "diff." and not any(box.text for box in boxes):
+                continue
+            name = Box(cells[0].line.label if position == 0 else "", number=False)
+            stubs = _stubs(table, view, label, name, Box(whose, number=False))
+            lines.append(GridLine(stubs, boxes, starts_row=not lines))
+    return lines
+
+
+def _whose(row: list[Cell], view: View) -> list[str]:
+    """Whose numbers a row shows: all three side by side, the paper's alone where nothing of ours can stand beside.
+
+    Columns of mere counts (parameters) do not make a borrowed row one of ours; theirs stand in the view `ours`.
+    """
+    if view not in SEVERAL:
+        return [view]
+    states = {cell.found.state for cell in row if cell.direction != "none"} or {cell.found.state for cell in row}
+    if row[0].extra:
+        return ["ours"]
+    if states == {"stated"}:
+        return ["paper"]
+    return ["paper"] if "borrowed" in states and states <= BORROWED_ONLY else ["ours", "paper", "diff."]
+
+
+def _boxes(
+    table: Table,
+    cells: list[Cell],
+    view: View,
+    whose: str,
+    marks: Marks,
+    noted: dict[str, list[int]],
+    addressed: bool,
+) -> list[Box]:
+    """One line's boxes, in the order of the columns."""
+    place = (lambda cell: cell.column.key) if view == "paper" else (lambda cell: cell.meant.key)
+    at = {place(cell): cell for cell in cells}
+    draw: dict[str, Callable[[Cell], Box]] = {
+        "ours": lambda cell: _ours(cell, marks),
+        "paper": lambda cell: _paper(cell, noted),
+        "diff.": lambda cell: _difference(cell, marks) if view == "difference" or cell.comparable else Box(),
+    }
+    asked = [at[column.key] for column in table.columns]
+    boxes = map(draw[whose], asked)
+    if not addressed:
+        return list(boxes)
+    return [replace(box, address=cell.address) if box.text else box for box, cell in zip(boxes, asked, strict=True)]
+
+
+def _ours(cell: Cell, marks: Marks) -> Box:
+    """Our number, marked, with the languages an incomplete average covers and the deviation over seeds; else a dash."""
+    if not cell.measured:
+        return Box("—", raised=STATES[cell.found.state].letter)
+    assert cell.found.value is not None and cell.ask is not None
+    raised = [] if cell.complete else [f"{len(cell.found.languages)}/{len(cell.ask.languages)}"]
+    if cell.found.deviation is not None:
+        raised.append(f"±{numbers.ours(cell.found.deviation, cell.report)}")
+    tested, ranked = marks.tests.cells.get(cell.address), marks.ranks.get(cell.address)
+    if tested and tested.better:
+        raised.insert(0, BETTER)
+    shown = numbers.count if cell.direction == "none" else numbers.ours
+    text = numbers.grouped(shown(cell.found.value, cell.report)) + marks.units.get(cell.meant.key, "")
+    return Box(text, raised=" ".join(raised), bold=ranked == "best", underlined=ranked == "second")
+
+
+def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
+    """The printed number with its printed marks and difference and our footnotes."""
+    if cell.printed is None:
+        return Box()
+    unit, symbols = unit_and_marks(cell.printed.marks)
+    value, raised = cell.printed.value, _raised(noted[cell.address], symbols + printed_difference(cell))
+    if value is None:
+        return Box("-", raised=raised)
+    if isinstance(value, str):
+        return Box(value, raised=raised, number=False, bold=cell.printed.bold)
+    text = numbers.grouped(numbers.printed(value, cell.report)) + unit
+    return Box(text, raised=raised, bold=cell.printed.bold)
+
+
+def unit_and_marks(marks: str) -> tuple[str, str]:
+    """Printed marks apart: letters right behind a number are its unit and stand on the line, the rest is raised.
+
+    >>> unit_and_marks("K"), unit_and_marks("k (EN)"), unit_and_marks("*")
+    (('K', ''), ('k', '(EN)'), ('', '*'))
+    """
+    unit = re.match("[A-Za-z]*", marks)
+    assert unit is not None  # at least nothing matches
+    return unit[0], marks[unit.end() :].strip()
+
+
+def _units(cells: Sequence[Cell]) -> dict[str, str]:
+    """Column -> the unit in which the paper prints all its numbers, for ours beside them."""
+    found: dict[str, set[str]] = {}
+    for cell in cells:
+        if cell.printed and isinstance(cell.printed.value, float):
+            found.setdefault(cell.meant.key, set()).add(unit_and_marks(cell.printed.marks)[0])
+    return {key: next(iter(units)) for key, units in found.items() if len(units) == 1}
+
+
+def printed_difference(cell: Cell) -> str:
+    """The difference from another row that a paper prints behind its number, in brackets; "" where it prints none."""
+    if cell.printed is None or cell.printed.difference is None:
+        return ""
+    return f"({numbers.signed(Decimal(repr(cell.printed.difference)), cell.report)})".replace("-", "−")
+
+
+def _difference(cell: Cell, marks: Marks) -> Box:
+    """Ours minus the paper's; empty where either is missing or our average is incomplete."""
+    delta = delta_of(cell)
+    if delta is None:
+        return Box()
+    return Box(numbers.grouped(numbers.signed(delta, cell.report)) + marks.units.get(cell.meant.key, ""))
+
+
+def delta_of(cell: Cell) -> Decimal | None:
+    """Ours minus the paper's in the paper's units, None where they cannot be compared."""
+    if cell.printed is None or not isinstance(cell.printed.value, float) or not cell.complete:
+        return None
+    assert cell.found.value is not None
+    return numbers.difference(cell.found.value, cell.printed.value, cell.report)
+
+
+# --- footnotes --------------------------------------------------------------------------------------------------------
+class _Notes(dict):
+    """Place -> the numbers of its footnotes; a place is a column (`*/*/*/column`), a row or a cell's address."""
+
+    def __missing__(self, place: str) -> list[int]:
+        return []
+
+
+def _notes(table: Table) -> dict[str, list[int]]:
+    """Where each footnote's number stands: at a header or a row's label when it is about all of it, else at cells."""
+    places = _Notes()
+    for number, note in enumerate(table.footnotes, start=1):
+        for pattern in note.at:
+            for place in _places(table, pattern):
+                places[place] = sorted({*places[place], number})
+    return places
+
+
+def _places(table: Table, pattern: str) -> list[str]:
+    group, row, line, column = pattern.split("/")
+    if (group, row, line) == ("*", "*", "*"):
+        return [f"*/*/*/{c.key}" for c in table.columns if matches(f"x/x/x/{c.key}", [f"*/*/*/{column}"])]
+    if (line, column) == ("*", "*"):
+        return [f"{g.key}/{r.key}/*/*" for g, r in table.rows() if matches(f"{g.key}/{r.key}/x/x", [pattern])]
+    return [address for address in table.addresses() if matches(address, [pattern])]
+
+
+def _raised(notes: Sequence[int], marks: str = "") -> str:
+    """Marks and footnote numbers as one raised text."""
+    return ",".join([*([marks] if marks else []), *map(str, notes)])

@@ -1,0 +1,214 @@
+"""Tables as HTML pages that need nothing beside them: one table, all tables of a paper, and the list of all.
+
+A page allows itself its own style and script by their hashes and nothing else, so it loads nothing and runs nothing
+foreign whatever a label holds. A cell unfolds to a box of its own, and from there to the records of its result.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from stele.papers.table import PAPERS, Table
+from stele.tables.cells.cell import Cell, Results
+from stele.tables.cells.context import Context
+from stele.tables.cells.significance import Comparisons
+from stele.tables.cells.states import STATES
+from stele.tables.render import bibliography, html
+from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
+from stele.tables.render.jinja import Ready, templates
+from stele.tables.render.layout import View, build, own_views
+from stele.tables.render.pictures import Picture
+from stele.tables.render.summary import Summary, summarise
+
+CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
+
+
+@dataclass(frozen=True)
+class Inline:
+    """A style or script inside a page, and the hash by which the page allows it."""
+
+    text: Ready
+    hash: str
+
+
+@dataclass(frozen=True)
+class DrawnView:
+    """A drawn grid, and the choices (`CHOICES`) under which it is shown."""
+
+    classes: str
+    grid: Ready
+
+
+@dataclass(frozen=True)
+class DrawnCell:
+    """What one cell unfolds to: ids of its own box and of its result's records ("" for none), a link to its result."""
+
+    id: str
+    unfolded: Unfolded
+    record: str
+    href: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One table, ready for a page."""
+
+    table: Table
+    summary: Summary
+    views: list[DrawnView]
+    view: View  # the one that is shown first
+    cells: list[DrawnCell]
+    records: list[Provenance]
+
+    @property
+    def id(self) -> str:
+        return f"t{self.table.number:02d}"
+
+
+def draw(
+    table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons, root: str
+) -> Drawn:
+    """A table for a page from which the folder of results is at the relative path `root`."""
+    unfolded = [unfold(cell, results, tests) for cell in cells]
+    records = provenance(unfolded, results)
+    known = {record.result for record in records}
+    names = {cell.address: f"t{table.number:02d}-{place}" for place, cell in enumerate(unfolded)}
+    return Drawn(
+        table,
+        summarise(table, cells, context, results, tests),
+        _views(table, cells, tests, names),
+        context.view,
+        [
+            DrawnCell(
+                id=names[cell.address],
+                unfolded=cell,
+                record=_record_id(cell.result) if cell.result in known else "",
+                href=f"{root}/{'/'.join(cell.result)}.json" if cell.result else "",
+            )
+            for cell in unfolded
+        ],
+        records,
+    )
+
+
+def _views(table: Table, cells: Sequence[Cell], tests: Comparisons, names: Mapping[str, str]) -> list[DrawnView]:
+    """The views that a table has; side by side stands in for those that would show nothing of their own."""
+    own: dict[View, str] = {view: CHOICES[view] for view in own_views(table, cells)}
+    own["side"] = " ".join([own["side"], *(choice for view, choice in CHOICES.items() if view not in own)])
+    return [
+        DrawnView(classes, Ready(html.table(build(table, cells, view, tests), names.__getitem__)))
+        for view, classes in own.items()
+    ]
+
+
+def _record_id(result: tuple[str, str, str] | None) -> str:
+    return "-".join(("r", *result)) if result else ""
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+def table_page(drawn: Drawn, index: str) -> str:
+    """The page of one table; `index` is the path to the list of all."""
+    return _tables_page(drawn.summary.title, [drawn], index, None)
+
+
+def paper_page(paper: str, tables: Sequence[Drawn], index: str, figures: Sequence[Picture] = ()) -> str:
+    """The page of all tables and figures of a paper."""
+    key = bibliography.load()["papers"][paper]
+    citation = {"text": bibliography.text(key), "link": bibliography.link(key)}
+    return _tables_page(f"{PAPERS[paper]}: all tables", tables, index, citation, figures)
+
+
+def _tables_page(
+    title: str,
+    tables: Sequence[Drawn],
+    index: str,
+    citation: Mapping[str, str] | None,
+    figures: Sequence[Picture] = (),
+) -> str:
+    read = [record for table in tables for record in table.records]
+    records: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for record in read:  # one table may show more seeds of a result than another
+        records.setdefault(record.result, {}).update(record.records)
+    results = [
+        {"id": _record_id(result), "name": " / ".join(result), "records": dict(sorted(own.items()))}
+        for result, own in sorted(records.items())
+    ]
+    ancestry = {digest: facts for record in read for digest, facts in record.ancestry.items()}
+    ancestors = [
+        {"id": html.ancestor_id(digest), "digest": digest, "facts": facts} for digest, facts in sorted(ancestry.items())
+    ]
+    return _page(
+        "tables",
+        title=title,
+        labels=shared_labels([drawn.summary for drawn in tables]) if len(tables) > 1 else [],
+        tables=tables,
+        view=tables[0].view,
+        figures=figures,
+        index=index,
+        citation=citation,
+        results=results,
+        ancestors=ancestors,
+        known=frozenset(ancestry),
+    )
+
+
+def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequence[Picture] = ()) -> str:
+    """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
+    papers = []
+    for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
+        own = [drawn for drawn in tables if drawn.table.paper == paper]
+        entries = [
+            {
+                "id": drawn.id,
+                "number": drawn.table.number,
+                "file": drawn.table.file,
+                "summary": drawn.summary,
+                "states": states([drawn.summary]),
+            }
+            for drawn in own
+        ]
+        citation = bibliography.text(bibliography.load()["papers"][paper])
+        pictures = [picture for picture in figures if picture.paper == paper]
+        papers.append(
+            {"key": paper, "name": PAPERS[paper], "citation": citation, "tables": entries, "figures": pictures}
+        )
+    summaries = [drawn.summary for drawn in tables]
+    total = {"tables": len(tables), "cells": sum(s.count for s in summaries if s.counted), "states": states(summaries)}
+    labels = shared_labels(summaries)
+    of_all = [picture for picture in figures if not picture.paper]
+    lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": of_all}
+    return _page("all_tables", title="All tables", **lists)
+
+
+def states(summaries: Sequence[Summary]) -> str:
+    """How many cells of some tables are in which state, as text; words that are no cells stand for themselves alone."""
+    counts = Counter({name: 0 for name in STATES})
+    for summary in [own for own in summaries if own.counted] or summaries:
+        counts.update({state.name: state.count for state in summary.states})
+    return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+
+
+def shared_labels(summaries: Sequence[Summary]) -> list[str]:
+    """The labels that stand at the head of a list of tables: those of any table, without their counts."""
+    return list(dict.fromkeys(label.partition(" (")[0] for summary in summaries for label in summary.labels))
+
+
+def _page(template: str, **values: object) -> str:
+    environment = templates(html.escape)
+    environment.filters["code"] = lambda text: Ready(html.code(text))
+    environment.filters["facts"] = lambda value, known=(): Ready(html.facts(value, known))
+    return environment.get_template(f"{template}.html.j2").render(style=_inline("css"), script=_inline("js"), **values)
+
+
+@cache
+def _inline(kind: str) -> Inline:
+    """The style (`css`) or script (`js`) of all pages."""
+    text = templates(html.escape).get_template(f"page.{kind}.j2").render(mark_widths=html.MARK_WIDTHS)
+    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return Inline(Ready(text), f"sha256-{digest}")

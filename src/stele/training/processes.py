@@ -1,0 +1,73 @@
+"""Where a job computes: its device, and its place among the processes that share the work."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+CHOICE = "STELE_DEVICE"  # "cpu" keeps a job off an accelerator
+# how long processes wait for one another: longer than what the first does alone, reading a training set above all; that
+# one of them has ended is torchrun's to notice
+PATIENCE = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Place:
+    """One process of `world`, number `rank`, on `device`."""
+
+    device: torch.device
+    rank: int = 0
+    world: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this process is the one that writes."""
+        return self.rank == 0
+
+    def sum(self, tensor: Tensor) -> Tensor:
+        """The sum over all processes, in place; nothing to do for one."""
+        if self.world > 1:
+            import torch.distributed as distributed
+
+            distributed.all_reduce(tensor)
+        return tensor
+
+    def others(self, value: Any) -> list[Any]:
+        """The same value of all other processes, in the order of their ranks."""
+        if self.world == 1:
+            return []
+        import torch.distributed as distributed
+
+        found: list[Any] = [None] * self.world
+        distributed.all_gather_object(found, value)
+        return found[: self.rank] + found[self.rank + 1 :]
+
+    def wait(self) -> None:
+        """Waits until every process has come here."""
+        if self.world > 1:
+            import torch.distributed as distributed
+
+            distributed.barrier()
+
+
+def place() -> Place:
+    """The accelerator if there is one, else the CPU; processes as `torchrun` started them (stele.command.launch)."""
+    import torch
+    from accelerate import PartialState
+
+    on_cpu = os.environ.get(CHOICE) == "cpu" or not torch.accelerator.is_available()
+    state = PartialState(cpu=on_cpu, timeout=PATIENCE)  # without `cpu` it would take each CPU process for one alone
+    # accelerate numbers the CPUs of several processes; torch.load knows one
+    device = torch.device("cpu") if state.device.type == "cpu" else state.device
+    return Place(device, state.process_index, state.num_processes)
+
+
+def default_device() -> torch.device:
+    """The device alone, for work that is not shared (encoding, search)."""
+    return place().device

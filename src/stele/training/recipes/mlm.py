@@ -1,9 +1,0 @@
-"""The recipe of masked language modelling (training/objectives/mlm.py)."""
-
-from __future__ import annotations
-
-from stele.training.recipe import PretrainingRecipe
-
-
-class Recipe(PretrainingRecipe):
-    """MLM alone: every group is an MLM batch, so `mlm_share` is not used."""

@@ -1,0 +1,80 @@
+"""The state of a training run on disk: enough to go on as if it had never stopped.
+
+Batches, learning rate, masking and dropout are functions of (seed, step), so weights, optimiser, loss scale and what
+was logged so far are all there is to keep.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stele.errors import SteleError
+from stele.files.atomic import atomic_file
+
+FILE = "training.pt"
+
+
+def save(folder: Path, values: Mapping[str, Any]) -> None:
+    """Writes the state whole or not at all: a kill while writing leaves the one before."""
+    import torch
+
+    with atomic_file(Path(folder) / FILE, "wb") as handle:
+        torch.save(dict(values), handle)
+
+
+def load(folder: Path, device: Any) -> dict[str, Any] | None:
+    """The saved state, None when there is none."""
+    import torch
+
+    path = Path(folder) / FILE
+    if not path.exists():
+        return None
+    try:
+        return torch.load(path, map_location=device, weights_only=True)
+    except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
+        raise SteleError(f"{path}: damaged training state ({error}); delete {folder} to train from the start") from None
+
+
+def rows_to_tensors(rows: list[dict[str, float]]) -> dict[str, Any]:
+    """The log as one double per entry (a missing one is NaN), which is small and loads without pickled objects."""
+    import torch
+
+    names = sorted({name for row in rows for name in row})
+    flat = [[row.get(name, math.nan) for name in names] for row in rows]
+    return {"names": names, "values": torch.tensor(flat, dtype=torch.float64).reshape(len(rows), len(names))}
+
+
+def tensors_to_rows(log: Mapping[str, Any]) -> list[dict[str, float]]:
+    names = log["names"]
+    return [
+        {name: value for name, value in zip(names, row, strict=True) if not math.isnan(value)}
+        for row in log["values"].tolist()
+    ]
+
+
+@contextmanager
+def stop_signals() -> Iterator[list[str]]:
+    """Collects SIGTERM and SIGUSR1 (a scheduler's notice before its time limit) instead of dying from them.
+
+    Yields a list that holds the names of the signals received so far. Outside the main thread signals stay as they are.
+    """
+    import signal
+    import threading
+
+    received: list[str] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+    numbers = (signal.SIGTERM, signal.SIGUSR1)
+    before = {n: signal.signal(n, lambda number, frame: received.append(signal.Signals(number).name)) for n in numbers}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,164 @@
+"""How the processes of a job divide a step: whole groups where they come out even, else each group is spread over all.
+
+A group is what shares negatives and batch-norm statistics. Spread over processes it stays one group: each process
+encodes some of its sequences, the vectors are gathered, and all processes compute the loss of the whole group from all
+of them. So global batch and contrastive group are the recipe's, whatever the number of devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from stele.errors import SteleError
+from stele.training.processes import Place
+
+
+class Division(NamedTuple):
+    """One process's part of a step.
+
+    numbers   its groups among those of the step
+    team      the processes that each of them is spread over; None: this process has them whole
+    weight    what the loss of a group counts, so that the sum over groups and processes is the step's mean loss
+    counted   whether this process is the one that counts what is in its groups
+    """
+
+    numbers: range
+    team: Place | None
+    weight: float
+    counted: bool
+
+    @property
+    def spread(self) -> bool:
+        return self.team is not None
+
+
+def divide(groups: int, where: Place) -> Division:
+    """The part of process `where` in a step of so many groups.
+
+    >>> divide(4, Place(torch.device("cpu"), rank=1, world=2)).numbers
+    range(1, 4, 2)
+    >>> divide(3, Place(torch.device("cpu"), rank=1, world=2)).spread
+    True
+    """
+    if groups % where.world == 0:
+        return Division(range(where.rank, groups, where.world), None, 1 / groups, True)
+    return Division(range(groups), where, 1 / (groups * where.world), where.first)
+
+
+def cut(rows: int, chunk: int | None) -> list[np.ndarray]:
+    """Rows 0, 1, ... in pieces of `chunk`; None: one piece.
+
+    >>> [piece.tolist() for piece in cut(5, 2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    return np.array_split(np.arange(rows), range(chunk, rows, chunk) if chunk else [])
+
+
+def in_pieces(
+    encode: Callable[[np.ndarray], Tensor], pieces: Sequence[np.ndarray], chunked: bool, team: Place | None
+) -> Tensor:
+    """Vectors [n, d] of the rows 0 to n - 1, which `pieces` hold in some order: encode(piece) -> [len(piece), d].
+
+    `chunked` and `team` as for `own_parts`; all processes get all vectors.
+    """
+    world = 1 if team is None else team.world
+    pieces = _enough(pieces, world)
+    parts = own_parts(encode, pieces, chunked, team)
+    vectors = parts[0] if len(parts) == 1 else torch.cat(parts)
+    if team is not None:
+        vectors = gathered(vectors, [sum(map(len, pieces[rank::world])) for rank in range(world)], team)
+    order = np.concatenate([piece for rank in range(world) for piece in pieces[rank::world]])
+    return vectors if (np.diff(order) == 1).all() else vectors[torch.from_numpy(np.argsort(order)).to(vectors.device)]
+
+
+def own_parts(
+    compute: Callable[[np.ndarray], Tensor], pieces: Sequence[np.ndarray], chunked: bool, team: Place | None
+) -> list[Tensor]:
+    """compute(piece) for the pieces of this process, every world-th one.
+
+    `chunked`: the pieces are the recipe's. Each draws random numbers (dropout) of its own, and is computed again in the
+    backward pass where a process has several, so that memory is that of one piece. Then what comes out does not depend
+    on the number of processes, but for the order of sums. Other pieces, and chunked ones that are fewer than the
+    processes, are cut smaller for more processes, and dropout draws differ. Random numbers after this are the same in
+    all processes.
+    """
+    rank, world = (0, 1) if team is None else (team.rank, team.world)
+    pieces = _enough(pieces, world)
+    own = pieces[rank::world]
+    if team is None and (len(pieces) == 1 or not chunked):
+        return [compute(piece) for piece in own]
+    seeds = torch.randint(1 << 62, (len(pieces),)).tolist()[rank::world]
+    again = chunked and len(own) > 1 and torch.is_grad_enabled()
+    return [_seeded(compute, piece, seed, again) for piece, seed in zip(own, seeds, strict=True)]
+
+
+def _enough(pieces: Sequence[np.ndarray], world: int) -> Sequence[np.ndarray]:
+    """The pieces, cut anew into as many as there are processes where they are fewer."""
+    if len(pieces) >= world:
+        return pieces
+    rows = np.concatenate(pieces)
+    if len(rows) < world:
+        raise SteleError(f"a group of {len(rows)} cannot be spread over {world} processes; use at most {len(rows)}")
+    # sorted by length, as they may be: each process gets long ones and short ones
+    return [rows[start::world] for start in range(world)]
+
+
+def _seeded(encode: Callable[[np.ndarray], Tensor], piece: np.ndarray, seed: int, again: bool) -> Tensor:
+    """encode(piece) with random numbers of its own; `again`: kept are only the vectors, until the backward pass."""
+
+    def alone(piece: np.ndarray) -> Tensor:
+        with torch.random.fork_rng(devices=[torch.cuda.current_device()] if torch.cuda.is_initialized() else []):
+            torch.manual_seed(seed)
+            return encode(piece)
+
+    return checkpoint(alone, piece, use_reentrant=False, preserve_rng_state=False) if again else alone(piece)
+
+
+# --- exchange between processes ---------------------------------------------------------------------------------------
+def gathered(own: Tensor, sizes: Sequence[int], team: Place) -> Tensor:
+    """The vectors of all processes [sum of sizes, d], in the order of their ranks.
+
+    All processes compute the same loss from them, of which each is to take 1 / world: the gradient that a process gets
+    for its own vectors is therefore `world` times the one that it computes.
+    """
+    return _Gathered.apply(own, tuple(sizes), team)
+
+
+def summed(part: Tensor, team: Place | None) -> Tensor:
+    """The sum of all processes' parts of a loss; gradients as for `gathered`."""
+    return part if team is None else _Summed.apply(part, team)
+
+
+class _Gathered(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, own: Tensor, sizes: tuple[int, ...], team: Place) -> Tensor:
+        import torch.distributed as distributed
+
+        first = sum(sizes[: team.rank])
+        ctx.rows, ctx.world = slice(first, first + sizes[team.rank]), team.world
+        padded = own.new_zeros(max(sizes), own.shape[1])
+        padded[: len(own)] = own
+        found = [torch.empty_like(padded) for _ in sizes]
+        distributed.all_gather(found, padded)
+        return torch.cat([part[:size] for part, size in zip(found, sizes, strict=True)])
+
+    @staticmethod
+    def backward(ctx, gradient: Tensor):
+        return gradient[ctx.rows] * ctx.world, None, None
+
+
+class _Summed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, part: Tensor, team: Place) -> Tensor:
+        ctx.world = team.world
+        return team.sum(part.detach().clone())
+
+    @staticmethod
+    def backward(ctx, gradient: Tensor):
+        return gradient * ctx.world, None

@@ -1,0 +1,113 @@
+"""load_results: every value of a results folder in one tidy table; the notebook that uses it runs."""
+
+import json
+
+import pytest
+
+import stele
+from stele.artifacts.results import COLUMNS
+from stele.errors import SteleError
+
+METRICS = {
+    "mrr@100": {"languages": {"en": 0.5, "sw": 0.25}, "average": 0.375, "n": {"en": 10, "sw": 5}},
+    "recall@100": {"languages": {"en": 0.9, "sw": 0.8}, "average": 0.85, "n": {"en": 10, "sw": 5}},
+}
+
+
+def write(
+    folder,
+    name,
+    setting=None,
+    seeds=({"pretraining": 0, "finetuning": 0},),
+    metrics=METRICS,
+    labels=("generated data",),
+):
+    benchmark, model, rest = name.split("/", 2)
+    path = folder / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    setting = setting or rest.split("/")[0]
+    seeds = list(seeds) if isinstance(seeds, tuple) else seeds
+    content = {
+        "benchmark": benchmark,
+        "model": model,
+        "setting": setting,
+        "seeds": seeds,
+        "metrics": metrics,
+        "labels": labels,
+    }
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_one_row_a_value(tmp_path):
+    write(tmp_path, "mrtydi/msm/multilingual")
+    frame = stele.load_results(tmp_path)
+    assert list(frame.columns) == COLUMNS and len(frame) == 6
+    row = frame.query("metric == 'mrr@100' and language == 'sw'").iloc[0]
+    assert (row["benchmark"], row["model"], row["setting"], row["seeds"]) == (
+        "mrtydi",
+        "msm",
+        "multilingual",
+        "pt0-ft0",
+    )
+    assert (row["value"], row["n"], row["labels"]) == (0.25, 5, "generated data")
+    average = frame.query("metric == 'mrr@100' and language == 'average'").iloc[0]
+    assert (average["value"], average["n"]) == (0.375, 15)
+
+
+def test_means_and_single_seeds_are_apart(tmp_path):
+    seeds = ({"pretraining": 0, "finetuning": 0}, {"pretraining": 0, "finetuning": 1})
+    mean = {"mrr@100": METRICS["mrr@100"] | {"std": {"languages": {"en": 0.1, "sw": None}, "average": 0.2}}}
+    write(tmp_path, "mrtydi/msm/multilingual", seeds=seeds, metrics=mean)
+    for seed in seeds:
+        write(tmp_path, f"mrtydi/msm/multilingual/pt0-ft{seed['finetuning']}", seeds=seed)
+    (tmp_path / "mrtydi/msm/multilingual/pt0-ft0").mkdir()
+    (tmp_path / "mrtydi/msm/multilingual/pt0-ft0/retrieval.json").write_text("{}")
+    means = stele.load_results(tmp_path)
+    assert set(means["seeds"]) == {"pt0-ft0, pt0-ft1"} and len(means) == 3
+    assert means.set_index("language")["std"].dropna().to_dict() == {"en": 0.1, "average": 0.2}
+    each = stele.load_results(tmp_path, each_seed=True)
+    assert set(each["seeds"]) == {"pt0-ft0", "pt0-ft1"} and len(each) == 12
+
+
+def test_aliases_and_other_files_are_not_counted_twice(tmp_path):
+    write(tmp_path, "mrtydi/msm/zero_shot_marco")
+    write(tmp_path, "mrtydi/msm/zero_shot", setting="zero_shot_marco")
+    (tmp_path / "tables/msm").mkdir(parents=True)
+    (tmp_path / "tables/msm/table_01.json").write_text("{}")
+    assert len(stele.load_results(tmp_path)) == 6
+
+
+def test_damaged_and_missing_results_are_named(tmp_path):
+    with pytest.raises(SteleError, match="no such folder of results"):
+        stele.load_results(tmp_path / "nowhere")
+    write(tmp_path, "mrtydi/msm/multilingual").write_text('{"metrics": ')
+    with pytest.raises(SteleError, match=r"mrtydi/msm/multilingual\.json: not a readable result: not JSON"):
+        stele.load_results(tmp_path)
+    write(tmp_path, "mrtydi/msm/multilingual", metrics={"mrr@100": {"languages": {"en": "high"}}})
+    with pytest.raises(SteleError, match=r"not a result: metrics\.mrr@100\.languages\.en"):
+        stele.load_results(tmp_path)
+
+
+def test_an_empty_folder_gives_an_empty_table(tmp_path):
+    assert list(stele.load_results(tmp_path).columns) == COLUMNS
+
+
+@pytest.mark.slow
+def test_the_notebook_runs(tmp_path, root, monkeypatch):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    for model in ("msm", "xlmr"):
+        for setting in ("zero_shot_marco", "multilingual"):
+            write(tmp_path / "results", f"mrtydi/{model}/{setting}")
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    notebook = nbformat.read(root / "notebooks/results.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    assert all(not cell.get("outputs") for cell in notebook.cells), "the notebook is kept without outputs"
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    )
+    done = client.execute()
+    kinds = {kind for cell in done.cells for output in cell.get("outputs", []) for kind in output.get("data", {})}
+    assert {"text/html", "image/png"} <= kinds, "it shows a table and a plot"

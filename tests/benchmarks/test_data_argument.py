@@ -1,0 +1,44 @@
+"""What records count of datasets, for estimates; and the forms that a dataset can be given in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from stele.benchmarks.arguments import counted, data_folders, data_paths
+from stele.errors import SteleError
+
+
+@pytest.fixture
+def records(tmp_path):
+    found = {}
+    for part, counts in {"sw": {"passages": 3}, "te": {"candidates": {"all": 4, "te": 1}}, "en": {"dev": 9}}.items():
+        path = tmp_path / part / "record.json"
+        path.parent.mkdir()
+        path.write_text(json.dumps({"counts": counts}))
+        found[f"mrtydi_corpus:{part}"] = path
+    return found
+
+
+def test_counts_are_summed_over_records_and_unknown_ones_are_none(records, tmp_path):
+    assert counted(records, "passages", "candidates") == 7
+    assert counted(records, "train") is None
+    (tmp_path / "corpus.tsv").write_text("")
+    assert counted({"x:all": tmp_path / "corpus.tsv"}, "passages") is None  # a user's file has no record
+
+
+def test_a_dataset_is_given_by_its_record_its_folder_or_the_one_file(records, tmp_path):
+    (tmp_path / "qrels.txt").write_text("")
+    given = data_paths([f"mrtydi:sw={tmp_path}/sw/record.json", f"mrtydi:te={tmp_path}/te", f"nq={tmp_path}/qrels.txt"])
+    assert data_folders(given) == {
+        "mrtydi": {"sw": tmp_path / "sw", "te": tmp_path / "te"},
+        "nq": {"all": tmp_path / "qrels.txt"},
+    }
+    for wrong, said in {
+        "mrtydi": "want DATASET:PART=PATH",
+        "mrtydi:=x": "want",
+        "a:b=/nowhere": "no such record",
+    }.items():
+        with pytest.raises(SteleError, match=said):
+            data_paths([wrong])

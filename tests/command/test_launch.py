@@ -1,0 +1,245 @@
+"""The launcher: what each of several processes is given and says, and that none outlives the others."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from stele import __main__
+from stele.command import launch
+from stele.command.parent_watch import identity
+from stele.errors import SteleError
+
+# a command that several processes share, in place of the real one; --fail is what the second process does
+PROBE = '''"""A command for the tests."""
+import json, logging, os, pathlib, time
+from stele.errors import SteleError
+def add_arguments(parser):
+    parser.add_argument("--fail", default="")
+    parser.add_argument("--sleep", type=float, default=0)
+def run(args):
+    log, rank = logging.getLogger(__name__), os.environ["RANK"]
+    log.info("begins"), log.warning("is warm")
+    made = pathlib.Path(f"made.{rank}.json")
+    made.with_suffix(".part").write_text(json.dumps({"pid": os.getpid(), "parent": os.getppid(), **os.environ}))
+    made.with_suffix(".part").rename(made)
+    if rank == "1" and args.fail == "mend":
+        raise SteleError("the second shard is damaged")
+    time.sleep(60 if args.fail else args.sleep)
+'''
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory, root):
+    """A copy of the package in which `retrieval retrieve` is the probe."""
+    folder = tmp_path_factory.mktemp("tree")
+    subprocess.run(["cp", "-r", str(root / "src"), str(folder)], check=True)
+    (folder / "src/stele/retrieval/retrieve.py").write_text(PROBE)
+    return folder
+
+
+@pytest.fixture
+def start(tree, tmp_path):
+    """start(*arguments, **variables) -> the command in two processes, in a folder of the test."""
+    started = []
+
+    def run(*arguments, folder=tmp_path, gpus="0,1", **variables):
+        variables = {"PYTHONPATH": str(tree / "src"), "STELE_DEVICE": "cpu", launch.DEVICES: gpus, **variables}
+        command = [sys.executable, "-m", "stele", "--gpus", "2", "--threads", "6", "retrieval", "retrieve", *arguments]
+        folder.mkdir(exist_ok=True)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SLURM_"))} | variables
+        with (folder / "log").open("w") as log:
+            started.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log))
+        return started[-1]
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def ranks(folder, number=2, seconds=60):
+    """What each process found in its environment, once all are there."""
+    until = time.monotonic() + seconds
+    while len(made := sorted(folder.glob("made.*.json"))) < number:
+        assert time.monotonic() < until, (folder / "log").read_text()
+        time.sleep(0.05)
+    return [json.loads(path.read_text()) for path in made]
+
+
+def gone(pids, seconds=10):
+    until = time.monotonic() + seconds
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() < until, "a process is left"
+        time.sleep(0.05)
+
+
+# --- the command line -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("argv", [["--nodes", "0"], ["--gpus", "x"], ["--threads", "-1"], ["--gpu", "1"]])
+def test_a_wrong_number_or_option_is_wrong_usage(argv, capsys):
+    with pytest.raises(SystemExit) as stop:
+        launch.options(argv)
+    assert stop.value.code == 2 and argv[0] in capsys.readouterr().err
+
+
+def test_what_follows_the_stage_is_the_command_s():
+    asked, rest = launch.options(["--nodes", "2", "--gpus", "4", "retrieval", "retrieve", "--threads", "8"])
+    assert (asked.processes, asked.threads, rest) == (8, 1, ["retrieval", "retrieve", "--threads", "8"])
+    assert launch.options(["scoring", "score"]) == (launch.Asked(), ["scoring", "score"])
+    assert launch.Asked(nodes=2).processes == 2 and launch.Asked(gpus=1).processes == 1
+
+
+def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
+    handed = []
+    monkeypatch.setenv("STELE_WORKER", "/nowhere")
+    monkeypatch.setattr("stele.command.worker.hand_over", lambda path, argv: handed.append(argv) or 7)
+    for gpus, code in (("1", 7), ("2", 2)):
+        monkeypatch.setattr(sys, "argv", ["stele", "--gpus", gpus, "tables", "nonsense"])
+        assert __main__.main() == code
+    assert handed == [["--gpus", "1", "tables", "nonsense"]] and "nonsense" in capsys.readouterr().err
+
+
+# --- GPUs -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("given", "asked", "in_slurm", "left"),
+    [
+        ("0,1", 2, True, "0,1"),
+        ("2, 3,5", 2, False, "2,3"),
+        ("0,1", 0, True, "0,1"),
+        ("0", 2, False, "asked for 2 GPUs and sees 1 (CUDA_VISIBLE_DEVICES=0); ask for those that are there"),
+        ("", 1, True, "asked for 1 GPUs and sees 0"),
+        ("0,1,2,3", 2, True, "asked for 2 GPUs and sees 4 (CUDA_VISIBLE_DEVICES=0,1,2,3); look at what SLURM gave"),
+    ],
+)
+def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given, asked, in_slurm, left):
+    monkeypatch.setenv("STELE_DEVICE", "cpu")
+    monkeypatch.setenv(launch.DEVICES, given)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")  # an allocation that one types in is not what a rule asked for
+    monkeypatch.delenv(launch.JOB, raising=False)
+    if in_slurm:
+        monkeypatch.setenv(launch.JOB, "1")
+    if "sees" in left:
+        with pytest.raises(SteleError) as error:
+            launch.take_gpus(asked)
+        assert left in str(error.value)
+    else:
+        launch.take_gpus(asked)
+        assert os.environ[launch.DEVICES] == left
+
+
+@pytest.mark.parametrize(("given", "left"), [(None, "0,1"), ("4,5,6", "4,5"), ("0,1,2,9", "0,1")])
+def test_real_gpus_are_counted_by_torch(monkeypatch, given, left):
+    """Three are there; of the names that are given, torch takes those that it finds."""
+    monkeypatch.delenv("STELE_DEVICE", raising=False)
+    monkeypatch.delenv(launch.JOB, raising=False)
+    monkeypatch.delenv(launch.DEVICES, raising=False)
+    if given:
+        monkeypatch.setenv(launch.DEVICES, given)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 3)
+    launch.take_gpus(2)
+    assert os.environ[launch.DEVICES] == left
+    with pytest.raises(SteleError, match="asked for 4 GPUs and sees 2"):
+        monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+        launch.take_gpus(4)
+
+
+# --- several processes ----------------------------------------------------------------------------------------------
+def test_two_jobs_at_once_each_with_its_own_two_processes(start, tmp_path):
+    folders = [tmp_path / "one", tmp_path / "two"]
+    processes = [start("--sleep", "2", folder=folder, STELE_WORKER="/nowhere") for folder in folders]
+    assert [process.wait(60) for process in processes] == [0, 0]
+    for folder, process in zip(folders, processes, strict=True):
+        found = ranks(folder)
+        assert [each["RANK"] for each in found] == ["0", "1"] and {each["WORLD_SIZE"] for each in found} == {"2"}
+        for each in found:
+            assert each["parent"] == process.pid and each["STELE_DRIVER"].startswith(f"{process.pid}:")
+            assert each["OMP_NUM_THREADS"] == each["RAYON_NUM_THREADS"] == "3"
+            assert each["TOKENIZERS_PARALLELISM"] == "true" and "STELE_WORKER" not in each
+            assert each["HF_HUB_OFFLINE"] == os.environ["HF_HUB_OFFLINE"]
+        said = (folder / "log").read_text().splitlines()
+        assert sorted(said) == ["begins", "is warm", "process 1: is warm"]
+    assert ranks(folders[0])[0]["MASTER_PORT"] != ranks(folders[1])[0]["MASTER_PORT"]
+
+
+def test_an_error_of_one_process_is_said_plainly_and_ends_all(start, tmp_path):
+    assert start("--fail", "mend").wait(60) == 1
+    said = (tmp_path / "log").read_text()
+    assert "stele: process 1: error: the second shard is damaged\n" in said
+    assert "stele: error: process 1 ended with exit code 1; all processes on " in said
+    assert "Traceback" not in said and "====" not in said
+    gone(each["pid"] for each in ranks(tmp_path))
+
+
+@pytest.mark.parametrize("victim", ["rank", "launcher", "driver"])
+def test_kill_9_leaves_nobody(start, tmp_path, victim):
+    driver = subprocess.Popen(["sleep", "120"])
+    try:
+        process = start("--fail", "sleeping", STELE_DRIVER=identity(driver.pid))
+        pids = [each["pid"] for each in ranks(tmp_path)]
+        os.kill({"rank": pids[1], "launcher": process.pid, "driver": driver.pid}[victim], signal.SIGKILL)
+        if victim == "driver":
+            driver.wait()
+        assert process.wait(20) == {"rank": 1, "launcher": -signal.SIGKILL, "driver": 137}[victim]
+        gone(pids)
+    finally:
+        driver.kill()
+        driver.wait()
+    if victim == "rank":
+        assert "process 1 ended by SIGKILL" in (tmp_path / "log").read_text()
+
+
+def test_too_few_gpus_start_nothing(start, tmp_path):
+    assert start(gpus="0").wait(60) == 1
+    assert "asked for 2 GPUs and sees 1" in (tmp_path / "log").read_text() and not list(tmp_path.glob("made*"))
+
+
+# --- several nodes --------------------------------------------------------------------------------------------------
+def test_several_nodes_take_one_srun_with_the_same_command_on_each(tmp_path, monkeypatch):
+    """The second time, started by srun, it is told where the nodes meet, and looks at its own GPUs."""
+    srun = tmp_path / "srun"
+    srun.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" "meeting $STELE_MEETING" > {tmp_path}/called\nexit 3\n')
+    srun.chmod(0o755)
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "STELE_DEVICE": "cpu", launch.DEVICES: "0"}
+    flags = ["benchmark", "languages", "encoder", "data", "state", "output"]
+    asked = ["retrieval", "retrieve", *(word for flag in flags for word in (f"--{flag}", "x"))]
+    command = ["--nodes", "2", "--gpus", "2", "--threads", "6", *asked]
+
+    def run(**more):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_")} | variables | more
+        return subprocess.run(
+            [sys.executable, "-m", "stele", *command], env=environment, capture_output=True, text=True, check=False
+        )
+
+    outside = run()
+    assert outside.returncode == 1 and "several nodes take a SLURM job" in outside.stderr
+    assert run(SLURM_JOB_ID="7").returncode == 3
+    *called, meeting = (tmp_path / "called").read_text().splitlines()
+    assert called[called.index(sys.executable) :] == [sys.executable, "-m", "stele", *command]
+    options = {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpus-per-task=6", "--gres=gpu:2"}
+    assert options <= set(called) and int(meeting.rpartition(":")[2]) > 0
+    inside = run(SLURM_JOB_ID="7", STELE_MEETING="somewhere:1")
+    assert inside.returncode == 1 and "asked for 2 GPUs and sees 1" in inside.stderr
+
+
+def test_processes_without_gpus_know_each_other(tmp_path):
+    """Whether or not the CPU was asked for: two that take themselves for alone would write the same files."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    variables = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    variables |= {"CUDA_VISIBLE_DEVICES": ""}
+    text = "from stele.training.processes import place; found = place(); print(found.rank, found.world)"
+
+    def start(rank):
+        environment = {k: v for k, v in os.environ.items() if k != "STELE_DEVICE"} | variables
+        environment |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+        return subprocess.Popen([sys.executable, "-c", text], env=environment, stdout=subprocess.PIPE, text=True)
+
+    running = [start(rank) for rank in range(2)]
+    assert [process.communicate(timeout=120)[0].split() for process in running] == [["0", "2"], ["1", "2"]]

@@ -1,0 +1,76 @@
+"""A job ends with the driver that started it, and only where that driver can be seen."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from stele.command import parent_watch
+
+JOB = """
+import time
+from stele.command.parent_watch import watch_driver
+watch_driver()
+print("started", flush=True)
+time.sleep({seconds})
+print("done", flush=True)
+"""
+
+
+def job(driver, seconds):
+    return subprocess.Popen(
+        [sys.executable, "-c", JOB.format(seconds=seconds)],
+        env={**os.environ, "STELE_DRIVER": driver},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.fixture
+def driver():
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_process_is_alive_until_it_is_killed(driver):
+    name = parent_watch.identity(driver.pid)
+    assert parent_watch.alive(name) and parent_watch.is_here(name)
+    driver.kill()
+    driver.wait()
+    assert not parent_watch.alive(name)
+
+
+def test_an_id_used_again_is_another_process(driver):
+    pid, _, rest = parent_watch.identity(driver.pid).partition(":")
+    started, _, host = rest.partition("@")
+    assert not parent_watch.alive(f"{pid}:{int(started) + 1}@{host}")
+
+
+def test_a_job_ends_with_its_driver(driver):
+    process = job(parent_watch.identity(driver.pid), seconds=30)
+    assert process.stdout.readline() == "started\n"
+    driver.kill()
+    driver.wait()
+    assert process.wait(timeout=15) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("change", ["another host", "the same name, started anew", "nothing"])
+def test_a_job_whose_driver_cannot_be_seen_from_here_runs_to_its_end(driver, change):
+    """On a cluster's node the driver's process id means nothing, or another process."""
+    process, _, here = parent_watch.identity(driver.pid).partition("@")
+    name, _, boot = here.partition("/")
+    foreign = {
+        "another host": f"{process}@login1/{boot}",
+        "the same name, started anew": f"{process}@{name}/0",
+        "nothing": "",
+    }[change]
+    driver.kill()
+    driver.wait()
+    running = job(foreign, seconds=3 * parent_watch.INTERVAL)
+    out, _ = running.communicate(timeout=30)
+    assert (running.returncode, out) == (0, "started\ndone\n")

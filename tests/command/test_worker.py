@@ -1,0 +1,156 @@
+"""The local worker: the same command with and without it, signals and deaths passed on."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROBE = '''"""A command for the tests."""
+import os, sys, time
+def add_arguments(parser):
+    parser.add_argument("--sleep", type=float, default=0)
+    parser.add_argument("--code", type=int, default=0)
+def run(args):
+    print("torch" in sys.modules, os.getcwd(), os.environ.get("MARK"), flush=True)
+    print("to stderr", file=sys.stderr, flush=True)
+    time.sleep(args.sleep)
+    if args.sleep: open("finished", "w").close()
+    if args.code: sys.exit(args.code)
+'''
+
+
+@pytest.fixture
+def tree(tmp_path, root):
+    """A copy of the package with a command `world probe`; its worker has nothing to preload."""
+    source = tmp_path / "src"
+    subprocess.run(["cp", "-r", str(root / "src"), str(source)], check=True)
+    (source / "stele/world/probe.py").write_text(PROBE)
+    text = (source / "stele/command/worker.py").read_text()
+    start, end = text.index("PRELOAD = ("), text.index(")\nFORWARDED")
+    (source / "stele/command/worker.py").write_text(text[:start] + 'PRELOAD = ("json",' + text[end:])
+    return tmp_path
+
+
+@pytest.fixture
+def environment(tree):
+    """The environment of clients of a running worker, whose driver is a process of this fixture."""
+    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "MARK": "mine"}
+    env.pop("STELE_DRIVER", None)
+    code = "import os, sys, time; from stele.command.worker import start; print(start(), flush=True); time.sleep(120)"
+    driver = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
+    yield {**env, "STELE_WORKER": driver.stdout.readline().strip()}
+    driver.kill()
+    driver.wait()
+
+
+def stele(env, cwd, *arguments, **options):
+    command = [sys.executable, "-m", "stele", "world", "probe", *arguments]
+    return subprocess.Popen(
+        command, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_the_same_with_and_without(tree, environment, code):
+    alone = {k: v for k, v in environment.items() if k != "STELE_WORKER"}
+    results = []
+    for env in (environment, alone):
+        process = stele(env, tree, "--code", str(code))
+        results.append((*process.communicate(timeout=60), process.returncode))
+    assert results[0] == results[1]
+    assert results[0] == (f"False {tree} mine\n", "to stderr\n", code)
+
+
+def test_many_at_once(tree, environment):
+    processes = [stele(environment, tree, "--code", str(n)) for n in range(8)]
+    assert [p.wait(timeout=60) for p in processes] == list(range(8))
+
+
+def test_an_error_for_the_user_and_a_wrong_flag_keep_their_codes(tree, environment):
+    process = stele(environment, tree, "--nonsense")
+    assert process.wait(timeout=60) == 2
+    assert "--nonsense" in process.stderr.read()
+
+
+def test_a_signal_reaches_the_child(tree, environment):
+    process = stele(environment, tree, "--sleep", "30")
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize("victim", ["client", "driver"])
+def test_no_orphan_still_writes(tree, environment, victim):
+    process = stele(environment, tree, "--sleep", "3")
+    process.stdout.readline()
+    if victim == "client":
+        process.kill()
+    else:
+        os.kill(int(environment["STELE_WORKER"] and _driver(environment)), signal.SIGKILL)
+    time.sleep(5)
+    assert not (tree / "finished").exists()
+    process.kill()
+
+
+def _driver(environment) -> str:
+    """The process that started the worker: the parent of the process that serves the socket."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if environment["STELE_WORKER"].encode() in (folder / "cmdline").read_bytes().split(b"\0"):
+                lines = (folder / "status").read_text().splitlines()
+                return next(line.split()[1] for line in lines if line.startswith("PPid"))
+        except OSError:
+            continue  # it ended while we looked
+    raise AssertionError("no worker serves the socket")
+
+
+def test_clients_that_die_before_they_have_said_what_they_want_disturb_nobody(tree, environment):
+    for message in (b"", b'{"argv": ', b"not JSON\n"):
+        client = socket.socket(socket.AF_UNIX)
+        client.connect(environment["STELE_WORKER"])
+        client.sendall(message)
+        client.close()
+    process = stele(environment, tree, "--code", "3")
+    assert process.wait(timeout=20) == 3
+
+
+@pytest.mark.parametrize(("prefix", "answer"), [(sys.prefix, "3"), ("/elsewhere", "None")])
+def test_a_client_of_another_python_runs_its_command_itself(tree, environment, prefix, answer):
+    """The worker has the packages of its own environment; another one may have others."""
+    asking = "print(hand_over(os.environ['STELE_WORKER'], ['world', 'probe', '--code', '3']))"
+    code = f"import os, sys; from stele.command.worker import hand_over; sys.prefix = {prefix!r}; {asking}"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tree, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == answer, done.stderr
+
+
+def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch):
+    """It may have hung up before the client has looked whether anything is left to send."""
+    from stele.command import worker
+
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "worker"))
+        server.listen()
+        send = socket.socket.sendmsg
+
+        def send_and_wait(client, *given):
+            sent = send(client, *given)
+            connection, _ = server.accept()
+            message, _, _, _ = connection.recvmsg(1 << 20, 1 << 10)
+            assert len(message) == sent
+            connection.sendall(worker.DECLINED)
+            connection.close()
+            return sent
+
+        monkeypatch.setattr(socket.socket, "sendmsg", send_and_wait)
+        monkeypatch.setattr(signal, "signal", lambda *given: None)
+        assert worker.hand_over(str(tmp_path / "worker"), ["world", "probe"]) is None
+
+
+def test_without_a_worker_the_command_runs_by_itself(tree, environment):
+    process = stele({**environment, "STELE_WORKER": str(tree / "nobody")}, tree)
+    assert process.wait(timeout=60) == 0

@@ -1,0 +1,130 @@
+"""Scales: which one a run is of, and what is wrong with one of the user's own, said before anything is built."""
+
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stele import catalogue
+from stele.config import model, scale
+from stele.config.sources import Sources
+from stele.errors import SteleError
+from stele.plan import validation
+
+MINE = {"title": "mine", "generated": False, "threads": 3}
+
+
+@pytest.fixture
+def own(jobs, tmp_path):
+    """own(key=value...) -> the plan of a scale of one's own, checked."""
+
+    def call(**values):
+        path = tmp_path / "own.yaml"
+        path.write_text(yaml.safe_dump({**MINE, **values}, allow_unicode=True))
+        plan = jobs(scale=str(path))
+        validation.check(plan, Sources([("config.yaml", {})]))
+        return plan
+
+    return call
+
+
+def test_an_unknown_scale_is_named_with_the_nearest():
+    with pytest.raises(SteleError, match=r"'minature'.*'miniature'"):
+        scale.load_scale("minature")
+
+
+@pytest.mark.parametrize("name", ["...yaml", "..yaml.yml", ".git.yaml", "-rf.yaml"])
+def test_a_scale_s_file_has_a_name_that_its_folders_can_have(jobs, tmp_path, name):
+    """`...yaml` without its suffix is `..`: work/.. would be the project."""
+    (tmp_path / name).write_text(yaml.safe_dump(MINE))
+    with pytest.raises(SteleError, match=r"give the file another name"):
+        jobs(scale=str(tmp_path / name))
+
+
+def test_a_scale_of_one_s_own_is_taken(own):
+    plan = own(pretraining={"msm": {"steps": 20000, "warmup_steps": 1000}}, finetuning={"nq": {"epochs": 2}})
+    assert plan.pretraining_recipe("msm")["steps"] == 20000 and plan.sizes["threads"] == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ({"threds": 3}, ["own.yaml", "'threds'", "'threads'"]),
+        ({"threads": "many"}, ["own.yaml: threads", "'many'"]),
+        ({"languages": ["en", "swa"]}, ["own.yaml: languages", "'swa'", "'sw'"]),
+        ({"generated": True}, ["own.yaml: languages", "sw"]),
+        ({"generated": True, "languages": ["en", "af"]}, ["own.yaml: languages", "'af'"]),
+        ({"generated": True, "languages": ["en"], "world": {"entites": 50}}, ["world.entites"]),
+        ({"pretraining": {"mms": {}}}, ["own.yaml: pretraining", "'mms'", "'msm'"]),
+        ({"pretraining": {"msm": {"stepps": 3}}}, ["pretraining.msm", "'stepps'", "'steps'"]),
+        ({"pretraining": {"msm": {"steps": -3}}}, ["own.yaml: pretraining.msm: steps", "-3"]),
+        ({"models": {"mms": {}}}, ["own.yaml: models", "'mms'", "'msm'"]),
+        ({"models": {"msm_large": {"groups": 0}}}, ["own.yaml: models.msm_large: groups"]),
+        ({"finetuning": {"nqq": {}}}, ["own.yaml: finetuning", "'nqq'", "'nq'"]),
+        ({"finetuning": {"nq": {"epohs": 2}}}, ["own.yaml: finetuning.nq", "'epohs'", "'epochs'"]),
+        ({"pairs": {"msn": {}}}, ["own.yaml: pairs", "'msn'", "'msm'"]),
+        ({"pairs": {"msm": {"sentence": 3}}}, ["own.yaml: pairs.msm", "'sentence'", "'sentences'"]),
+        (
+            {"corpora": {"mrtydi_corpus": {"documents": 3}}},
+            ["own.yaml: corpora", "mrtydi_corpus is used whole", "cc100"],
+        ),
+        ({"corpora": {"cc100": {"pages": 3}}}, ["own.yaml: corpora.cc100.documents", "corpora.cc100.pages"]),
+        ({"corpora": {"wikipedia": {"pages": 0}}}, ["own.yaml: corpora.wikipedia.pages", "0"]),
+        ({"corpora": 7}, ["own.yaml: corpora", "7"]),
+        ({"encoding": {"query_lenght": 3}}, ["own.yaml: encoding", "'query_length'"]),
+        ({"standins": {"xlmrr": {}}}, ["own.yaml: standins", "'xlmrr'", "'xlmr'"]),
+    ],
+)
+def test_what_is_wrong_in_it_is_named(own, values, parts):
+    with pytest.raises(SteleError) as error:
+        own(**values)
+    assert all(part in str(error.value) for part in parts), str(error.value)
+
+
+@pytest.mark.parametrize("name", catalogue.scale_names())
+def test_every_scale_of_the_catalogue_passes(jobs, name):
+    validation.check_scale(jobs(scale=name))
+
+
+@pytest.mark.parametrize("name", ["paper.yaml", "miniature.yml"])
+def test_a_file_called_like_a_scale_that_there_is_is_refused(jobs, tmp_path, name):
+    (tmp_path / name).write_text(yaml.safe_dump(MINE))
+    with pytest.raises(SteleError, match="another name"):
+        jobs(scale=str(tmp_path / name))
+
+
+def test_two_files_of_one_name_do_not_share_folders(tmp_path):
+    scale.check_stamp(tmp_path / "work/own", "a/own.yaml", "give the file another name")
+    scale.check_stamp(tmp_path / "work/own", "a/own.yaml", "give the file another name")
+    with pytest.raises(SteleError, match=r"'a/own\.yaml'.*'b/own\.yaml'.*another name or remove"):
+        scale.check_stamp(tmp_path / "work/own", "b/own.yaml", "give the file another name")
+
+
+def test_which_scale_and_why(tmp_path):
+    def resolve(said=None, stamp=None, **environment):
+        results = tmp_path / f"results-{stamp}"
+        if stamp:
+            results.mkdir(exist_ok=True)
+            (results / "scale.txt").write_text(f"{stamp}\n")
+        return scale.resolve_scale(model.Config(scale=said, results_dir=str(results)), environment)[0]
+
+    assert resolve() == "miniature"
+    assert resolve(stamp="small") == "small"
+    assert resolve(stamp="small", STELE_DEFAULT_SCALE="paper") == "paper"
+    assert resolve("miniature", stamp="small", STELE_DEFAULT_SCALE="paper") == "miniature"
+
+
+def test_a_file_is_one_scale_however_its_path_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ways = ["own.yaml", "./own.yaml", str(tmp_path / "own.yaml"), f"../{tmp_path.name}/own.yaml"]
+    assert {scale.resolve_scale(model.Config(scale=way), {})[0] for way in ways} == {"own.yaml"}
+    assert os.getcwd() == str(Path(tmp_path))
+
+
+def test_a_second_scale_is_refused_with_the_two_ways_out(tmp_path):
+    way = "give another folder (--config results_dir=results_paper)"
+    scale.check_stamp(tmp_path / "results", "small", way)
+    scale.check_stamp(tmp_path / "results", "small", way)
+    with pytest.raises(SteleError, match=r"results_dir=.*remove"):
+        scale.check_stamp(tmp_path / "results", "paper", way)

@@ -1,0 +1,179 @@
+"""What a run will cost: the arithmetic against the one that trains, against counts by hand, and what it covers."""
+
+import doctest
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from stele import catalogue
+from stele.cluster import resources
+from stele.cost import chain, counts, finetuning, gpu_rules, pretraining, rules, shapes, work
+from stele.cost.finetuning import Texts
+from stele.cost.work import Work
+from stele.recipes.pretraining import OBJECTIVES, parse_recipe
+from stele.registry import load_named
+from stele.training.flops import Shape
+
+FULL = {"tokens": 1.0, "sentences": 1.0}
+SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
+
+
+@pytest.mark.parametrize("module", [chain, counts, work], ids=lambda module: module.__name__)
+def test_the_examples_in_the_docstrings_hold(module):
+    found = doctest.testmod(module)
+    assert found.attempted and not found.failed
+
+
+def batch_of(objective: str, recipe) -> dict:
+    """A batch of the largest shapes that a recipe allows: what the objective's own count looks at."""
+    if objective == "mlm":
+        ids = np.empty((recipe.mlm_sequences, recipe.mlm_length))
+        places = round(recipe.mask_probability * recipe.mlm_sequences * (recipe.mlm_length - 2))
+        return {"ids": ids, "places": np.empty(places)}
+    if objective == "msm":
+        ids = np.empty((recipe.documents * recipe.sentences, recipe.sentence_length))
+        return {"ids": ids, "counts": [recipe.sentences] * recipe.documents}
+    if objective == "crop":
+        return {"ids": np.empty((2 * recipe.pairs, recipe.sentence_length))}
+    if objective == "ict":
+        lengths = {"query_ids": recipe.query_length, "block_ids": recipe.block_length}
+    else:
+        lengths = {"query_ids": recipe.length, "passage_ids": recipe.length}
+    return {name: np.empty((recipe.pairs, length)) for name, length in lengths.items()}
+
+
+@pytest.mark.parametrize(
+    "model", ["msm", "msm_neg_4096", "msm_no_pl", "msm_layers_6", "crop", "ict", "kept", "mcontriever_continued"]
+)
+def test_full_groups_cost_what_their_objective_counts(jobs, model):
+    recipe = parse_recipe(jobs(scale="paper").objective_recipe(model))
+    for objective in {recipe.objective, "mlm"} if recipe.mlm_share else {recipe.objective}:
+        own = load_named(OBJECTIVES, objective, "objective").flops(batch_of(objective, recipe), recipe, SHAPE)
+        assert pretraining.GROUP[objective](recipe, SHAPE, FULL) == pytest.approx(own, rel=1e-4)
+
+
+def test_equal_compute_costs_as_much_as_what_it_equals(jobs):
+    plan, fill = jobs(scale="paper"), catalogue.load("costs")["fill"]
+    for equal, other in (("mlm_equal_compute", "msm"), ("crop_equal_compute", "kept")):
+        one, steps = pretraining.operations(plan.objective_recipe(equal), SHAPE, fill)
+        two, of_the_other = pretraining.operations(plan.objective_recipe(other), SHAPE, fill)
+        assert one == pytest.approx(two, rel=1e-4) and steps != of_the_other
+
+
+def test_a_fine_tuning_by_hand():
+    """2 layers of width 4 and inner width 8 that read all tokens: a layer costs 8*16 + 4*4*8 a token, 4*T*4 beside."""
+    recipe = {"batch": 2, "hard_negatives": 1, "pooling": "mean", "query_length": 5, "passage_length": 9, "epochs": 2}
+    shape, query, passage = Shape(2, 4, 8, 100), Texts(3, 7), Texts(6, 20)
+
+    def encoded(sequences, tokens):
+        return 2 * sequences * tokens * (8 * 16 + 4 * 4 * 8 + 4 * tokens * 4)
+
+    step = 3 * (encoded(2, 5) + encoded(4, 9)) + 3 * 2 * 4 * 2 * 4
+    # 7 examples are 3 whole groups an epoch
+    assert finetuning.operations(recipe, shape, query, passage, 7, 0) == (6 * step, 6)
+    # a dev set of 5 questions, measured after each epoch: each with its positive and a hard negative
+    dev = 2 * 5 * (encoded(1, 3) + 2 * encoded(1, 6))
+    assert finetuning.operations({**recipe, "selection": "dev_nll"}, shape, query, passage, 7, 5)[0] == 6 * step + dev
+    # from the second epoch on in a pool of 1 + 60 passages a question
+    by_rank = {**recipe, "selection": "average_rank_from_epoch_1"}
+    dev = 2 * 5 * encoded(1, 3) + 5 * (2 + 61) * encoded(1, 6)
+    assert finetuning.operations(by_rank, shape, query, passage, 7, 5)[0] == 6 * step + dev
+
+
+def test_a_search_by_hand():
+    found = gpu_rules.encoded(gpu_rules.Search(2, 10, 3, 6), Shape(2, 4, 8, 100), first_only=False, half=False)
+    layer = 8 * 16 + 4 * 4 * 8
+    assert found.flops == {"encoding": 2 * (10 * 6 * (layer + 96) + 2 * 3 * (layer + 48)), "search": 2 * 2 * 10 * 4}
+    assert found.temporary == 10 * 4 * 4
+
+
+def test_time_falls_with_the_number_of_gpus_and_no_further_than_the_steps():
+    training = Work({"training": 1e19}, steps=1000)
+    one, eight = (work.gpu_seconds(training, "a100", devices) for devices in (1, 8))
+    fixed = 180 + 0.2 * 1000
+    assert (one - fixed) == pytest.approx(8 * (eight - fixed)) and one - fixed == pytest.approx(1e19 / 312e12 / 0.3)
+    assert work.gpu_seconds(training, "h100", 8) < eight < work.gpu_seconds(training, "v100", 8)
+
+
+def test_the_longest_chain_is_that_of_all_paths():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        seconds = rng.integers(1, 9, 7).tolist()
+        after = [tuple(rng.choice(n, rng.integers(0, n + 1), replace=False).tolist()) if n else () for n in range(7)]
+        subsets = (path for size in range(1, 8) for path in itertools.combinations(range(7), size))
+        paths = [path for path in subsets if all(a in after[b] for a, b in itertools.pairwise(path))]
+        found = chain.longest(seconds, after)
+        assert tuple(found) in paths
+        assert sum(seconds[n] for n in found) == max(sum(seconds[n] for n in path) for path in paths)
+
+
+def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
+    """An estimate must never stop a plan: it is part of every GPU job's time."""
+    plan = jobs(scale="paper")
+    for model in filter(plan.is_trained, plan.models):
+        assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e19
+    for recipe in catalogue.load("recipes")["finetuning"]:
+        assert rules.work(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
+    for benchmark, setting in ((b, s) for b, found in catalogue.load("settings")["settings"].items() for s in found):
+        if benchmark not in ("parameters", "statistics"):
+            row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
+            assert rules.work(plan, "retrieve", row).operations > 1e13
+    known = {key for key in plan.models if not plan.is_trained(key) and not plan.is_lexical(key)}
+    assert known <= catalogue.load("checkpoint_sizes").keys()
+    assert set(gpu_rules.RULES) == {"pretrain", "finetune", "retrieve", "hard_negatives", "encode_pairs", "project"}
+
+
+def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
+    plan = jobs(scale="paper")
+    w = {"benchmark": "my_questions", "model": "msm", "setting": "zero_shot_nq", "seeds": "pt0-ft0"}
+    assert rules.work(plan, "retrieve", w) is None and rules.work(plan, "score", w) is not None
+    assert resources.expected("retrieve", plan, 2)(w) == 24 * 60 and resources.room("retrieve", plan)(w) == 1000
+    own = SimpleNamespace(generated=False, finetuning_recipe=lambda name: {"training_set": "my_examples"})
+    assert rules.work(own, "finetune", {"recipe": "mine"}) is None
+
+
+def test_a_model_that_nobody_knows_is_taken_for_a_known_one_and_that_is_said(jobs):
+    plan = jobs(scale="paper", models={"mine": {"checkpoint": "someone/something"}})
+    assert shapes.shape_of(plan, "mine") == (shapes.shape_of(plan, "xlmr").shape, False)
+
+
+def test_shapes_give_the_known_numbers_of_parameters(jobs):
+    """Parameters of public checkpoints in millions (facts about them: 278 M for XLM-R base, 178 M for mBERT, ...)."""
+    for model, millions in {"xlmr": 278.0, "xlmr_large": 559.9, "mbert": 177.9, "labse": 471.5, "bert": 109.5}.items():
+        shape = shapes.shape_of(jobs(scale="paper"), model).shape
+        assert shapes.saved_bytes(shape) / 4e6 == pytest.approx(millions, rel=0.015)
+
+
+def test_a_stand_in_has_its_own_shape_and_its_large_one_more_layers(jobs):
+    plan = jobs(scale="miniature")
+    small, large = (shapes.shape_of(plan, model).shape for model in ("msm", "msm_large"))
+    assert small == Shape(2, 64, 256, 3500) and large == small._replace(layers=4)
+
+
+def test_the_time_of_a_job_needs_no_torch(root):
+    """It is reckoned whenever the Snakefile is read, on every node."""
+    code = "import stele.cluster.resources, sys; sys.exit(bool({'torch', 'transformers', 'pandas'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=root).returncode == 0
+
+
+def test_a_user_s_own_data_are_no_download(jobs, tmp_path):
+    w = SimpleNamespace(dataset="squad", part="all")
+    assert rules.cpu_rules.dataset(jobs(scale="paper"), w).download == 30288272 + 4854279
+    assert rules.cpu_rules.dataset(jobs(scale="paper", user_data={"squad": str(tmp_path)}), w).download == 0
+
+
+def test_the_words_of_small_agree_with_its_sizes(jobs):
+    """The head of its file says how long an MSM pretraining takes; the sizes below it decide that."""
+    head = (Path(catalogue.__file__).parent / "scales/small.yaml").read_text(encoding="utf-8").partition("title:")[0]
+    steps, minutes = re.search(
+        r"([\d,]+) steps of [\d.]+ CPU-seconds, (\d+) minutes", " ".join(head.split("\n# "))
+    ).groups()
+    done = rules.work(jobs(scale="small"), "pretrain", {"model": "msm", "pt": "0"})
+    assert done.steps == int(steps.replace(",", ""))
+    assert work.cpu_seconds(done) / 60 == pytest.approx(int(minutes), rel=0.1)

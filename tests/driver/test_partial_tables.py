@@ -1,0 +1,92 @@
+"""What a run that failed says of each row: failed with the log of the job that did, or not run, never an old value."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from stele.driver import partial_tables
+from stele.tables.cells.context import Context
+
+ROWS = [("mrtydi", model, "direct") for model in ("one", "two", "three", "four")]
+
+
+class Job:
+    """As much of a job of Snakemake's as is asked."""
+
+    def __init__(self, rule, output=(), log=()):
+        self.rule, self.output, self.log, self.input = SimpleNamespace(name=rule), list(output), list(log), []
+
+
+class Graph:
+    """As much of a run as is asked: jobs in order of their need, which finished, which failed."""
+
+    def __init__(self, dependencies, finished=(), failed=(), touch=False):
+        self.dependencies = {job: {other: set() for other in others} for job, others in dependencies.items()}
+        self.jobs = list(dependencies)
+        self._finished = finished
+        self.dag, self.scheduler, self.touch = self, SimpleNamespace(failed=set(failed)), touch
+
+    def needrun(self, job):
+        return True
+
+    def finished(self, job):
+        return job in self._finished
+
+
+@pytest.fixture
+def plan():
+    files = {"results/tatoeba/one/direct/pt0-ft0/projection_ar.csv": "one/direct/tatoeba/projection_ar"}
+    result = "results/{}/{}/{}.json".format
+    return SimpleNamespace(rows=lambda: ROWS, result=result, figure_files=lambda: files, seed_files=lambda: {})
+
+
+def average(model):
+    return Job("average", [f"results/mrtydi/{model}/direct.json"], [f"logs/average/{model}.log"])
+
+
+def test_a_row_fails_with_the_job_it_waits_for_and_others_are_not_run(plan, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for log in ("dataset", "average/two", "retrieve/two", "average/one"):
+        (tmp_path / "logs" / log).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"logs/{log}.log").write_text("of an earlier run\n")
+    dataset = Job("dataset", ["resources/record.json"], ["logs/dataset.log"])
+    retrieve, slow = Job("retrieve", log=["logs/retrieve/one.log"]), Job("retrieve", log=["logs/retrieve/two.log"])
+    one, two, three, four = map(average, ("one", "two", "three", "four"))
+    graph = Graph(
+        {dataset: [], retrieve: [dataset], slow: [], one: [retrieve], two: [slow], three: [], four: []},
+        finished={three},
+        failed={dataset, four},
+    )
+    said = partial_tables._rows(plan, graph)
+    assert said == {
+        "failed": {"one/direct/mrtydi": "logs/dataset.log", "four/direct/mrtydi": "logs/average/four.log"},
+        "outdated": ["two/direct/mrtydi"],
+    }
+    context = Context(**said)
+    assert context.known("mrtydi", "one", "direct").reason == "log: logs/dataset.log"
+    assert context.known("mrtydi", "two", "direct").state == "planned"
+    assert [context.is_current(*row) for row in ROWS] == [False, False, True, False]
+
+
+def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
+    (path, name), *_ = plan.figure_files().items()
+    project = Job("project", [path, path.replace("csv", "json")], ["logs/project.log"])
+    said = partial_tables._rows(plan, Graph({project: []}, failed={project}))
+    assert said == {"failed": {name: "logs/project.log"}, "outdated": []}
+    assert Context(**said).is_current("tatoeba", "one", "direct"), "its result did not fail"
+
+
+def test_a_failed_run_without_tables_renders_none(plan):
+    failed = average("one")
+    # it would ask the plan for a context, which this plan does not have
+    assert not hasattr(plan, "table_context")
+    assert partial_tables.finish(plan, Graph({failed: []}, failed={failed})) is None
+
+
+def test_input_that_is_there_is_not_missing(tmp_path):
+    job = Job("table")
+    job.input = [str(tmp_path)]
+    assert not partial_tables._misses(job)
+    job.input = [str(tmp_path / "gone")]
+    assert partial_tables._misses(job) and not Path(job.input[0]).exists()

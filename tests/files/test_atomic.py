@@ -1,0 +1,113 @@
+"""Outputs appear whole or not at all."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json, digest, files_digest
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_trace(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), atomic_file(path) as handle:
+        handle.write("half")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_failed_folder_leaves_the_old_folder_and_no_trace(tmp_path):
+    path = tmp_path / "folder"
+    with atomic_directory(path) as new:
+        (new / "a").write_text("old")
+    with pytest.raises(RuntimeError), atomic_directory(path) as new:
+        (new / "a").write_text("half")
+        raise RuntimeError
+    assert (path / "a").read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_folder_is_replaced_whole(tmp_path):
+    path = tmp_path / "folder"
+    for name in ("a", "b"):
+        with atomic_directory(path) as new:
+            (new / name).write_text(name)
+    assert [p.name for p in path.iterdir()] == ["b"]
+
+
+SWAP = """
+import os, signal, sys
+from stele import outputs
+rename, count = os.rename, iter((1, 2, 3))
+def dying(source, target):
+    if next(count) == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(source, target)
+os.rename = dying
+with outputs.atomic_directory(sys.argv[1]) as new:
+    (new / "b").write_text("b")
+"""
+
+
+@pytest.mark.parametrize("last", [1, 2])
+def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, last):
+    path = tmp_path / "folder"
+    with atomic_directory(path) as new:
+        (new / "a").write_text("a")
+    killed = subprocess.run([sys.executable, "-c", SWAP, str(path), str(last)])
+    assert killed.returncode == -signal.SIGKILL
+    with pytest.raises(RuntimeError), atomic_directory(path):
+        raise RuntimeError  # the next use fails as well
+    assert [p.name for p in path.iterdir()] == ["a"]
+    with atomic_directory(path) as new:
+        (new / "c").write_text("c")
+    assert [p.name for p in path.iterdir()] == ["c"]
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"], "nothing is left over"
+
+
+def test_a_swap_that_fails_half_way_leaves_the_old_folder(tmp_path, monkeypatch):
+    path = tmp_path / "folder"
+    with atomic_directory(path) as new:
+        (new / "a").write_text("a")
+    rename, sources = os.rename, []
+
+    def full(source, target):
+        sources.append(source)
+        if len(sources) == 2:
+            raise OSError("no space left")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", full)
+    with pytest.raises(OSError, match="no space"), atomic_directory(path) as new:
+        (new / "b").write_text("b")
+    assert [p.name for p in path.iterdir()] == ["a"]
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def test_equal_values_are_equal_bytes(tmp_path):
+    atomic_write_json(tmp_path / "a.json", {"x": 1, "y": [2, "ü"]})
+    atomic_write_json(tmp_path / "b.json", {"y": [2, "ü"], "x": 1})
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert digest({"x": 1, "y": 2}) == digest({"y": 2, "x": 1}) != digest({"x": 2, "y": 1})
+
+
+def test_a_folders_digest_sees_names_and_bytes_but_not_its_record(tmp_path):
+    (tmp_path / "a").write_text("1")
+    before = files_digest(tmp_path)
+    (tmp_path / "record.json").write_text("{}")
+    assert files_digest(tmp_path) == before
+    (tmp_path / "a").rename(tmp_path / "b")
+    assert files_digest(tmp_path) != before
+
+
+@pytest.mark.parametrize("name", ["a**b", "[a-z]*", "*"])
+def test_a_name_is_no_pattern(tmp_path, name):
+    """What a killed process left beside another file is not taken for this one's."""
+    (other := tmp_path / ".a.b.999999999.part").write_text("")
+    with atomic_file(tmp_path / name) as handle:
+        handle.write("x")
+    assert (tmp_path / name).read_text() == "x" and other.exists()

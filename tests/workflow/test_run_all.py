@@ -1,0 +1,78 @@
+"""tests/run.sh: all groups of tests run, and the failure of any is the failure of the whole."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+# in place of Python: notes what it was asked for, and fails or waits where it is told to
+PYTHON = """#!/bin/bash
+echo "$@" >> {folder}/calls
+echo "$STELE_TEST_CHAIN" >> {folder}/chains
+case "$*" in
+  *--ignore*) group=others ;;
+  *tests/cluster*) group=cluster ;;
+  *tests/training*) group=stages ;;
+  *) group=speed ;;
+esac
+[ $group = speed ] || echo "said by $group"
+if [ -e {folder}/waits-$group ]; then
+  trap "echo $group >> {folder}/ended; exit 2" INT
+  echo $group >> {folder}/waiting
+  while true; do sleep 0.1; done
+fi
+[ ! -e {folder}/fails-$group ]
+"""
+
+
+@pytest.fixture
+def start(root, tmp_path):
+    program = tmp_path / "python"
+    program.write_text(PYTHON.format(folder=tmp_path))
+    program.chmod(0o755)
+    command = [str(root / "tests/run.sh"), str(program)]
+    return lambda: subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+
+
+@pytest.mark.parametrize("failing", [None, "cluster", "stages", "others", "speed"])
+def test_every_group_runs_and_none_fails_unnoticed(start, tmp_path, failing):
+    if failing:
+        (tmp_path / f"fails-{failing}").touch()
+    run = start()
+    said, _ = run.communicate(timeout=60)
+    assert (run.returncode == 0) == (failing is None)
+    assert all(f"said by {group}\n" in said for group in ("cluster", "stages", "others"))
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert len(calls) == 4 and sum("tests/cluster -n 3" in call for call in calls) == 1
+    assert calls[3].endswith("tests/speed"), "speed is measured last, when nothing else runs"
+    (chain,) = set((tmp_path / "chains").read_text().split())
+    assert not os.path.exists(chain), "what they shared is gone"
+
+
+def test_an_interrupt_ends_the_clusters_tests_too(start, tmp_path):
+    (tmp_path / "waits-cluster").touch()
+    (tmp_path / "waits-stages").touch()
+    (tmp_path / "waits-others").touch()
+    run = start()
+    until = time.monotonic() + 30
+    while not (tmp_path / "waiting").exists() or len((tmp_path / "waiting").read_text().split()) < 3:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does
+    assert run.wait(timeout=30) == 130
+    assert sorted((tmp_path / "ended").read_text().split()) == ["cluster", "others", "stages"]
+    assert not os.path.exists((tmp_path / "chains").read_text().split()[0])
+
+
+def test_each_folder_of_tests_is_in_one_group(start, root, tmp_path):
+    run = start()
+    run.communicate(timeout=60)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    rest = next(call for call in calls if "--ignore" in call)
+    ignored = {word.removeprefix("--ignore=") for word in rest.split() if word.startswith("--ignore=")}
+    named = [word for call in calls if call != rest for word in call.split() if word.startswith("tests/")]
+    assert sorted(named) == sorted(ignored) and all((root / name).is_dir() for name in named)
