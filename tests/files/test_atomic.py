@@ -41,14 +41,14 @@ def test_a_folder_is_replaced_whole(tmp_path):
 
 SWAP = """
 import os, signal, sys
-from stele import outputs
+from stele.files import atomic
 rename, count = os.rename, iter((1, 2, 3))
 def dying(source, target):
     if next(count) == int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
     rename(source, target)
 os.rename = dying
-with outputs.atomic_directory(sys.argv[1]) as new:
+with atomic.atomic_directory(sys.argv[1]) as new:
     (new / "b").write_text("b")
 """
 

@@ -63,7 +63,7 @@ def test_nothing_else_writes_csv(root):
         if re.search(r"\bcsv\.(writer|DictWriter|write_csv)\b", path.read_text())
     }
     # scoring/report.py quotes texts before: test_score_anything.py::test_values_per_query_as_csv_come_back
-    assert found == {"csv_files.py", "world/writers/dpr.py", "scoring/report.py"}
+    assert found == {"files/csv_files.py", "world/writers/dpr.py", "scoring/report.py"}
 
 
 # --- characters -------------------------------------------------------------------------------------------------------

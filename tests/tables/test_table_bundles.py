@@ -235,7 +235,7 @@ def test_the_test_needs_values_per_query_on_both_sides(bench, results, tmp_path)
 # --- cells ------------------------------------------------------------------------------------------------------------
 def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, capsys):
     bench.spec()
-    line = ["tables", "cells", "--specs", str(bench.folder / "msm"), "--results-dir", str(results)]
+    line = ["tables", "list_cells", "--specs", str(bench.folder / "msm"), "--results-dir", str(results)]
     assert cli.main(line) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert len(rows) == 6 and rows[0].keys() == set(COLUMNS)

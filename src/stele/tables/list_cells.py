@@ -1,6 +1,6 @@
 """List every cell of every table: printed, measured, difference, state and why, labels, and the command that builds it.
 
-    stele tables cells --format csv > cells.csv
+    stele tables list_cells --format csv > cells.csv
 
 Works at any moment, also half-way through a run. `column` is where the paper prints a cell, `language` what it is
 about; numbers are unrounded.
