@@ -7,10 +7,19 @@ from snakemake.utils import min_version
 min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
-from stele.cluster.resources import expected, gpu_threads, gpu_work, memory, room, runtime
+from stele.artifacts.row import Row
+from stele.cluster.resources import (
+    expected,
+    gpu_threads,
+    gpu_work,
+    memory,
+    room,
+    runtime,
+)
 from stele.driver.fingerprint import code, package_modules
-from stele.plan.jobs import as_json, assignments, option
-from stele.plan.base import finetuning_seed, pretraining_seed
+from stele.plan.params import as_json, assignments, option
+from stele.plan.paths import finetuning_seed, pretraining_seed
+from stele.plan.retrieval import row_of
 from stele.driver.hooks import begin, command_line, finished, in_full, running
 
 

@@ -38,7 +38,6 @@ def real_data() -> Path:
 def jobs():
     """jobs(key=value...) -> the plan of such a config.yaml."""
     from stele.config.model import parse_config
-    from stele.plan.base import make_plan
-    from stele.plan.jobs import Jobs
+    from stele.plan.plan import make_plan
 
-    return lambda **values: make_plan(parse_config(values), Jobs)
+    return lambda **values: make_plan(parse_config(values))

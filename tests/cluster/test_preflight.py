@@ -12,8 +12,7 @@ from stele.cluster.slurm.sinfo import gpus, granted, lacks, later, minutes, node
 from stele.config.model import parse_config
 from stele.cost.work import Work
 from stele.errors import SteleError
-from stele.plan.base import make_plan
-from stele.plan.jobs import Jobs
+from stele.plan.plan import make_plan
 from tests.workflow.conftest import copy_project, snakemake
 
 SINFO = """\
@@ -143,7 +142,7 @@ def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     monkeypatch.setattr(preflight.disk.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
     monkeypatch.setattr(preflight.disk, "_left_of_quotas", dict)
     monkeypatch.setattr(preflight.network, "silent", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
-    plan = make_plan(parse_config({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}), Jobs)
+    plan = make_plan(parse_config({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}))
     jobs = [
         job("dataset", stage="sources", wildcards={"dataset": "cc100", "part": "sw"}, log="d.log", local=True),
         job(resources={"slurm_partition": "gpus"}, after=("d.log",), work=Work(kept=40e9)),
@@ -176,7 +175,7 @@ def test_partitions_are_asked_about_for_jobs_on_nodes_alone(monkeypatch):
         raise AssertionError("nobody runs there")
 
     monkeypatch.setattr(preflight.squeue, "ask", ask)
-    plan = make_plan(parse_config({"scale": "miniature", "papers": ["msm"]}), Jobs)
+    plan = make_plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
     preflight.check(plan, [job("table", stage="tables", wildcards={"paper": "msm", "number": "01"}, local=True)], True)
     assert sinfo.size({"mem_mb": "<TBD>"}, "mem_mb") == 0, "what is not known before is no problem"
 

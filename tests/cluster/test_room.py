@@ -11,8 +11,7 @@ from stele.cluster.preflight import disk, network
 from stele.cluster.requests import Asked
 from stele.config.model import parse_config
 from stele.cost.work import Work
-from stele.plan.base import make_plan
-from stele.plan.jobs import Jobs
+from stele.plan.plan import make_plan
 
 GB = 10**9
 
@@ -106,7 +105,7 @@ def server():
 @pytest.fixture
 def lacking():
     """lacking(jobs, key=value...) -> what reach.lacks says at the papers' sizes."""
-    return lambda jobs, **values: network.lacks(make_plan(parse_config({"scale": "paper", **values}), Jobs), jobs)
+    return lambda jobs, **values: network.lacks(make_plan(parse_config({"scale": "paper", **values})), jobs)
 
 
 CC100 = [job("dataset", dataset="cc100", part=part) for part in ("sw", "th")]

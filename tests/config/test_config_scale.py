@@ -44,7 +44,7 @@ def test_a_scale_s_file_has_a_name_that_its_folders_can_have(jobs, tmp_path, nam
 
 def test_a_scale_of_one_s_own_is_taken(own):
     plan = own(pretraining={"msm": {"steps": 20000, "warmup_steps": 1000}}, finetuning={"nq": {"epochs": 2}})
-    assert plan.pretraining_recipe("msm")["steps"] == 20000 and plan.sizes["threads"] == 3
+    assert plan.pretraining.whole_recipe("msm")["steps"] == 20000 and plan.settings.sizes["threads"] == 3
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def batch_of(objective: str, recipe) -> dict:
     "model", ["msm", "msm_neg_4096", "msm_no_pl", "msm_layers_6", "crop", "ict", "kept", "mcontriever_continued"]
 )
 def test_full_groups_cost_what_their_objective_counts(jobs, model):
-    recipe = parse_recipe(jobs(scale="paper").objective_recipe(model))
+    recipe = parse_recipe(jobs(scale="paper").pretraining.recipe(model))
     for objective in {recipe.objective, "mlm"} if recipe.mlm_share else {recipe.objective}:
         own = load_named(OBJECTIVES, objective, "objective").flops(batch_of(objective, recipe), recipe, SHAPE)
         assert pretraining.GROUP[objective](recipe, SHAPE, FULL) == pytest.approx(own, rel=1e-4)
@@ -61,8 +61,8 @@ def test_full_groups_cost_what_their_objective_counts(jobs, model):
 def test_equal_compute_costs_as_much_as_what_it_equals(jobs):
     plan, fill = jobs(scale="paper"), catalogue.load("costs")["fill"]
     for equal, other in (("mlm_equal_compute", "msm"), ("crop_equal_compute", "kept")):
-        one, steps = pretraining.operations(plan.objective_recipe(equal), SHAPE, fill)
-        two, of_the_other = pretraining.operations(plan.objective_recipe(other), SHAPE, fill)
+        one, steps = pretraining.operations(plan.pretraining.recipe(equal), SHAPE, fill)
+        two, of_the_other = pretraining.operations(plan.pretraining.recipe(other), SHAPE, fill)
         assert one == pytest.approx(two, rel=1e-4) and steps != of_the_other
 
 
@@ -116,7 +116,7 @@ def test_the_longest_chain_is_that_of_all_paths():
 def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
     """An estimate must never stop a plan: it is part of every GPU job's time."""
     plan = jobs(scale="paper")
-    for model in filter(plan.is_trained, plan.models):
+    for model in filter(plan.models.is_trained, plan.models.all):
         assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e19
     for recipe in catalogue.load("recipes")["finetuning"]:
         assert rules.work(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
@@ -124,7 +124,7 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
         if benchmark not in ("parameters", "statistics"):
             row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
             assert rules.work(plan, "retrieve", row).operations > 1e13
-    known = {key for key in plan.models if not plan.is_trained(key) and not plan.is_lexical(key)}
+    known = {key for key in plan.models.all if not plan.models.is_trained(key) and not plan.models.is_lexical(key)}
     assert known <= catalogue.load("checkpoint_sizes").keys()
     assert set(gpu_rules.RULES) == {"pretrain", "finetune", "retrieve", "hard_negatives", "encode_pairs", "project"}
 

@@ -18,7 +18,7 @@ def test_kept(jobs):
 
     Without the chunks that 40 GB want here, it is a quarter less.
     """
-    recipe = jobs(scale="paper").objective_recipe("kept")
+    recipe = jobs(scale="paper").pretraining.recipe("kept")
     shape = Shape(12, 768, 3072, 119_547)
     for chunk in (recipe["encode_chunk"], None):
         values = {**recipe, "encode_chunk": chunk}

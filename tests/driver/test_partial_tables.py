@@ -70,7 +70,7 @@ def test_a_row_fails_with_the_job_it_waits_for_and_others_are_not_run(plan, tmp_
 
 
 def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
-    (path, name), *_ = plan.figure_files().items()
+    (path, name), *_ = plan.figures.result_files().items()
     project = Job("project", [path, path.replace("csv", "json")], ["logs/project.log"])
     said = partial_tables._rows(plan, Graph({project: []}, failed={project}))
     assert said == {"failed": {name: "logs/project.log"}, "outdated": []}

@@ -5,8 +5,7 @@ import pytest
 from stele import catalogue
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.base import make_plan
-from stele.plan.jobs import Jobs
+from stele.plan.plan import make_plan
 from stele.recipes.finetuning import parse_recipe
 
 # The papers' values once more, so that a slip in recipes.yaml shows. DPR's: MSM, A.1; CCP, section 4.3; the scripts of
@@ -120,8 +119,7 @@ MINERS = {"marco_kept": "marco_kept_random", "mrtydi_kept": "marco_kept"}
 
 
 def jobs(scale="paper"):
-    found = make_plan(parse_config({"scale": scale}))
-    return Jobs(found.config, found.scale, found.why, found.sizes)
+    return make_plan(parse_config({"scale": scale}))
 
 
 def test_every_recipe_of_the_catalogue_is_here():
@@ -130,10 +128,10 @@ def test_every_recipe_of_the_catalogue_is_here():
 
 @pytest.mark.parametrize("name", list(PAPER))
 def test_the_values_are_the_papers(name):
-    found = parse_recipe(jobs().training_recipe(name), name).model_dump()
+    found = parse_recipe(jobs().finetuning.recipe(name), name).model_dump()
     assert {key: found[key] for key in PAPER[name]} == PAPER[name]
     assert set(found) - set(PAPER[name]) == {"training_set", "dev_set", "encode_chunk", "save_every_seconds"}
-    stated = jobs().finetuning_recipe(name)
+    stated = jobs().finetuning.whole_recipe(name)
     assert (stated["start"], stated["training_set"], stated["dev_set"]) == SETS[name]
     assert stated.get("miner") == MINERS.get(name)
     assert (found["negatives"] == "mined") == (name in MINERS)
@@ -141,7 +139,7 @@ def test_the_values_are_the_papers(name):
 
 def test_the_smaller_scales_keep_what_a_recipe_is_about():
     for scale in ("miniature", "small"):
-        found = {name: parse_recipe(jobs(scale).training_recipe(name), name) for name in PAPER}
+        found = {name: parse_recipe(jobs(scale).finetuning.recipe(name), name) for name in PAPER}
         assert found["marco_kept"].hard_negative_ratio == 0.1 and found["marco_kept_random"].hard_negatives == 0
         assert {found[name].temperature for name in ("marco_kept_random", "marco_kept", "mrtydi_kept")} == {0.05}
         assert found["xor_kept"].learning_rate == found["xor"].learning_rate / 2

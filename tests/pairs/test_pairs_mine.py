@@ -10,7 +10,7 @@ from stele.errors import SteleError
 from stele.files.atomic import files_digest
 from stele.pairs._tokens import encoder
 from stele.pairs.mine import mine
-from stele.plan.mined import OF_THE_PLAN
+from stele.plan.mining import READ
 from stele.recipes.mining import parse_recipe
 
 RECIPES = {
@@ -136,7 +136,7 @@ def test_catalogue_recipes_are_valid():
     assert {"msm", "msm_blocks", "crop", "ict", "mlm"} <= set(recipes)
     read, languages = {}, {"languages": 1, "language_pairs": 2}
     for name, recipe in recipes.items():
-        keys = {key: value for key, value in recipe.items() if key not in OF_THE_PLAN}
+        keys = {key: value for key, value in recipe.items() if key not in READ}
         module, read[name] = parse_recipe(json.dumps(keys))
         assert "parts" not in recipe or languages[recipe["parts"]] == module.LANGUAGES
     assert read["msm"].unit == "sentences" and read["msm_blocks"].unit == "blocks" and read["msm_blocks"].least == 32

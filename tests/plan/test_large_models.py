@@ -8,20 +8,20 @@ from stele import catalogue
 def test_large_public_models_are_read_at_layer_14(jobs):
     plan = jobs(scale="paper")
     for model in ("xlmr_large", "infoxlm_large", "ccp"):
-        found = plan.encoding("tatoeba", model, "direct")
+        found = plan.retrieval.encoding("tatoeba", model)
         assert (found["layer"], found["pooling"]) == (14, "mean")
-        assert "layer" not in plan.encoding("mrtydi", model, "zero_shot_nq"), "of this protocol alone"
-    assert "layer" not in plan.encoding("tatoeba", "xlmr", "direct") | plan.encoding("tatoeba", "labse", "direct")
-    assert plan.encoding("tatoeba", "mbert", "direct")["pooling"] == "mean"
+        assert "layer" not in plan.retrieval.encoding("mrtydi", model), "of this protocol alone"
+    assert "layer" not in plan.retrieval.encoding("tatoeba", "xlmr") | plan.retrieval.encoding("tatoeba", "labse")
+    assert plan.retrieval.encoding("tatoeba", "mbert")["pooling"] == "mean"
 
 
 @pytest.mark.parametrize(("scale", "layers", "layer"), [("miniature", 4, 2), ("small", 8, 5)])
 def test_a_stand_in_is_read_at_the_same_share_of_its_depth(jobs, scale, layers, layer):
     plan = jobs(scale=scale)
-    assert plan.standin_recipe("xlmr_large")["layers"] == layers
+    assert plan.world.recipe("xlmr_large")["layers"] == layers
     assert layer == round(layers * 14 / 24)
     for model in ("xlmr_large", "infoxlm_large", "ccp"):  # the last two continue from the first
-        assert plan.encoding("tatoeba", model, "direct")["layer"] == layer
+        assert plan.retrieval.encoding("tatoeba", model)["layer"] == layer
 
 
 def test_the_named_models_are_models():

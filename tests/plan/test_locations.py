@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele import catalogue
+from stele.artifacts.row import Row
 from stele.errors import SteleError
 
 HUB_ID = "sentence-transformers/all-MiniLM-L6-v2"
@@ -14,41 +15,41 @@ GENERATED = ["--mirrors", "resources/miniature/mirror", "--offline"]
 
 
 def checkpoint(plan, model):
-    return shlex.split(plan.checkpoint_locations(model))
+    return shlex.split(plan.sources.checkpoint_locations(model))
 
 
 def test_only_a_stand_in_comes_from_the_generated_hub(jobs):
     plan = jobs(scale="miniature", models={"mine": {"checkpoint": HUB_ID}, "mbert": {"checkpoint": "a/b"}})
     assert checkpoint(plan, "xlmr") == GENERATED
     assert checkpoint(plan, "mine") == checkpoint(plan, "mbert") == []
-    assert plan.checkpoint_input(SimpleNamespace(model="mine")) == {}
+    assert plan.sources.checkpoint_inputs(SimpleNamespace(model="mine")) == {}
     given = jobs(scale="miniature", models={"mine": {"checkpoint": HUB_ID}}, mirrors=["/mirror"], offline=True)
     assert checkpoint(given, "mine") == ["--mirrors", "/mirror", "--offline"]
 
 
 def test_a_generated_scale_needs_no_network(jobs):
     plan = jobs(scale="miniature")
-    public = [key for key in plan.models if "repo" in catalogue.load("standins").get(key, {})]
+    public = [key for key in plan.models.all if "repo" in catalogue.load("standins").get(key, {})]
     assert public and all(checkpoint(plan, key) == GENERATED for key in public)
-    models = {row[1] for row in plan.rows() if plan.row_problem(*row) is None} & plan.models.keys()
-    roots = {plan.root(model) for model in models if not plan.is_lexical(model)}
-    assert len(roots) > 5 and all(plan.standin_key(root) for root in roots)
+    models = {row[1] for row in plan.chosen.all_rows if plan.rows.problem(Row(*row)) is None} & plan.models.all.keys()
+    roots = {plan.models.root(model) for model in models if not plan.models.is_lexical(model)}
+    assert len(roots) > 5 and all(plan.world.standin(root) for root in roots)
 
 
 def test_weights_that_the_user_has_take_the_place_of_their_stand_in(jobs, tmp_path):
     (tmp_path / "config.json").write_text("{}")
     w = SimpleNamespace(model="ccp")
-    assert jobs(scale="miniature").checkpoint_input(w) == {
+    assert jobs(scale="miniature").sources.checkpoint_inputs(w) == {
         "standin": "resources/miniature/standins/ccp_large/record.json"
     }
     asked = jobs(scale="miniature", models={"ccp": {"checkpoint": "released"}})
-    assert asked.checkpoint_input(w), "a stand-in of released weights is what `released` means here"
+    assert asked.sources.checkpoint_inputs(w), "a stand-in of released weights is what `released` means here"
     plan = jobs(scale="miniature", user_data={"ccp_large": str(tmp_path)})
-    assert plan.checkpoint_input(w) == {} and checkpoint(plan, "ccp") == ["--path", str(tmp_path)]
-    before = plan.checkpoint_content("ccp")
+    assert plan.sources.checkpoint_inputs(w) == {} and checkpoint(plan, "ccp") == ["--path", str(tmp_path)]
+    before = plan.sources.checkpoint_content("ccp")
     (tmp_path / "config.json").write_text("{ }")
     again = jobs(scale="miniature", user_data={"ccp_large": str(tmp_path)})
-    assert before and again.checkpoint_content("ccp") not in ("", before)
+    assert before and again.sources.checkpoint_content("ccp") not in ("", before)
 
 
 @pytest.mark.parametrize("name", ["with blank", "a&b;c?d", "it's", "$HOME `x`"])
@@ -57,8 +58,8 @@ def test_places_are_safe_in_a_shell(jobs, tmp_path, name):
     folder.mkdir()
     values = {"mirrors": [str(folder), "http://a.org/x?y&z"], "user_data": {"squad": str(folder)}}
     plan = jobs(scale="paper", **values, models={"mine": {"checkpoint": str(folder)}})
-    assert shlex.split(plan.dataset_locations("squad")) == ["--user-data", str(folder)]
-    assert shlex.split(plan.dataset_locations("lareqa")) == ["--mirrors", str(folder), "http://a.org/x?y&z"]
+    assert shlex.split(plan.sources.dataset_locations("squad")) == ["--user-data", str(folder)]
+    assert shlex.split(plan.sources.dataset_locations("lareqa")) == ["--mirrors", str(folder), "http://a.org/x?y&z"]
     assert checkpoint(plan, "mine") == ["--path", str(folder)]
 
 
@@ -67,10 +68,10 @@ def test_the_home_folder_is_spelt_out(jobs, tmp_path, monkeypatch):
     (tmp_path / "x").mkdir()
     values = {"mirrors": ["~/x"], "user_data": {"squad": "~/x"}, "results_dir": "~/out"}
     plan = jobs(scale="paper", **values, models={"mine": {"checkpoint": "~/x"}})
-    assert shlex.split(plan.dataset_locations("squad")) == ["--user-data", str(tmp_path / "x")]
-    assert shlex.split(plan.dataset_locations("lareqa")) == ["--mirrors", str(tmp_path / "x")]
+    assert shlex.split(plan.sources.dataset_locations("squad")) == ["--user-data", str(tmp_path / "x")]
+    assert shlex.split(plan.sources.dataset_locations("lareqa")) == ["--mirrors", str(tmp_path / "x")]
     assert checkpoint(plan, "mine") == ["--path", str(tmp_path / "x")]
-    assert plan.result("nq", "msm", "direct") == f"{tmp_path}/out/nq/msm/direct.json"
+    assert plan.paths.result(Row("nq", "msm", "direct")) == f"{tmp_path}/out/nq/msm/direct.json"
 
 
 @pytest.mark.parametrize("name", ["my results", "a;b", "x&y", "{a}"])

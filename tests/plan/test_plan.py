@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from stele import catalogue
+from stele.artifacts.row import Row
 from stele.errors import SteleError
-from stele.plan.jobs import as_json
+from stele.plan.params import as_json
 from stele.recipes.pretraining import OBJECTIVES, RECIPES
 from stele.registry import module_names
 
@@ -18,14 +19,14 @@ def plan(request, jobs):
 
 
 def trained(plan):
-    return [key for key in plan.models if plan.is_trained(key)]
+    return [key for key in plan.models.all if plan.models.is_trained(key)]
 
 
 def test_every_pretraining_recipe_is_valid(plan):
     from stele.recipes.pretraining import parse_recipe
 
     for key in trained(plan):
-        recipe = parse_recipe(plan.objective_recipe(key), key)
+        recipe = parse_recipe(plan.pretraining.recipe(key), key)
         assert recipe.languages
 
 
@@ -33,96 +34,99 @@ def test_every_fine_tuning_recipe_is_valid(plan):
     from stele.recipes.finetuning import parse_recipe
 
     for name in catalogue.load("recipes")["finetuning"]:
-        recipe = parse_recipe(plan.training_recipe(name), name)
+        recipe = parse_recipe(plan.finetuning.recipe(name), name)
         assert recipe.total_steps(100_000) >= 1
-        assert recipe.threads == plan.sizes["threads"]
+        assert recipe.threads == plan.settings.sizes["threads"]
 
 
 def test_every_mining_recipe_is_valid_and_no_longer_than_its_objective(plan):
     from stele.recipes.mining import parse_recipe
 
     for key in trained(plan):
-        recipe = plan.pretraining_recipe(key)
+        recipe = plan.pretraining.whole_recipe(key)
         for mining in recipe["mining"].values():
-            parse_recipe(as_json(plan.pairs_recipe(mining)))
+            parse_recipe(as_json(plan.mining.recipe(mining)))
         if recipe["objective"] == "msm":
-            assert plan.pairs_recipe("msm")["sentences"] <= recipe["sentences"]
+            assert plan.mining.recipe("msm")["sentences"] <= recipe["sentences"]
 
 
 def test_every_stand_in_and_world_is_valid(plan):
     from stele.recipes.world import world_sizes
     from stele.world.standins._recipe import parse
 
-    if not plan.generated:
+    if not plan.settings.generated:
         pytest.skip("the papers' scale has no generated data")
-    assert world_sizes(plan.sizes["world"]).entities == plan.sizes["world"]["entities"]
+    assert world_sizes(plan.settings.sizes["world"]).entities == plan.settings.sizes["world"]["entities"]
     for key, entry in catalogue.load("standins").items():
-        _, recipe = parse(plan.standin_recipe(key), key)
+        _, recipe = parse(plan.world.recipe(key), key)
         assert recipe.kind == entry["kind"]
 
 
 def test_the_global_batch_of_the_msm_rows_is_one(plan):
-    if plan.generated:
+    if plan.settings.generated:
         pytest.skip("a small group has few ways to be cut")
     sizes = {
-        r["documents"] * r["groups"] for r in map(plan.pretraining_recipe, trained(plan)) if r["objective"] == "msm"
+        r["documents"] * r["groups"]
+        for r in map(plan.pretraining.whole_recipe, trained(plan))
+        if r["objective"] == "msm"
     }
     assert sizes == {256}
 
 
 def test_models_of_one_family_share_their_mined_examples(jobs):
     plan = jobs(scale="paper")
-    assert plan.tokenizer("msm_large") == plan.tokenizer("msm") == plan.tokenizer("crop") == "xlmr"
-    assert plan.tokenizer("msm_en") == "ernie2"
+    assert plan.models.tokenizer("msm_large") == plan.models.tokenizer("msm") == plan.models.tokenizer("crop") == "xlmr"
+    assert plan.models.tokenizer("msm_en") == "ernie2"
 
 
 def test_one_nq_fine_tuning_serves_three_benchmarks(jobs):
     plan = jobs(scale="paper")
     encoders = {
-        plan.final_encoder("mrtydi", "msm", "zero_shot_nq", "pt0-ft0"),
-        plan.final_encoder("xor_retrieve", "msm", "zero_shot_nq", "pt0-ft0"),
-        plan.final_encoder("nq", "msm", "supervised", "pt0-ft0"),
+        plan.rows.inputs(Row("mrtydi", "msm", "zero_shot_nq"), "pt0-ft0")["encoder"],
+        plan.rows.inputs(Row("xor_retrieve", "msm", "zero_shot_nq"), "pt0-ft0")["encoder"],
+        plan.rows.inputs(Row("nq", "msm", "supervised"), "pt0-ft0")["encoder"],
     }
     assert len(encoders) == 1
 
 
 def test_seeds_multiply_results_and_a_public_checkpoint_has_no_pretraining_seed(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1, 2]})
-    assert len(plan.seeds("msm")) == 6
-    assert plan.seeds("xlmr") == ["pt0-ft0", "pt0-ft1", "pt0-ft2"]
+    assert len(plan.rows.seeds(Row("nq", "msm", "direct"))) == 6
+    assert plan.rows.seeds(Row("nq", "xlmr", "direct")) == ["pt0-ft0", "pt0-ft1", "pt0-ft2"]
 
 
 def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kind(jobs):
     """KEPT's tables name three seeds of fine-tuning; how often a model is pretrained, the configuration says."""
     plan = jobs(scale="paper", seeds={"pretraining": [4, 5], "finetuning": [9]})
     for table in ("kept/02", "kept/04", "kept/07", "kept/09"):
-        results = [path.removeprefix("results/") for path in plan.table_results(table)]
+        results = [path.removeprefix("results/") for path in plan.tables.results(table)]
         benchmark = "xor_retrieve" if table == "kept/04" else "mrtydi"
         own = {path.rpartition("/")[2] for path in results if path.startswith(f"{benchmark}/kept/zero_shot_nq/")}
         assert own == {f"pt{p}-ft{f}.json" for p in (4, 5) for f in (0, 1, 2)}
         public = {path.rpartition("/")[2] for path in results if path.startswith(f"{benchmark}/mcontriever/")}
         assert public == {f"pt0-ft{f}.json" for f in (0, 1, 2)}
-        rows = plan.table_context()["table_seeds"][table.replace("/0", "/")]
+        rows = plan.chosen.context()["table_seeds"][table.replace("/0", "/")]
         assert {name for names in rows.values() for name in names} == {
             path.removesuffix(".json") for path in own | public
         }
-    assert "results/parameters/kept/direct.json" in plan.table_results("kept/02"), "nothing is fine-tuned to count it"
+    assert "results/parameters/kept/direct.json" in plan.tables.results("kept/02"), "nothing is fine-tuned to count it"
     assert (
-        plan.seed_files()["results/mrtydi/kept_no_ilk/zero_shot_nq/pt5-ft1.json"] == "kept_no_ilk/zero_shot_nq/mrtydi"
+        plan.tables.seed_files()["results/mrtydi/kept_no_ilk/zero_shot_nq/pt5-ft1.json"]
+        == "kept_no_ilk/zero_shot_nq/mrtydi"
     )
-    assert "results/mrtydi/msm/zero_shot_nq.json" in plan.table_results("msm/14"), "a table without: the shared mean"
+    assert "results/mrtydi/msm/zero_shot_nq.json" in plan.tables.results("msm/14"), "a table without: the shared mean"
 
 
 def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(jobs):
-    state, reason = jobs(scale="paper").row_problem("xor_retrieve", "msm", "multilingual")
+    state, reason = jobs(scale="paper").rows.problem(Row("xor_retrieve", "msm", "multilingual"))
     assert state == "unavailable" and "user_data: {xor_dpr_train" in reason
-    assert jobs(scale="miniature").row_problem("xor_retrieve", "msm", "multilingual") is None
+    assert jobs(scale="miniature").rows.problem(Row("xor_retrieve", "msm", "multilingual")) is None
 
 
 def test_what_nobody_builds_is_not_built(jobs):
     plan = jobs(scale="paper")
-    assert plan.row_problem("nq", "bm25", "supervised")[0] == "not built"
-    assert plan.row_problem("clef", "msm", "cv5")[0] == "not built"
+    assert plan.rows.problem(Row("nq", "bm25", "supervised"))[0] == "not built"
+    assert plan.rows.problem(Row("clef", "msm", "cv5"))[0] == "not built"
 
 
 @pytest.mark.parametrize(
@@ -134,14 +138,14 @@ def test_what_nobody_builds_is_not_built(jobs):
 )
 def test_an_override_may_name_any_key_of_the_objective(jobs, model, recipe):
     ((key, value),) = recipe["override"].items()
-    found = jobs(scale="paper", models={model: {"base": "xlmr", **recipe}}).objective_recipe(model)
+    found = jobs(scale="paper", models={model: {"base": "xlmr", **recipe}}).pretraining.recipe(model)
     assert found[key] == value
 
 
 def test_mining_is_chosen_by_an_override(jobs):
     mining = {"msm": "msm_blocks", "mlm": "mlm"}
     plan = jobs(scale="paper", models={"mine": {"base": "xlmr", "recipe": "msm", "override": {"mining": mining}}})
-    assert plan.pretraining_recipe("mine")["mining"] == mining and "mining" not in plan.objective_recipe("mine")
+    assert plan.pretraining.whole_recipe("mine")["mining"] == mining and "mining" not in plan.pretraining.recipe("mine")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +159,7 @@ def test_mining_is_chosen_by_an_override(jobs):
 def test_a_wrong_override_is_named_with_the_nearest(jobs, values, parts):
     values["models"]["mine"] |= {"base": "xlmr", "recipe": "msm"}
     with pytest.raises(SteleError) as error:
-        jobs(scale="paper", **values).pretraining_recipe("mine")
+        jobs(scale="paper", **values).pretraining.whole_recipe("mine")
     assert all(part in str(error.value) for part in parts), str(error.value)
 
 
@@ -163,15 +167,15 @@ def test_a_wrong_key_of_a_scale_is_named(jobs, tmp_path):
     scale = tmp_path / "mine.yaml"
     scale.write_text("title: mine\ngenerated: false\npretraining: {msm: {stepps: 3}}\n")
     with pytest.raises(SteleError, match=r"scale: pretraining\.msm: unknown recipe key 'stepps'; did you mean 'steps'"):
-        jobs(scale=str(scale)).pretraining_recipe("msm")
+        jobs(scale=str(scale)).pretraining.whole_recipe("msm")
 
 
 def test_planning_needs_no_torch():
     program = (
         "import sys; from stele.config.model import parse_config\n"
-        "from stele.plan.base import make_plan; from stele.plan.jobs import Jobs\n"
+        "from stele.plan.plan import make_plan\n"
         "p = make_plan(parse_config({'scale': 'paper', 'models': {'m': {'base': 'xlmr', 'recipe': 'msm', 'override': "
-        "{'clip_norm': 1.0}}}}), Jobs); p.pretraining_recipe('m')\n"
+        "{'clip_norm': 1.0}}}})); p.pretraining.recipe('m')\n"
         "print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
@@ -183,16 +187,16 @@ def test_every_objective_has_its_recipe_beside_it():
 
 
 def test_a_change_of_a_recipe_s_model_reruns_its_own_objective_alone(jobs):
-    modules = jobs(scale="paper").objective_modules("msm")
+    modules = jobs(scale="paper").pretraining.modules("msm")
     assert "recipes.objectives.msm" in modules and "recipes.objectives.crop" not in modules
 
 
 def test_weights_that_nobody_released_are_not_waited_for(jobs):
-    state, reason = jobs(models={"crop": {"checkpoint": "released"}}).model_problem("crop")
+    state, reason = jobs(models={"crop": {"checkpoint": "released"}}).availability.model_problem("crop")
     assert (
         state == "unavailable" and "no weights of crop were released" in reason and "leave `checkpoint` out" in reason
     )
-    state, reason = jobs(scale="paper", models={"msm": {"checkpoint": "released"}}).model_problem("msm")
+    state, reason = jobs(scale="paper", models={"msm": {"checkpoint": "released"}}).availability.model_problem("msm")
     assert state == "unavailable" and "user_data: {msm_base: FOLDER}" in reason
 
 
@@ -201,8 +205,8 @@ def test_every_shard_of_a_corpus_is_mined(jobs, tmp_path):
     scale.write_text("title: mine\ngenerated: false\nshards: {wikipedia: 3}\n")
     plan = jobs(scale=str(scale))
     folder = "work/shards/documents"
-    assert plan.documents("msm", "als") == [f"{folder}/wikipedia/als/{n}/record.json" for n in (1, 2, 3)]
-    assert plan.documents("msm", "sw") == [f"{folder}/cc100/sw/record.json"]
+    assert plan.pairs.documents("msm", "als") == [f"{folder}/wikipedia/als/{n}/record.json" for n in (1, 2, 3)]
+    assert plan.pairs.documents("msm", "sw") == [f"{folder}/cc100/sw/record.json"]
     for wrong in ("shards: {cc100: 3}", "shards: {wikipedia: 0}"):
         scale.write_text(f"title: mine\ngenerated: false\n{wrong}\n")
         with pytest.raises(SteleError, match="shards"):

@@ -6,10 +6,12 @@ import pytest
 import yaml
 
 from stele import catalogue
+from stele.artifacts.row import Row
 from stele.config.model import parse_config
 from stele.config.sources import Sources
 from stele.cost.rules import work
 from stele.errors import SteleError
+from stele.plan.params import assignments
 from stele.plan.validation import check
 
 PAPER = {"scale": "paper"}
@@ -30,7 +32,7 @@ def checked(jobs, **values):
 def stores(plan, model):
     """store -> its parts, of what a model's pretraining is given."""
     found = {}
-    for name in plan.pretrain_pairs(SimpleNamespace(model=model)):
+    for name in plan.pretraining.pairs(SimpleNamespace(model=model)):
         store, part = name.split(":")
         found.setdefault(store, []).append(part)
     return found
@@ -65,15 +67,15 @@ def test_only_the_stores_of_a_model_s_tasks_are_built(jobs, model, wanted):
         across = store in ("clk", "ds_clk", "clhed")
         assert len(parts) == (WIKIS * (WIKIS - 1) // 2 if across else WIKIS)
         assert len(set(parts)) == len(parts)
-    mined = {recipe for recipe, _ in plan.knowledge_read(model)}
+    mined = {recipe for recipe, _ in plan.pretraining.knowledge_pairs(model)}
     assert mined == wanted - {"mlm"}
 
 
 def test_a_pair_of_languages_is_named_once_and_in_order(jobs):
     plan = jobs(**PAPER)
-    assert plan.parts("clk", ["sw", "en", "de"]) == ["de-en", "de-sw", "en-sw"]
-    assert plan.parts("ilk", ["sw", "en"]) == plan.parts("chunks", ["sw", "en"]) == ["sw", "en"]
-    assert plan.parts("clk", ["en"]) == []
+    assert plan.mining.parts("clk", ["sw", "en", "de"]) == ["de-en", "de-sw", "en-sw"]
+    assert plan.mining.parts("ilk", ["sw", "en"]) == plan.mining.parts("chunks", ["sw", "en"]) == ["sw", "en"]
+    assert plan.mining.parts("clk", ["en"]) == []
     assert stores(own(jobs, languages=["sw", "en"]), "mine") == {
         "mlm": ["sw", "en"],
         "ilk": ["sw", "en"],
@@ -83,7 +85,7 @@ def test_a_pair_of_languages_is_named_once_and_in_order(jobs):
 
 def test_a_part_of_another_shape_is_an_error_that_shows_the_right_one(jobs):
     plan = jobs(**PAPER)
-    assert plan.part_codes("clk", "en-fr") == ["en", "fr"] and plan.part_codes("ilk", "en") == ["en"]
+    assert plan.mining.part_codes("clk", "en-fr") == ["en", "fr"] and plan.mining.part_codes("ilk", "en") == ["en"]
     for mining, part, wanted in (
         ("clk", "fr-en", "pairs/clk/fr-en: want en-fr"),
         ("clk", "en", "pairs/clk/en: want two languages"),
@@ -92,7 +94,7 @@ def test_a_part_of_another_shape_is_an_error_that_shows_the_right_one(jobs):
         ("ilk", "enn", "pairs/ilk/enn: unknown language 'enn'; did you mean"),
     ):
         with pytest.raises(SteleError, match=wanted):
-            plan.part_codes(mining, part)
+            plan.mining.part_codes(mining, part)
 
 
 # --- the knowledge base ----------------------------------------------------------------------------------------------
@@ -100,24 +102,26 @@ def test_pairs_are_mined_from_the_knowledge_bases_and_all_shards_of_their_langua
     plan, w = jobs(scale="miniature"), SimpleNamespace(method="clk", part="en-ru")
     bases = {code: f"work/miniature/knowledge_base/{code}/record.json" for code in ("en", "ru")}
     shards = {c: [f"work/miniature/documents/wikipedia/{c}/{n}/record.json" for n in (1, 2)] for c in ("en", "ru")}
-    assert plan.knowledge_pairs_input(w) == {
+    assert plan.pairs.knowledge_inputs(w) == {
         "knowledge_base": [*bases.values()],
         "documents": [*shards["en"], *shards["ru"]],
     }
-    assert plan.knowledge_base_arguments(w) == [f"{code}={path}" for code, path in bases.items()]
-    assert plan.documents_arguments(w) == [f"{code}={','.join(paths)}" for code, paths in shards.items()]
+    assert assignments(plan.pairs.knowledge_bases(w)) == [f"{code}={path}" for code, path in bases.items()]
+    assert assignments(plan.pairs.knowledge_documents(w)) == [
+        f"{code}={','.join(paths)}" for code, paths in shards.items()
+    ]
 
 
 def test_a_dump_is_cut_by_its_size(jobs, tmp_path):
     plan = jobs(**PAPER)
-    sizes, part = catalogue.load("dump_sizes"), plan.sizes["shard_bytes"]["wikipedia"]
-    for code in plan.pretraining_recipe("kept")["languages"]:
-        size, shards = sizes[plan.wiki(code)], len(plan.wikipedia_documents(code))
+    sizes, part = catalogue.load("dump_sizes"), plan.settings.sizes["shard_bytes"]["wikipedia"]
+    for code in plan.pretraining.whole_recipe("kept")["languages"]:
+        size, shards = sizes[plan.corpora.wiki(code)], len(plan.corpora.documents("wikipedia", code))
         assert shards == 1 or part / 2 < size / shards < 2 * part
         assert shards > 1 or size < 1.5 * part
-    assert plan.dump_mb("en", "fr") == (sizes["enwiki"] + sizes["frwiki"]) >> 20
-    assert jobs(scale="miniature").dump_mb("en", "fr") == 2
-    assert jobs(scale=scale_file(tmp_path, "generated: false")).shards("en") == 1
+    assert plan.corpora.dump_mb("en", "fr") == (sizes["enwiki"] + sizes["frwiki"]) >> 20
+    assert jobs(scale="miniature").corpora.dump_mb("en", "fr") == 2
+    assert jobs(scale=scale_file(tmp_path, "generated: false")).corpora.shards("en") == 1
 
 
 def test_a_dump_of_one_s_own_is_cut_by_its_own_size_if_it_can_be_cut(jobs, tmp_path):
@@ -126,32 +130,38 @@ def test_a_dump_of_one_s_own_is_cut_by_its_own_size_if_it_can_be_cut(jobs, tmp_p
         with open(tmp_path / "wiki" / name, "wb") as handle:
             handle.truncate(size)
 
-    part = jobs(**PAPER).sizes["shard_bytes"]["wikipedia"]
+    part = jobs(**PAPER).settings.sizes["shard_bytes"]["wikipedia"]
     filed("swwiki-20240801-pages-articles.xml.bz2", 3 * part)
     filed("fiwiki-20240801-pages-articles-multistream.xml.bz2", 3 * part)
     filed("fiwiki-20240801-pages-articles-multistream-index.txt.bz2", 1000)
     plan = jobs(scale="paper", user_data={"wikipedia": str(tmp_path / "wiki")})
-    assert (plan.shards("sw"), plan.shards("fi")) == (1, 3)
-    assert plan.dump_mb("sw") == plan.dump_mb("fi") == 3 * part >> 20
-    assert jobs(scale="miniature", user_data={"wikipedia": str(tmp_path / "wiki")}).shards("sw") == 1
-    assert plan.shards("te") == jobs(**PAPER).shards("te")  # not there: the job says so
+    assert (plan.corpora.shards("sw"), plan.corpora.shards("fi")) == (1, 3)
+    assert plan.corpora.dump_mb("sw") == plan.corpora.dump_mb("fi") == 3 * part >> 20
+    assert jobs(scale="miniature", user_data={"wikipedia": str(tmp_path / "wiki")}).corpora.shards("sw") == 1
+    assert plan.corpora.shards("te") == jobs(**PAPER).corpora.shards("te")  # not there: the job says so
 
 
 def test_wikis_are_called_by_their_databases(jobs):
     plan = jobs(**PAPER)
-    assert (plan.wiki("en"), plan.wiki("no"), plan.wiki("yue")) == ("enwiki", "nowiki", "zh_yuewiki")
+    assert (plan.corpora.wiki("en"), plan.corpora.wiki("no"), plan.corpora.wiki("yue")) == (
+        "enwiki",
+        "nowiki",
+        "zh_yuewiki",
+    )
     with pytest.raises(SteleError, match=r"language ber: languages\.yaml names no Wikipedia"):
-        plan.wiki("ber")
+        plan.corpora.wiki("ber")
 
 
 def test_entities_are_looked_up_for_all_languages_in_scale_whoever_is_trained_on_them(jobs, tmp_path):
     plan = jobs(**PAPER)
-    assert {plan.wiki(code) for code in plan.pretraining_recipe("kept")["languages"]} < {*plan.knowledge_wikis}
-    assert own(jobs, languages=["xh", "zu"], tasks=["ilk"]).knowledge_wikis == plan.knowledge_wikis
+    assert {plan.corpora.wiki(code) for code in plan.pretraining.whole_recipe("kept")["languages"]} < {
+        *plan.corpora.knowledge_wikis
+    }
+    assert own(jobs, languages=["xh", "zu"], tasks=["ilk"]).corpora.knowledge_wikis == plan.corpora.knowledge_wikis
     small = jobs(scale="miniature")
-    assert small.knowledge_wikis == sorted(f"{code}wiki" for code in small.sizes["languages"])
+    assert small.corpora.knowledge_wikis == sorted(f"{code}wiki" for code in small.settings.sizes["languages"])
     given = {name: str(tmp_path) for name in ("wikipedia", "wikidata_items")}
-    assert jobs(scale="miniature", user_data=given).knowledge_wikis == plan.knowledge_wikis
+    assert jobs(scale="miniature", user_data=given).corpora.knowledge_wikis == plan.corpora.knowledge_wikis
 
 
 # --- what is read from outside ---------------------------------------------------------------------------------------
@@ -161,29 +171,31 @@ def datasets_of(leaves):
 
 def test_a_row_of_kept_needs_wikipedia_and_wikidata(jobs):
     plan = jobs(**PAPER)
-    row = ("mrtydi", "kept", "multilingual_kept")
-    found = plan.leaves(*row)
-    assert {plan.dataset("wikipedia", code) for code in ("en", "zh", "km")} <= found
-    assert plan.dataset("wikidata_items", "all") in found and plan.checkpoint("mcontriever") in found
+    row = Row("mrtydi", "kept", "multilingual_kept")
+    found = plan.rows.downloads(Row(*row))
+    assert {plan.paths.dataset("wikipedia", code) for code in ("en", "zh", "km")} <= found
+    assert plan.paths.dataset("wikidata_items", "all") in found and plan.paths.checkpoint("mcontriever") in found
     assert not any("/cc100/" in leaf for leaf in found)
-    assert plan.data_groups(*row)["pretraining of kept"] == ["wikidata_items", "wikipedia"]
-    assert plan.data_groups("mrtydi", "mcontriever_continued", "multilingual")[
-        "pretraining of mcontriever_continued"
-    ] == ["wikipedia"]
-    downloads = jobs(**PAPER, papers=["kept"]).downloads()
-    assert {plan.dataset("wikidata_items", "all"), plan.dataset("wikipedia", "sw")} <= {*downloads}
+    assert plan.rows.kind(row).datasets(row)["pretraining of kept"] == ["wikidata_items", "wikipedia"]
+    assert plan.availability.pretraining_data("mcontriever_continued") == {
+        "pretraining of mcontriever_continued": ["wikipedia"]
+    }
+    downloads = jobs(**PAPER, papers=["kept"]).chosen.downloads()
+    assert {plan.paths.dataset("wikidata_items", "all"), plan.paths.dataset("wikipedia", "sw")} <= {*downloads}
 
 
 def test_crops_come_from_wikipedia_or_from_web_text(jobs, tmp_path):
     plan = jobs(**PAPER)
-    assert plan.documents("chunks", "sw") == plan.wikipedia_documents("sw")
-    assert plan.documents("mlm", "sw") == ["work/paper/documents/cc100/sw/record.json"]
-    assert plan.documents("mlm", "als") == plan.wikipedia_documents("als")  # CC-100 lacks it
+    assert plan.pairs.documents("chunks", "sw") == plan.corpora.documents("wikipedia", "sw")
+    assert plan.pairs.documents("mlm", "sw") == ["work/paper/documents/cc100/sw/record.json"]
+    assert plan.pairs.documents("mlm", "als") == plan.corpora.documents("wikipedia", "als")  # CC-100 lacks it
     switched = jobs(scale=scale_file(tmp_path, "generated: false\npairs: {chunks: {corpus: cc100}}"))
-    assert switched.documents("chunks", "sw") == ["work/own/documents/cc100/sw/record.json"]
-    assert ("cc100", "sw") in switched.texts("kept") and ("wikipedia", "sw") in switched.texts("kept")
-    assert ("wikipedia", "sw") not in switched.texts("mcontriever_continued")
-    assert "corpus" not in switched.pairs_recipe("chunks")
+    assert switched.pairs.documents("chunks", "sw") == ["work/own/documents/cc100/sw/record.json"]
+    assert ("cc100", "sw") in switched.pretraining.texts("kept") and ("wikipedia", "sw") in switched.pretraining.texts(
+        "kept"
+    )
+    assert ("wikipedia", "sw") not in switched.pretraining.texts("mcontriever_continued")
+    assert "corpus" not in switched.mining.recipe("chunks")
 
 
 @pytest.mark.parametrize(
@@ -206,21 +218,23 @@ def test_a_wrong_value_of_a_scale_is_named(jobs, tmp_path, text, wanted):
 @pytest.mark.parametrize("name", ["ilk", "uhs_ilk", "clk", "ds_clk", "clhed"])
 def test_each_key_of_a_knowledge_recipe_is_told_to_the_command_that_reads_it(jobs, name):
     plan = jobs(**PAPER)
-    text, token = plan.text_recipe(name), plan.token_recipe(name)
+    text, token = plan.mining.text_recipe(name), plan.mining.token_recipe(name)
     assert set(token) == {"method", "query_tokens", "passage_tokens"}
-    assert text | token == plan.pairs_recipe(name) and set(text) & set(token) == {"method"}
+    assert text | token == plan.mining.recipe(name) and set(text) & set(token) == {"method"}
     assert "parts" not in text
 
 
 def test_lengths_in_tokens_are_those_of_the_pretraining(jobs):
     for scale in ("miniature", "small", "paper"):
         plan = jobs(scale=scale)
-        length = plan.pretraining_recipe("kept")["length"]
-        assert all(plan.token_recipe(m)["passage_tokens"] == length for m in plan.mining_recipes["knowledge_pairs"])
+        length = plan.pretraining.whole_recipe("kept")["length"]
+        assert all(
+            plan.mining.token_recipe(m)["passage_tokens"] == length for m in plan.mining.by_rule["knowledge_pairs"]
+        )
 
 
 def test_every_mining_recipe_has_one_rule(jobs):
-    found = jobs(**PAPER).mining_recipes
+    found = jobs(**PAPER).mining.by_rule
     assert found["knowledge_pairs"] == ["clhed", "clk", "ds_clk", "ilk", "uhs_ilk"]
     assert sorted(found["mine"] + found["knowledge_pairs"]) == sorted(catalogue.load("recipes")["pairs"])
 
@@ -229,7 +243,7 @@ def test_another_objective_s_code_is_no_param_of_kept(jobs):
     from stele.driver.fingerprint import closure
 
     plan = jobs(**PAPER)
-    reached = closure(["pretraining.pretrain", *plan.objective_modules("kept")])
+    reached = closure(["pretraining.pretrain", *plan.pretraining.modules("kept")])
     assert "training.objectives.kept" in reached and "training.objectives.moco" not in reached
     clk, ilk = (closure(["pairs.knowledge_pairs", f"pairs.methods.{method}"]) for method in ("clk", "ilk"))
     assert "pairs.methods.clk" in clk and "pairs.methods.clk" not in ilk
@@ -237,11 +251,11 @@ def test_another_objective_s_code_is_no_param_of_kept(jobs):
 
 def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(jobs):
     plan = jobs(scale="miniature", papers=["kept"])
-    counted = plan.counted_pairs()
+    counted = plan.chosen.knowledge_pairs()
     assert {recipe for recipe, _ in counted} == {"ilk", "uhs_ilk", "clk", "ds_clk", "clhed"}
     assert len(counted) == len({record for _, record in counted}) == 2 * 10 + 3 * 45
-    assert plan.all_statistics() == ["results/statistics/knowledge_pairs.md"]
-    assert jobs(scale="miniature", papers=["msm"]).all_statistics() == []
+    assert plan.chosen.statistics() == ["results/statistics/knowledge_pairs.md"]
+    assert jobs(scale="miniature", papers=["msm"]).chosen.statistics() == []
 
 
 # --- what cannot be --------------------------------------------------------------------------------------------------
@@ -285,35 +299,41 @@ def test_the_catalogue_s_models_pass_the_same_checks(jobs):
 
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     row = ("mrtydi", "mine", "multilingual_kept")
-    state, reason = own(jobs, "miniature", languages=["en", "fr"]).row_problem(*row)
+    state, reason = own(jobs, "miniature", languages=["en", "fr"]).rows.problem(Row(*row))
     assert state == "not in scale" and reason.endswith("clk wants two (found en)")
     plan = own(jobs, "miniature", languages=["fr"], tasks=["crop"])
-    assert plan.row_problem(*row)[0] == "not in scale"
+    assert plan.rows.problem(Row(*row))[0] == "not in scale"
     with pytest.raises(SteleError, match=r"encoders/mine: not in scale: .*chunks wants one at least \(found none\)"):
-        plan.pretrain_input(SimpleNamespace(model="mine", pt="0"))
-    assert own(jobs, languages=["en", "fr"]).row_problem(*row) is None
+        plan.pretraining.inputs(SimpleNamespace(model="mine", pt="0"))
+    assert own(jobs, languages=["en", "fr"]).rows.problem(Row(*row)) is None
 
 
 def test_one_s_own_wikipedia_goes_with_one_s_own_wikidata(jobs, tmp_path):
     row = ("mrtydi", "kept", "direct")
-    state, reason = jobs(scale="miniature", user_data={"wikipedia": str(tmp_path)}).row_problem(*row)
+    state, reason = jobs(scale="miniature", user_data={"wikipedia": str(tmp_path)}).rows.problem(Row(*row))
     assert state == "unavailable" and "user_data: {wikidata_items: YOUR_FOLDER}" in reason
     both = jobs(scale="miniature", user_data={name: str(tmp_path) for name in ("wikipedia", "wikidata_items")})
-    assert both.row_problem(*row) is None
-    assert len(both.pretraining_recipe("kept")["languages"]) == WIKIS  # the user's data are taken whole
-    assert jobs(**PAPER, user_data={"wikipedia": str(tmp_path)}).row_problem(*row) is None  # Wikidata is downloaded
+    assert both.rows.problem(Row(*row)) is None
+    assert len(both.pretraining.whole_recipe("kept")["languages"]) == WIKIS  # the user's data are taken whole
+    assert (
+        jobs(**PAPER, user_data={"wikipedia": str(tmp_path)}).rows.problem(Row(*row)) is None
+    )  # Wikidata is downloaded
 
 
 def test_dumps_have_a_date_unless_they_are_generated(jobs, tmp_path):
     dated = {"dump_date": 20240801}
     for name in ("wikipedia", "wikidata_items"):
-        assert jobs(**PAPER, **dated).dump_date(name) == "20240801"
-        assert jobs(scale="miniature", **dated).dump_date(name) is None
-        assert jobs(scale="miniature", **dated, user_data={name: str(tmp_path)}).dump_date(name) == "20240801"
-        assert jobs(**PAPER).dump_date(name) is None
-    assert jobs(**PAPER, **dated).dump_date("cc100") is None
-    assert jobs(**PAPER, **dated).dataset_entry("cc100", "sw") == jobs(**PAPER).dataset_entry("cc100", "sw")
-    assert jobs(**PAPER, **dated).dataset_entry("wikipedia", "sw") != jobs(**PAPER).dataset_entry("wikipedia", "sw")
+        assert jobs(**PAPER, **dated).sources.dump_date(name) == "20240801"
+        assert jobs(scale="miniature", **dated).sources.dump_date(name) is None
+        assert jobs(scale="miniature", **dated, user_data={name: str(tmp_path)}).sources.dump_date(name) == "20240801"
+        assert jobs(**PAPER).sources.dump_date(name) is None
+    assert jobs(**PAPER, **dated).sources.dump_date("cc100") is None
+    assert jobs(**PAPER, **dated).sources.dataset_entry("cc100", "sw") == jobs(**PAPER).sources.dataset_entry(
+        "cc100", "sw"
+    )
+    assert jobs(**PAPER, **dated).sources.dataset_entry("wikipedia", "sw") != jobs(**PAPER).sources.dataset_entry(
+        "wikipedia", "sw"
+    )
     with pytest.raises(SteleError, match="dump_date"):
         parse_config({"dump_date": "2024-08-01"})
 
@@ -325,16 +345,18 @@ def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs
     }
     (tmp_path / "capped.yaml").write_text(f"title: t\ngenerated: false\n{yaml.safe_dump(text)}")
     whole, plan = jobs(scale="paper"), jobs(scale=str(tmp_path / "capped.yaml"))
-    assert [plan.first(name) for name in ("cc100", "wikipedia", "wikidata_items", "mrtydi_corpus")] == [
+    assert [plan.corpora.first(name) for name in ("cc100", "wikipedia", "wikidata_items", "mrtydi_corpus")] == [
         5000,
         100_000,
         None,
         None,
     ]
-    assert whole.first("cc100") is None and whole.shards("en") == 39 > plan.shards("en") == 2
-    assert plan.dump_mb("en") == 10_000 * 100_000 >> 20 and plan.dump_mb("sw") == whole.dump_mb("sw")
-    assert whole.dump_mb("en") > 20_000
+    assert whole.corpora.first("cc100") is None and whole.corpora.shards("en") == 39 > plan.corpora.shards("en") == 2
+    assert plan.corpora.dump_mb("en") == 10_000 * 100_000 >> 20 and plan.corpora.dump_mb("sw") == whole.corpora.dump_mb(
+        "sw"
+    )
+    assert whole.corpora.dump_mb("en") > 20_000
     web, dump = (work(plan, "dataset", {"dataset": name, "part": "en"}).download for name in ("cc100", "wikipedia"))
-    assert web < 5000 * 1000 and dump == plan.dump_mb("en") << 20
+    assert web < 5000 * 1000 and dump == plan.corpora.dump_mb("en") << 20
     own = jobs(scale=str(tmp_path / "capped.yaml"), user_data={"cc100": str(tmp_path)})
-    assert own.first("cc100") is None and own.first("wikipedia") == 100_000
+    assert own.corpora.first("cc100") is None and own.corpora.first("wikipedia") == 100_000

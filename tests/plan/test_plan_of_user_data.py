@@ -3,8 +3,9 @@
 import pytest
 
 from stele import catalogue
+from stele.artifacts.row import Row
 from stele.catalogue import datasets
-from stele.plan import jobs as module
+from stele.plan import sources as module
 
 
 def whole(*names, folder="."):
@@ -13,32 +14,32 @@ def whole(*names, folder="."):
 
 def test_the_users_data_are_taken_whole(jobs):
     plan = jobs(scale="miniature", user_data=whole("tatoeba"))
-    assert len(plan.languages("tatoeba")) == len(plan.dataset_languages("tatoeba")) == 112
-    assert plan.languages("lareqa") == ["ar", "en", "es", "ru", "th"]
+    assert len(plan.data.languages("tatoeba")) == len(plan.data.dataset_languages("tatoeba")) == 112
+    assert plan.data.languages("lareqa") == ["ar", "en", "es", "ru", "th"]
     asked = jobs(scale="miniature", user_data=whole("tatoeba"), languages=["sw"])
-    assert asked.languages("tatoeba") == ["sw"]
+    assert asked.data.languages("tatoeba") == ["sw"]
 
 
 def test_the_users_training_sets_are_taken_whole(jobs):
     ours = catalogue.get("training_sets", "mrtydi")["languages"]
-    assert set(jobs(scale="miniature").training_languages("mrtydi")) < set(ours)
-    assert jobs(scale="miniature", user_data=whole("mrtydi_train")).training_languages("mrtydi") == ours
+    assert set(jobs(scale="miniature").data.training_languages("mrtydi")) < set(ours)
+    assert jobs(scale="miniature", user_data=whole("mrtydi_train")).data.training_languages("mrtydi") == ours
 
 
 def test_the_users_text_is_taken_whole_where_all_corpora_are_his(jobs):
-    in_scale = jobs(scale="miniature").pretraining_recipe("msm")["languages"]
+    in_scale = jobs(scale="miniature").pretraining.whole_recipe("msm")["languages"]
     assert len(in_scale) == 10
-    assert jobs(scale="miniature", user_data=whole("cc100")).pretraining_recipe("msm")["languages"] == in_scale
+    assert jobs(scale="miniature", user_data=whole("cc100")).pretraining.whole_recipe("msm")["languages"] == in_scale
     both = jobs(scale="miniature", user_data=whole("cc100", "wikipedia"))
-    assert len(both.pretraining_recipe("msm")["languages"]) == 108
-    assert both.row_problem("lareqa", "msm", "direct") is None
+    assert len(both.pretraining.whole_recipe("msm")["languages"]) == 108
+    assert both.rows.problem(Row("lareqa", "msm", "direct")) is None
 
 
 def test_one_folder_of_mr_tydi_serves_judging_and_training(jobs, tmp_path):
     one = jobs(scale="paper", user_data=whole("mrtydi", folder=tmp_path))
-    assert one.users_folder("mrtydi_train") == one.users_folder("mrtydi") == str(tmp_path)
-    assert one.dataset_locations("mrtydi_train") == f"--user-data {tmp_path}"
-    assert one.users_folder("mrtydi_corpus") is None
+    assert one.data.users_folder("mrtydi_train") == one.data.users_folder("mrtydi") == str(tmp_path)
+    assert one.sources.dataset_locations("mrtydi_train") == f"--user-data {tmp_path}"
+    assert one.data.users_folder("mrtydi_corpus") is None
     two = jobs(scale="paper", user_data={"mrtydi": "a", "mrtydi_train": "b"})
     assert (two.users_folder("mrtydi"), two.users_folder("mrtydi_train")) == ("a", "b")
 
@@ -46,7 +47,7 @@ def test_one_folder_of_mr_tydi_serves_judging_and_training(jobs, tmp_path):
 def test_training_data_are_asked_for_by_fine_tuning_only(jobs):
     plan = jobs(scale="paper")
     for setting, wanted in (("zero_shot_nq", False), ("multilingual", True)):
-        leaves = plan.leaves("mrtydi", "xlmr", setting)
+        leaves = plan.rows.downloads(Row("mrtydi", "xlmr", setting))
         assert any("/mrtydi_train/" in leaf for leaf in leaves) == wanted
         assert any("/mrtydi/" in leaf for leaf in leaves)
 
@@ -60,33 +61,33 @@ def test_training_data_are_asked_for_by_fine_tuning_only(jobs):
     ],
 )
 def test_real_and_generated_datasets_of_one_benchmark_are_not_mixed(jobs, row, given, wanted):
-    state, reason = jobs(scale="miniature", user_data=whole(*given)).row_problem(*row)
+    state, reason = jobs(scale="miniature", user_data=whole(*given)).rows.problem(Row(*row))
     assert state == "unavailable" and wanted in reason and row[0] in reason
-    assert jobs(scale="paper", user_data=whole(*given)).row_problem(*row) is None, "the others are downloaded"
+    assert jobs(scale="paper", user_data=whole(*given)).rows.problem(Row(*row)) is None, "the others are downloaded"
     every = [n for n in catalogue.get("benchmarks", row[0])["data"]]
-    assert jobs(scale="miniature", user_data=whole(*every)).row_problem(*row) is None
+    assert jobs(scale="miniature", user_data=whole(*every)).rows.problem(Row(*row)) is None
 
 
 def test_tools_go_with_any_data(jobs):
     plan = jobs(scale="miniature", user_data=whole("nltk_punkt"))
-    assert plan.row_problem("xor_retrieve", "xlmr", "direct") is None
-    assert plan.languages("xor_retrieve") == jobs(scale="miniature").languages("xor_retrieve")
+    assert plan.rows.problem(Row("xor_retrieve", "xlmr", "direct")) is None
+    assert plan.data.languages("xor_retrieve") == jobs(scale="miniature").data.languages("xor_retrieve")
 
 
 def test_text_to_pretrain_on_is_not_mixed_either(jobs, tmp_path):
     scale = tmp_path / "mixed.yaml"
     scale.write_text("title: mine\ngenerated: true\nlanguages: [en, als]\n")
-    state, reason = jobs(scale=str(scale), user_data=whole("cc100")).row_problem("lareqa", "msm", "direct")
+    state, reason = jobs(scale=str(scale), user_data=whole("cc100")).rows.problem(Row("lareqa", "msm", "direct"))
     assert state == "unavailable" and "pretraining of msm" in reason and "user_data: {wikipedia: YOUR_FOLDER}" in reason
 
 
 def test_only_the_languages_that_are_read_are_fetched(jobs):
     table = catalogue.get("benchmarks", "tatoeba")["languages"]
-    assert set(jobs(scale="paper").part_languages("tatoeba", "all")) == set(table)
+    assert set(jobs(scale="paper").sources.part_languages("tatoeba", "all")) == set(table)
     asked = jobs(scale="paper", languages=["sw", "tr"])
-    assert asked.part_languages("tatoeba", "all") == ["sw", "tr"]
-    assert len(asked.part_languages("lareqa", "all")) == 11, "one pool of candidates"
-    assert len(asked.part_languages("xor_tydi", "all")) == 7, (
+    assert asked.sources.part_languages("tatoeba", "all") == ["sw", "tr"]
+    assert len(asked.sources.part_languages("lareqa", "all")) == 11, "one pool of candidates"
+    assert len(asked.sources.part_languages("xor_tydi", "all")) == 7, (
         "one file: what is evaluated is no reason to fetch it anew"
     )
 
@@ -94,7 +95,7 @@ def test_only_the_languages_that_are_read_are_fetched(jobs):
 def test_a_part_is_tracked_by_its_own_files(jobs, tmp_path):
     def contents():
         plan = jobs(scale="paper", user_data=whole("cc100", folder=tmp_path))
-        return {part: plan.user_content("cc100", part) for part in ("sw", "th")}
+        return {part: plan.sources.user_content("cc100", part) for part in ("sw", "th")}
 
     for code in ("sw", "th"):
         (tmp_path / f"{code}.txt.xz").write_bytes(b"text")
@@ -103,7 +104,7 @@ def test_a_part_is_tracked_by_its_own_files(jobs, tmp_path):
     (tmp_path / "notes.txt").write_text("of no part")
     after = contents()
     assert after["sw"] == before["sw"] and after["th"] != before["th"]
-    assert jobs(scale="paper").user_content("cc100", "sw") == ""
+    assert jobs(scale="paper").sources.user_content("cc100", "sw") == ""
 
 
 def test_files_of_the_user_are_read_once_a_run(jobs, tmp_path, monkeypatch):
@@ -114,16 +115,16 @@ def test_files_of_the_user_are_read_once_a_run(jobs, tmp_path, monkeypatch):
     models = {"mine": {"checkpoint": str(tmp_path)}}
     plan = jobs(scale="paper", user_data=whole("cc100", folder=tmp_path), models=models)
     for _ in range(3):
-        assert plan.user_content("cc100", "sw") == plan.checkpoint_content("mine") == "digest"
+        assert plan.sources.user_content("cc100", "sw") == plan.sources.checkpoint_content("mine") == "digest"
     assert read == [["sw.txt.xz"], None]
 
 
 def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(jobs, tmp_path):
     bare = jobs(scale="paper")
-    state, reason = bare.row_problem("mewsli_x", "mbert", "zero_shot")
+    state, reason = bare.rows.problem(Row("mewsli_x", "mbert", "zero_shot"))
     assert state == "unavailable"
     assert "Run get-mewsli-x.sh of its authors" in reason and "user_data: {mewsli_x_news: YOUR_FOLDER}" in reason
-    assert bare.row_problem("statistics", "mewsli_x", "count") is None
+    assert bare.rows.problem(Row("statistics", "mewsli_x", "count")) is None
     made = jobs(
         scale="paper", user_data=whole("mewsli_x", folder=tmp_path)
     )  # the script's folder holds the release, too
@@ -142,9 +143,9 @@ def test_every_dataset_of_the_user_has_a_content(jobs, tmp_path):
     ):
         (tmp_path / path).write_text("x")
     plan = jobs(scale="paper", user_data=whole("mewsli_x", "clef", folder=tmp_path))
-    before = plan.user_content("mewsli_x", "all"), plan.user_content("clef", "all")
+    before = plan.sources.user_content("mewsli_x", "all"), plan.sources.user_content("clef", "all")
     (tmp_path / "candidate_set_entities.jsonl").write_text("y")
     plan = jobs(scale="paper", user_data=whole("mewsli_x", "clef", folder=tmp_path))
-    after = plan.user_content("mewsli_x", "all"), plan.user_content("clef", "all")
+    after = plan.sources.user_content("mewsli_x", "all"), plan.sources.user_content("clef", "all")
     assert before[0] != after[0] and before[1] != after[1]
     assert datasets.dataset("clef")["files"] == []

@@ -2,6 +2,8 @@
 
 import pytest
 
+from stele.artifacts.row import Row
+
 GONE = "/no/such/folder"
 
 
@@ -11,7 +13,7 @@ def problems(jobs):
 
     def call(**values):
         plan = jobs(scale="paper", **values)
-        return {row: plan.row_problem(*row) for row in plan.rows()}
+        return {row: plan.rows.problem(Row(*row)) for row in plan.chosen.all_rows}
 
     return call
 
@@ -54,8 +56,8 @@ def test_a_missing_checkpoint_whose_tokenizer_a_larger_model_mines_with(problems
 def test_downloads_hold_the_user_s_models_that_no_table_names(jobs):
     mine = {"checkpoint": "sentence-transformers/all-MiniLM-L6-v2"}
     ablation = {"base": "xlmr", "recipe": "msm", "override": {"languages": ["en", "xh"]}}
-    found = jobs(scale="paper", papers=["msm"], models={"mine": mine, "ablation": ablation}).downloads()
+    found = jobs(scale="paper", papers=["msm"], models={"mine": mine, "ablation": ablation}).chosen.downloads()
     assert "resources/paper/checkpoints/mine/record.json" in found
     assert "resources/paper/datasets/cc100/xh/record.json" in found
     gone = jobs(scale="paper", models={"mine": {"checkpoint": GONE}, "ablation": ablation}, user_data={"cc100": GONE})
-    assert not any("checkpoints/mine" in path or "cc100" in path for path in gone.downloads())
+    assert not any("checkpoints/mine" in path or "cc100" in path for path in gone.chosen.downloads())

@@ -19,7 +19,7 @@ def test_the_examples_in_the_docstrings_hold():
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_group_has_as_many_examples_as_the_objective_says(jobs, model):
-    recipe = parse_recipe(jobs(scale="paper").objective_recipe(model))
+    recipe = parse_recipe(jobs(scale="paper").pretraining.recipe(model))
     own = load_named(OBJECTIVES, recipe.objective, "objective")
     assert draws.GROUP[recipe.objective](recipe) == own.examples(recipe)
     assert set(draws.drawn(recipe)) == stores_read(recipe)
@@ -27,7 +27,7 @@ def test_a_group_has_as_many_examples_as_the_objective_says(jobs, model):
 
 @pytest.mark.parametrize("model", ["msm", "crop", "kept"])
 def test_draws_are_those_of_the_schedule(jobs, model):
-    recipe = parse_recipe({**jobs(scale="miniature").objective_recipe(model), "steps": 70})
+    recipe = parse_recipe({**jobs(scale="miniature").pretraining.recipe(model), "steps": 70})
     counted: Counter[str] = Counter()
     for j in range(recipe.steps * recipe.groups):
         name, _ = scheduled(j, recipe)
@@ -37,10 +37,10 @@ def test_draws_are_those_of_the_schedule(jobs, model):
 
 def test_a_store_may_be_drawn_from_by_two_recipes_and_the_greater_one_counts(jobs):
     """MLM for as long as MSM's compute reads all its groups from the store of which MSM reads two in seven."""
-    caps = jobs(scale="paper")._store_caps
+    caps = jobs(scale="paper").text_sizes._most_examples
     english = caps["mlm", "xlmr", "en"]
     longer = {"recipe": "mlm_equal_compute", "base": "xlmr", "override": {"mlm_sequences": 512}}
-    more = jobs(scale="paper", models={"long": longer})._store_caps
+    more = jobs(scale="paper", models={"long": longer}).text_sizes._most_examples
     assert more["mlm", "xlmr", "en"] == pytest.approx(4 * english, rel=0.2)
     assert {key: cap for key, cap in more.items() if key[0] != "mlm"} == {
         key: cap for key, cap in caps.items() if key[0] != "mlm"
@@ -50,20 +50,29 @@ def test_a_store_may_be_drawn_from_by_two_recipes_and_the_greater_one_counts(job
 def test_every_cap_is_above_what_its_language_is_drawn(jobs):
     """By texts' sizes at the papers' scale; over all languages they are a few times what is drawn in all."""
     plan = jobs(scale="paper")
-    drawn = draws.drawn(parse_recipe(plan.objective_recipe("mlm_equal_compute")))["mlm"]
-    caps = [cap for (mining, model, _), cap in plan._store_caps.items() if (mining, model) == ("mlm", "xlmr")]
+    drawn = draws.drawn(parse_recipe(plan.pretraining.recipe("mlm_equal_compute")))["mlm"]
+    caps = [
+        cap for (mining, model, _), cap in plan.text_sizes._most_examples.items() if (mining, model) == ("mlm", "xlmr")
+    ]
     assert len(caps) == 108 and draws.MARGIN * drawn <= sum(caps) < 2 * draws.MARGIN * drawn
 
 
 @pytest.mark.parametrize("scale", ["miniature", "small"])
 def test_no_cap_binds_at_a_generated_scale_and_a_small_change_of_a_recipe_changes_none(jobs, scale):
-    caps = jobs(scale=scale)._store_caps
+    caps = jobs(scale=scale).text_sizes._most_examples
     longer = {"base": "xlmr", "recipe": "msm", "override": {"steps": 2000}}
-    assert min(caps.values()) >= draws.LEAST and jobs(scale=scale, models={"longer": longer})._store_caps == caps
+    assert (
+        min(caps.values()) >= draws.LEAST
+        and jobs(scale=scale, models={"longer": longer}).text_sizes._most_examples == caps
+    )
 
 
 def test_unknown_sizes_are_capped_by_all_that_is_drawn(jobs, tmp_path):
     """Nobody knows how large the user's own texts are."""
     plan = jobs(scale="paper", user_data={"cc100": str(tmp_path)})
-    caps = {cap for (mining, model, code), cap in plan._store_caps.items() if (mining, model) == ("msm", "xlmr")}
+    caps = {
+        cap
+        for (mining, model, code), cap in plan.text_sizes._most_examples.items()
+        if (mining, model) == ("msm", "xlmr")
+    }
     assert len(caps) == 1 and 1 <= caps.pop() / (200_000 * 16 * 5 / 7 * 16) < 1.25

@@ -15,8 +15,7 @@ from stele.artifacts.records import read_record
 from stele.command.cli import main
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.base import make_plan
-from stele.plan.jobs import Jobs
+from stele.plan.plan import make_plan
 from stele.pretraining.base import load_base
 from stele.pretraining.stores import parse_pairs
 from stele.training.store import write_store
@@ -122,7 +121,7 @@ OF_KEPT = sorted(
 def test_recipes_of_the_papers_scale_take_two_steps(tmp_path, base, pairs, model):
     """The catalogue's values as they are, but for what makes it large."""
     plan = make_plan(parse_config({"scale": "paper"}))
-    values = Jobs(plan.config, plan.scale, plan.why, plan.sizes).objective_recipe(model)
+    values = dict(plan.pretraining.recipe(model))
     small = {"pairs": 4, "length": 12, "warmup_steps": 1, "threads": 1, "languages": ["en", "sw"]}
     small |= {"groups": 2, "queue": 16} if values["objective"] == "moco" else {}
     values |= small

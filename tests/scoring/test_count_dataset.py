@@ -18,8 +18,7 @@ from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.papers.table import load_spec
 from stele.papers.targets import asks
-from stele.plan.base import make_plan
-from stele.plan.jobs import Jobs
+from stele.plan.plan import make_plan
 from stele.registry import module_names
 from stele.scoring import count_dataset
 from stele.scoring.count_dataset import as_metrics
@@ -170,7 +169,7 @@ def test_the_real_queries_of_mr_tydi(tmp_path):
 # --- the plan ---
 @pytest.fixture
 def plan():
-    return lambda **values: make_plan(parse_config(values), Jobs)
+    return lambda **values: make_plan(parse_config(values))
 
 
 def test_every_number_of_kept_s_first_table_can_be_built(plan, root):

@@ -1,8 +1,7 @@
 """The paper-scale recipes as the plan gives them to their commands, and the real architecture of each checkpoint."""
 
 from stele.config.model import parse_config
-from stele.plan.base import make_plan
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan, make_plan
 
 BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
@@ -17,9 +16,8 @@ ALL = "STELE_ALL_RECIPES"
 REASON = f"set {ALL}=1 to run every recipe (minutes each, up to 12 GB of memory)"
 
 
-def jobs() -> Jobs:
-    found = make_plan(parse_config({"scale": "paper"}))
-    return Jobs(found.config, found.scale, found.why, found.sizes)
+def jobs() -> Plan:
+    return make_plan(parse_config({"scale": "paper"}))
 
 
 def config(checkpoint: str, dropout: float):

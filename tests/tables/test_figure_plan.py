@@ -6,8 +6,9 @@ import pytest
 
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.base import make_plan
-from stele.plan.jobs import Jobs
+from stele.plan.data import Data
+from stele.plan.plan import make_plan
+from stele.plan.rows import Rows
 from stele.tables.cells.context import Context
 from tests.workflow.conftest import copy_project, planned
 
@@ -17,58 +18,59 @@ FIGURES = ["ccp/figure_01", "clir_lm/figure_01", "clir_lm/figure_04", "clir_lm/f
 
 def plan_of(**values):
     values = {"scale": "miniature", "papers": ["ccp", "clir_lm"], **values}
-    return make_plan(parse_config(values), Jobs)
+    return make_plan(parse_config(values))
 
 
 def test_a_figure_waits_for_what_can_be_built(tmp_path):
     plan = plan_of()
-    waits = plan.figure_input(SimpleNamespace(paper="ccp", number="01"))
+    waits = plan.figures.inputs(SimpleNamespace(paper="ccp", number="01"))
     assert waits["spec"] == "paper_tables/ccp/figure_01.yaml" and waits["context"] == "results/tables/context.json"
     assert XLMR in waits["results"] and not any("calibrated" in path for path in waits["results"])
-    assert plan.figure_files()[XLMR] == "xlmr_large/direct/tatoeba/projection_ar"
+    assert plan.figures.result_files()[XLMR] == "xlmr_large/direct/tatoeba/projection_ar"
 
 
 def test_a_curve_waits_for_results_of_models_that_can_be_built(monkeypatch):
     plan = plan_of()
-    monkeypatch.setattr(Jobs, "row_problem", lambda self, b, m, s: None if m == "mbert_qlm_5" else ("not built", ""))
-    monkeypatch.setattr(Jobs, "languages", lambda self, benchmark: ["en-de", "en-es"])
-    assert plan.figure_results("clir_lm/04") == [
+    built = {"mbert_qlm_5": None}
+    monkeypatch.setattr(Rows, "problem", lambda self, row: built.get(row.model, ("not built", "")))
+    monkeypatch.setattr(Data, "languages", lambda self, benchmark: ["en-de", "en-es"])
+    assert plan.figures.results("clir_lm/04") == [
         "results/clef/mbert_qlm_5/cv5.json",
         "results/mlqa/mbert_qlm_5/zero_shot.json",
     ]
-    monkeypatch.setattr(Jobs, "languages", lambda self, benchmark: ["fr-de"])
-    assert plan.figure_results("clir_lm/04") == []
+    monkeypatch.setattr(Data, "languages", lambda self, benchmark: ["fr-de"])
+    assert plan.figures.results("clir_lm/04") == []
 
 
 def test_the_context_knows_the_figures_rows_and_the_seeds_they_show():
     plan = plan_of(seeds={"pretraining": [3, 4], "finetuning": [7, 8]})
-    context = Context.model_validate(plan.table_context())
+    context = Context.model_validate(plan.chosen.context())
     assert context.seeds["xlmr_large"] == "pt0-ft7"  # a public checkpoint has no pretraining seed
     assert context.known("clef", "mbert_qlm_15", "cv5").state == "not built"
     assert context.known("tatoeba", "xlmr_large", "calibrated").state == "not built"
-    assert XLMR.replace("ft0", "ft7") in plan.figure_results("ccp/01")
+    assert XLMR.replace("ft0", "ft7") in plan.figures.results("ccp/01")
 
 
 def test_a_language_out_of_scale_is_not_waited_for_and_not_projected():
     plan = plan_of(languages=["sw"])
-    assert plan.figure_results("ccp/01") == [] and plan.figure_files() == {}
+    assert plan.figures.results("ccp/01") == [] and plan.figures.result_files() == {}
     wildcards = SimpleNamespace(model="xlmr_large", setting="direct", seeds="pt0-ft0", language="ar")
     with pytest.raises(SteleError, match="not in scale: ar is not among"):
-        plan.project_input(wildcards)
+        plan.retrieval.projection_inputs(wildcards)
     with pytest.raises(SteleError, match="not built"):
-        plan.project_input(SimpleNamespace(**{**vars(wildcards), "setting": "calibrated"}))
+        plan.retrieval.projection_inputs(SimpleNamespace(**{**vars(wildcards), "setting": "calibrated"}))
 
 
 def test_what_a_figure_needs_is_downloaded():
     plan = plan_of()
-    assert {plan.checkpoint("xlmr_large"), plan.dataset("tatoeba", "all")} <= set(plan.downloads())
+    assert {plan.paths.checkpoint("xlmr_large"), plan.paths.dataset("tatoeba", "all")} <= set(plan.chosen.downloads())
 
 
 def test_papers_that_are_not_chosen_have_no_figures():
-    assert plan_of(papers=["msm"]).all_figures() == ["results/tables/cell_map.svg"]
-    assert plan_of().all_figures() == [f"results/tables/{name}.svg" for name in [*FIGURES, "cell_map"]]
+    assert plan_of(papers=["msm"]).figures.files() == ["results/tables/cell_map.svg"]
+    assert plan_of().figures.files() == [f"results/tables/{name}.svg" for name in [*FIGURES, "cell_map"]]
     with pytest.raises(SteleError, match="unknown figure 'ccp/02'"):
-        plan_of().figure_input(SimpleNamespace(paper="ccp", number="02"))
+        plan_of().figures.inputs(SimpleNamespace(paper="ccp", number="02"))
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ def changed(monkeypatch):
 
 def entries(jobs):
     plan = jobs(scale="paper")
-    return {name: plan.dataset_entry(*name) for name in (("cc100", "sw"), ("cc100", "ru"), ("tatoeba", "all"))}
+    return {name: plan.sources.dataset_entry(*name) for name in (("cc100", "sw"), ("cc100", "ru"), ("tatoeba", "all"))}
 
 
 def test_words_about_a_dataset_are_no_param(jobs, changed):
@@ -46,28 +46,28 @@ def test_a_checksum_enters_the_params(jobs, changed):
 
 
 def test_a_new_language_changes_nothing_for_the_generated_ones(jobs, changed):
-    before = jobs(scale="miniature").language_facts()
+    before = jobs(scale="miniature").world.language_facts()
     changed("languages")["xx"] = {"name": "New", "script": "Latin", "world": {}}
-    assert jobs(scale="miniature").language_facts() == before
+    assert jobs(scale="miniature").world.language_facts() == before
     changed("languages")["sw"]["spaces"] = False
-    assert jobs(scale="miniature").language_facts() != before
+    assert jobs(scale="miniature").world.language_facts() != before
 
 
 def test_a_lender_of_words_counts_with_those_it_lends_to(jobs, changed):
     """A generated language may take words from one that is not generated here."""
-    before = jobs(scale="miniature").language_facts()
+    before = jobs(scale="miniature").world.language_facts()
     lenders = {
         lender
-        for code in jobs(scale="miniature").sizes["languages"]
+        for code in jobs(scale="miniature").settings.sizes["languages"]
         for lender in catalogue.load("languages")[code].get("world", {}).get("cognates", {})
         if lender in catalogue.load("languages")
-    } - {*jobs(scale="miniature").sizes["languages"]}
+    } - {*jobs(scale="miniature").settings.sizes["languages"]}
     for lender in lenders:
         changed("languages")[lender]["world"]["order"] = "other"
-        assert jobs(scale="miniature").language_facts() != before
+        assert jobs(scale="miniature").world.language_facts() != before
 
 
 def test_a_stand_in_depends_on_the_module_of_its_own_kind(jobs):
     plan = jobs(scale="miniature")
-    assert plan.standin_modules("xlmr") == ["world.standins.trained"]
-    assert plan.standin_modules("xlmr") != plan.standin_modules("xlmr_large")
+    assert plan.world.modules("xlmr") == ["world.standins.trained"]
+    assert plan.world.modules("xlmr") != plan.world.modules("xlmr_large")

@@ -4,7 +4,7 @@
 # its own plan of the same command line, so that it is up to date whenever it is asked for: no output
 rule cost:
     log:
-        plan.log("cost"),
+        plan.paths.log("cost"),
     conda:
         "../../envs/snakemake.yaml"
     resources:
@@ -19,12 +19,12 @@ rule cost:
 # times are no result: no output, so that nothing can be made from them, and every run of the rule writes them anew
 rule usage:
     log:
-        plan.log("usage"),
+        plan.paths.log("usage"),
     conda:
         "../../envs/data.yaml"
     params:
-        logs=plan.logs,
-        csv=plan.results("usage.csv"),
+        logs=plan.paths.logs,
+        csv=plan.paths.results("usage.csv"),
     message:
         "Write down what every job took, against what it asked for"
     shell:

@@ -3,13 +3,13 @@
 
 rule cc100:
     input:
-        dataset=plan.dataset("cc100", "{part}"),
+        dataset=plan.paths.dataset("cc100", "{part}"),
     output:
-        record=plan.work("documents/cc100/{part}/record.json"),
+        record=plan.paths.work("documents/cc100/{part}/record.json"),
     log:
-        plan.log("cc100/{part}"),
+        plan.paths.log("cc100/{part}"),
     benchmark:
-        plan.timing("cc100/{part}")
+        plan.paths.benchmark_file("cc100/{part}")
     conda:
         "../../envs/data.yaml"
     resources:
@@ -25,13 +25,13 @@ rule cc100:
 
 rule wikipedia:
     input:
-        dataset=plan.dataset("wikipedia", "{part}"),
+        dataset=plan.paths.dataset("wikipedia", "{part}"),
     output:
-        record=plan.work("documents/wikipedia/{part}/{shard}/record.json"),
+        record=plan.paths.work("documents/wikipedia/{part}/{shard}/record.json"),
     log:
-        plan.log("wikipedia/{part}.{shard}"),
+        plan.paths.log("wikipedia/{part}.{shard}"),
     benchmark:
-        plan.timing("wikipedia/{part}.{shard}")
+        plan.paths.benchmark_file("wikipedia/{part}.{shard}")
     wildcard_constraints:
         shard=r"\d+",
     conda:
@@ -39,12 +39,14 @@ rule wikipedia:
     resources:
         mem_mb=memory(1000),
         runtime=runtime(
-            lambda w: 10 + plan.dump_mb(w.part) // plan.shards(w.part) // 20
+            lambda w: 10
+            + plan.corpora.dump_mb(w.part) // plan.corpora.shards(w.part) // 20
         ),
-        disk_mb=lambda w: 1 + plan.dump_mb(w.part) // plan.shards(w.part),
+        disk_mb=lambda w: 1
+        + plan.corpora.dump_mb(w.part) // plan.corpora.shards(w.part),
     params:
         code=code("corpora.wikipedia"),
-        shards=lambda w: plan.shards(w.part),
+        shards=lambda w: plan.corpora.shards(w.part),
     message:
         "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard} of {params.shards}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -55,11 +57,11 @@ rule wikipedia:
 
 rule page_entities:
     input:
-        dataset=plan.dataset("wikidata_items", "all"),
+        dataset=plan.paths.dataset("wikidata_items", "all"),
     output:
-        record=plan.work("page_entities/record.json"),
+        record=plan.paths.work("page_entities/record.json"),
     log:
-        plan.log("page_entities"),
+        plan.paths.log("page_entities"),
     conda:
         "../../envs/data.yaml"
     resources:
@@ -68,7 +70,7 @@ rule page_entities:
         disk_mb=4000,
     params:
         code=code("corpora.page_entities"),
-        wikis=lambda w: plan.knowledge_wikis,
+        wikis=lambda w: plan.corpora.knowledge_wikis,
     message:
         "Read which page of which Wikipedia is about which item of Wikidata"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -79,24 +81,24 @@ rule page_entities:
 
 rule knowledge_base:
     input:
-        documents=lambda w: plan.wikipedia_documents(w.part),
-        page_entities=plan.page_entities(),
+        documents=lambda w: plan.corpora.documents("wikipedia", w.part),
+        page_entities=plan.paths.page_entities,
     output:
-        record=plan.knowledge_base("{part}"),
+        record=plan.paths.knowledge_base("{part}"),
     log:
-        plan.log("knowledge_base/{part}"),
+        plan.paths.log("knowledge_base/{part}"),
     benchmark:
-        plan.timing("knowledge_base/{part}")
+        plan.paths.benchmark_file("knowledge_base/{part}")
     conda:
         "../../envs/data.yaml"
-    threads: plan.sizes["threads"]
+    threads: plan.settings.sizes["threads"]
     resources:
-        mem_mb=memory(lambda w: 2000 + plan.dump_mb(w.part) // 2),
-        runtime=runtime(lambda w: 20 + plan.dump_mb(w.part) // 100),
-        disk_mb=lambda w: 1000 + plan.dump_mb(w.part),
+        mem_mb=memory(lambda w: 2000 + plan.corpora.dump_mb(w.part) // 2),
+        runtime=runtime(lambda w: 20 + plan.corpora.dump_mb(w.part) // 100),
+        disk_mb=lambda w: 1000 + plan.corpora.dump_mb(w.part),
     params:
         code=code("corpora.knowledge_base"),
-        wiki=lambda w: plan.wiki(w.part),
+        wiki=lambda w: plan.corpora.wiki(w.part),
     message:
         "Resolve the links and entities of the Wikipedia of {wildcards.part}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"

@@ -3,25 +3,25 @@
 
 rule finetune:
     input:
-        unpack(plan.finetune_input),
+        unpack(plan.finetuning.inputs),
     output:
-        record=plan.finetuned("{model}", "{recipe}", "{seeds}"),
+        record=plan.paths.finetuned("{model}", "{recipe}", "{seeds}"),
     log:
-        plan.log("finetune/{model}.{recipe}.{seeds}"),
+        plan.paths.log("finetune/{model}.{recipe}.{seeds}"),
     benchmark:
-        plan.timing("finetune/{model}.{recipe}.{seeds}")
+        plan.paths.benchmark_file("finetune/{model}.{recipe}.{seeds}")
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     threads: gpu_threads("finetune", plan)
     resources:
         **gpu_work("finetune", plan),
     params:
-        code=lambda w: code("finetuning.finetune", *plan.finetune_modules(w.recipe)),
-        recipe=lambda w: as_json(plan.training_recipe(w.recipe)),
-        training=lambda w: assignments(plan.training_data(w.recipe)),
-        negatives=lambda w: plan.negatives_argument(w),
+        code=lambda w: code("finetuning.finetune", *plan.finetuning.modules(w.recipe)),
+        recipe=lambda w: as_json(plan.finetuning.recipe(w.recipe)),
+        training=lambda w: assignments(plan.finetuning.training_data(w.recipe)),
+        negatives=lambda w: option("--negatives", *plan.finetuning.mined_negatives(w)),
         seed=lambda w: finetuning_seed(w.seeds),
-        state=plan.state("finetune/{model}/{recipe}/{seeds}"),
+        state=plan.paths.state("finetune/{model}/{recipe}/{seeds}"),
     message:
         "Fine-tune {wildcards.model} with {wildcards.recipe} ({wildcards.seeds})"
     shell:

@@ -3,28 +3,28 @@
 
 rule mine:
     input:
-        documents=lambda w: plan.documents(w.method, w.part),
-        tokenizer=plan.checkpoint("{model}"),
+        documents=lambda w: plan.pairs.documents(w.method, w.part),
+        tokenizer=plan.paths.checkpoint("{model}"),
     output:
-        record=plan.work("pairs/{method}/{model}/{part}/record.json"),
+        record=plan.paths.work("pairs/{method}/{model}/{part}/record.json"),
     log:
-        plan.log("mine/{method}.{model}.{part}"),
+        plan.paths.log("mine/{method}.{model}.{part}"),
     benchmark:
-        plan.timing("mine/{method}.{model}.{part}")
+        plan.paths.benchmark_file("mine/{method}.{model}.{part}")
     wildcard_constraints:
-        method="|".join(plan.mining_recipes["mine"]),
+        method="|".join(plan.mining.by_rule["mine"]),
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     resources:
         runtime=runtime(expected("mine", plan)),
         disk_mb=room("mine", plan),
     params:
-        code=lambda w: code(
-            "pairs.mine", f"pairs.methods.{plan.pairs_recipe(w.method)['method']}"
+        code=lambda w: code("pairs.mine", *plan.mining.modules(w.method)),
+        recipe=lambda w: as_json(plan.mining.recipe(w.method)),
+        most=lambda w: option(
+            "--most", plan.text_sizes.most_examples(w.method, w.model, w.part)
         ),
-        recipe=lambda w: as_json(plan.pairs_recipe(w.method)),
-        most=lambda w: option("--most", plan.most_examples(w.method, w.model, w.part)),
-        seed=lambda w: plan.sizes["seed"],
+        seed=lambda w: plan.settings.sizes["seed"],
     message:
         "Mine {wildcards.method} examples in {wildcards.part} with the tokenizer of {wildcards.model}"
     shell:
@@ -34,31 +34,30 @@ rule mine:
 
 rule knowledge_pairs:
     input:
-        unpack(plan.knowledge_pairs_input),
+        unpack(plan.pairs.knowledge_inputs),
     output:
-        record=plan.work("knowledge_pairs/{method}/{part}/record.json"),
+        record=plan.paths.work("knowledge_pairs/{method}/{part}/record.json"),
     log:
-        plan.log("knowledge_pairs/{method}.{part}"),
+        plan.paths.log("knowledge_pairs/{method}.{part}"),
     benchmark:
-        plan.timing("knowledge_pairs/{method}.{part}")
+        plan.paths.benchmark_file("knowledge_pairs/{method}.{part}")
     wildcard_constraints:
-        method="|".join(plan.mining_recipes["knowledge_pairs"]),
+        method="|".join(plan.mining.by_rule["knowledge_pairs"]),
     conda:
         "../../envs/data.yaml"
     resources:
         mem_mb=memory(8000),
         runtime=runtime(
-            lambda w: 60 + plan.dump_mb(*plan.part_codes(w.method, w.part)) // 100
+            lambda w: 60
+            + plan.corpora.dump_mb(*plan.mining.part_codes(w.method, w.part)) // 100
         ),
         disk_mb=10000,
     params:
-        code=lambda w: code(
-            "pairs.knowledge_pairs", f"pairs.methods.{plan.pairs_recipe(w.method)['method']}"
-        ),
-        recipe=lambda w: as_json(plan.text_recipe(w.method)),
-        knowledge_base=lambda w: plan.knowledge_base_arguments(w),
-        documents=lambda w: plan.documents_arguments(w),
-        seed=lambda w: plan.sizes["seed"],
+        code=lambda w: code("pairs.knowledge_pairs", *plan.mining.modules(w.method)),
+        recipe=lambda w: as_json(plan.mining.text_recipe(w.method)),
+        knowledge_base=lambda w: assignments(plan.pairs.knowledge_bases(w)),
+        documents=lambda w: assignments(plan.pairs.knowledge_documents(w)),
+        seed=lambda w: plan.settings.sizes["seed"],
     message:
         "Mine {wildcards.method} pairs in {wildcards.part} from the knowledge base"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -70,25 +69,25 @@ rule knowledge_pairs:
 
 rule tokenise:
     input:
-        pairs=plan.work("knowledge_pairs/{method}/{part}/record.json"),
-        tokenizer=plan.checkpoint("{model}"),
+        pairs=plan.paths.work("knowledge_pairs/{method}/{part}/record.json"),
+        tokenizer=plan.paths.checkpoint("{model}"),
     output:
-        record=plan.work("pairs/{method}/{model}/{part}/record.json"),
+        record=plan.paths.work("pairs/{method}/{model}/{part}/record.json"),
     log:
-        plan.log("tokenise/{method}.{model}.{part}"),
+        plan.paths.log("tokenise/{method}.{model}.{part}"),
     benchmark:
-        plan.timing("tokenise/{method}.{model}.{part}")
+        plan.paths.benchmark_file("tokenise/{method}.{model}.{part}")
     wildcard_constraints:
-        method="|".join(plan.mining_recipes["knowledge_pairs"]),
+        method="|".join(plan.mining.by_rule["knowledge_pairs"]),
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     resources:
         mem_mb=memory(4000),
         runtime=runtime(240),
         disk_mb=5000,
     params:
         code=code("pairs.tokenise"),
-        recipe=lambda w: as_json(plan.token_recipe(w.method)),
+        recipe=lambda w: as_json(plan.mining.token_recipe(w.method)),
     message:
         "Tokenise the {wildcards.method} pairs of {wildcards.part} for {wildcards.model}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -99,19 +98,21 @@ rule tokenise:
 
 rule pair_statistics:
     input:
-        pairs=lambda w: [record for _, record in plan.counted_pairs()],
+        pairs=lambda w: [record for _, record in plan.chosen.knowledge_pairs()],
     output:
-        csv=plan.results("statistics/knowledge_pairs.csv"),
-        md=plan.results("statistics/knowledge_pairs.md"),
-        svg=report(plan.results("statistics/knowledge_pairs.svg"), category="Figures"),
+        csv=plan.paths.results("statistics/knowledge_pairs.csv"),
+        md=plan.paths.results("statistics/knowledge_pairs.md"),
+        svg=report(
+            plan.paths.results("statistics/knowledge_pairs.svg"), category="Figures"
+        ),
     log:
-        plan.log("pair_statistics"),
+        plan.paths.log("pair_statistics"),
     conda:
         "../../envs/data.yaml"
     params:
         code=code("pairs.pair_statistics"),
         pairs=lambda w: [
-            f"{recipe}={record}" for recipe, record in plan.counted_pairs()
+            f"{recipe}={record}" for recipe, record in plan.chosen.knowledge_pairs()
         ],
     message:
         "Count the knowledge pairs of every language and pair of languages"

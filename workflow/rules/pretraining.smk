@@ -3,25 +3,25 @@
 
 rule pretrain:
     input:
-        unpack(plan.pretrain_input),
+        unpack(plan.pretraining.inputs),
     output:
-        record=plan.work("encoders/{model}/pt{pt}/record.json"),
+        record=plan.paths.work("encoders/{model}/pt{pt}/record.json"),
     log:
-        plan.log("pretrain/{model}.pt{pt}"),
+        plan.paths.log("pretrain/{model}.pt{pt}"),
     benchmark:
-        plan.timing("pretrain/{model}.pt{pt}")
+        plan.paths.benchmark_file("pretrain/{model}.pt{pt}")
     wildcard_constraints:
         pt=r"\d+",
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     threads: gpu_threads("pretrain", plan)
     resources:
         **gpu_work("pretrain", plan),
     params:
-        code=lambda w: code("pretraining.pretrain", *plan.objective_modules(w.model)),
-        recipe=lambda w: as_json(plan.objective_recipe(w.model)),
-        pairs=lambda w: assignments(plan.pretrain_pairs(w)),
-        state=plan.state("pretrain/{model}/pt{pt}"),
+        code=lambda w: code("pretraining.pretrain", *plan.pretraining.modules(w.model)),
+        recipe=lambda w: as_json(plan.pretraining.recipe(w.model)),
+        pairs=lambda w: assignments(plan.pretraining.pairs(w)),
+        state=plan.paths.state("pretrain/{model}/pt{pt}"),
     message:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
     shell:

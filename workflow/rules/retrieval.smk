@@ -3,27 +3,31 @@
 
 rule retrieve:
     input:
-        unpack(plan.retrieve_input),
+        unpack(plan.retrieval.inputs),
     output:
-        record=plan.results("{benchmark}/{model}/{setting}/{seeds}/retrieval.json"),
+        record=plan.paths.results(
+            "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
+        ),
     log:
-        plan.log("retrieve/{benchmark}.{model}.{setting}.{seeds}"),
+        plan.paths.log("retrieve/{benchmark}.{model}.{setting}.{seeds}"),
     benchmark:
-        plan.timing("retrieve/{benchmark}.{model}.{setting}.{seeds}")
+        plan.paths.benchmark_file("retrieve/{benchmark}.{model}.{setting}.{seeds}")
+    wildcard_constraints:
+        benchmark=plan.protocols.other_than("lexical"),
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     threads: gpu_threads("retrieve", plan)
     resources:
         **gpu_work("retrieve", plan),
     params:
-        code=lambda w: code("retrieval.retrieve", *plan.benchmark_modules(w.benchmark)),
-        languages=lambda w: plan.languages(w.benchmark),
-        encoding=lambda w: as_json(plan.encoding(w.benchmark, w.model, w.setting)),
-        depth=lambda w: plan.benchmark(w.benchmark)["depth"],
-        data=lambda w: assignments(plan.retrieve_data(w)),
-        threads=plan.sizes["threads"],
-        keep=lambda w: plan.keep_index(w),
-        state=plan.state("retrieve/{benchmark}/{model}/{setting}/{seeds}"),
+        code=lambda w: code("retrieval.retrieve", *plan.retrieval.modules(w.benchmark)),
+        languages=lambda w: plan.data.languages(w.benchmark),
+        encoding=lambda w: as_json(plan.retrieval.encoding(w.benchmark, w.model)),
+        depth=lambda w: plan.data.benchmark(w.benchmark)["depth"],
+        data=lambda w: assignments(plan.retrieval.data(w)),
+        threads=plan.settings.sizes["threads"],
+        keep=lambda w: option("--keep-index", plan.retrieval.kept_index(w)),
+        state=plan.paths.state("retrieve/{benchmark}/{model}/{setting}/{seeds}"),
     message:
         "Retrieve {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
@@ -37,31 +41,33 @@ rule retrieve:
 # a lexical model: index and search in one job, k1 and b chosen in each language
 rule bm25:
     input:
-        unpack(plan.bm25_input),
+        unpack(lambda w: plan.rows.inputs(row_of(w))),
     output:
-        record=plan.results("{benchmark}/{model}/{setting}/{seeds}/retrieval.json"),
+        record=plan.paths.results(
+            "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
+        ),
     log:
-        plan.log("bm25/{benchmark}.{model}.{setting}.{seeds}"),
+        plan.paths.log("bm25/{benchmark}.{model}.{setting}.{seeds}"),
     benchmark:
-        plan.timing("bm25/{benchmark}.{model}.{setting}.{seeds}")
+        plan.paths.benchmark_file("bm25/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
-        model="|".join(plan.lexical_models),
+        benchmark=plan.protocols.constraint("lexical"),
     conda:
         "../../envs/data.yaml"
-    threads: plan.sizes["threads"]
+    threads: plan.settings.sizes["threads"]
     params:
         code=lambda w: code(
             "retrieval.bm25",
-            *plan.benchmark_modules(w.benchmark),
+            *plan.retrieval.modules(w.benchmark),
             data=("catalogue/analyzers.yaml",),
         ),
-        languages=lambda w: plan.languages(w.benchmark),
-        recipe=lambda w: as_json(plan.bm25_recipe(w)),
-        depth=lambda w: plan.benchmark(w.benchmark)["depth"],
-        data=lambda w: assignments(plan.bm25_data(w)),
-        engine=f"--anserini {plan.anserini}" if plan.anserini else "",
-        threads=plan.sizes["threads"],
-        state=plan.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
+        languages=lambda w: plan.data.languages(w.benchmark),
+        recipe=lambda w: as_json(plan.lexical.recipe(row_of(w))),
+        depth=lambda w: plan.data.benchmark(w.benchmark)["depth"],
+        data=lambda w: assignments(plan.lexical.indexed(row_of(w))),
+        engine=option("--anserini", plan.lexical.anserini),
+        threads=plan.settings.sizes["threads"],
+        state=plan.paths.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
     message:
         "Search {wildcards.benchmark} with {wildcards.model}, {wildcards.setting}"
     shell:
@@ -70,36 +76,33 @@ rule bm25:
         " --threads {params.threads} --state {params.state} --code {params.code} --output {output.record} > {log} 2>&1"
 
 
-ruleorder: bm25 > retrieve
-
-
 # what a figure draws of sentence pairs: their vectors in two dimensions
 rule project:
     input:
-        unpack(plan.project_input),
+        unpack(plan.retrieval.projection_inputs),
     output:
-        points=plan.results(
+        points=plan.paths.results(
             "tatoeba/{model}/{setting}/{seeds}/projection_{language}.csv"
         ),
-        record=plan.results(
+        record=plan.paths.results(
             "tatoeba/{model}/{setting}/{seeds}/projection_{language}.json"
         ),
     log:
-        plan.log("project/{model}.{setting}.{seeds}.{language}"),
+        plan.paths.log("project/{model}.{setting}.{seeds}.{language}"),
     benchmark:
-        plan.timing("project/{model}.{setting}.{seeds}.{language}")
+        plan.paths.benchmark_file("project/{model}.{setting}.{seeds}.{language}")
     wildcard_constraints:
         language="[A-Za-z0-9_-]+",
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     threads: gpu_threads("project", plan)
     resources:
         **gpu_work("project", plan),
     params:
         code=code("retrieval.project"),
-        encoding=lambda w: as_json(plan.encoding("tatoeba", w.model, w.setting)),
-        data=lambda w: assignments(plan.project_data(w)),
-        threads=plan.sizes["threads"],
+        encoding=lambda w: as_json(plan.retrieval.encoding("tatoeba", w.model)),
+        data=lambda w: assignments(plan.retrieval.projection_data(w)),
+        threads=plan.settings.sizes["threads"],
     message:
         "Project Tatoeba's pairs of {wildcards.language} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
@@ -112,30 +115,34 @@ rule project:
 # what a fine-tuned encoder finds for a training set's questions and is no answer: for a fine-tuning that takes it up
 rule hard_negatives:
     input:
-        unpack(plan.hard_negatives_input),
+        unpack(plan.finetuning.mining_inputs),
     output:
-        record=plan.hard_negatives("{model}", "{recipe}", "{training_set}", "{seeds}"),
+        record=plan.paths.hard_negatives(
+            "{model}", "{recipe}", "{training_set}", "{seeds}"
+        ),
     log:
-        plan.log("hard_negatives/{model}.{recipe}.{training_set}.{seeds}"),
+        plan.paths.log("hard_negatives/{model}.{recipe}.{training_set}.{seeds}"),
     benchmark:
-        plan.timing("hard_negatives/{model}.{recipe}.{training_set}.{seeds}")
+        plan.paths.benchmark_file(
+            "hard_negatives/{model}.{recipe}.{training_set}.{seeds}"
+        )
     wildcard_constraints:
         training_set="[a-z0-9_]+",
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     threads: gpu_threads("hard_negatives", plan)
     resources:
         **gpu_work("hard_negatives", plan),
     params:
         code=lambda w: code(
             "retrieval.hard_negatives",
-            f"benchmarks.{plan.training_set(w.training_set)['module']}",
+            f"benchmarks.{plan.data.training_set(w.training_set)['module']}",
         ),
-        module=lambda w: plan.training_set(w.training_set)["module"],
-        depth=lambda w: plan.training_set(w.training_set)["mined"]["depth"],
-        data=lambda w: assignments(plan.mining_data(w.training_set)),
-        threads=plan.sizes["threads"],
-        state=plan.state("hard_negatives/{model}/{recipe}/{training_set}/{seeds}"),
+        module=lambda w: plan.data.training_set(w.training_set)["module"],
+        depth=lambda w: plan.data.training_set(w.training_set)["mined"]["depth"],
+        data=lambda w: assignments(plan.finetuning.mining_data(w.training_set)),
+        threads=plan.settings.sizes["threads"],
+        state=plan.paths.state("hard_negatives/{model}/{recipe}/{training_set}/{seeds}"),
     message:
         "Mine hard negatives of {wildcards.training_set} with {wildcards.model}, {wildcards.recipe} ({wildcards.seeds})"
     shell:
@@ -148,26 +155,26 @@ rule hard_negatives:
 # for settings that look at vectors and not at rankings: a benchmark's questions and their gold passages
 rule encode_pairs:
     input:
-        unpack(plan.encode_pairs_input),
+        unpack(plan.retrieval.pair_inputs),
     output:
-        record=plan.results("{benchmark}/{model}/{setting}/{seeds}/vectors.json"),
+        record=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/vectors.json"),
     log:
-        plan.log("encode_pairs/{benchmark}.{model}.{setting}.{seeds}"),
+        plan.paths.log("encode_pairs/{benchmark}.{model}.{setting}.{seeds}"),
     benchmark:
-        plan.timing("encode_pairs/{benchmark}.{model}.{setting}.{seeds}")
+        plan.paths.benchmark_file("encode_pairs/{benchmark}.{model}.{setting}.{seeds}")
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     threads: gpu_threads("encode_pairs", plan)
     resources:
         **gpu_work("encode_pairs", plan),
     params:
         code=lambda w: code(
-            "retrieval.encode_pairs", *plan.benchmark_modules(w.benchmark)
+            "retrieval.encode_pairs", *plan.retrieval.modules(w.benchmark)
         ),
-        languages=lambda w: plan.languages(w.benchmark),
-        encoding=lambda w: as_json(plan.encoding(w.benchmark, w.model, w.setting)),
-        data=lambda w: assignments(plan.retrieve_data(w)),
-        threads=plan.sizes["threads"],
+        languages=lambda w: plan.data.languages(w.benchmark),
+        encoding=lambda w: as_json(plan.retrieval.encoding(w.benchmark, w.model)),
+        data=lambda w: assignments(plan.retrieval.data(w)),
+        threads=plan.settings.sizes["threads"],
     message:
         "Encode the pairs of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:

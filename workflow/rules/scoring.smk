@@ -3,22 +3,24 @@
 
 rule score:
     input:
-        unpack(plan.score_input),
+        unpack(plan.scoring.inputs),
     output:
-        result=plan.results("{benchmark}/{model}/{setting}/{seeds}.json"),
-        queries=plan.results("{benchmark}/{model}/{setting}/{seeds}/queries.parquet"),
+        result=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}.json"),
+        queries=plan.paths.results(
+            "{benchmark}/{model}/{setting}/{seeds}/queries.parquet"
+        ),
     log:
-        plan.log("score/{benchmark}.{model}.{setting}.{seeds}"),
+        plan.paths.log("score/{benchmark}.{model}.{setting}.{seeds}"),
     benchmark:
-        plan.timing("score/{benchmark}.{model}.{setting}.{seeds}")
+        plan.paths.benchmark_file("score/{benchmark}.{model}.{setting}.{seeds}")
+    wildcard_constraints:
+        benchmark=plan.protocols.other_than("parameters", "statistics"),
     conda:
         "../../envs/data.yaml"
     params:
-        code=lambda w: code(
-            "scoring.score", *plan.scoring_modules(w.benchmark, w.setting)
-        ),
-        metrics=lambda w: plan.protocol(w.benchmark, w.setting)["metrics"],
-        data=lambda w: assignments(plan.score_data(w)),
+        code=lambda w: code("scoring.score", *plan.scoring.modules(w)),
+        metrics=lambda w: plan.scoring.metrics(w),
+        data=lambda w: assignments(plan.scoring.data(w)),
     message:
         "Score {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
@@ -29,13 +31,13 @@ rule score:
 
 rule count_parameters:
     input:
-        lambda w: plan.encoder(w.model, pretraining_seed(w.seeds)),
+        lambda w: plan.models.encoder(w.model, pretraining_seed(w.seeds)),
     output:
-        result=plan.results("parameters/{model}/direct/{seeds}.json"),
+        result=plan.paths.results("parameters/{model}/direct/{seeds}.json"),
     log:
-        plan.log("count_parameters/{model}.{seeds}"),
+        plan.paths.log("count_parameters/{model}.{seeds}"),
     benchmark:
-        plan.timing("count_parameters/{model}.{seeds}")
+        plan.paths.benchmark_file("count_parameters/{model}.{seeds}")
     conda:
         "../../envs/data.yaml"
     params:
@@ -47,23 +49,20 @@ rule count_parameters:
         " --output {output.result} > {log} 2>&1"
 
 
-ruleorder: count_parameters > score
-
-
 rule count_dataset:
     input:
-        unpack(plan.count_dataset_input),
+        unpack(lambda w: plan.rows.inputs(Row("statistics", w.dataset, "count"))),
     output:
-        result=plan.results("statistics/{dataset}/count.json"),
+        result=plan.paths.results("statistics/{dataset}/count.json"),
     log:
-        plan.log("count_dataset/{dataset}"),
+        plan.paths.log("count_dataset/{dataset}"),
     benchmark:
-        plan.timing("count_dataset/{dataset}")
+        plan.paths.benchmark_file("count_dataset/{dataset}")
     conda:
         "../../envs/data.yaml"
     params:
         code=lambda w: code("scoring.count_dataset", f"scoring.statistics.{w.dataset}"),
-        data=lambda w: assignments(plan.counted_data(w.dataset)),
+        data=lambda w: assignments(plan.data.all_records(w.dataset)),
     message:
         "Count what {wildcards.dataset} holds"
     shell:
@@ -73,18 +72,15 @@ rule count_dataset:
 
 rule average:
     input:
-        lambda w: [
-            plan.results(f"{w.benchmark}/{w.model}/{w.setting}/{s}.json")
-            for s in plan.seeds(w.model)
-        ],
+        lambda w: plan.scoring.seed_results(w),
     output:
-        result=plan.results("{benchmark}/{model}/{setting}.json"),
+        result=plan.paths.results("{benchmark}/{model}/{setting}.json"),
     log:
-        plan.log("average/{benchmark}.{model}.{setting}"),
+        plan.paths.log("average/{benchmark}.{model}.{setting}"),
     benchmark:
-        plan.timing("average/{benchmark}.{model}.{setting}")
+        plan.paths.benchmark_file("average/{benchmark}.{model}.{setting}")
     wildcard_constraints:
-        benchmark="(?!statistics/)[a-z0-9_]+",  # a dataset has no seeds
+        benchmark=plan.protocols.canonical_benchmark,
     conda:
         "../../envs/data.yaml"
     params:
@@ -97,29 +93,24 @@ rule average:
 
 rule alias:
     input:
-        result=lambda w: plan.results(
-            f"{w.benchmark}/{w.model}/{plan.canonical_setting(w.benchmark, w.alias)}.json"
+        result=lambda w: plan.paths.result(
+            Row(w.benchmark, w.model, plan.protocols.canonical(w.benchmark, w.alias))
         ),
     output:
-        result=plan.results("{benchmark}/{model}/{alias}.json"),
+        result=plan.paths.results("{benchmark}/{model}/{alias}.json"),
     log:
-        plan.log("alias/{benchmark}.{model}.{alias}"),
+        plan.paths.log("alias/{benchmark}.{model}.{alias}"),
     benchmark:
-        plan.timing("alias/{benchmark}.{model}.{alias}")
+        plan.paths.benchmark_file("alias/{benchmark}.{model}.{alias}")
     wildcard_constraints:
-        benchmark="|".join(plan.aliases),
-        alias="|".join(
-            sorted({alias for names in plan.aliases.values() for alias in names})
-        ),
+        benchmark=plan.protocols.alias_benchmark,
+        alias="[a-z0-9_]+",
     conda:
         "../../envs/data.yaml"
     message:
         "{output.result} is {input.result}"
     shell:
         "cp {input.result} {output.result} 2> {log}"
-
-
-ruleorder: alias > average
 
 
 localrules:

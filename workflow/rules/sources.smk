@@ -3,27 +3,27 @@
 
 rule dataset:
     input:
-        unpack(plan.dataset_input),
+        unpack(plan.sources.dataset_inputs),
     output:
-        record=plan.dataset("{dataset}", "{part}"),
+        record=plan.paths.dataset("{dataset}", "{part}"),
     log:
-        plan.log("dataset/{dataset}.{part}"),
+        plan.paths.log("dataset/{dataset}.{part}"),
     benchmark:
-        plan.timing("dataset/{dataset}.{part}")
-    retries: 2 if not plan.generated else 0
+        plan.paths.benchmark_file("dataset/{dataset}.{part}")
+    retries: 2 if not plan.settings.generated else 0
     conda:
         "../../envs/data.yaml"
     resources:
         # where the bytes come from is no param: a moved mirror reruns nothing
-        locations=lambda w: plan.dataset_locations(w.dataset),
+        locations=lambda w: plan.sources.dataset_locations(w.dataset),
     params:
         code=code("sources.dataset"),
-        entry=lambda w: plan.dataset_entry(w.dataset, w.part),
-        languages=lambda w: plan.part_languages(w.dataset, w.part),
-        date=lambda w: plan.dump_date(w.dataset) or "",
-        first=lambda w: option("--first", plan.first(w.dataset)),
-        content=lambda w: plan.user_content(w.dataset, w.part),
-        state=plan.state("dataset/{dataset}/{part}"),
+        entry=lambda w: plan.sources.dataset_entry(w.dataset, w.part),
+        languages=lambda w: plan.sources.part_languages(w.dataset, w.part),
+        date=lambda w: plan.sources.dump_date(w.dataset) or "",
+        first=lambda w: option("--first", plan.corpora.first(w.dataset)),
+        content=lambda w: plan.sources.user_content(w.dataset, w.part),
+        state=plan.paths.state("dataset/{dataset}/{part}"),
     message:
         "Fetch and verify {wildcards.dataset} ({wildcards.part})"
     shell:
@@ -33,23 +33,23 @@ rule dataset:
 
 rule checkpoint:
     input:
-        unpack(plan.checkpoint_input),
+        unpack(plan.sources.checkpoint_inputs),
     output:
-        record=plan.checkpoint("{model}"),
+        record=plan.paths.checkpoint("{model}"),
     log:
-        plan.log("checkpoint/{model}"),
+        plan.paths.log("checkpoint/{model}"),
     benchmark:
-        plan.timing("checkpoint/{model}")
-    retries: 2 if not plan.generated else 0
+        plan.paths.benchmark_file("checkpoint/{model}")
+    retries: 2 if not plan.settings.generated else 0
     conda:
-        plan.torch_environment
+        plan.sources.torch_environment
     resources:
-        locations=lambda w: plan.checkpoint_locations(w.model),
+        locations=lambda w: plan.sources.checkpoint_locations(w.model),
     params:
         code=code("sources.checkpoint"),
-        source=lambda w: as_json(plan.checkpoint_params(w.model)),
-        content=lambda w: plan.checkpoint_content(w.model),
-        state=plan.state("checkpoint/{model}"),
+        source=lambda w: as_json(plan.sources.checkpoint_params(w.model)),
+        content=lambda w: plan.sources.checkpoint_content(w.model),
+        state=plan.paths.state("checkpoint/{model}"),
     message:
         "Fetch and convert the checkpoint of {wildcards.model}"
     shell:
@@ -59,7 +59,7 @@ rule checkpoint:
 
 rule downloads:
     input:
-        lambda w: plan.downloads(),
+        lambda w: plan.chosen.downloads(),
     message:
         "Everything that the chosen tables need from outside is here"
 

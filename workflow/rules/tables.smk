@@ -3,13 +3,13 @@
 
 rule context:
     output:
-        context=plan.results("tables/context.json"),
+        context=plan.paths.results("tables/context.json"),
     log:
-        plan.log("context"),
+        plan.paths.log("context"),
     conda:
         "../../envs/data.yaml"
     params:
-        context=lambda w: as_json(plan.table_context()),
+        context=lambda w: as_json(plan.chosen.context()),
     message:
         "Write down which rows can be built and why the others cannot"
     shell:
@@ -18,22 +18,22 @@ rule context:
 
 rule table:
     input:
-        unpack(plan.table_input),
+        unpack(plan.tables.inputs),
     output:
-        md=plan.results("tables/{paper}/table_{number}.md"),
-        tex=plan.results("tables/{paper}/table_{number}.tex"),
-        csv=plan.results("tables/{paper}/table_{number}.csv"),
+        md=plan.paths.results("tables/{paper}/table_{number}.md"),
+        tex=plan.paths.results("tables/{paper}/table_{number}.tex"),
+        csv=plan.paths.results("tables/{paper}/table_{number}.csv"),
         html=report(
-            plan.results("tables/{paper}/table_{number}.html"),
+            plan.paths.results("tables/{paper}/table_{number}.html"),
             category="Tables",
             subcategory="{paper}",
             labels={"table": "{number}"},
         ),
-        record=plan.results("tables/{paper}/table_{number}.json"),
+        record=plan.paths.results("tables/{paper}/table_{number}.json"),
     log:
-        plan.log("table/{paper}.{number}"),
+        plan.paths.log("table/{paper}.{number}"),
     benchmark:
-        plan.timing("table/{paper}.{number}")
+        plan.paths.benchmark_file("table/{paper}.{number}")
     conda:
         "../../envs/data.yaml"
     params:
@@ -43,7 +43,7 @@ rule table:
             "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
-        results=lambda w: plan.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Render table {wildcards.number} of {wildcards.paper}"
     shell:
@@ -53,24 +53,24 @@ rule table:
 
 rule figure:
     input:
-        unpack(plan.figure_input),
+        unpack(plan.figures.inputs),
     output:
         svg=report(
-            plan.results("tables/{paper}/figure_{number}.svg"),
+            plan.paths.results("tables/{paper}/figure_{number}.svg"),
             category="Figures",
             subcategory="{paper}",
             labels={"figure": "{number}"},
         ),
-        pdf=plan.results("tables/{paper}/figure_{number}.pdf"),
+        pdf=plan.paths.results("tables/{paper}/figure_{number}.pdf"),
     log:
-        plan.log("figure/{paper}.{number}"),
+        plan.paths.log("figure/{paper}.{number}"),
     benchmark:
-        plan.timing("figure/{paper}.{number}")
+        plan.paths.benchmark_file("figure/{paper}.{number}")
     conda:
         "../../envs/data.yaml"
     params:
         code=code("tables.figure"),
-        results=lambda w: plan.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Draw figure {wildcards.number} of {wildcards.paper}"
     shell:
@@ -80,25 +80,25 @@ rule figure:
 
 rule cell_map:
     input:
-        specs=list(map(str, plan.specs.values())),
-        context=plan.results("tables/context.json"),
-        tables=plan.all_tables(),
+        specs=list(map(str, plan.tables.specs.values())),
+        context=plan.paths.results("tables/context.json"),
+        tables=plan.tables.files(),
     output:
         svg=report(
-            plan.results("tables/cell_map.svg"),
+            plan.paths.results("tables/cell_map.svg"),
             category="Figures",
             subcategory="all papers",
             labels={"figure": "all cells by state"},
         ),
-        pdf=plan.results("tables/cell_map.pdf"),
+        pdf=plan.paths.results("tables/cell_map.pdf"),
     log:
-        plan.log("cell_map"),
+        plan.paths.log("cell_map"),
     conda:
         "../../envs/data.yaml"
     params:
         code=code("tables.cell_map"),
-        papers=[f"paper_tables/{paper}" for paper in plan.config.papers],
-        results=lambda w: plan.config.results_dir,
+        papers=[f"paper_tables/{paper}" for paper in plan.settings.config.papers],
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Draw the map of all cells by state"
     shell:
@@ -109,22 +109,21 @@ rule cell_map:
 # asks for every table and figure and then sets them together: one start of Python for all pages
 rule all_tables:
     input:
-        specs=list(map(str, plan.specs.values())),
-        context=plan.results("tables/context.json"),
-        tables=plan.all_tables(),
-        figures=plan.all_figures(),
-        statistics=lambda w: plan.all_statistics(),
+        specs=list(map(str, plan.tables.specs.values())),
+        context=plan.paths.results("tables/context.json"),
+        tables=plan.tables.files(),
+        figures=plan.figures.files(),
+        statistics=lambda w: plan.chosen.statistics(),
     output:
-        md=plan.results("tables/all_tables.md"),
-        tex=plan.results("tables/all_tables.tex"),
-        bib=plan.results("tables/all_tables.bib"),
-        html=plan.results("tables/all_tables.html"),
+        md=plan.paths.results("tables/all_tables.md"),
+        tex=plan.paths.results("tables/all_tables.tex"),
+        bib=plan.paths.results("tables/all_tables.bib"),
+        html=plan.paths.results("tables/all_tables.html"),
         pages=[
-            plan.results(f"tables/{paper}.html")
-            for paper in dict.fromkeys(key.partition("/")[0] for key in plan.specs)
+            plan.paths.results(f"tables/{paper}.html") for paper in plan.tables.papers
         ],
     log:
-        plan.log("all_tables"),
+        plan.paths.log("all_tables"),
     conda:
         "../../envs/data.yaml"
     params:
@@ -134,7 +133,7 @@ rule all_tables:
             "significance.t_test",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
-        results=lambda w: plan.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Set all tables together"
     shell:
@@ -146,16 +145,16 @@ rule all_tables_pdf:
     input:
         tex=rules.all_tables.output.tex,
         bib=rules.all_tables.output.bib,
-        tables=[path.removesuffix("md") + "tex" for path in plan.all_tables()],
+        tables=plan.tables.files("tex"),
     output:
         pdf=report(
-            plan.results("tables/all_tables.pdf"),
+            plan.paths.results("tables/all_tables.pdf"),
             category="Tables",
             subcategory="all papers",
             labels={"table": "all"},
         ),
     log:
-        plan.log("all_tables_pdf"),
+        plan.paths.log("all_tables_pdf"),
     conda:
         "../../envs/data.yaml"
     params:
@@ -169,12 +168,12 @@ rule all_tables_pdf:
 # reads all that is there, whole; no output, so that it can be asked for at any time
 rule verify:
     log:
-        plan.log("verify"),
+        plan.paths.log("verify"),
     conda:
         "../../envs/data.yaml"
     params:
-        results=lambda w: plan.config.results_dir,
-        built=[plan.work(""), plan.resources("")],
+        results=lambda w: plan.settings.config.results_dir,
+        built=[plan.paths.work(""), plan.paths.resources("")],
     message:
         "Check every file that was built against the record that was written with it"
     shell:

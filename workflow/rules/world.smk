@@ -3,10 +3,10 @@
 
 rule mirror:
     output:
-        manifest=plan.manifest,
-        user_data=directory(plan.resources("user_data")),
+        manifest=plan.paths.manifest,
+        user_data=directory(plan.paths.resources("user_data")),
     log:
-        plan.log("mirror"),
+        plan.paths.log("mirror"),
     conda:
         "../../envs/data.yaml"
     params:
@@ -15,10 +15,10 @@ rule mirror:
             *package_modules("world.writers"),
             data=("world/concepts.yaml", "world/scripts.yaml"),
         ),
-        world=lambda w: as_json(plan.sizes["world"]),
-        languages=lambda w: plan.sizes["languages"],
-        facts=lambda w: plan.language_facts(),
-        seed=lambda w: plan.sizes["seed"],
+        world=lambda w: as_json(plan.settings.sizes["world"]),
+        languages=lambda w: plan.settings.sizes["languages"],
+        facts=lambda w: plan.world.language_facts(),
+        seed=lambda w: plan.settings.sizes["seed"],
     message:
         "Generate the small internet: {params.languages}"
     shell:
@@ -28,26 +28,26 @@ rule mirror:
 
 rule standin:
     input:
-        manifest=plan.manifest,
-        base=plan.standin_bases,
+        manifest=plan.paths.manifest,
+        base=plan.world.bases,
     output:
-        record=plan.standin("{key}"),
+        record=plan.paths.standin("{key}"),
     log:
-        plan.log("standin/{key}"),
+        plan.paths.log("standin/{key}"),
     benchmark:
-        plan.timing("standin/{key}")
+        plan.paths.benchmark_file("standin/{key}")
     wildcard_constraints:
         key="[a-z0-9_]+",
     conda:
         "../../envs/cpu.yaml"
-    threads: plan.sizes["threads"]
+    threads: plan.settings.sizes["threads"]
     params:
-        code=lambda w: code("world.standin", *plan.standin_modules(w.key)),
-        recipe=lambda w: as_json(plan.standin_recipe(w.key)),
-        languages=lambda w: plan.sizes["languages"],
-        facts=lambda w: plan.language_facts(),
-        seed=lambda w: plan.sizes["seed"],
-        state=plan.state("standin/{key}"),
+        code=lambda w: code("world.standin", *plan.world.modules(w.key)),
+        recipe=lambda w: as_json(plan.world.recipe(w.key)),
+        languages=lambda w: plan.settings.sizes["languages"],
+        facts=lambda w: plan.world.language_facts(),
+        seed=lambda w: plan.settings.sizes["seed"],
+        state=plan.paths.state("standin/{key}"),
     message:
         "Train the stand-in for {wildcards.key}"
     shell:

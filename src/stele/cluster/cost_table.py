@@ -10,7 +10,7 @@ from stele.cluster.planned_jobs import Job
 from stele.cost import chain
 from stele.cost.shapes import UNKNOWN, shape_of
 from stele.cost.work import Work, gpu_seconds
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 
 STAGES = ("world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables")
 LISTED = 8  # jobs named of those that are too long for their limit
@@ -27,10 +27,10 @@ class Estimate(NamedTuple):
     cpu_seconds: float
 
 
-def markdown(plan: Jobs, found: Sequence[Estimate], unknown: Sequence[str], on: str, everything: bool) -> str:
+def markdown(plan: Plan, found: Sequence[Estimate], unknown: Sequence[str], on: str, everything: bool) -> str:
     """The whole page; `unknown` are jobs of which costs.yaml has no figures."""
     what = "everything" if everything else "what is still to be built"
-    title = f"# What a run costs: scale {plan.scale_folder}, {', '.join(plan.config.papers)}"
+    title = f"# What a run costs: scale {plan.settings.scale_folder}, {', '.join(plan.settings.config.papers)}"
     if not found:
         return f"{title}\n\nNothing is left to be built.\n"
     parts = [
@@ -186,7 +186,7 @@ def _longest(jobs: Sequence[Estimate]) -> str:
     return ", ".join(f"{one.job.name} {HOUR.show(one.seconds)}" for one in most) + more
 
 
-def _guessed(plan: Jobs, found: Sequence[Estimate]) -> list[str]:
+def _guessed(plan: Plan, found: Sequence[Estimate]) -> list[str]:
     models = sorted({one.job.wildcards["model"] for one in found if one.work.flops and "model" in one.job.wildcards})
     unknown = [model for model in models if not shape_of(plan, model).known]
     return [f"Taken for as large as {UNKNOWN}, since nobody said: {', '.join(unknown)}."] if unknown else []

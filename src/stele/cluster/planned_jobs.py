@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from stele.errors import SteleError
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 
 
 class Job(NamedTuple):
@@ -37,7 +37,7 @@ class Job(NamedTuple):
         return int(self.resources.get("gpus") or 0) * int(self.resources.get("nodes") or 1)
 
 
-def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple[Jobs, list[Job]]:
+def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple[Plan, list[Job]]:
     """The plan and the jobs of `snakemake` with these arguments; with `everything`, those whose outputs are there too.
 
     The target `leave_out` is not planned; without another one it is the workflow's default target.

@@ -13,7 +13,7 @@ from stele.cluster import settings
 from stele.cost import rules
 from stele.cost.work import Work, device, seconds
 from stele.files.atomic import atomic_file
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 
 NOTES = Path(".snakemake/stele-asked.json")
 ASKED = ("mem_mb", "runtime", "gpus", "nodes", "slurm_partition")
@@ -67,7 +67,7 @@ def resources(job: Any) -> dict[str, Any]:
     return {"threads": job.threads, **{k: v for k, v in found.items() if isinstance(v, int | str)}}
 
 
-def asked(plan: Jobs, dag: Any) -> list[Asked]:
+def asked(plan: Plan, dag: Any) -> list[Asked]:
     """The jobs of Snakemake's graph that have to run and make something, with what is known of them."""
     on, found = device(settings.read().gpu_model), []
     for job in dag.needrun_jobs():
@@ -94,7 +94,7 @@ def asked(plan: Jobs, dag: Any) -> list[Asked]:
     return found
 
 
-def _work(plan: Jobs, job: Any) -> Work | None:
+def _work(plan: Plan, job: Any) -> Work | None:
     """What a job does; an estimate that fails is no reason not to run."""
     try:
         return rules.work(plan, job.rule.name, dict(job.wildcards_dict))

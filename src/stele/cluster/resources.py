@@ -14,7 +14,7 @@ from typing import Any
 from stele.cluster import settings
 from stele.cost.rules import work
 from stele.cost.work import device, seconds
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -88,30 +88,30 @@ def _named(what: str, rule: str, generated: bool) -> int | None:
     return None if here else getattr(getattr(settings.read(), what), rule, None)
 
 
-def gpus(rule: str, plan: Jobs) -> int:
+def gpus(rule: str, plan: Plan) -> int:
     """GPUs of a job of a rule on each of its nodes: what cluster.yaml says, else what the scale allows."""
-    named = _named("gpus", rule, plan.generated)
-    usual = (GENERATED if plan.generated else PAPER[rule]).gpus
-    return min(usual, plan.sizes["gpus"] or usual) if named is None else named
+    named = _named("gpus", rule, plan.settings.generated)
+    usual = (GENERATED if plan.settings.generated else PAPER[rule]).gpus
+    return min(usual, plan.settings.sizes["gpus"] or usual) if named is None else named
 
 
-def gpu_threads(rule: str, plan: Jobs) -> int:
+def gpu_threads(rule: str, plan: Plan) -> int:
     """CPU threads of a job on each of its nodes: the scale's for each process."""
-    return plan.sizes["threads"] * max(gpus(rule, plan), 1)
+    return plan.settings.sizes["threads"] * max(gpus(rule, plan), 1)
 
 
-def expected(rule: str, plan: Jobs, devices: int = 0) -> Callable[[Any], int]:
+def expected(rule: str, plan: Plan, devices: int = 0) -> Callable[[Any], int]:
     """Minutes of a job's first attempt: twice what it is estimated at, and half an hour; a day without an estimate."""
-    on = device(settings.read().gpu_model)
+    on, threads = device(settings.read().gpu_model), plan.settings.sizes["threads"]
 
     def minutes(wildcards: Any) -> int:
         found = work(plan, rule, dict(wildcards.items()))
-        return DAY if found is None else 30 + round(2 * seconds(found, on, devices, plan.sizes["threads"]) / 60)
+        return DAY if found is None else 30 + round(2 * seconds(found, on, devices, threads) / 60)
 
     return minutes
 
 
-def room(rule: str, plan: Jobs) -> Callable[[Any], int]:
+def room(rule: str, plan: Plan) -> Callable[[Any], int]:
     """MB on the disk that a job is estimated to fill, with what lies there while it runs; 1 GB at least."""
 
     def megabytes(wildcards: Any) -> int:
@@ -121,13 +121,14 @@ def room(rule: str, plan: Jobs) -> Callable[[Any], int]:
     return megabytes
 
 
-def gpu_work(rule: str, plan: Jobs) -> Mapping[str, Any]:
+def gpu_work(rule: str, plan: Plan) -> Mapping[str, Any]:
     """The resources of a rule that trains or encodes, for its `resources:`; at a generated scale CPUs do it.
 
     `gpus` is for the command line: GPUs on each node. The others are the SLURM plugin's.
     """
-    need, number = GENERATED if plan.generated else PAPER[rule], gpus(rule, plan)
-    nodes = _named("nodes", rule, plan.generated) or 1
+    generated, number = plan.settings.generated, gpus(rule, plan)
+    need = GENERATED if generated else PAPER[rule]
+    nodes = _named("nodes", rule, generated) or 1
     kind = "gpu" if number else "cpu"
     found = {
         "gpus": number,
@@ -136,7 +137,9 @@ def gpu_work(rule: str, plan: Jobs) -> Mapping[str, Any]:
         "slurm_extra": NOTICE if number else None,
         "mem_mb": memory(need.mem_mb + need.each_mb * max(number, 1), kind),
         "disk_mb": room(rule, plan),
-        "runtime": runtime(GENERATED_MINUTES if plan.generated else expected(rule, plan, number * nodes), kind),
+        "runtime": runtime(
+            GENERATED_MINUTES if plan.settings.generated else expected(rule, plan, number * nodes), kind
+        ),
     }
     return {name: value for name, value in found.items() if value is not None}
 

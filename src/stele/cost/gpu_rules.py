@@ -9,7 +9,7 @@ from stele.cost import counts, finetuning, pretraining
 from stele.cost.finetuning import Texts
 from stele.cost.shapes import saved_bytes, shape_of
 from stele.cost.work import Work
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 from stele.training.flops import Shape, encode
 
 FLOAT = 4  # bytes of a number of a vector
@@ -23,23 +23,23 @@ def _texts(name: str) -> Texts:
     return Texts(**_costs()["texts"][name])
 
 
-def pretrain(plan: Jobs, w: Any) -> Work:
+def pretrain(plan: Plan, w: Any) -> Work:
     shape = shape_of(plan, w.model).shape
-    recipe = plan.objective_recipe(w.model)
+    recipe = plan.pretraining.recipe(w.model)
     number, steps = pretraining.operations(recipe, shape, _costs()["fill"])
     kept = saved_bytes(shape) * (1 + len(recipe.get("snapshots", [])))
     # weights, gradients' averages and the optimiser's two moments lie in the state folder
     return Work({"training": number}, steps=steps, kept=kept, temporary=3 * saved_bytes(shape))
 
 
-def finetune(plan: Jobs, w: Any) -> Work:
+def finetune(plan: Plan, w: Any) -> Work:
     shape = shape_of(plan, w.model).shape
-    recipe = plan.finetuning_recipe(w.recipe)
+    recipe = plan.finetuning.whole_recipe(w.recipe)
     name, dev = recipe["training_set"], recipe.get("dev_set") or recipe["training_set"]
     known = _costs()["training_sets"]
-    entry, languages = known[name], plan.training_languages(name) or None
+    entry, languages = known[name], plan.data.training_languages(name) or None
     examples = counts.total(entry["examples"], languages)
-    questions = counts.total(known[dev]["dev"], plan.training_languages(dev) or None)
+    questions = counts.total(known[dev]["dev"], plan.data.training_languages(dev) or None)
     texts = (_texts(entry["query"]), _texts(entry["passage"]))
     number, steps = finetuning.operations(recipe, shape, *texts, examples, questions)
     kept = saved_bytes(shape) * (1 if recipe["towers"] == "shared" else 2)
@@ -69,18 +69,18 @@ def encoded(search: Search, shape: Shape, first_only: bool, half: bool) -> Work:
     )
 
 
-def _encoding(plan: Jobs, w: Any) -> tuple[bool, bool, dict[str, Any]]:
+def _encoding(plan: Plan, w: Any) -> tuple[bool, bool, dict[str, Any]]:
     """(whether only first tokens are read, whether in 16 bits, the encoding) of a row."""
-    recipe = plan.setting_recipe(w.benchmark, w.setting)
-    found = plan.encoding(w.benchmark, w.model, w.setting)
+    recipe = plan.protocols.recipe(w.benchmark, w.setting)
+    found = plan.retrieval.encoding(w.benchmark, w.model)
     if recipe is not None:
-        found = {**found, **plan.finetuning_recipe(recipe)}
+        found = {**found, **plan.finetuning.whole_recipe(recipe)}
     return found.get("pooling") != "mean", found.get("precision") == "bfloat16" and recipe is None, found
 
 
-def retrieve(plan: Jobs, w: Any) -> Work:
+def retrieve(plan: Plan, w: Any) -> Work:
     shape = shape_of(plan, w.model).shape
-    entry, languages = _costs()["benchmarks"][w.benchmark], plan.languages(w.benchmark)
+    entry, languages = _costs()["benchmarks"][w.benchmark], plan.data.languages(w.benchmark)
     first_only, half, encoding = _encoding(plan, w)
     search = Search(
         counts.total(entry["queries"], languages),
@@ -89,15 +89,15 @@ def retrieve(plan: Jobs, w: Any) -> Work:
         _texts(entry["passage"]).within(encoding["passage_length"]).mean,
     )
     work = encoded(search, shape, first_only, half)
-    kept = search.queries * plan.benchmark(w.benchmark)["depth"] * _costs()["run_bytes"]
-    index = work.temporary if plan.config.keep_index else 0
+    kept = search.queries * plan.data.benchmark(w.benchmark)["depth"] * _costs()["run_bytes"]
+    index = work.temporary if plan.settings.config.keep_index else 0
     return Work(work.flops, 0, work.cpu_seconds, kept=kept + index, temporary=work.temporary)
 
 
-def hard_negatives(plan: Jobs, w: Any) -> Work:
-    shape, recipe = shape_of(plan, w.model).shape, plan.finetuning_recipe(w.recipe)
-    entry, languages = _costs()["training_sets"][w.training_set], plan.training_languages(w.training_set) or None
-    depth = plan.training_set(w.training_set)["mined"]["depth"]
+def hard_negatives(plan: Plan, w: Any) -> Work:
+    shape, recipe = shape_of(plan, w.model).shape, plan.finetuning.whole_recipe(w.recipe)
+    entry, languages = _costs()["training_sets"][w.training_set], plan.data.training_languages(w.training_set) or None
+    depth = plan.data.training_set(w.training_set)["mined"]["depth"]
     search = Search(
         counts.total(entry["examples"], languages),
         counts.total(entry["collection"], languages),
@@ -109,17 +109,17 @@ def hard_negatives(plan: Jobs, w: Any) -> Work:
     return Work(work.flops, 0, work.cpu_seconds, kept=kept, temporary=work.temporary)
 
 
-def encode_pairs(plan: Jobs, w: Any) -> Work:
+def encode_pairs(plan: Plan, w: Any) -> Work:
     """Questions with their gold passages; as many of these."""
     shape = shape_of(plan, w.model).shape
     entry = _costs()["benchmarks"][w.benchmark]
-    number = counts.total(entry["queries"], plan.languages(w.benchmark))
+    number = counts.total(entry["queries"], plan.data.languages(w.benchmark))
     search = Search(number, number, _texts(entry["query"]).mean, _texts(entry["passage"]).mean)
     work = encoded(search, shape, first_only=False, half=False)
     return Work(work.flops, 0, work.cpu_seconds, kept=2.0 * number * shape.width * FLOAT)
 
 
-def project(plan: Jobs, w: Any) -> Work:
+def project(plan: Plan, w: Any) -> Work:
     """The sentence pairs of one language."""
     length = _texts("short").mean
     return encoded(Search(1000, 1000, length, length), shape_of(plan, w.model).shape, first_only=False, half=False)

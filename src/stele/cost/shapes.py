@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from stele import catalogue
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 from stele.training.flops import Shape
 
 UNKNOWN = "xlmr"  # what a checkpoint of the user's own is taken for
@@ -17,19 +17,19 @@ class Known(NamedTuple):
     known: bool  # False: a guess
 
 
-def shape_of(plan: Jobs, model: str) -> Known:
+def shape_of(plan: Plan, model: str) -> Known:
     """The shape of a model's encoder: pretraining keeps that of the checkpoint it starts from."""
-    root = plan.root(model)
-    if key := plan.standin_key(root):
+    root = plan.models.root(model)
+    if key := plan.world.standin(root):
         return Known(standin_shape(plan, key), True)
     sizes = catalogue.load("checkpoint_sizes")
     found = sizes.get(root, sizes[UNKNOWN])
     return Known(Shape(*(found[name] for name in Shape._fields)), root in sizes)
 
 
-def standin_shape(plan: Jobs, key: str) -> Shape:
+def standin_shape(plan: Plan, key: str) -> Shape:
     """A stand-in's shape: its own keys, the rest from the one that it continues from."""
-    recipe: dict[str, Any] = plan.standin_recipe(key)
+    recipe: dict[str, Any] = plan.world.recipe(key)
     if "architecture" in recipe:
         sizes = recipe["architecture"]
         shape = Shape(sizes["layers"], sizes["width"], sizes["inner"], recipe["tokenizer"]["size"])

@@ -21,12 +21,11 @@ from stele.config.sources import read_sources
 from stele.driver import locks, partial_tables, progress, summary, targets
 from stele.driver.scheduler import limit_rate
 from stele.errors import SteleError
-from stele.plan.base import make_plan
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan, make_plan
 from stele.plan.validation import check
 
 
-def begin(values: Mapping[str, Any], workflow) -> Jobs:
+def begin(values: Mapping[str, Any], workflow) -> Plan:
     """Validates the configuration, prepares the environment of the jobs and returns the plan.
 
     Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
@@ -41,13 +40,16 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
             node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
             plugin_patches.mend_node()
         where = read_sources(workflow)
-        plan = make_plan(parse_config(values, where), Jobs)
+        plan = make_plan(parse_config(values, where))
         check(plan, where)
-        os.environ[VERIFY_WHOLE] = "1" if plan.config.verify_inputs else "0"  # how jobs check is no param
+        os.environ[VERIFY_WHOLE] = "1" if plan.settings.config.verify_inputs else "0"  # how jobs check is no param
         if software.CONTAINER in deployed:
-            software.bind([root, *software.folders(plan.config, plan.models.values())])
+            software.bind([root, *software.folders(plan.settings.config, plan.models.all.values())])
         if workflow.is_main_process:
-            print(f"Stele: scale {plan.scale} ({plan.why}): {plan.sizes['title']}", file=sys.stderr)
+            print(
+                f"Stele: scale {plan.settings.scale} ({plan.settings.why}): {plan.settings.sizes['title']}",
+                file=sys.stderr,
+            )
             locks.clear_stale_locks()
             plugin_patches.mend_driver()
             targets.explain_missing(plan)
@@ -104,7 +106,7 @@ def in_full(workflow) -> None:
             workflow.global_resources["_cores"] = None
 
 
-def running(plan: Jobs, workflow) -> None:
+def running(plan: Plan, workflow) -> None:
     """`onstart`: jobs are about to run.
 
     Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs ask for; starts the
@@ -115,9 +117,9 @@ def running(plan: Jobs, workflow) -> None:
         theirs = [] if workflow.touch else requests.asked(plan, workflow.dag)
         check_resources(plan, theirs, slurm=workflow.executor_plugin.name == "slurm")  # a refused run leaves no stamp
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
-            another = f"give another folder (--config results_dir=results_{plan.scale_folder})"
-            check_stamp(Path(plan.config.results_dir), plan.scale, another)
-            check_stamp(Path(plan.work("")), plan.scale, "give the scale's file another name")
+            another = f"give another folder (--config results_dir=results_{plan.settings.scale_folder})"
+            check_stamp(Path(plan.settings.config.results_dir), plan.settings.scale, another)
+            check_stamp(Path(plan.paths.work("")), plan.settings.scale, "give the scale's file another name")
         locks.note([str(path) for job in jobs for path in job.output])
         requests.note(theirs)
     except SteleError as error:
@@ -132,11 +134,11 @@ def running(plan: Jobs, workflow) -> None:
     progress.begin(plan, workflow)
 
 
-def _write_manifest(plan: Jobs, workflow) -> None:
+def _write_manifest(plan: Plan, workflow) -> None:
     """After a run that wrote results: a manifest of all of them. A result that cannot be read is named by its table."""
     from stele.tables import manifest
 
-    folder = f"{plan.config.results_dir}/"
+    folder = f"{plan.settings.config.results_dir}/"
     written = any(
         path.startswith(folder) for job in workflow.dag.jobs if workflow.dag.finished(job) for path in job.output
     )
@@ -147,17 +149,17 @@ def _write_manifest(plan: Jobs, workflow) -> None:
             print(f"Stele: no manifest: {error}", file=sys.stderr)
 
 
-def _write_usage(plan: Jobs, workflow) -> None:
+def _write_usage(plan: Plan, workflow) -> None:
     """After a run that built something: what all jobs of the scale took. Its own process: a plot takes a library."""
     dag = workflow.dag
     if not workflow.touch and any(job.output and dag.finished(job) for job in dag.jobs):
-        command = ["cluster", "usage", "--logs", plan.logs, "--output", plan.results("usage.csv")]
+        command = ["cluster", "usage", "--logs", plan.paths.logs, "--output", plan.paths.results("usage.csv")]
         done = subprocess.run([sys.executable, "-m", "stele", *command], stdout=subprocess.DEVNULL, check=False)
         if done.returncode:
             print("Stele: no usage.csv: see above", file=sys.stderr)
 
 
-def finished(plan: Jobs, workflow) -> None:
+def finished(plan: Plan, workflow) -> None:
     """`onsuccess` and `onerror`: what a run did not build is still shown."""
     progress.end()
     partial_tables.finish(plan, workflow)

@@ -13,14 +13,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stele.plan.jobs import Jobs
-from stele.plan.rows import row_name
+from stele.plan.plan import Plan
 
 # rules whose commands show any state of the results; in the order of their need
 RENDERING = ("table", "figure", "cell_map", "all_tables")
 
 
-def finish(plan: Jobs, workflow) -> None:
+def finish(plan: Plan, workflow) -> None:
     """Renders the tables of this run that miss rows, and sees to it that the next run builds them again.
 
     `--touch` calls everything done, results that do not exist included: its tables are rendered from those that do.
@@ -34,9 +33,9 @@ def finish(plan: Jobs, workflow) -> None:
         tables = {job: True for job, misses in tables.items() if misses}
     if not tables:
         return
-    context = Path(plan.state("unfinished-context.json"))
+    context = Path(plan.paths.state("unfinished-context.json"))
     context.parent.mkdir(parents=True, exist_ok=True)
-    context.write_text(json.dumps({**plan.table_context(), **_rows(plan, workflow), "unfinished": True}))
+    context.write_text(json.dumps({**plan.chosen.context(), **_rows(plan, workflow), "unfinished": True}))
     rendered = [job for job in tables if _render(job, context)]
     for job in rendered:
         if tables[job]:
@@ -70,12 +69,12 @@ def _render(job, context: Path) -> bool:
     return subprocess.run(command, shell=True, check=False).returncode == 0
 
 
-def _rows(plan: Jobs, workflow) -> dict[str, Any]:
+def _rows(plan: Plan, workflow) -> dict[str, Any]:
     """What a table's context says of the rows that this run did not build: the failed ones with their log, the others.
 
     Either may have a result of an earlier run; it is out of date and not shown.
     """
-    rows = {plan.result(*row): row_name(*row) for row in plan.rows()} | plan.figure_files() | plan.seed_files()
+    rows = plan.chosen.results()
     failed, outdated = {}, []
     for job in workflow.dag.jobs:
         names = [rows[path] for path in job.output if path in rows]

@@ -7,12 +7,12 @@ import re
 from collections import defaultdict
 
 from stele.errors import nearest
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 
-FORMATS = (".md", ".tex", ".csv", ".html")  # of a table
+FORMATS = ("md", "tex", "csv", "html")  # of a table
 
 
-def explain_missing(plan: Jobs) -> None:
+def explain_missing(plan: Plan) -> None:
     """Has Snakemake say what it could have been asked for, where no rule makes the file that it was."""
     from snakemake import dag
     from snakemake.exceptions import MissingRuleException
@@ -30,10 +30,10 @@ def explain_missing(plan: Jobs) -> None:
     dag.MissingRuleException = NoRule
 
 
-def targets(plan: Jobs) -> list[str]:
+def targets(plan: Plan) -> list[str]:
     """The files that are worth asking for: tables, figures, and the results in them."""
-    tables = [path.removesuffix(".md") + ending for path in plan.all_tables() for ending in FORMATS]
-    return [*tables, *plan.all_figures(), *(plan.result(*row) for row in plan.rows())]
+    tables = [path for ending in FORMATS for path in plan.tables.files(ending)]
+    return [*tables, *plan.figures.files(), *map(plan.paths.result, plan.chosen.all_rows)]
 
 
 def unmade(target: str, valid: list[str]) -> str:

@@ -179,3 +179,13 @@ def load_figure(path: Path | str) -> Figure:
 def figure_schema() -> dict[str, Any]:
     """The JSON schema of `paper_tables/{paper}/figure_NN.yaml`."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Figure.model_json_schema()}
+
+
+def file_name(value: Ask) -> str:
+    """The name of the file that holds a value which is drawn, without its suffix."""
+    return f"{value.metric}_{'_'.join(value.languages)}"
+
+
+def file_key(value: Ask) -> str:
+    """What a context calls that file: the name of its result, and its own."""
+    return f"{value.result.name}/{file_name(value)}"

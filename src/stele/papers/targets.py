@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from stele.artifacts.row import Row as Result
 from stele.papers.table import Table, load_spec
 from stele.papers.table_parts import Column, Group, Line, Row, Target
 
@@ -22,9 +23,9 @@ class Ask:
     average: bool
 
     @property
-    def result(self) -> tuple[str, str, str]:
-        """benchmark, model, setting: the result file that holds the value."""
-        return self.benchmark, self.model, self.setting
+    def result(self) -> Result:
+        """The row of results whose file holds the value."""
+        return Result(self.benchmark, self.model, self.setting)
 
 
 def merge(targets: Iterable[Target]) -> Target:
@@ -106,20 +107,16 @@ def asks(table: Table, recompute: str = "own", extra_models: Iterable[str] = ())
                     yield found
 
 
-def results_needed(
-    table: Table, recompute: str = "own", extra_models: Iterable[str] = ()
-) -> list[tuple[str, str, str]]:
-    """The results a table is made of, as (benchmark, model, setting), in order.
+def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
+    """The rows of results that a table is made of, in order.
 
     >>> from stele.papers.table import load_spec
     >>> results_needed(load_spec("paper_tables/msm/table_12.yaml"))                        # doctest: +SKIP
-    [('lareqa', 'mbert', 'zero_shot'), ('lareqa', 'msm', 'zero_shot'), ('lareqa', 'xlmr', 'zero_shot')]
+    [Row(benchmark='lareqa', model='mbert', setting='zero_shot'), ...]
     """
     return sorted({found.result for found in asks(table, recompute, extra_models)})
 
 
-def table_rows(
-    spec: Path | str, recompute: str = "own", extra_models: Iterable[str] = ()
-) -> list[tuple[str, str, str]]:
+def table_rows(spec: Path | str, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
     """`results_needed` of a spec's file."""
     return results_needed(load_spec(spec), recompute, extra_models)

@@ -1,12 +1,16 @@
-"""The figures of the tables' papers: which there are, what each draws, and the files it waits for."""
+"""The figures of the chosen papers: which there are, what each draws, and the files it waits for."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stele.errors import SteleError, unknown
+from stele.artifacts.row import Row
+from stele.errors import unknown
+from stele.plan.paths import Paths
+from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 
 if TYPE_CHECKING:
@@ -14,15 +18,20 @@ if TYPE_CHECKING:
     from stele.papers.targets import Ask
 
 
-class Figures(Rows):
-    """The plan with the figures. A figure asks for rows, as a table does; some kinds draw a file beside a result."""
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """A figure names rows, as a table does; some kinds draw a file that lies beside a result."""
+
+    paths: Paths
+    protocols: Protocols
+    rows: Rows
 
     @cached_property
-    def figure_specs(self) -> dict[str, Path]:
+    def specs(self) -> dict[str, Path]:
         """`ccp/01` -> the spec's file, for the chosen papers."""
         return {
             f"{paper}/{path.stem.removeprefix('figure_')}": path
-            for paper in self.config.papers
+            for paper in self.paths.settings.config.papers
             for path in sorted(Path("paper_tables", paper).glob("figure_*.yaml"))
         }
 
@@ -30,78 +39,60 @@ class Figures(Rows):
     def _figures(self) -> dict[str, Figure]:
         from stele.papers.figure import load_figure
 
-        return {key: load_figure(path) for key, path in self.figure_specs.items()}
+        return {key: load_figure(path) for key, path in self.specs.items()}
 
     @cached_property
-    def _asked(self) -> dict[str, list[Ask]]:
-        """What each figure asks for."""
+    def _values(self) -> dict[str, list[Ask]]:
+        """The values that each figure draws."""
         return {key: list(figure.asks()) for key, figure in self._figures.items()}
 
     @property
-    def _drawn(self) -> list[Ask]:
-        """All that stands in files beside results."""
-        return [asked for key, asks in self._asked.items() if self._figures[key].from_files for asked in asks]
+    def _from_files(self) -> list[Ask]:
+        """All values that stand in files beside results."""
+        return [value for key, values in self._values.items() if self._figures[key].from_files for value in values]
 
-    def rows(self) -> list[tuple[str, str, str]]:
-        """All (benchmark, model, setting) that the chosen tables and figures name."""
-        of_figures = {asked.result for asks in self._asked.values() for asked in asks}
-        return sorted({*super().rows(), *of_figures})
+    def all_rows(self) -> set[Row]:
+        """The rows of all figures."""
+        return {value.result for values in self._values.values() for value in values}
 
-    def table_context(self) -> dict[str, Any]:
-        """What tables and figures must know beside the results."""
-        models = {asked.model for asked in self._drawn if asked.model in self.models}
-        return {**super().table_context(), "seeds": {model: self.seeds(model)[0] for model in sorted(models)}}
+    def first_seeds(self) -> dict[str, str]:
+        """model -> the seeds whose encoder is drawn: points of several encoders have no mean."""
+        rows = sorted({value.result for value in self._from_files if self.rows.is_known(value.result)})
+        return {row.model: seeds[0] for row in rows if (seeds := self.rows.seeds(row))}
 
-    def _file(self, asked: Ask) -> str:
-        """The file that a figure draws, of the first seeds: points of several encoders have no mean."""
-        from stele.tables.figures.data import file_name
+    def _file(self, value: Ask) -> str:
+        """The file that holds a value."""
+        from stele.papers.figure import file_name
 
-        seeds = self.seeds(asked.model)[0]
-        return self.results(f"{asked.benchmark}/{asked.model}/{asked.setting}/{seeds}/{file_name(asked)}.csv")
+        seeds = self.rows.seeds(value.result)[0]
+        return self.paths.results(f"{value.result.path}/{seeds}/{file_name(value)}.csv")
 
-    def _can_be_built(self, asked: Ask) -> bool:
-        if self.row_problem(*asked.result):
+    def _can_be_built(self, value: Ask) -> bool:
+        if self.rows.problem(value.result):
             return False
-        return bool(set(asked.languages) & set(self.languages(asked.benchmark)))
+        return bool(set(value.languages) & set(self.protocols.data.languages(value.benchmark)))
 
-    def figure_results(self, figure: str) -> list[str]:
+    def results(self, figure: str) -> list[str]:
         """The results or files that a figure waits for: those that can be built."""
-        asks = [asked for asked in self._asked[figure] if self._can_be_built(asked)]
+        values = [value for value in self._values[figure] if self._can_be_built(value)]
         if self._figures[figure].from_files:
-            return sorted({self._file(asked) for asked in asks})
-        return sorted({self.result(*asked.result) for asked in asks})
+            return sorted({self._file(value) for value in values})
+        return sorted({self.paths.result(value.result) for value in values})
 
-    def figure_files(self) -> dict[str, str]:
+    def result_files(self) -> dict[str, str]:
         """The files that are built for figures -> what a context calls them."""
-        from stele.tables.figures.data import file_key
+        from stele.papers.figure import file_key
 
-        return {self._file(asked): file_key(asked) for asked in self._drawn if self._can_be_built(asked)}
+        return {self._file(value): file_key(value) for value in self._from_files if self._can_be_built(value)}
 
-    # --- tables.smk -------------------------------------------------------------------------------------------------
-    def figure_input(self, w) -> dict[str, Any]:
+    # --- jobs ---------------------------------------------------------------------------------------------------------
+    def inputs(self, w) -> dict[str, Any]:
         figure = f"{w.paper}/{w.number}"
-        if figure not in self.figure_specs:
-            raise unknown("figure", figure, self.figure_specs)
-        return {
-            "spec": str(self.figure_specs[figure]),
-            "context": self.results("tables/context.json"),
-            "results": self.figure_results(figure),
-        }
+        if figure not in self.specs:
+            raise unknown("figure", figure, self.specs)
+        return {"spec": str(self.specs[figure]), "context": self.paths.context, "results": self.results(figure)}
 
-    def all_figures(self) -> list[str]:
-        """The figures of the chosen papers, and the map of all cells."""
-        names = [f"{paper}/figure_{number}" for paper, _, number in (key.partition("/") for key in self.figure_specs)]
-        return [self.results(f"tables/{name}.svg") for name in [*names, "cell_map"]]
-
-    # --- retrieval.smk ----------------------------------------------------------------------------------------------
-    def project_input(self, w) -> dict[str, Any]:
-        problem = self.row_problem("tatoeba", w.model, w.setting)
-        if problem is None and w.language not in self.languages("tatoeba"):
-            problem = "not in scale", f"{w.language} is not among the languages of this run"
-        if problem:
-            raise SteleError(f"projection of tatoeba/{w.model}/{w.setting}: {problem[0]}: {problem[1]}")
-        encoder = self.final_encoder("tatoeba", w.model, w.setting, w.seeds)
-        return {"encoder": encoder, "data": list(self.project_data(w).values())}
-
-    def project_data(self, w) -> dict[str, str]:
-        return self.data(["tatoeba"], [w.language])
+    def files(self) -> list[str]:
+        """All figures, and the map of all cells."""
+        names = [f"{paper}/figure_{number}" for paper, _, number in (key.partition("/") for key in self.specs)]
+        return [self.paths.results(f"tables/{name}.svg") for name in [*names, "cell_map"]]

@@ -9,7 +9,8 @@ from stele import catalogue
 from stele.catalogue import datasets
 from stele.config.sources import Sources
 from stele.errors import SteleError, unknown
-from stele.plan.jobs import Jobs, as_json
+from stele.plan.params import as_json
+from stele.plan.plan import Plan
 from stele.recipes import merge
 from stele.recipes.encoding import make_spec
 from stele.recipes.finetuning import parse_recipe as parse_finetuning
@@ -21,18 +22,18 @@ from stele.recipes.world import world_sizes
 CORPORA = dict.fromkeys(("cc100", "wikipedia"))  # whose documents may be mined
 
 
-def check(plan: Jobs, where: Sources) -> None:
+def check(plan: Plan, where: Sources) -> None:
     """Refuses values that a job would refuse hours later, and names that nothing reads."""
-    if plan.scale not in catalogue.scale_names():
+    if plan.settings.scale not in catalogue.scale_names():
         check_scale(plan)
-    for key, model in plan.config.models.items():
-        if model.override or plan.is_trained(key):
+    for key, model in plan.settings.config.models.items():
+        if model.override or plan.models.is_trained(key):
             _check_pretraining(plan, key, model.override, where("models", key, "override"))
 
 
-def _check_pretraining(plan: Jobs, key: str, changes: Mapping[str, Any], place: str) -> None:
+def _check_pretraining(plan: Plan, key: str, changes: Mapping[str, Any], place: str) -> None:
     """Checks the recipe of a model, changed as `place` says."""
-    if not plan.is_trained(key):
+    if not plan.models.is_trained(key):
         raise SteleError(f"{place}: {key} is not pretrained here: give `base` and `recipe`, and no `checkpoint`")
     if isinstance(languages := changes.get("languages", []), str):
         _check_names("set of languages", [languages], catalogue.load("recipes")["languages"], f"{place}.languages")
@@ -44,11 +45,11 @@ def _check_pretraining(plan: Jobs, key: str, changes: Mapping[str, Any], place: 
     if not isinstance(mining, Mapping):
         raise SteleError(f"{place}.mining: want a mining recipe by store, as {{msm: msm_blocks}} (found {mining!r})")
     _check_names("mining recipe", mining.values(), catalogue.load("recipes")["pairs"], f"{place}.mining")
-    recipe = parse_pretraining(plan.objective_recipe(key), place)
-    for store in sorted(_stores_read(recipe) - plan.pretraining_recipe(key)["mining"].keys()):
+    recipe = parse_pretraining(plan.pretraining.recipe(key), place)
+    for store in sorted(_stores_read(recipe) - plan.pretraining.whole_recipe(key)["mining"].keys()):
         raise SteleError(f"{place}.mining: names no mining recipe for {store}, which {recipe.objective} reads")
-    for store, name in merge.stores(plan.pretraining_recipe(key)).items():
-        if (method := plan.pairs_recipe(name)["method"]) != store:
+    for store, name in merge.stores(plan.pretraining.whole_recipe(key)).items():
+        if (method := plan.mining.recipe(name)["method"]) != store:
             raise SteleError(f"{place}.mining: {store}: want a recipe of the method {store}, found {name}, of {method}")
     _check_texts(plan, key, f"{place}.languages")
 
@@ -60,14 +61,14 @@ def _stores_read(recipe: PretrainingRecipe) -> set[str]:
     return own | {"mlm" for one in both if one.mlm_share}
 
 
-def _check_texts(plan: Jobs, key: str, place: str) -> None:
+def _check_texts(plan: Plan, key: str, place: str) -> None:
     """Refuses languages in which there is no text of a kind that a model learns from."""
-    for dataset, part in plan.texts(key):
+    for dataset, part in plan.pretraining.texts(key):
         have = datasets.parts(datasets.dataset(dataset))
         if part not in have:
             raise unknown(f"language of {dataset}", part, have, place)
-    wanted = merge.languages(merge.pretraining(key, plan.model(key), plan.sizes)["languages"])
-    if reason := plan.lacking(plan.pretraining_recipe(key), wanted):
+    wanted = merge.languages(merge.pretraining(key, plan.models[key], plan.settings.sizes)["languages"])
+    if reason := plan.pretraining.lacking(plan.pretraining.whole_recipe(key), wanted):
         raise SteleError(f"{place}: {reason}; give more, or `tasks` without it")
 
 
@@ -84,10 +85,10 @@ def _check_names(kind: str, names: Any, valid: Mapping[str, Any], place: str) ->
             raise unknown(kind, str(name), valid, place)
 
 
-def check_scale(plan: Jobs) -> None:
+def check_scale(plan: Plan) -> None:
     """Checks a scale of one's own: every name and every value in it."""
-    sizes, name, known = plan.sizes, plan.scale, catalogue.load("recipes")
-    if plan.generated:
+    sizes, name, known = plan.settings.sizes, plan.settings.scale, catalogue.load("recipes")
+    if plan.settings.generated:
         possible = [code for code, entry in catalogue.load("languages").items() if "world" in entry]
         if not sizes["languages"]:
             raise SteleError(f"{name}: languages: a generated scale lists them; possible: {', '.join(possible)}")
@@ -99,7 +100,7 @@ def check_scale(plan: Jobs) -> None:
         have = dict.fromkeys(benchmarks[benchmark]["languages"])
         _check_names(f"language of {benchmark}", codes, have, f"{name}: benchmarks.{benchmark}")
     _check_names("stand-in", sizes["standins"], catalogue.load("standins"), f"{name}: standins")
-    _check_names("model", sizes["models"], plan.models, f"{name}: models")
+    _check_names("model", sizes["models"], plan.models.all, f"{name}: models")
     for section in ("pretraining", "finetuning", "pairs"):
         _check_names("recipe", sizes[section], known[section], f"{name}: {section}")
     make_spec({"pooling": "mean", **sizes["encoding"]}, f"{name}: encoding")
@@ -113,9 +114,9 @@ def check_scale(plan: Jobs) -> None:
     for key, changes in sizes["models"].items():
         _check_pretraining(plan, key, changes, f"{name}: models.{key}")
     for recipe in sizes["finetuning"]:
-        parse_finetuning(plan.training_recipe(recipe), f"{name}: finetuning.{recipe}")
+        parse_finetuning(plan.finetuning.recipe(recipe), f"{name}: finetuning.{recipe}")
     for recipe, changes in sizes["pairs"].items():
         if "parts" in changes:
             raise SteleError(f"{name}: pairs.{recipe}.parts: a scale has no say in it; leave it out")
         _check_names("corpus", [changes.get("corpus", "cc100")], CORPORA, f"{name}: pairs.{recipe}.corpus")
-        parse_pairs(as_json(plan.pairs_recipe(recipe)), f"{name}: pairs.{recipe}")
+        parse_pairs(as_json(plan.mining.recipe(recipe)), f"{name}: pairs.{recipe}")

@@ -10,23 +10,23 @@ from urllib.parse import quote, urlsplit
 
 from stele.catalogue import datasets, hub
 from stele.cluster.requests import Asked
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 
 SECONDS = 5.0  # for an answer
 AT_ONCE = 16  # hosts
 WAYS = "come again later, or name a mirror (mirrors:) or folders of your own (user_data:) in config.yaml"
 
 
-def files(plan: Jobs, job: Asked) -> list[list[str]]:
+def files(plan: Plan, job: Asked) -> list[list[str]]:
     """The upstream addresses of the files that a job fetches, each with those that are as good; none of other jobs."""
     w = SimpleNamespace(**job.wildcards)
-    if job.rule == "dataset" and not plan.dataset_input(w) and not plan.data_folder(w.dataset):
-        languages, date = plan.part_languages(w.dataset, w.part), plan.dump_date(w.dataset)
+    if job.rule == "dataset" and not plan.sources.dataset_inputs(w) and not plan.data.folder(w.dataset):
+        languages, date = plan.sources.part_languages(w.dataset, w.part), plan.sources.dump_date(w.dataset)
         source = datasets.resolve(w.dataset, w.part, languages, date=date)
         wanted = [file for file in source["files"] if not file.get("optional") and "unless" not in file]
         return [[file["url"], *file.get("alternatives", ())] for file in wanted]
-    if job.rule == "checkpoint" and not plan.standin_key(w.model):
-        source = plan.checkpoint_source(w.model)
+    if job.rule == "checkpoint" and not plan.world.standin(w.model):
+        source = plan.models.checkpoint_source(w.model)
         if "path" not in source and (found := hub.repository(source)):
             return [[hub.address(*found, hub.CONFIG)]]
     return []
@@ -71,9 +71,9 @@ def silent(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
     return {host: why for host, why in answers.items() if why}
 
 
-def lacks(plan: Jobs, jobs: Iterable[Asked]) -> dict[str, list[str]]:
+def lacks(plan: Plan, jobs: Iterable[Asked]) -> dict[str, list[str]]:
     """What cannot be fetched from here as things are, a line for each place -> the logs of the jobs that want it."""
-    mirrors, offline = plan.config.mirrors, plan.config.offline
+    mirrors, offline = plan.settings.config.mirrors, plan.settings.config.offline
     waiting: dict[tuple[str, ...], list[Asked]] = {}  # by hosts that are equally good
     asked: dict[str, str] = {}
     for job in jobs:

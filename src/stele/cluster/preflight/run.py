@@ -15,12 +15,12 @@ from stele.cluster.requests import Asked
 from stele.cluster.slurm import sinfo, squeue
 from stele.cluster.slurm.sinfo import Nodes, nodes
 from stele.errors import SteleError
-from stele.plan.jobs import Jobs
+from stele.plan.plan import Plan
 
 RENDERING = "tables"  # the stage whose jobs show what is there, however little
 
 
-def check(plan: Jobs, jobs: list[Asked], slurm: bool) -> None:
+def check(plan: Plan, jobs: list[Asked], slurm: bool) -> None:
     """Refuses a run that surely cannot be done, naming all that is missing; says the rest."""
     told, lines = [], []
     if slurm and (theirs := [job for job in jobs if not job.local]):
@@ -108,12 +108,12 @@ def all_wait_for(missing: set[str], jobs: list[Asked]) -> bool:
     return all(job.log in blocked or job.stage == RENDERING for job in jobs)
 
 
-def unavailable(plan: Jobs, jobs: list[Asked]) -> list[str]:
+def unavailable(plan: Plan, jobs: list[Asked]) -> list[str]:
     """The rows of the tables that a run renders which wait for something that only the user can give."""
     tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
     reasons: dict[str, list[str]] = {}
     for table in sorted(tables):
-        for row, (state, reason) in plan.problems(table).items():
+        for row, (state, reason) in plan.tables.problems(table).items():
             if state == "unavailable":
                 reasons.setdefault(reason, []).append("/".join(row))
     return [

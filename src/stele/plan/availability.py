@@ -1,0 +1,54 @@
+"""Why a model or the data that a row reads cannot be had."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stele.plan.data import Data
+from stele.plan.finetuning import Finetuning
+from stele.plan.models import Models, Problem
+from stele.plan.per_instance import once
+from stele.plan.pretraining import Pretraining
+
+
+@dataclass(frozen=True, eq=False)
+class Availability:
+    models: Models
+    data: Data
+    pretraining: Pretraining
+    finetuning: Finetuning
+
+    @once
+    def model_problem(self, key: str) -> Problem | None:
+        """(state, reason) when a model cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
+        if not self.models.is_trained(key):
+            return self.models.checkpoint_problem(key)
+        of_others = self.model_problem(self.models[key]["base"]) or self.model_problem(self.models.tokenizer(key))
+        return self.pretraining.problem(key) or of_others
+
+    @once
+    def pretraining_data(self, model: str) -> dict[str, list[str]]:
+        """The corpora that a model and those that it starts from are pretrained on, by what reads them."""
+        groups = {}
+        while self.models.is_trained(model):
+            groups[f"pretraining of {model}"] = sorted({dataset for dataset, _ in self.pretraining.texts(model)})
+            model = self.models[model]["base"]
+        return groups
+
+    @once
+    def finetuning_data(self, recipe: str | None) -> dict[str, list[str]]:
+        """The datasets that a chain of fine-tunings reads, by what reads them."""
+        groups = {}
+        for name in self.finetuning.chain(recipe):
+            for training_set in self.finetuning.training_sets(name):
+                groups[f"training set {training_set}"] = self.data.training_set(training_set)["data"]
+            if mined := self.finetuning.mined_set(name):
+                groups[f"hard negatives of {mined}"] = self.finetuning.mined_datasets(mined)
+        return groups
+
+    def data_problem(self, groups: dict[str, list[str]]) -> Problem | None:
+        """`unavailable` where a dataset cannot be had, or those of a group are of two worlds."""
+        for reader, names in groups.items():
+            if reason := self.data.problem(names) or self.data.mixture_problem(reader, names):
+                return "unavailable", reason
+        return None

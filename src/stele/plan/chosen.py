@@ -1,0 +1,87 @@
+"""What a run is for: the rows of the chosen tables and figures, their downloads, and the tables' context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from stele import catalogue
+from stele.artifacts.row import Row
+from stele.plan.availability import Availability
+from stele.plan.figures import Figures
+from stele.plan.rows import Rows
+from stele.plan.sources import Sources
+from stele.plan.tables import Tables, short_name
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    availability: Availability
+    sources: Sources
+    rows: Rows
+    tables: Tables
+    figures: Figures
+
+    @cached_property
+    def all_rows(self) -> list[Row]:
+        """All rows that the chosen tables and figures name."""
+        return sorted(self.tables.all_rows() | self.figures.all_rows())
+
+    def results(self) -> dict[str, str]:
+        """The files of all rows, by seed too, and those that figures draw -> what a context calls each."""
+        rows = {self.tables.paths.result(row): row.name for row in self.all_rows}
+        return rows | self.figures.result_files() | self.tables.seed_files()
+
+    # --- downloads ----------------------------------------------------------------------------------------------------
+    def downloads(self) -> list[str]:
+        """The records of all that the chosen tables and the user's own models need from outside, each once."""
+        rows = [self.rows.downloads(row) for row in self.all_rows if self.rows.problem(row) is None]
+        own = [key for key in self.tables.paths.settings.config.models if self._can_be_had(key)]
+        return sorted(set().union(*rows, *map(self.sources.of_model, own)))
+
+    def _can_be_had(self, model: str) -> bool:
+        """Whether a model has a checkpoint, and its weights and texts can be had."""
+        availability = self.availability
+        if availability.models.is_lexical(model) or availability.model_problem(model):
+            return False
+        return not any(map(availability.data.problem, availability.pretraining_data(model).values()))
+
+    # --- knowledge pairs ----------------------------------------------------------------------------------------------
+    def knowledge_pairs(self) -> list[tuple[str, str]]:
+        """(mining recipe, record) of all knowledge pairs that the rows' models read."""
+        models = self.availability.models
+        trained = {row.model for row in self.all_rows if row.model in models.all and models.is_trained(row.model)}
+        return sorted(set().union(*map(self.availability.pretraining.knowledge_pairs, trained)))
+
+    def statistics(self) -> list[str]:
+        """The counts of the knowledge pairs, where a chosen row's model reads any."""
+        return [self.tables.paths.results("statistics/knowledge_pairs.md")] if self.knowledge_pairs() else []
+
+    # --- context ------------------------------------------------------------------------------------------------------
+    def context(self) -> dict[str, Any]:
+        """What tables and figures must know beside results: the scale, why rows cannot be built, rows of one's own."""
+        settings, data = self.tables.paths.settings, self.availability.data
+        problems = {row: self.rows.problem(row) for row in self.all_rows}
+        extra = {table: self.tables.extra_rows(table) for table in self.tables.specs}
+        added = dict.fromkeys(model for models in extra.values() for model in models)
+        return {
+            "scale": settings.scale_folder,
+            "languages_in_scale": {name: data.languages(name) for name in catalogue.load("benchmarks")},
+            "recompute": settings.config.recompute,
+            "rows": {row.name: {"state": p[0], "reason": p[1]} for row, p in problems.items() if p},
+            "table_seeds": {
+                short_name(table): {row.name: names for row, names in seeds.items()}
+                for table in self.tables.specs
+                if (seeds := self.tables.seeds(table))
+            },
+            "extra_rows": [
+                {
+                    "model": model,
+                    "label": self.availability.models[model]["label"],
+                    "tables": [short_name(table) for table, models in extra.items() if model in models],
+                }
+                for model in added
+            ],
+            "seeds": self.figures.first_seeds(),
+        }

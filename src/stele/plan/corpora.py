@@ -1,0 +1,108 @@
+"""Corpora: how much of each is read, the shards of a Wikipedia, and the knowledge base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from stele import catalogue
+from stele.catalogue import datasets
+from stele.catalogue.user_data import listing, part_files
+from stele.config.scale import first_of, shards_of
+from stele.errors import SteleError
+from stele.plan.data import Data
+from stele.plan.paths import Paths
+from stele.plan.per_instance import once
+from stele.plan.settings import Settings
+
+KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
+
+
+class OwnDump(NamedTuple):
+    """A dump of the user's: bytes of the articles, and whether shards can share it: an index, or several parts."""
+
+    size: int
+    shared: bool
+
+
+def is_articles(name: str) -> bool:
+    """Whether a dump's file holds the articles.
+
+    >>> is_articles("x/enwiki-1-pages-articles.xml"), is_articles("enwiki-1-pages-articles-multistream-index.txt.bz2")
+    (True, False)
+    """
+    return "pages-articles" in (base := Path(name).name) and "index" not in base
+
+
+@dataclass(frozen=True, eq=False)
+class Corpora:
+    settings: Settings
+    paths: Paths
+    data: Data
+
+    def first(self, corpus: str) -> int | None:
+        """How many documents or pages of a corpus the scale takes; None: all, as of the user's own."""
+        return None if self.data.users_folder(corpus) else first_of(self.settings.sizes, corpus)
+
+    def documents(self, corpus: str, language: str) -> list[str]:
+        """The records of the documents of a corpus in a language, shard by shard."""
+        if corpus != "wikipedia":
+            return [self.paths.documents(corpus, language)]
+        numbers = range(1, self.shards(language) + 1)
+        return [self.paths.documents("wikipedia", f"{language}/{number}") for number in numbers]
+
+    # --- dumps of Wikipedia -------------------------------------------------------------------------------------------
+    def wiki(self, language: str) -> str:
+        """The database name of a language's Wikipedia.
+
+        "enwiki", or "zh_yuewiki" for the subdomain zh-yue.
+        """
+        entry = catalogue.get("languages", language)
+        if "wikipedia" not in entry:
+            raise SteleError(f"language {language}: languages.yaml names no Wikipedia of it")
+        return f"{entry['wikipedia'].replace('-', '_')}wiki"
+
+    def shards(self, language: str) -> int:
+        """Parts that a Wikipedia's dump is cut into, each a job; a user's own, in one file without an index, is one."""
+        own, wiki = self._own_dump(language), self.wiki(language)
+        if own and not own.shared:
+            return 1
+        return shards_of(self.settings.sizes, wiki, own.size if own else self._known_dumps.get(wiki))
+
+    def dump_mb(self, *languages: str) -> int:
+        """About how many MB the dumps of some Wikipedias have: what time, memory and disk are reckoned by."""
+        sizes = []
+        for code in languages:
+            own = self._own_dump(code)
+            sizes.append(own.size if own else self._known_dumps.get(self.wiki(code), 1 << 20))
+        return sum(sizes) >> 20
+
+    @cached_property
+    def _known_dumps(self) -> dict[str, int]:
+        """About how many bytes are read of each Wikipedia's dump, but of generated ones and the user's own."""
+        known = {} if self.settings.generated else catalogue.load("dump_sizes")
+        first, page = self.first("wikipedia"), catalogue.load("costs")["dump_page"]
+        return known if first is None else {wiki: min(size, first * page) for wiki, size in known.items()}
+
+    @once
+    def _own_dump(self, language: str) -> OwnDump | None:
+        """The user's own dump of a Wikipedia; None where there is none, which the job will say."""
+        if not (folder := self.data.users_folder("wikipedia")):
+            return None
+        files = part_files(listing(folder), datasets.resolve("wikipedia", language, [language]))
+        articles = [Path(folder).expanduser() / name for name in files if is_articles(name)]
+        shared = len(articles) > 1 or any("index" in Path(name).name for name in files)
+        return OwnDump(sum(path.stat().st_size for path in articles), shared) if articles else None
+
+    # --- the knowledge base -------------------------------------------------------------------------------------------
+    @cached_property
+    def knowledge_wikis(self) -> list[str]:
+        """The wikis whose entities are looked up: of all languages in scale, whichever of them models are trained on.
+
+        A model in a language more would otherwise rerun the one pass over Wikidata, and with it every knowledge base.
+        """
+        in_scale = self.data.in_scale(KNOWLEDGE)
+        have = datasets.languages_of(datasets.dataset("wikipedia"))
+        return sorted(self.wiki(code) for code in have if in_scale is None or code in in_scale)

@@ -1,0 +1,144 @@
+"""Datasets: whose they are, which of their languages and parts are built, and why one cannot be had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue import datasets
+from stele.plan.paths import Paths
+from stele.plan.per_instance import once
+from stele.plan.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    settings: Settings
+    paths: Paths
+
+    # --- whose they are -----------------------------------------------------------------------------------------------
+    def users_folder(self, dataset: str) -> str | None:
+        """The user's own folder of a dataset, or of the one that is published together with it."""
+        together = datasets.dataset(dataset).get("release")
+        users = self.settings.config.user_data
+        return users.get(dataset) or users.get(together)
+
+    def folder(self, dataset: str) -> str | None:
+        """The local folder of a dataset: the user's; for walled generated data, the generated one."""
+        if folder := self.users_folder(dataset):
+            return folder
+        if self.settings.generated and datasets.dataset(dataset)["wall"] != "none":
+            return self.paths.resources(f"user_data/{dataset}")
+        return None
+
+    def is_generated(self, dataset: str) -> bool:
+        """Whether a dataset comes from the generated internet."""
+        return self.settings.generated and not self.users_folder(dataset)
+
+    def of_the_world(self, names: Iterable[str]) -> list[str]:
+        """The datasets among these that tell of the world, real or generated: all but tools."""
+        return sorted({name for name in names if not datasets.dataset(name).get("tool")})
+
+    def is_users(self, names: Iterable[str]) -> bool:
+        """Whether the user has given all of these datasets: they are then used whole, at every scale."""
+        return all(self.users_folder(name) for name in self.of_the_world(names))
+
+    def in_scale(self, names: Iterable[str]) -> list[str] | None:
+        """The languages that a scale allows for some datasets that are used together; None: all."""
+        return None if self.is_users(names) else self.settings.sizes["languages"]
+
+    # --- benchmarks ---------------------------------------------------------------------------------------------------
+    def benchmark(self, name: str) -> dict[str, Any]:
+        return catalogue.get("benchmarks", name)
+
+    def of_benchmark(self, name: str) -> list[str]:
+        """The datasets that a benchmark reads, to retrieve or to score."""
+        entry = self.benchmark(name)
+        return list(dict.fromkeys([*entry["data"], *entry["judgments"]]))
+
+    @once
+    def languages(self, benchmark: str) -> list[str]:
+        """The languages of a benchmark that are built: in scale (all, when the user gave its data) and chosen."""
+        entry, read = self.benchmark(benchmark), self.of_benchmark(benchmark)
+        if not read:  # a count of parameters is of no language
+            return entry["languages"]
+        users, sizes = self.is_users(read), self.settings.sizes
+        in_scale = None if users else sizes["benchmarks"].get(benchmark, sizes["languages"])
+        # a benchmark's own list is what the papers' tables show; a user's own data are taken with all their languages
+        whole = users and entry.get("whole")
+        own = datasets.languages_of(datasets.dataset(entry["judgments"][0])) if whole else entry["languages"]
+        chosen = self.settings.config.languages
+        return [c for c in own if (in_scale is None or c in in_scale) and (chosen is None or c in chosen)]
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+    def records(self, names: Iterable[str], languages: Iterable[str]) -> dict[str, str]:
+        """`dataset:part` -> record, for the parts that some languages need."""
+        languages = list(languages)
+        return {
+            f"{name}:{part}": self.paths.dataset(name, part)
+            for name in names
+            for part in datasets.parts(datasets.dataset(name), languages)
+        }
+
+    @once
+    def dataset_languages(self, dataset: str) -> list[str]:
+        """The languages whose files a dataset of one part fetches: all of the user's own; of others those in scale.
+
+        Where each language has files of its own, only those of the languages that are read.
+        """
+        entry = datasets.dataset(dataset)
+        own = datasets.languages_of(entry)
+        if self.users_folder(dataset):
+            return own
+        in_scale = self.settings.sizes["languages"]
+        read = self._languages_read(dataset) if datasets.chosen_by_language(entry) else None
+        return [c for c in own if (in_scale is None or c in in_scale) and (read is None or c in read)]
+
+    def _languages_read(self, dataset: str) -> set[str] | None:
+        """The languages that benchmarks and training sets read of a dataset; None where nothing reads it."""
+        benchmarks = [name for name in catalogue.load("benchmarks") if dataset in self.of_benchmark(name)]
+        sets = [name for name, entry in catalogue.load("training_sets").items() if dataset in entry["data"]]
+        read = [*map(self.languages, benchmarks), *map(self.training_languages, sets)]
+        return {code for codes in read for code in codes} if read else None
+
+    def all_records(self, dataset: str) -> dict[str, str]:
+        """`dataset:part` -> record of all parts of a dataset that are in scale."""
+        in_scale = self.in_scale([dataset])
+        have = datasets.languages_of(datasets.dataset(dataset))
+        return self.records([dataset], [code for code in have if in_scale is None or code in in_scale])
+
+    # --- training sets ------------------------------------------------------------------------------------------------
+    def training_set(self, name: str) -> dict[str, Any]:
+        return catalogue.get("training_sets", name)
+
+    @once
+    def training_languages(self, name: str) -> list[str]:
+        """The languages of a training set's parts; everything in scale, whatever `languages:` evaluates."""
+        entry = self.training_set(name)
+        in_scale = self.in_scale(entry["data"])
+        return [c for c in entry.get("languages", []) if in_scale is None or c in in_scale]
+
+    # --- what cannot be had -------------------------------------------------------------------------------------------
+    def problem(self, names: Iterable[str]) -> str | None:
+        """Why a dataset cannot be had (a licence, a drive), None when all can."""
+        reasons = (
+            datasets.availability({"dataset": name, **datasets.dataset(name)}, self.users_folder(name))
+            for name in names
+            # the generated internet has all, licensed ones in a folder of their own
+            if not self.is_generated(name)
+        )
+        return next((reason for reason in reasons if reason), None)
+
+    def mixture_problem(self, reader: str, names: Iterable[str]) -> str | None:
+        """Why datasets that are read together do not fit: some are the user's, the others of a generated world."""
+        own = [name for name in self.of_the_world(names) if self.users_folder(name)]
+        lacking = [name for name in self.of_the_world(names) if name not in own]
+        if not (self.settings.generated and own and lacking):
+            return None
+        wanted = ", ".join(f"{name}: YOUR_FOLDER" for name in lacking)
+        return (
+            f"{reader}: {', '.join(own)} is yours, but {', '.join(lacking)} would be generated, which is about another "
+            f"world. Add to config.yaml: user_data: {{{wanted}}}"
+        )

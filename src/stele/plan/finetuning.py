@@ -1,0 +1,110 @@
+"""Fine-tuning: recipes and their chains, training sets, and the hard negatives that an earlier fine-tuning mined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stele.errors import SteleError
+from stele.plan.data import Data
+from stele.plan.models import Models
+from stele.plan.paths import Paths, pretraining_seed
+from stele.plan.per_instance import once
+from stele.plan.settings import Settings
+from stele.recipes import merge
+
+PLANNED = ("start", "miner")  # keys of a recipe that say which other recipes it follows
+
+
+@dataclass(frozen=True, eq=False)
+class Finetuning:
+    settings: Settings
+    paths: Paths
+    models: Models
+    data: Data
+
+    # --- recipes ------------------------------------------------------------------------------------------------------
+    @once
+    def whole_recipe(self, name: str) -> dict[str, Any]:
+        """A recipe with the recipes that it follows: the one it starts from, the one whose model mines for it."""
+        return merge.finetuning(name, self.settings.sizes)
+
+    def recipe(self, name: str) -> dict[str, Any]:
+        """What the fine-tuning command is given: training sets with their module and data."""
+        recipe = {key: value for key, value in self.whole_recipe(name).items() if key not in PLANNED}
+        for key in ("training_set", "dev_set"):
+            if recipe.get(key):
+                entry = self.data.training_set(recipe[key])
+                recipe[key] = {"module": entry["module"], "data": entry["data"]}
+        return recipe
+
+    def modules(self, recipe: str) -> list[str]:
+        """The modules that read its training sets."""
+        return sorted({f"benchmarks.{self.data.training_set(name)['module']}" for name in self.training_sets(recipe)})
+
+    @once
+    def chain(self, recipe: str | None) -> list[str]:
+        """The recipes that a recipe goes through, first to last, those whose models mine for it among them."""
+        if recipe is None:
+            return []
+        whole = self.whole_recipe(recipe)
+        before = [*self.chain(whole.get("start")), *self.chain(whole.get("miner"))]
+        return [*dict.fromkeys(before), recipe]
+
+    # --- training data ------------------------------------------------------------------------------------------------
+    @once
+    def training_sets(self, recipe: str) -> list[str]:
+        """The sets that a fine-tuning reads: to train, and to choose a checkpoint."""
+        whole = self.whole_recipe(recipe)
+        return sorted({whole["training_set"], whole.get("dev_set") or whole["training_set"]})
+
+    @once
+    def training_data(self, recipe: str) -> dict[str, str]:
+        """`dataset:part` -> record of all that a fine-tuning reads (training and selection)."""
+        records: dict[str, str] = {}
+        for name in self.training_sets(recipe):
+            records |= self.data.records(self.data.training_set(name)["data"], self.data.training_languages(name))
+        return dict(sorted(records.items()))
+
+    # --- hard negatives -----------------------------------------------------------------------------------------------
+    def mined_set(self, recipe: str) -> str | None:
+        """The training set that a recipe wants hard negatives mined for; None where it has no miner."""
+        whole = self.whole_recipe(recipe)
+        return whole["training_set"] if whole.get("miner") else None
+
+    def mined_datasets(self, training_set: str) -> list[str]:
+        """The datasets that hard negatives of a training set are mined with: its own, and the collection."""
+        entry = self.data.training_set(training_set)
+        if "mined" not in entry:
+            raise SteleError(f"training set {training_set}: training_sets.yaml names no collection of it (`mined`)")
+        return [*entry["data"], *entry["mined"]["corpus"]]
+
+    def mining_data(self, training_set: str) -> dict[str, str]:
+        """`dataset:part` -> record of all that mining the hard negatives of a training set reads."""
+        languages = self.data.training_languages(training_set)
+        return dict(sorted(self.data.records(self.mined_datasets(training_set), languages).items()))
+
+    def mined_negatives(self, w) -> list[str]:
+        """The record of the hard negatives that a fine-tuning takes up; none where its recipe has no miner."""
+        if not (mined := self.mined_set(w.recipe)):
+            return []
+        return [self.paths.hard_negatives(w.model, self.whole_recipe(w.recipe)["miner"], mined, w.seeds)]
+
+    # --- jobs ---------------------------------------------------------------------------------------------------------
+    def encoder(self, model: str, recipe: str | None, seeds: str) -> str:
+        """The record of a model after a recipe; without one, of the model as it is."""
+        if recipe is None:
+            return self.models.encoder(model, pretraining_seed(seeds))
+        return self.paths.finetuned(model, recipe, seeds)
+
+    def inputs(self, w) -> dict[str, Any]:
+        start = self.whole_recipe(w.recipe).get("start")
+        return {
+            "encoder": self.encoder(w.model, start, w.seeds),
+            "data": list(self.training_data(w.recipe).values()),
+            "negatives": self.mined_negatives(w),
+        }
+
+    def mining_inputs(self, w) -> dict[str, Any]:
+        encoder = self.paths.finetuned(w.model, w.recipe, w.seeds)
+        return {"encoder": encoder, "data": list(self.mining_data(w.training_set).values())}

@@ -1,0 +1,30 @@
+"""Values as texts: params that are equal when the values are, and arguments of a command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def as_json(value: Any) -> str:
+    """A value as compact JSON with sorted keys: equal values are equal params."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def assignments(values: Mapping[str, str | Iterable[str]]) -> list[str]:
+    """`name=path`, or `name=path,path`, for the command line.
+
+    >>> assignments({"en": "a", "sw": ["b", "c"]})
+    ['en=a', 'sw=b,c']
+    """
+    return [f"{name}={value if isinstance(value, str) else ','.join(value)}" for name, value in values.items()]
+
+
+def option(flag: str, value: Any = None) -> str:
+    """A flag and its value for the command line; nothing where there is no value.
+
+    >>> option("--first", 5), option("--first", None)
+    ('--first 5', '')
+    """
+    return "" if value is None else f"{flag} {value}"

@@ -1,0 +1,117 @@
+"""The paths that rules make, each spelt once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stele.artifacts.row import Row
+from stele.plan.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    settings: Settings
+
+    # --- folders ------------------------------------------------------------------------------------------------------
+    def resources(self, path: str) -> str:
+        return f"resources/{self.settings.scale_folder}/{path}"
+
+    def work(self, path: str) -> str:
+        return f"work/{self.settings.scale_folder}/{path}"
+
+    def state(self, path: str) -> str:
+        return f"state/{self.settings.scale_folder}/{path}"
+
+    def results(self, path: str) -> str:
+        return f"{self.settings.config.results_dir}/{path}"
+
+    @property
+    def logs(self) -> str:
+        return f"logs/{self.settings.scale_folder}"
+
+    def log(self, path: str) -> str:
+        return f"{self.logs}/{path}.log"
+
+    def benchmark_file(self, path: str) -> str:
+        """What Snakemake measures of a job, beside its log."""
+        return f"{self.logs}/{path}.benchmark.tsv"
+
+    # --- what comes from outside --------------------------------------------------------------------------------------
+    @property
+    def manifest(self) -> str:
+        return self.resources("mirror/manifest.json")
+
+    def dataset(self, dataset: str, part: str) -> str:
+        return self.resources(f"datasets/{dataset}/{part}/record.json")
+
+    def checkpoint(self, model: str) -> str:
+        return self.resources(f"checkpoints/{model}/record.json")
+
+    def standin(self, key: str) -> str:
+        return self.resources(f"standins/{key}/record.json")
+
+    # --- what is built ------------------------------------------------------------------------------------------------
+    def documents(self, corpus: str, part: str) -> str:
+        """The documents of a part of a corpus; of Wikipedia, a part is a language and a shard, "en/3"."""
+        return self.work(f"documents/{corpus}/{part}/record.json")
+
+    @property
+    def page_entities(self) -> str:
+        return self.work("page_entities/record.json")
+
+    def knowledge_base(self, language: str) -> str:
+        return self.work(f"knowledge_base/{language}/record.json")
+
+    def knowledge_pairs(self, mining: str, part: str) -> str:
+        return self.work(f"knowledge_pairs/{mining}/{part}/record.json")
+
+    def pairs(self, mining: str, tokenizer: str, part: str) -> str:
+        """The store of mined examples."""
+        return self.work(f"pairs/{mining}/{tokenizer}/{part}/record.json")
+
+    def pretrained(self, model: str, seed: int | str) -> str:
+        return self.work(f"encoders/{model}/pt{seed}/record.json")
+
+    def finetuned(self, model: str, recipe: str, seeds: str) -> str:
+        return self.work(f"finetuned/{model}/{recipe}/{seeds}/record.json")
+
+    def hard_negatives(self, model: str, recipe: str, training_set: str, seeds: str) -> str:
+        """What the model of a recipe mined."""
+        return self.work(f"hard_negatives/{model}/{recipe}/{training_set}/{seeds}/record.json")
+
+    # --- results ------------------------------------------------------------------------------------------------------
+    def result(self, row: Row) -> str:
+        return self.results(f"{row.path}.json")
+
+    def seed_result(self, row: Row, seeds: str) -> str:
+        """The result of one seed."""
+        return self.results(f"{row.path}/{seeds}.json")
+
+    @property
+    def context(self) -> str:
+        """What tables must know beside the results."""
+        return self.results("tables/context.json")
+
+    def table(self, table: str, ending: str = "md") -> str:
+        """A table of a paper, "msm/09"."""
+        paper, _, number = table.partition("/")
+        return self.results(f"tables/{paper}/table_{number}.{ending}")
+
+
+def seed_names(pretraining: list[int], finetuning: list[int]) -> list[str]:
+    """The seeds of results, as in the names of their files.
+
+    >>> seed_names([0], [0, 1])
+    ['pt0-ft0', 'pt0-ft1']
+    """
+    return [f"pt{p}-ft{f}" for p in pretraining for f in finetuning]
+
+
+def pretraining_seed(seeds: str) -> str:
+    """The pretraining seed in "pt0-ft1": "0"."""
+    return seeds.removeprefix("pt").partition("-")[0]
+
+
+def finetuning_seed(seeds: str) -> str:
+    """The fine-tuning seed in "pt0-ft1": "1"."""
+    return seeds.rpartition("ft")[2]

@@ -1,0 +1,99 @@
+"""The plan: from the configuration and the catalogue to paths, inputs and params of every job. Nothing is built here.
+
+The rules of the workflow ask its parts, one a stage; each part is given only those below it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stele.config.model import Config
+from stele.plan.availability import Availability
+from stele.plan.chosen import Chosen
+from stele.plan.corpora import Corpora
+from stele.plan.data import Data
+from stele.plan.figures import Figures
+from stele.plan.finetuning import Finetuning
+from stele.plan.mining import Mining
+from stele.plan.models import Models
+from stele.plan.pairs import Pairs
+from stele.plan.paths import Paths
+from stele.plan.pretraining import Pretraining
+from stele.plan.protocols import Protocols
+from stele.plan.retrieval import Retrieval
+from stele.plan.rows import Rows
+from stele.plan.rows.dense import Dense
+from stele.plan.rows.lexical import Lexical
+from stele.plan.rows.statistics import Statistics
+from stele.plan.scoring import Scoring
+from stele.plan.settings import Settings, make_settings
+from stele.plan.sources import Sources
+from stele.plan.tables import Tables
+from stele.plan.text_sizes import TextSizes
+from stele.plan.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The parts of a plan, from the bottom up."""
+
+    settings: Settings
+    paths: Paths
+    models: Models
+    data: Data
+    protocols: Protocols
+    mining: Mining
+    world: World
+    corpora: Corpora
+    pretraining: Pretraining
+    text_sizes: TextSizes
+    pairs: Pairs
+    finetuning: Finetuning
+    availability: Availability
+    sources: Sources
+    lexical: Lexical
+    rows: Rows
+    retrieval: Retrieval
+    scoring: Scoring
+    tables: Tables
+    figures: Figures
+    chosen: Chosen
+
+
+def make_plan(config: Config) -> Plan:
+    """The plan of a validated configuration."""
+    settings = make_settings(config)
+    paths = Paths(settings)
+    models, data, mining = Models(settings, paths), Data(settings, paths), Mining(settings)
+    protocols, world, corpora = Protocols(data), World(settings, paths, models), Corpora(settings, paths, data)
+    pretraining = Pretraining(settings, paths, models, data, mining)
+    finetuning = Finetuning(settings, paths, models, data)
+    availability = Availability(models, data, pretraining, finetuning)
+    sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
+    dense, lexical = Dense(protocols, availability, finetuning, sources), Lexical(paths, models, protocols)
+    kinds = {"dense": dense, "vectors": dense, "parameters": dense, "lexical": lexical, "statistics": Statistics(data)}
+    rows = Rows(models, protocols, kinds)
+    tables, figures = Tables(paths, models, protocols, rows), Figures(paths, protocols, rows)
+    return Plan(
+        settings=settings,
+        paths=paths,
+        models=models,
+        data=data,
+        protocols=protocols,
+        mining=mining,
+        world=world,
+        corpora=corpora,
+        pretraining=pretraining,
+        text_sizes=TextSizes(mining, corpora, pretraining),
+        pairs=Pairs(paths, mining, corpora),
+        finetuning=finetuning,
+        availability=availability,
+        sources=sources,
+        lexical=lexical,
+        rows=rows,
+        retrieval=Retrieval(paths, models, protocols, world, rows),
+        scoring=Scoring(paths, protocols, rows),
+        tables=tables,
+        figures=figures,
+        chosen=Chosen(availability, sources, rows, tables, figures),
+    )

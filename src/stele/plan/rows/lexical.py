@@ -1,0 +1,61 @@
+"""Rows of lexical models, which learn nothing: their parameters may be chosen on other questions of the benchmark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stele.artifacts.row import Row
+from stele.catalogue import datasets
+from stele.plan.models import Models, Problem
+from stele.plan.paths import Paths, seed_names
+from stele.plan.protocols import Protocols
+
+ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it searches in bm25s's place
+
+
+@dataclass(frozen=True, eq=False)
+class Lexical:
+    paths: Paths
+    models: Models
+    protocols: Protocols
+
+    @property
+    def anserini(self) -> str | None:
+        """The record of the user's Anserini, None where there is none."""
+        return self.paths.dataset(ANSERINI, datasets.ALL) if ANSERINI in self.paths.settings.config.user_data else None
+
+    def problem(self, row: Row) -> Problem | None:
+        data = self.protocols.data
+        if not self.models.is_lexical(row.model):
+            return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
+        names = self.protocols.datasets(row)
+        reason = data.problem([ANSERINI] if self.anserini else []) or data.problem(names)
+        if reason := reason or data.mixture_problem(row.benchmark, names):
+            return "unavailable", reason
+        if not data.languages(row.benchmark):
+            return "not in scale", f"no language of {row.benchmark} is built"
+        return None
+
+    def inputs(self, row: Row, seeds: str) -> dict[str, Any]:
+        engine = {"anserini": self.anserini} if self.anserini else {}
+        return {"data": list(self.indexed(row).values()), **engine}
+
+    def indexed(self, row: Row) -> dict[str, str]:
+        """`dataset:part` -> record of what is indexed and searched for."""
+        data = self.protocols.data
+        return data.records(self.protocols.protocol(row.benchmark, row.setting)["data"], data.languages(row.benchmark))
+
+    def recipe(self, row: Row) -> dict[str, Any]:
+        """How k1 and b are chosen."""
+        own = self.protocols.setting(row.benchmark, row.setting)
+        return {key: own[key] for key in ("split", "k1", "b")}
+
+    def seeds(self, row: Row) -> list[str]:
+        """One: nothing is drawn."""
+        return seed_names([0], [0])
+
+    def downloads(self, row: Row) -> set[str]:
+        data = self.protocols.data
+        own = data.records(self.protocols.datasets(row), data.languages(row.benchmark))
+        return {*own.values()} | ({self.anserini} if self.anserini else set())

@@ -1,0 +1,42 @@
+"""Scoring: what the jobs that score, average and count read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stele.catalogue.metrics import metric_parts
+from stele.plan.paths import Paths
+from stele.plan.protocols import Protocols
+from stele.plan.retrieval import row_of
+from stele.plan.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    paths: Paths
+    protocols: Protocols
+    rows: Rows
+
+    def metrics(self, w) -> list[str]:
+        return self.protocols.protocol(w.benchmark, w.setting)["metrics"]
+
+    def modules(self, w) -> list[str]:
+        """The modules that are chosen by the names of a benchmark and its metrics."""
+        used = {metric_parts(name)[0] for name in self.metrics(w)}
+        return [f"benchmarks.{w.benchmark}", *sorted(f"evaluation.metrics.{name}" for name in used)]
+
+    def data(self, w) -> dict[str, str]:
+        """`dataset:part` -> record of the judgments."""
+        judgments = self.protocols.protocol(w.benchmark, w.setting).get("judgments", [])
+        return self.protocols.data.records(judgments, self.protocols.data.languages(w.benchmark))
+
+    def inputs(self, w) -> dict[str, Any]:
+        made = "vectors" if w.setting in self.protocols.of_kind("vectors", w.benchmark) else "retrieval"
+        retrieval = self.paths.results(f"{row_of(w).path}/{w.seeds}/{made}.json")
+        return {"retrieval": retrieval, "data": list(self.data(w).values())}
+
+    def seed_results(self, w) -> list[str]:
+        """The results of the single seeds of a row, whose mean is its result."""
+        row = row_of(w)
+        return [self.paths.seed_result(row, seeds) for seeds in self.rows.seeds(row)]

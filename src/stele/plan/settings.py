@@ -1,0 +1,44 @@
+"""What one run builds: its configuration, the scale, and the sizes of that scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stele.config.model import Config
+from stele.config.scale import load_scale, resolve_scale
+from stele.errors import SteleError
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """`config` as validated, the scale's name, the reason for that scale, its sizes."""
+
+    config: Config
+    scale: str
+    why: str
+    sizes: Mapping[str, Any]
+
+    @property
+    def generated(self) -> bool:
+        """Whether the data come from the generated internet, but for what the user names."""
+        return bool(self.sizes["generated"])
+
+    @property
+    def scale_folder(self) -> str:
+        """The scale's name as a folder: a file of the user's own is called by its stem."""
+        return Path(self.scale).stem
+
+
+def make_settings(config: Config) -> Settings:
+    """The settings of a validated configuration; the scale is resolved here and nowhere else."""
+    scale, why = resolve_scale(config)
+    sizes = load_scale(scale)
+    if config.languages and sizes["languages"] is not None and not config.user_data:
+        missing = [code for code in config.languages if code not in sizes["languages"]]
+        if missing:
+            valid = ", ".join(sizes["languages"])
+            raise SteleError(f"languages: {', '.join(missing)} not in scale {scale!r}, which has {valid}")
+    return Settings(config, scale, why, sizes)

@@ -1,0 +1,128 @@
+"""What comes from outside: the inputs and params of its jobs, where each thing is taken from, and all downloads."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stele.catalogue import datasets
+from stele.catalogue.user_data import content_digest, listing, part_files
+from stele.errors import SteleError
+from stele.files.atomic import digest
+from stele.plan.data import Data
+from stele.plan.finetuning import Finetuning
+from stele.plan.models import Models
+from stele.plan.paths import Paths
+from stele.plan.per_instance import once
+from stele.plan.pretraining import Pretraining
+from stele.plan.settings import Settings
+from stele.plan.world import World
+
+USER_FILES = Path("state/user_files.json")  # what the user's files were when they were read, at any scale
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    settings: Settings
+    paths: Paths
+    models: Models
+    data: Data
+    world: World
+    pretraining: Pretraining
+    finetuning: Finetuning
+
+    def _mirrors(self, generated: bool) -> list[str]:
+        """Where downloads are looked for: generated ones in the generated mirror, never in the network."""
+        config = self.settings.config
+        mirrors = [*([self.paths.resources("mirror")] if generated else []), *config.mirrors]
+        return [*(["--mirrors", *mirrors] if mirrors else []), *(["--offline"] if generated or config.offline else [])]
+
+    # --- datasets -----------------------------------------------------------------------------------------------------
+    def dataset_inputs(self, w) -> dict[str, str]:
+        return {"manifest": self.paths.manifest} if self.data.is_generated(w.dataset) else {}
+
+    def dataset_entry(self, dataset: str, part: str) -> str:
+        """A digest of what the catalogue says of a part: its files and counts, not the words about it.
+
+        The command reads the entry itself.
+        """
+        generated = self.data.is_generated(dataset)
+        languages, date = self.part_languages(dataset, part), self.dump_date(dataset)
+        source = datasets.resolve(dataset, part, languages, generated=generated, date=date)
+        return digest({key: value for key, value in source.items() if key not in datasets.WORDS})
+
+    def dump_date(self, dataset: str) -> str | None:
+        """The date that the user wants of a dump; None: the catalogue's, as of all generated ones."""
+        dated = datasets.is_dated(datasets.dataset(dataset)) and not self.data.is_generated(dataset)
+        return self.settings.config.dump_date if dated else None
+
+    def part_languages(self, dataset: str, part: str) -> list[str]:
+        return self.data.dataset_languages(dataset) if part == "all" else [part]
+
+    @once
+    def user_content(self, dataset: str, part: str) -> str:
+        """A digest of the user's files that a part of a dataset is taken from, never of where they lie."""
+        folder = self.data.users_folder(dataset)
+        if not folder:
+            return ""
+        languages = self.part_languages(dataset, part)
+        source = datasets.resolve(dataset, part, languages, date=self.dump_date(dataset))
+        return content_digest(folder, USER_FILES, part_files(listing(folder), source))
+
+    def dataset_locations(self, dataset: str) -> str:
+        """Where a dataset is taken from, as arguments of its command, quoted."""
+        generated = self.data.is_generated(dataset)
+        folder = self.data.folder(dataset)
+        places = ["--user-data", folder] if folder else self._mirrors(generated)
+        return shlex.join([*(["--manifest", self.paths.manifest] if generated else []), *places])
+
+    # --- checkpoints --------------------------------------------------------------------------------------------------
+    def checkpoint_inputs(self, w) -> dict[str, Any]:
+        key = self.world.standin(w.model)
+        return {"standin": self.paths.standin(key)} if key else {}
+
+    def checkpoint_params(self, model: str) -> dict[str, Any]:
+        """Where a checkpoint is from, without the folder: that one is a location."""
+        if problem := self.models.checkpoint_problem(model):
+            raise SteleError(f"{model}: {problem[0]}: {problem[1]}")
+        source = {key: value for key, value in self.models.checkpoint_source(model).items() if key != "path"}
+        return source | {"licence": self.models[model].get("licence")}
+
+    @once
+    def checkpoint_content(self, model: str) -> str:
+        """A digest of the user's folder of a checkpoint, never of where it lies."""
+        folder = self.models.checkpoint_source(model).get("path")
+        return content_digest(folder, USER_FILES) if folder and not self.world.standin(model) else ""
+
+    def checkpoint_locations(self, model: str) -> str:
+        """Where a checkpoint is taken from, as arguments of its command, quoted."""
+        folder = self.models.checkpoint_source(model).get("path")
+        return shlex.join(["--path", folder] if folder else self._mirrors(generated=bool(self.world.standin(model))))
+
+    @property
+    def torch_environment(self) -> str:
+        """The environment of the rules that load torch, as a rule file names it."""
+        return f"../../envs/{'cpu' if self.settings.generated else 'gpu'}.yaml"
+
+    # --- downloads ----------------------------------------------------------------------------------------------------
+    @once
+    def of_model(self, model: str) -> set[str]:
+        """The records of the checkpoints that a model comes from, and of the text that it is pretrained on."""
+        records = set()
+        while self.models.is_trained(model):
+            records |= {self.paths.dataset(*text) for text in self.pretraining.texts(model)}
+            records.add(self.paths.checkpoint(self.models.tokenizer(model)))
+            model = self.models[model]["base"]
+        return records | {self.paths.checkpoint(model)}
+
+    @once
+    def of_recipe(self, recipe: str | None) -> set[str]:
+        """The records of the datasets that a chain of fine-tunings reads."""
+        records: set[str] = set()
+        for name in self.finetuning.chain(recipe):
+            records |= {*self.finetuning.training_data(name).values()}
+            if mined := self.finetuning.mined_set(name):
+                records |= {*self.finetuning.mining_data(mined).values()}
+        return records

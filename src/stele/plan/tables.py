@@ -1,0 +1,125 @@
+"""The tables of the chosen papers: their rows, which of them can be built, and the results that each waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from stele.artifacts.row import Row
+from stele.errors import SteleError, unknown
+from stele.plan.models import Models, Problem
+from stele.plan.paths import Paths
+from stele.plan.per_instance import once
+from stele.plan.protocols import Protocols
+from stele.plan.rows import Rows
+
+
+def short_name(table: str) -> str:
+    """A table without leading zeros.
+
+    >>> short_name("msm/09")
+    'msm/9'
+    """
+    paper, _, number = table.partition("/")
+    return f"{paper}/{int(number)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    paths: Paths
+    models: Models
+    protocols: Protocols
+    rows: Rows
+
+    @cached_property
+    def specs(self) -> dict[str, Path]:
+        """`msm/09` -> the spec's file, for the chosen papers."""
+        specs = {}
+        for paper in self.paths.settings.config.papers:
+            files = sorted(Path("paper_tables", paper).glob("table_*.yaml"))
+            if not files:
+                raise SteleError(f"papers: {paper}: paper_tables/{paper}/ has no table yet")
+            specs |= {f"{paper}/{path.stem.removeprefix('table_')}": path for path in files}
+        return specs
+
+    @property
+    def papers(self) -> list[str]:
+        """The papers that have tables."""
+        return list(dict.fromkeys(table.partition("/")[0] for table in self.specs))
+
+    # --- rows ---------------------------------------------------------------------------------------------------------
+    @once
+    def rows_of(self, table: str) -> list[Row]:
+        """The rows of a table, those of models of one's own among them."""
+        from stele.papers.targets import table_rows
+
+        return table_rows(self.specs[table], self.paths.settings.config.recompute, self.extra_rows(table))
+
+    @once
+    def extra_rows(self, table: str) -> list[str]:
+        """The models that get a row of their own in a table without standing in its spec."""
+        from stele.papers.table import load_spec
+        from stele.papers.targets import accepts_rows
+
+        names, models = {short_name(table), table}, []
+        for key, model in self.models.all.items():
+            chosen = set(model.get("tables", []))
+            if names & chosen or ("all" in chosen and accepts_rows(load_spec(self.specs[table]))):
+                models.append(key)
+        return models
+
+    def all_rows(self) -> set[Row]:
+        """The rows of all tables."""
+        return {row for table in self.specs for row in self.rows_of(table)}
+
+    def problems(self, table: str) -> dict[Row, Problem]:
+        """The rows of a table that cannot be built, with why."""
+        problems = {row: self.rows.problem(row) for row in self.rows_of(table)}
+        return {row: problem for row, problem in problems.items() if problem}
+
+    # --- results ------------------------------------------------------------------------------------------------------
+    def results(self, table: str) -> list[str]:
+        """The results that a table waits for: its rows that can be built."""
+        own = self.seeds(table)
+        rows = [row for row in self.rows_of(table) if self.rows.problem(row) is None]
+        by_seed = [path for row, seeds in own.items() for path in self.seed_results(row, seeds)]
+        return sorted([*by_seed, *(self.paths.result(row) for row in rows if row not in own)])
+
+    def seed_results(self, row: Row, seeds: Iterable[str]) -> list[str]:
+        """The files of single seeds of a row."""
+        return [self.paths.seed_result(row, name) for name in seeds]
+
+    @once
+    def seeds(self, table: str) -> dict[Row, list[str]]:
+        """The rows of a table with seeds of its own that it reads by seed -> those seeds.
+
+        They are those that are fine-tuned. Of a kind that the table does not name the seeds are the configuration's.
+        """
+        from stele.papers.table import load_spec
+
+        own, ours = load_spec(self.specs[table]).seeds, self.paths.settings.config.seeds
+        seeds = {}
+        for row in self.rows_of(table) if own.names() else ():
+            if self.rows.problem(row) is None and self.protocols.recipe(row.benchmark, row.setting) is not None:
+                trained = self.models.is_trained(row.model)
+                seeds[row] = own.names(ours.pretraining if trained else [0], ours.finetuning)
+        return seeds
+
+    def seed_files(self) -> dict[str, str]:
+        """The files of single seeds that tables read -> the names of their rows."""
+        own = [item for table in self.specs for item in self.seeds(table).items()]
+        return {path: row.name for row, seeds in own for path in self.seed_results(row, seeds)}
+
+    # --- jobs ---------------------------------------------------------------------------------------------------------
+    def inputs(self, w) -> dict[str, Any]:
+        table = f"{w.paper}/{w.number}"
+        if table not in self.specs:
+            raise unknown("table", table, self.specs)
+        return {"spec": str(self.specs[table]), "context": self.paths.context, "results": self.results(table)}
+
+    def files(self, ending: str = "md") -> list[str]:
+        """All tables."""
+        return [self.paths.table(table, ending) for table in self.specs]

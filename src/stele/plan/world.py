@@ -1,0 +1,62 @@
+"""The generated internet: stand-ins for public checkpoints, and the facts that generated texts depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stele import catalogue
+from stele.files.atomic import digest
+from stele.plan.models import Models
+from stele.plan.paths import Paths
+from stele.plan.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    settings: Settings
+    paths: Paths
+    models: Models
+
+    def standin(self, model: str) -> str | None:
+        """The stand-in for a model's checkpoint at a generated scale, None where the user's or a public one is used."""
+        standins, config = catalogue.load("standins"), self.settings.config
+        released, own = self.models.released(model), config.models.get(model)
+        if released in config.user_data or (own and own.checkpoint not in (None, "released")):
+            return None
+        key = released if released in standins else model
+        return key if self.settings.generated and key in standins else None
+
+    def bases(self, w) -> list[str]:
+        """The records of the stand-ins that one is trained from."""
+        return [self.paths.standin(base) for base in catalogue.get("standins", w.key).get("bases", [])]
+
+    def recipe(self, key: str) -> dict[str, Any]:
+        sizes = self.settings.sizes
+        return {**catalogue.get("standins", key), **sizes["standins"].get(key, {}), "threads": sizes["threads"]}
+
+    def modules(self, key: str) -> list[str]:
+        """The module that makes stand-ins of a kind."""
+        return [f"world.standins.{self.recipe(key)['kind']}"]
+
+    def language_facts(self) -> str:
+        """A digest of the facts about the generated languages and those that lend them words; of no other language."""
+        table, todo, facts = catalogue.load("languages"), [*(self.settings.sizes["languages"] or ())], {}
+        while todo:
+            code = todo.pop()
+            if code in table and code not in facts:
+                facts[code] = table[code]
+                todo += table[code].get("world", {}).get("cognates", {})
+        return digest(facts)
+
+    # --- layers -------------------------------------------------------------------------------------------------------
+    def layer(self, model: str, layer: int, of: int) -> int:
+        """A layer of a public model of so many; of its stand-in, which has fewer, that at this share of the depth."""
+        key = self.standin(model)
+        return max(1, round(self._layers(key) * layer / of)) if key else layer
+
+    def _layers(self, key: str) -> int:
+        """How many layers a stand-in has: its own, or those of the one that it continues from."""
+        recipe = self.recipe(key)
+        own = recipe.get("layers") or recipe.get("architecture", {}).get("layers")
+        return own or self._layers(recipe["bases"][0])
