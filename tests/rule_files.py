@@ -34,7 +34,7 @@ def command(body: str) -> str | None:
 def environments(body: str) -> list[str]:
     """The names of the environments that a rule may run in: at generated scales, and at the papers' sizes."""
     (named,) = re.findall(r"    conda:\n\s+(.*)\n", body) or [""]
-    return ["cpu", "gpu"] if named == "plan.torch_environment" else re.findall(r"envs/(\w+)\.yaml", named)
+    return ["cpu", "gpu"] if named == "plan.sources.torch_environment" else re.findall(r"envs/(\w+)\.yaml", named)
 
 
 def _trees(modules):

@@ -134,7 +134,8 @@ def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
     w = {"benchmark": "my_questions", "model": "msm", "setting": "zero_shot_nq", "seeds": "pt0-ft0"}
     assert rules.work(plan, "retrieve", w) is None and rules.work(plan, "score", w) is not None
     assert resources.expected("retrieve", plan, 2)(w) == 24 * 60 and resources.room("retrieve", plan)(w) == 1000
-    own = SimpleNamespace(generated=False, finetuning_recipe=lambda name: {"training_set": "my_examples"})
+    finetuning = SimpleNamespace(whole_recipe=lambda name: {"training_set": "my_examples"})
+    own = SimpleNamespace(settings=SimpleNamespace(generated=False), finetuning=finetuning)
     assert rules.work(own, "finetune", {"recipe": "mine"}) is None
 
 

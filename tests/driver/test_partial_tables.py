@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from stele.artifacts.row import Row
 from stele.driver import partial_tables
 from stele.tables.cells.context import Context
 
@@ -37,8 +38,8 @@ class Graph:
 @pytest.fixture
 def plan():
     files = {"results/tatoeba/one/direct/pt0-ft0/projection_ar.csv": "one/direct/tatoeba/projection_ar"}
-    result = "results/{}/{}/{}.json".format
-    return SimpleNamespace(rows=lambda: ROWS, result=result, figure_files=lambda: files, seed_files=lambda: {})
+    results = {f"results/{row.path}.json": row.name for row in map(Row._make, ROWS)} | files
+    return SimpleNamespace(chosen=SimpleNamespace(results=lambda: results))
 
 
 def average(model):
@@ -70,7 +71,7 @@ def test_a_row_fails_with_the_job_it_waits_for_and_others_are_not_run(plan, tmp_
 
 
 def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
-    (path, name), *_ = plan.figures.result_files().items()
+    path, name = next(item for item in plan.chosen.results().items() if item[0].endswith("csv"))
     project = Job("project", [path, path.replace("csv", "json")], ["logs/project.log"])
     said = partial_tables._rows(plan, Graph({project: []}, failed={project}))
     assert said == {"failed": {name: "logs/project.log"}, "outdated": []}
@@ -80,7 +81,7 @@ def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
 def test_a_failed_run_without_tables_renders_none(plan):
     failed = average("one")
     # it would ask the plan for a context, which this plan does not have
-    assert not hasattr(plan, "table_context")
+    assert not hasattr(plan.chosen, "context")
     assert partial_tables.finish(plan, Graph({failed: []}, failed={failed})) is None
 
 

@@ -19,8 +19,8 @@ def test_a_lexical_row_needs_the_benchmark_and_no_checkpoint(jobs):
     }
     inputs = plan.rows.inputs(BM25)
     assert set(inputs) == {"data"} and set(inputs["data"]) == plan.rows.downloads(BM25)
-    assert plan.lexical.recipe(BM25)["split"] == "dev"
-    assert plan.lexical.indexed(BM25).keys() == {
+    assert plan.rows.kinds.get("lexical").recipe(BM25)["split"] == "dev"
+    assert plan.protocols.searched(BM25).keys() == {
         f"{n}:{c}" for n in ("mrtydi", "mrtydi_corpus") for c in plan.data.languages("mrtydi")
     }
 
@@ -42,10 +42,14 @@ def test_settings_of_lexical_models_and_of_others_are_not_mixed(jobs):
 
 
 def test_anserini_is_asked_for_where_the_user_names_it(jobs, tmp_path):
-    assert jobs(scale="paper").lexical.anserini is None
+    assert jobs(scale="paper").rows.kinds.get("lexical").anserini is None
     plan = jobs(scale="paper", user_data={"anserini": str(tmp_path)})
-    assert plan.rows.inputs(BM25)["anserini"] == plan.lexical.anserini == plan.paths.dataset("anserini", "all")
-    assert plan.lexical.anserini in plan.rows.downloads(BM25)
+    assert (
+        plan.rows.inputs(BM25)["anserini"]
+        == plan.rows.kinds.get("lexical").anserini
+        == plan.paths.dataset("anserini", "all")
+    )
+    assert plan.rows.kinds.get("lexical").anserini in plan.rows.downloads(BM25)
     gone = jobs(scale="paper", user_data={"anserini": "/no/such/folder"})
     assert gone.rows.problem(BM25) == ("unavailable", "user_data.anserini: /no/such/folder is not a folder")
     assert gone.rows.problem(Row("mrtydi", "mbert", "multilingual")) is None

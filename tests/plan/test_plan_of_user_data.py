@@ -41,7 +41,7 @@ def test_one_folder_of_mr_tydi_serves_judging_and_training(jobs, tmp_path):
     assert one.sources.dataset_locations("mrtydi_train") == f"--user-data {tmp_path}"
     assert one.data.users_folder("mrtydi_corpus") is None
     two = jobs(scale="paper", user_data={"mrtydi": "a", "mrtydi_train": "b"})
-    assert (two.users_folder("mrtydi"), two.users_folder("mrtydi_train")) == ("a", "b")
+    assert (two.data.users_folder("mrtydi"), two.data.users_folder("mrtydi_train")) == ("a", "b")
 
 
 def test_training_data_are_asked_for_by_fine_tuning_only(jobs):
@@ -128,8 +128,12 @@ def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(jobs, tmp_path
     made = jobs(
         scale="paper", user_data=whole("mewsli_x", folder=tmp_path)
     )  # the script's folder holds the release, too
-    assert made.row_problem("mewsli_x", "mbert", "zero_shot") is None
-    assert made.dataset_locations("mewsli_x_news") == made.dataset_locations("mewsli_x") == f"--user-data {tmp_path}"
+    assert made.rows.problem(Row("mewsli_x", "mbert", "zero_shot")) is None
+    assert (
+        made.sources.dataset_locations("mewsli_x_news")
+        == made.sources.dataset_locations("mewsli_x")
+        == f"--user-data {tmp_path}"
+    )
 
 
 def test_every_dataset_of_the_user_has_a_content(jobs, tmp_path):

@@ -15,7 +15,7 @@ def test_it_can_be_built_and_needs_texts_alone(jobs):
         "mrtydi",
         "mrtydi_corpus",
     }
-    assert plan.rows.inputs(BM25)["data"] == list(plan.lexical.indexed(BM25).values())
+    assert plan.rows.inputs(BM25)["data"] == list(plan.protocols.searched(BM25).values())
 
 
 def test_its_row_is_borrowed_unless_all_are_to_be_computed(jobs):

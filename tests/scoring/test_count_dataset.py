@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from stele.artifacts.results import read_result
+from stele.artifacts.row import Row
 from stele.catalogue import datasets
 from stele.command import cli
 from stele.config.model import parse_config
@@ -178,26 +179,26 @@ def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
     assert sum(wanted.values()) == 18  # three datasets, six numbers each; XOR's test set has none
     for scale in ("miniature", "paper"):
         of_scale = plan(scale=scale, papers=["kept"])
-        assert {row: of_scale.row_problem(*row) for row in wanted} == dict.fromkeys(wanted)
-        assert set(of_scale.table_results("kept/01")) == {of_scale.result(*row) for row in wanted}
+        assert {row: of_scale.rows.problem(row) for row in wanted} == dict.fromkeys(wanted)
+        assert set(of_scale.tables.results("kept/01")) == {of_scale.paths.result(row) for row in wanted}
     for row in wanted:
-        assert of_scale.leaves(*row) == {*of_scale.counted_data(row[1]).values()}
-    assert len(of_scale.counted_data("mrtydi_corpus")) == 11
+        assert of_scale.rows.downloads(row) == {*of_scale.data.all_records(row[1]).values()}
+    assert len(of_scale.data.all_records("mrtydi_corpus")) == 11
 
 
 def test_what_has_no_reader_is_not_built(plan):
     of_paper = plan(scale="paper")
     for dataset in ("clef", "section_pairs", "trec3_es"):
-        assert of_paper.row_problem("statistics", dataset, "count")[0] == "not built"
-    assert of_paper.row_problem("statistics", "mrtydi", "counted")[0] == "not built"
+        assert of_paper.rows.problem(Row("statistics", dataset, "count"))[0] == "not built"
+    assert of_paper.rows.problem(Row("statistics", "mrtydi", "counted"))[0] == "not built"
 
 
 def test_a_folder_that_is_gone_and_a_run_of_some_languages(plan):
-    state, reason = plan(user_data={"mewsli_x": "/no/folder"}).row_problem("statistics", "mewsli_x", "count")
+    state, reason = plan(user_data={"mewsli_x": "/no/folder"}).rows.problem(Row("statistics", "mewsli_x", "count"))
     assert state == "unavailable" and "/no/folder" in reason
     some = plan(languages=["sw"])
-    assert some.row_problem("statistics", "mrtydi", "count")[0] == "not in scale"
-    assert some.row_problem("statistics", "xor_tydi", "count") is None  # one file holds all languages
+    assert some.rows.problem(Row("statistics", "mrtydi", "count"))[0] == "not in scale"
+    assert some.rows.problem(Row("statistics", "xor_tydi", "count")) is None  # one file holds all languages
 
 
 def test_the_files_of_statistics_are_datasets():

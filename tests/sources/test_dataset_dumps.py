@@ -114,19 +114,19 @@ def plan(**values):
 
 def test_the_date_changes_the_jobs_of_dumps_and_no_others():
     before, after = plan(scale="paper"), plan(scale="paper", dump_date=20240801)
-    assert (before.dump_date("wikipedia"), after.dump_date("wikipedia")) == (None, "20240801")
+    assert (before.sources.dump_date("wikipedia"), after.sources.dump_date("wikipedia")) == (None, "20240801")
     for dataset, part in (("wikipedia", "sw"), ("wikidata_items", "all")):
-        assert before.dataset_entry(dataset, part) != after.dataset_entry(dataset, part)
+        assert before.sources.dataset_entry(dataset, part) != after.sources.dataset_entry(dataset, part)
     for dataset, part in (("cc100", "sw"), ("mrtydi", "sw")):
-        assert before.dataset_entry(dataset, part) == after.dataset_entry(dataset, part)
+        assert before.sources.dataset_entry(dataset, part) == after.sources.dataset_entry(dataset, part)
     for name in catalogue.load("datasets"):
-        assert after.dump_date(name) == ("20240801" if name in ("wikipedia", "wikidata_items") else None)
+        assert after.sources.dump_date(name) == ("20240801" if name in ("wikipedia", "wikidata_items") else None)
 
 
 def test_generated_dumps_have_one_date(tmp_path):
-    assert plan(scale="miniature", dump_date="20240801").dump_date("wikipedia") is None
+    assert plan(scale="miniature", dump_date="20240801").sources.dump_date("wikipedia") is None
     own = plan(scale="miniature", dump_date="20240801", user_data={"wikipedia": str(tmp_path)})
-    assert own.dump_date("wikipedia") == "20240801" and own.dump_date("wikidata_items") is None
+    assert own.sources.dump_date("wikipedia") == "20240801" and own.sources.dump_date("wikidata_items") is None
 
 
 def test_a_date_is_eight_digits_and_of_dumps_only():

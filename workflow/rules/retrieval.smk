@@ -13,7 +13,7 @@ rule retrieve:
     benchmark:
         plan.paths.benchmark_file("retrieve/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
-        benchmark=plan.protocols.other_than("lexical"),
+        benchmark=plan.protocols.default_of("dense", "vectors", "parameters"),
     conda:
         plan.sources.torch_environment
     threads: gpu_threads("retrieve", plan)
@@ -62,10 +62,10 @@ rule bm25:
             data=("catalogue/analyzers.yaml",),
         ),
         languages=lambda w: plan.data.languages(w.benchmark),
-        recipe=lambda w: as_json(plan.lexical.recipe(row_of(w))),
+        recipe=lambda w: as_json(plan.rows.kinds.get("lexical").recipe(row_of(w))),
         depth=lambda w: plan.data.benchmark(w.benchmark)["depth"],
-        data=lambda w: assignments(plan.lexical.indexed(row_of(w))),
-        engine=option("--anserini", plan.lexical.anserini),
+        data=lambda w: assignments(plan.retrieval.data(w)),
+        engine=option("--anserini", plan.rows.kinds.get("lexical").anserini),
         threads=plan.settings.sizes["threads"],
         state=plan.paths.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
     message:

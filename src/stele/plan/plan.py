@@ -21,10 +21,7 @@ from stele.plan.paths import Paths
 from stele.plan.pretraining import Pretraining
 from stele.plan.protocols import Protocols
 from stele.plan.retrieval import Retrieval
-from stele.plan.rows import Rows
-from stele.plan.rows.dense import Dense
-from stele.plan.rows.lexical import Lexical
-from stele.plan.rows.statistics import Statistics
+from stele.plan.rows import Below, Rows
 from stele.plan.scoring import Scoring
 from stele.plan.settings import Settings, make_settings
 from stele.plan.sources import Sources
@@ -51,7 +48,6 @@ class Plan:
     finetuning: Finetuning
     availability: Availability
     sources: Sources
-    lexical: Lexical
     rows: Rows
     retrieval: Retrieval
     scoring: Scoring
@@ -70,9 +66,7 @@ def make_plan(config: Config) -> Plan:
     finetuning = Finetuning(settings, paths, models, data)
     availability = Availability(models, data, pretraining, finetuning)
     sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
-    dense, lexical = Dense(protocols, availability, finetuning, sources), Lexical(paths, models, protocols)
-    kinds = {"dense": dense, "vectors": dense, "parameters": dense, "lexical": lexical, "statistics": Statistics(data)}
-    rows = Rows(models, protocols, kinds)
+    rows = Rows(Below(paths, models, data, protocols, finetuning, availability, sources))
     tables, figures = Tables(paths, models, protocols, rows), Figures(paths, protocols, rows)
     return Plan(
         settings=settings,
@@ -89,7 +83,6 @@ def make_plan(config: Config) -> Plan:
         finetuning=finetuning,
         availability=availability,
         sources=sources,
-        lexical=lexical,
         rows=rows,
         retrieval=Retrieval(paths, models, protocols, world, rows),
         scoring=Scoring(paths, protocols, rows),

@@ -54,6 +54,15 @@ class Protocols:
         entry = self.protocol(row.benchmark, row.setting)
         return list(dict.fromkeys([*entry["data"], *entry["judgments"]]))
 
+    def searched(self, row: Row) -> dict[str, str]:
+        """`dataset:part` -> record of the queries and the collection of a row, or of the pairs that are encoded."""
+        protocol = self.protocol(row.benchmark, row.setting)
+        return self.data.records(protocol["data"], self.data.languages(row.benchmark))
+
+    def records(self, row: Row) -> set[str]:
+        """The records of all datasets that a row is evaluated with."""
+        return {*self.data.records(self.datasets(row), self.data.languages(row.benchmark)).values()}
+
     # --- names in paths -----------------------------------------------------------------------------------------------
     @cached_property
     def aliases(self) -> dict[str, dict[str, str]]:
@@ -74,6 +83,11 @@ class Protocols:
     def other_than(self, *kinds: str) -> str:
         """What it may be in rules of all other kinds; names that nothing knows are theirs, to be explained there."""
         return f"(?!{self.constraint(*kinds)})[a-z0-9_]+"
+
+    def default_of(self, *kinds: str) -> str:
+        """What it may be in the rule of some kinds which explains names that nothing knows."""
+        others = {entry["kind"] for own in self.settings.values() for entry in own.values()} - {*kinds}
+        return self.other_than(*sorted(others))
 
     @property
     def alias_benchmark(self) -> str:

@@ -52,8 +52,7 @@ class Retrieval:
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def data(self, w) -> dict[str, str]:
         """`dataset:part` -> record of what is encoded or indexed."""
-        protocol, data = self.protocols.protocol(w.benchmark, w.setting), self.protocols.data
-        return data.records(protocol["data"], data.languages(w.benchmark))
+        return self.protocols.searched(row_of(w))
 
     def inputs(self, w) -> dict[str, Any]:
         if w.setting in self.protocols.of_kind("vectors", w.benchmark):

@@ -1,24 +1,43 @@
 """Kinds of rows, one a file: why a row cannot be built, what its job reads, its seeds, what it needs from outside.
 
-A setting names its kind in settings.yaml. A kind has `problem(row)`, `inputs(row, seeds)`, `seeds(row)` and
-`downloads(row)`; `Rows` asks the kind of a row's setting.
+A setting names its kind in settings.yaml. A file of this package says in `KINDS` which are its own; `Rows` looks up the
+kind of a row's setting.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 from stele.artifacts.row import Row
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError
+from stele.plan.availability import Availability
+from stele.plan.data import Data
+from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models, Problem
+from stele.plan.paths import Paths
 from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
+from stele.plan.sources import Sources
+from stele.registry import Registry, module_names
+
+
+class Below(NamedTuple):
+    """The parts of the plan that a kind of row may use."""
+
+    paths: Paths
+    models: Models
+    data: Data
+    protocols: Protocols
+    finetuning: Finetuning
+    availability: Availability
+    sources: Sources
 
 
 class Kind(Protocol):
-    """What is asked of a kind of row."""
+    """What a kind of row answers; it is made of the parts below it."""
 
     def problem(self, row: Row) -> Problem | None:
         """(state, reason) when a row cannot be built: `not built`, `unavailable` or `not in scale`."""
@@ -35,15 +54,28 @@ class Kind(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    models: Models
-    protocols: Protocols
-    kinds: Mapping[str, Kind]
+    below: Below
+
+    @cached_property
+    def kinds(self) -> Registry[Kind]:
+        """The kinds of all files of this package, by name."""
+        kinds: Registry[Kind] = Registry("kind of row")
+        for name in module_names(__name__):
+            for kind, of_kind in importlib.import_module(f"{__name__}.{name}").KINDS.items():
+                kinds.register(kind)(of_kind(self.below))
+        return kinds
+
+    @property
+    def protocols(self) -> Protocols:
+        return self.below.protocols
+
+    @property
+    def models(self) -> Models:
+        return self.below.models
 
     def kind(self, row: Row) -> Kind:
-        name = self.protocols.setting(row.benchmark, row.setting)["kind"]
-        if name not in self.kinds:
-            raise unknown("kind", name, self.kinds, f"settings.yaml: {row.benchmark}.{row.setting}")
-        return self.kinds[name]
+        """The kind of a row's setting."""
+        return self.kinds.get(self.protocols.setting(row.benchmark, row.setting)["kind"])
 
     @once
     def problem(self, row: Row) -> Problem | None:

@@ -6,62 +6,56 @@ from dataclasses import dataclass
 from typing import Any
 
 from stele.artifacts.row import Row
-from stele.plan.availability import Availability
-from stele.plan.finetuning import Finetuning
 from stele.plan.models import Problem
 from stele.plan.paths import seed_names
-from stele.plan.protocols import Protocols
-from stele.plan.sources import Sources
+from stele.plan.rows import Below
 
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    protocols: Protocols
-    availability: Availability
-    finetuning: Finetuning
-    sources: Sources
+    below: Below
 
     def _recipe(self, row: Row) -> str | None:
-        return self.protocols.recipe(row.benchmark, row.setting)
+        return self.below.protocols.recipe(row.benchmark, row.setting)
 
     def problem(self, row: Row) -> Problem | None:
         """Of the model, else of the data, else `not in scale` where no language is left."""
-        if self.availability.models.is_lexical(row.model):
+        if self.below.models.is_lexical(row.model):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
-        problem = self.availability.model_problem(row.model) or self.availability.data_problem(self.datasets(row))
-        if problem is None and not self.protocols.data.languages(row.benchmark):
+        problem = self.below.availability.model_problem(row.model) or self.below.availability.data_problem(
+            self.datasets(row)
+        )
+        if problem is None and not self.below.data.languages(row.benchmark):
             return "not in scale", f"no language of {row.benchmark} is built"
         return problem
 
     def datasets(self, row: Row) -> dict[str, list[str]]:
         """The datasets that a row reads, in groups of those that must tell of one world, by what reads them."""
         return {
-            row.benchmark: self.protocols.datasets(row),
-            **self.availability.finetuning_data(self._recipe(row)),
-            **self.availability.pretraining_data(row.model),
+            row.benchmark: self.below.protocols.datasets(row),
+            **self.below.availability.finetuning_data(self._recipe(row)),
+            **self.below.availability.pretraining_data(row.model),
         }
 
     def inputs(self, row: Row, seeds: str) -> dict[str, Any]:
         """The encoder that a row evaluates, and what it encodes."""
-        return {"encoder": self.encoder(row, seeds), "data": list(self.encoded(row).values())}
+        return {"encoder": self.encoder(row, seeds), "data": list(self.below.protocols.searched(row).values())}
 
     def encoder(self, row: Row, seeds: str) -> str:
         """The record of the encoder that a row evaluates."""
-        return self.finetuning.encoder(row.model, self._recipe(row), seeds)
-
-    def encoded(self, row: Row) -> dict[str, str]:
-        """`dataset:part` -> record of what is encoded."""
-        data = self.protocols.data
-        return data.records(self.protocols.protocol(row.benchmark, row.setting)["data"], data.languages(row.benchmark))
+        return self.below.finetuning.encoder(row.model, self._recipe(row), seeds)
 
     def seeds(self, row: Row) -> list[str]:
         """One for each seed of pretraining and of fine-tuning; a model that is not trained here has no former ones."""
-        seeds = self.finetuning.settings.config.seeds
-        trained = self.availability.models.is_trained(row.model)
+        seeds = self.below.paths.settings.config.seeds
+        trained = self.below.models.is_trained(row.model)
         return seed_names(seeds.pretraining if trained else [0], seeds.finetuning)
 
     def downloads(self, row: Row) -> set[str]:
         """The records of all datasets and checkpoints that a row needs."""
-        data = self.protocols.data
-        own = data.records(self.protocols.datasets(row), data.languages(row.benchmark))
-        return {*own.values()} | self.sources.of_recipe(self._recipe(row)) | self.sources.of_model(row.model)
+        parts = self.below
+        own = parts.sources.of_recipe(self._recipe(row)) | parts.sources.of_model(row.model)
+        return parts.protocols.records(row) | own
+
+
+KINDS = {"dense": Dense, "vectors": Dense, "parameters": Dense}

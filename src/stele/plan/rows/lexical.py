@@ -7,29 +7,28 @@ from typing import Any
 
 from stele.artifacts.row import Row
 from stele.catalogue import datasets
-from stele.plan.models import Models, Problem
-from stele.plan.paths import Paths, seed_names
-from stele.plan.protocols import Protocols
+from stele.plan.models import Problem
+from stele.plan.paths import seed_names
+from stele.plan.rows import Below
 
 ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it searches in bm25s's place
 
 
 @dataclass(frozen=True, eq=False)
 class Lexical:
-    paths: Paths
-    models: Models
-    protocols: Protocols
+    below: Below
 
     @property
     def anserini(self) -> str | None:
         """The record of the user's Anserini, None where there is none."""
-        return self.paths.dataset(ANSERINI, datasets.ALL) if ANSERINI in self.paths.settings.config.user_data else None
+        paths = self.below.paths
+        return paths.dataset(ANSERINI, datasets.ALL) if ANSERINI in paths.settings.config.user_data else None
 
     def problem(self, row: Row) -> Problem | None:
-        data = self.protocols.data
-        if not self.models.is_lexical(row.model):
+        data = self.below.data
+        if not self.below.models.is_lexical(row.model):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
-        names = self.protocols.datasets(row)
+        names = self.below.protocols.datasets(row)
         reason = data.problem([ANSERINI] if self.anserini else []) or data.problem(names)
         if reason := reason or data.mixture_problem(row.benchmark, names):
             return "unavailable", reason
@@ -39,16 +38,11 @@ class Lexical:
 
     def inputs(self, row: Row, seeds: str) -> dict[str, Any]:
         engine = {"anserini": self.anserini} if self.anserini else {}
-        return {"data": list(self.indexed(row).values()), **engine}
-
-    def indexed(self, row: Row) -> dict[str, str]:
-        """`dataset:part` -> record of what is indexed and searched for."""
-        data = self.protocols.data
-        return data.records(self.protocols.protocol(row.benchmark, row.setting)["data"], data.languages(row.benchmark))
+        return {"data": list(self.below.protocols.searched(row).values()), **engine}
 
     def recipe(self, row: Row) -> dict[str, Any]:
         """How k1 and b are chosen."""
-        own = self.protocols.setting(row.benchmark, row.setting)
+        own = self.below.protocols.setting(row.benchmark, row.setting)
         return {key: own[key] for key in ("split", "k1", "b")}
 
     def seeds(self, row: Row) -> list[str]:
@@ -56,6 +50,7 @@ class Lexical:
         return seed_names([0], [0])
 
     def downloads(self, row: Row) -> set[str]:
-        data = self.protocols.data
-        own = data.records(self.protocols.datasets(row), data.languages(row.benchmark))
-        return {*own.values()} | ({self.anserini} if self.anserini else set())
+        return self.below.protocols.records(row) | ({self.anserini} if self.anserini else set())
+
+
+KINDS = {"lexical": Lexical}

@@ -7,26 +7,26 @@ from typing import Any
 
 from stele.artifacts.row import Row
 from stele.catalogue import datasets
-from stele.plan.data import Data
 from stele.plan.models import Problem
+from stele.plan.rows import Below
 from stele.registry import module_names
 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    data: Data
+    below: Below
 
     def problem(self, row: Row) -> Problem | None:
         dataset = row.model
         if dataset not in module_names("stele.scoring.statistics"):
             return "not built", f"nothing counts {dataset} yet"
-        if datasets.dataset(dataset)["parts"] != datasets.ALL and self.data.settings.config.languages:
+        if datasets.dataset(dataset)["parts"] != datasets.ALL and self.below.paths.settings.config.languages:
             return "not in scale", f"{dataset} is counted in all its languages; this run has only some (`languages`)"
-        reason = self.data.problem([dataset])
+        reason = self.below.data.problem([dataset])
         return ("unavailable", reason) if reason else None
 
     def inputs(self, row: Row, seeds: str) -> dict[str, Any]:
-        return {"data": list(self.data.all_records(row.model).values())}
+        return {"data": list(self.below.data.all_records(row.model).values())}
 
     def seeds(self, row: Row) -> list[str]:
         """None: a count is the result, not a mean of some."""
@@ -34,4 +34,7 @@ class Statistics:
 
     def downloads(self, row: Row) -> set[str]:
         """All parts in scale: a count is of the whole."""
-        return {*self.data.all_records(row.model).values()}
+        return {*self.below.data.all_records(row.model).values()}
+
+
+KINDS = {"statistics": Statistics}
