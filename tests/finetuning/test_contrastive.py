@@ -196,14 +196,14 @@ def uneven_group(data):
 CASES = {"dpr": ("dpr", 0.0, None), "xtreme": ("xtreme", 0.0, None), "dropout": ("dpr", 0.3, 2)}
 
 
-def one_group(base, case, where=None):
+def one_group(base, case, process=None):
     """This process's part of the loss of one group, and of its gradients."""
     style, dropout, chunk = CASES[case]
     data, module = data_and_model(base, style, dropout=dropout)
     group = uneven_group(data)
     assert group.mask.sum() == 2
     torch.manual_seed(1)
-    loss = group_loss(module.train(), data, group, chunk=chunk, team=where) / (where.world if where else 1)
+    loss = group_loss(module.train(), data, group, chunk=chunk, processes=process) / (process.world if process else 1)
     loss.backward()
     return loss.detach(), gradients(module), module
 
@@ -213,16 +213,16 @@ WORKER = """
     torch.set_num_threads(1)
     sys.path[:0] = json.loads(sys.argv[1])
     import test_contrastive as t
-    from stele.training.processes import place
-    where, results = place(), {}
-    assert where.world == 2
+    from stele.training.processes import process_context
+    process, results = process_context(), {}
+    assert process.world == 2
     for case in t.CASES:
-        loss, found, module = t.one_group(t.Path(sys.argv[2]), case, where)
-        grads = {n: where.sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
-        results[case] = {"loss": where.sum(loss), "gradients": grads}
-    if where.first:
+        loss, found, module = t.one_group(t.Path(sys.argv[2]), case, process)
+        grads = {n: process.all_reduce_sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
+        results[case] = {"loss": process.all_reduce_sum(loss), "gradients": grads}
+    if process.is_main:
         torch.save(results, sys.argv[3])
-    where.wait()
+    process.barrier()
 """
 
 
@@ -244,7 +244,7 @@ def test_two_processes_give_the_loss_and_gradients_of_one(base, tmp_path):
         return subprocess.Popen(command, env=environment)
 
     running = [start(rank) for rank in range(2)]
-    assert [process.wait(timeout=240) for process in running] == [0, 0]
+    assert [process.barrier(timeout=240) for process in running] == [0, 0]
     two = torch.load(tmp_path / "two.pt", weights_only=True)
     for case in CASES:
         loss, found, _ = one_group(base, case)

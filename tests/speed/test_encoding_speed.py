@@ -18,7 +18,7 @@ from stele.finetuning.contrastive import group_loss
 from stele.finetuning.finetune import losses
 from stele.recipes.finetuning import parse_recipe
 from stele.training.loop import train
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
@@ -64,16 +64,9 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, name, checkpoint, cap
     recipe = parse_recipe({**real_sizes.jobs().training_recipe(name), **CUT}, name)
     words = real_sizes.ARCHITECTURES[checkpoint][1]["vocab_size"]
     module, data = random_towers(checkpoint, recipe), random_examples(2 * 2 * recipe.accumulation, words, 8, 16)
-    here = Place(torch.device("cpu"))
-    outcome = train(
-        module=module,
-        loss_at=losses(module, data, recipe, 0, here),
-        optimisation=recipe.optimisation(2),
-        state=tmp_path / "state",
-        seed=0,
-        label=name,
-        on=here,
-    )
+    here = ProcessContext(torch.device("cpu"))
+    options = {"state": tmp_path / "state", "seed": 0, "process": here, "label": name}
+    outcome = train(module, losses(module, data, recipe, 0, here), recipe.optimisation(2), **options)
     with capsys.disabled():
         print(f"\n{name} of {checkpoint}: {outcome['seconds'] / 2:.1f} s a step, losses {outcome['losses']}")
     assert outcome["steps"] == 2

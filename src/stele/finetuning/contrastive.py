@@ -9,7 +9,7 @@ from stele.finetuning.batches import Group
 from stele.finetuning.examples import Examples
 from stele.finetuning.model import DualEncoder
 from stele.training.contrastive_loss import in_batch_loss
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 
 def group_loss(
@@ -18,15 +18,15 @@ def group_loss(
     group: Group,
     temperature: float = 1.0,
     chunk: int | None = None,
-    team: Place | None = None,
+    processes: ProcessContext | None = None,
 ) -> Tensor:
     """Mean over the group's queries of the negative log likelihood of the positive among the group's candidates.
 
-    A `team` of processes shares the encoding; all of them return the loss of the whole group, of which each is to take
-    1 / world (training/division.py).
+    Several `processes` share the encoding; all of them return the loss of the whole group, of which each is to
+    take 1 / world (training/sharding.py).
     """
-    queries = module.vectors(data.queries, group.queries, "query", chunk, team)
-    passages = module.vectors(data.passages, group.passages, "passage", chunk, team)
+    queries = module.vectors(data.queries, group.queries, "query", chunk, processes)
+    passages = module.vectors(data.passages, group.passages, "passage", chunk, processes)
     if module.scale is not None:
         queries = queries * module.scale
     return loss_of_vectors(queries, passages, group, temperature)

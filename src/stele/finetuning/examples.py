@@ -18,7 +18,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.progress import track
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 log = logging.getLogger(__name__)
 
@@ -185,9 +185,9 @@ def load_examples(folder: Path) -> Examples:
     return Examples(tokens("queries"), tokens("passages"), counts=counts, **arrays)
 
 
-def examples_in(folder: Path, read: Callable[[], Examples], where: Place) -> Examples:
+def examples_in(folder: Path, read: Callable[[], Examples], process: ProcessContext) -> Examples:
     """The training set kept in `folder`; the first process reads it when it is not there yet, the others wait."""
-    if where.first and not (folder / COUNTS).exists():  # a network's file system may have kept an emptied folder
+    if process.is_main and not (folder / COUNTS).exists():  # a network's file system may have kept an emptied folder
         save_examples(folder, read())
-    where.wait()
+    process.barrier()
     return load_examples(folder)

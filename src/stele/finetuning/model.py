@@ -19,7 +19,7 @@ from stele.encoders.tokens import Tokens, collate, length_buckets
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, Kind, read_spec
 from stele.recipes.finetuning import FinetuningRecipe
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
 
@@ -43,13 +43,18 @@ class DualEncoder(nn.Module):
         return next(self.parameters()).device
 
     def vectors(
-        self, tokens: Tokens, rows: np.ndarray, kind: Kind, chunk: int | None = None, team: Place | None = None
+        self,
+        tokens: Tokens,
+        rows: np.ndarray,
+        kind: Kind,
+        chunk: int | None = None,
+        processes: ProcessContext | None = None,
     ) -> Tensor:
         """Vectors [len(rows), d] of texts, in their order.
 
         Texts are encoded in batches of similar length, which changes neither the vectors nor who shares negatives.
         With `chunk`, so many at a time, and they are encoded again in the backward pass: memory is that of one chunk.
-        With a `team`, each of its processes encodes some batches, and all get all vectors (division.in_pieces).
+        Of several `processes` each encodes some batches, and all get all vectors (sharding.in_pieces).
         """
         model, lengths = self.tower(kind), tokens.lengths_of(rows)
         if not len(rows):
@@ -64,7 +69,7 @@ class DualEncoder(nn.Module):
             inputs = {k: v.to(self.device) for k, v in collate(tokens, rows[batch], self.pad_id).items()}
             return embed(model, inputs, self.spec)
 
-        return in_pieces(encode, batches, chunk is not None, team)
+        return in_pieces(encode, batches, chunk is not None, processes)
 
 
 def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualEncoder, Any, dict[str, Any]]:

@@ -21,7 +21,8 @@ from stele.finetuning.examples import Examples
 from stele.finetuning.model import DualEncoder
 from stele.recipes.encoding import Kind
 from stele.recipes.finetuning import FinetuningRecipe
-from stele.training.processes import Place
+from stele.training.callbacks import Evaluation
+from stele.training.processes import ProcessContext
 
 log = logging.getLogger(__name__)
 
@@ -31,16 +32,16 @@ BLOCK = 1_024  # queries scored against the pool at a time
 class Vectors:
     """Vectors of the texts that a measure needs; of several processes, each encodes its share."""
 
-    def __init__(self, module: DualEncoder, data: Examples, precision: str, where: Place) -> None:
-        self.module, self.data, self.precision, self.where = module, data, precision, where
+    def __init__(self, module: DualEncoder, data: Examples, precision: str, process: ProcessContext) -> None:
+        self.module, self.data, self.precision, self.process = module, data, precision, process
 
     def of(self, kind: Kind, rows: np.ndarray) -> Tensor:
         """Vectors [len(rows), d] on every process; one that is not finite is an error: its rank would be the best."""
         tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
-        team = self.where if self.where.world > 1 and len(rows) >= self.where.world else None
+        processes = self.process if self.process.world > 1 and len(rows) >= self.process.world else None
         half = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(self.precision)
         with torch.no_grad(), torch.autocast(self.module.device.type, half) if half else nullcontext():
-            vectors = self.module.vectors(tokens, rows, kind, team=team)
+            vectors = self.module.vectors(tokens, rows, kind, processes=processes)
         if not vectors.isfinite().all():
             raise SteleError(
                 f"training diverged: the vector of a dev {kind} is not finite; lower the learning rate, clip gradients "
@@ -82,7 +83,7 @@ def average_rank(vectors: Vectors, data: Examples, negatives: int) -> float:
     return total / len(data)
 
 
-class Selection:
+class Selection(Evaluation):
     """Measures a dev set and keeps the best weights so far in `folder`.
 
     Before the recipe's rank epoch the NLL decides, from it on the average rank, which then starts afresh (DPR
@@ -90,34 +91,39 @@ class Selection:
     """
 
     def __init__(
-        self, folder: Path, module: DualEncoder, data: Examples, recipe: FinetuningRecipe, an_epoch: int, where: Place
+        self,
+        folder: Path,
+        module: DualEncoder,
+        data: Examples,
+        recipe: FinetuningRecipe,
+        an_epoch: int,
+        process: ProcessContext,
     ) -> None:
+        super().__init__(recipe.evaluate_every or an_epoch)
         self.folder, self.module, self.data, self.recipe = folder, module, data, recipe
-        self.an_epoch, self.where = an_epoch, where
+        self.an_epoch, self.process = an_epoch, process
         self.groups = dev_groups(data, recipe.dev_batch, min(1, recipe.hard_negatives))
         self.without_second_candidate = len(data) - sum(len(group.queries) for group in self.groups)
-        self.every = recipe.evaluate_every or an_epoch
-        self.step = 0  # optimiser steps done; set by the source of batches
         if not self.groups:
             raise SteleError(
                 f"the dev set has {len(data)} usable examples, none with a candidate besides its own positive; "
                 f"an NLL needs at least 2 with different positives among {recipe.dev_batch} (dev_batch)"
             )
 
-    def measure(self) -> dict[str, float]:
-        """The figures after `self.step` steps; keeps the weights if they are the best so far."""
-        vectors = Vectors(self.module, self.data, self.recipe.precision, self.where)
+    def measure(self, step: int) -> dict[str, float]:
+        """The figures after `step` steps; keeps the weights if they are the best so far."""
+        vectors = Vectors(self.module, self.data, self.recipe.precision, self.process)
         from_epoch = self.recipe.rank_from_epoch
-        by_rank = from_epoch is not None and (self.step - 1) // self.an_epoch >= from_epoch
+        by_rank = from_epoch is not None and (step - 1) // self.an_epoch >= from_epoch
         if by_rank:
             figures = {"dev_average_rank": average_rank(vectors, self.data, self.recipe.dev_negatives)}
         else:
             figures = {"dev_nll": dev_nll(vectors, self.groups, self.recipe)}
         name, value = next(iter(figures.items()))
-        if self.where.first:
-            log.info("step %d: %s %.4f", self.step, name, value)
+        if self.process.is_main:
+            log.info("step %d: %s %.4f", step, name, value)
             if self.recipe.selection != "last":
-                self._keep_if_best(int(by_rank), name, value)
+                self._keep_if_best(int(by_rank), name, value, step)
         return figures
 
     def best(self) -> dict[str, float | int | str] | None:
@@ -132,7 +138,7 @@ class Selection:
         if self.best() is not None:
             self.module.load_state_dict(load_file(self.folder / "weights.safetensors"))
 
-    def _keep_if_best(self, phase: int, name: str, value: float) -> None:
+    def _keep_if_best(self, phase: int, name: str, value: float, step: int) -> None:
         from safetensors.torch import save_file
 
         before = self.best()
@@ -141,4 +147,4 @@ class Selection:
         with atomic_directory(self.folder) as made:
             weights = {key: tensor.detach().cpu().contiguous() for key, tensor in self.module.state_dict().items()}
             save_file(weights, made / "weights.safetensors")
-            atomic_write_json(made / "best.json", {"phase": phase, "figure": name, "value": value, "step": self.step})
+            atomic_write_json(made / "best.json", {"phase": phase, "figure": name, "value": value, "step": step})

@@ -39,7 +39,7 @@ from stele.progress import bar, track
 from stele.registry import load_named
 from stele.retrieval.dense.collection import Pool
 from stele.retrieval.dense.positives import Answers, Questions
-from stele.retrieval.dense.processes import Team
+from stele.retrieval.dense.processes import ProcessGroup
 
 logger = logging.getLogger(__name__)
 
@@ -62,9 +62,9 @@ def run(args: argparse.Namespace) -> None:
     job = Job(args)
     pools = job.questions()
     for pool, questions in pools.items():
-        if not job.team.told(job.done(pool).exists()):
+        if not job.processes.broadcast(job.done(pool).exists()):
             job.mine(pool, questions)
-    if job.team.first:
+    if job.processes.is_main:
         finish(job, pools, clock)
 
 
@@ -84,7 +84,7 @@ def finish(job: Job, pools: Iterable[str], clock: records.Clock) -> None:
             depth=args.depth,
             pools=facts,
             encoding=job.encoder.spec.model_dump(),
-            processes=job.team.world,
+            processes=job.processes.world,
             outputs=folder_facts(folder),
         )
     drop(job.state)
@@ -95,7 +95,7 @@ class Job:
 
     def __init__(self, args: argparse.Namespace) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.processes import place
+        from stele.training.processes import process_context
 
         for name in ("depth", "threads"):
             if (value := getattr(args, name)) is not None and value < 1:
@@ -106,16 +106,16 @@ class Job:
 
             torch.set_num_threads(args.threads)
             faiss.omp_set_num_threads(args.threads)
-        self.args, self.team = args, Team(place())
+        self.args, self.processes = args, ProcessGroup(process_context())
         self.module, self.depth = load_named("stele.benchmarks", args.training_set, kind="training set"), args.depth
         if not (hasattr(self.module, "training") and hasattr(self.module, "passages")):
             raise SteleError(f"--training-set {args.training_set}: it has no training questions, or no collection")
         data = data_records(args.data)
         self.inputs, self.data = {"encoder": args.encoder, **data}, data_folders(data)
-        self.encoder = load_encoder(args.encoder.parent, None, str(self.team.device))
+        self.encoder = load_encoder(args.encoder.parent, None, str(self.processes.device))
         recipe = {"training_set": args.training_set, "depth": args.depth}
         made_of = {"recipe": recipe, "inputs": self.inputs, "seed": 0, "code": args.code}
-        self.state = own_folder(args.state, **made_of, first=self.team.first)
+        self.state = own_folder(args.state, **made_of, first=self.processes.is_main)
 
     def questions(self) -> dict[str, Questions]:
         """The questions of the training set by pool."""
@@ -139,11 +139,11 @@ class Job:
 
     def mine(self, name: str, questions: Questions) -> None:
         """Mines one pool into the state folder; the first process writes."""
-        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.team)
+        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.processes)
         pool = Pool(*given, key="")
         excluded = self.encode(pool, questions)
         found = self.search(pool, list(questions.rows), excluded)
-        if self.team.first:
+        if self.processes.is_main:
             facts = {"questions": len(questions.rows), "passages": pool.size, **self.write(name, questions, found)}
             facts["excluded"] = sum(map(len, excluded))
             atomic_write_json(self.done(name), facts)
@@ -175,11 +175,11 @@ class Job:
         )
         with bar(len(questions), f"search pool {pool.name}", "questions") as shown:
             for number, rows in enumerate(slices):
-                if not self.team.told(saved[number].exists()):
+                if not self.processes.broadcast(saved[number].exists()):
                     best = pool.search(
                         pool.query_vectors([questions[row] for row in rows]), max(wanted[row] for row in rows)
                     )
-                    if self.team.first:
+                    if self.processes.is_main:
                         save_found(saved[number], rows, best.ids, excluded, self.depth)
                 shown.update(len(rows))
         return saved

@@ -31,7 +31,7 @@ from stele.progress import bar
 from stele.registry import load_named
 from stele.retrieval.dense.collection import Pool
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
-from stele.retrieval.dense.processes import Team
+from stele.retrieval.dense.processes import ProcessGroup
 from stele.retrieval.dense.vector_files import is_tidy
 
 logger = logging.getLogger(__name__)
@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> None:
     job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
     for pools in job.pools_together():
         missing = {pool: job.waiting(pool) for pool in pools if job.waiting(pool) or not job.index_kept(pool)}
-        job.run_pools(job.team.told(missing))
-    if job.team.first:
+        job.run_pools(job.processes.broadcast(missing))
+    if job.processes.is_main:
         finish(job, args, clock)
 
 
@@ -84,7 +84,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         searches={search.name: job.facts(search) for search in job.searches},
         encoding=job.encoder.spec.model_dump(),
         similarity="cosine" if job.normalize else "inner product",
-        processes=job.team.world,
+        processes=job.processes.world,
         outputs={f"runs/{job.saved(search).name}": runs[search.name] for search in job.searches},
         content=facts_digest(runs),
     )
@@ -96,7 +96,7 @@ class Job:
 
     def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.processes import place
+        from stele.training.processes import process_context
 
         for name in ("depth", "limit", "threads"):
             if (value := getattr(args, name)) is not None and value < 1:
@@ -107,7 +107,7 @@ class Job:
 
             torch.set_num_threads(args.threads)
             faiss.omp_set_num_threads(args.threads)
-        self.team = Team(place())
+        self.processes = ProcessGroup(process_context())
         records_of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(records_of_data)
         self.inputs = {"encoder": args.encoder, **records_of_data}
@@ -120,7 +120,7 @@ class Job:
         # a quick try by hand leaves the state of the real job alone
         self.state: Path = args.state / "limited" if args.limit else args.state
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
-        self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.team.device))
+        self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.processes.device))
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
         spec = self.encoder.spec.model_dump()
         self.key = digest([args.benchmark, made_of, spec, args.limit, args.depth, args.code])
@@ -185,7 +185,7 @@ class Job:
 
     def encoded(self, name: str) -> Pool:
         """A pool with its vectors."""
-        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.team)
+        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.processes)
         pool = Pool(*given, key=self.key, normalize=self.normalize, kept=self.kept(name))
         pool.encode(self.expected(name))
         return pool
@@ -198,7 +198,7 @@ class Job:
             raise SteleError(f"search {search.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         with bar(pool.rows, f"search {search.name}, {len(queries)} queries", "passages") as shown:
             best = pool.search(vectors, self.args.depth, shown.update)
-        if not self.team.first:
+        if not self.processes.is_main:
             return
         write_run(self.saved(search), zip((query.id for query in queries), best.hits(), strict=True), tag="stele")
         facts = {"language": search.language, "pool": search.pool, "queries": len(queries), "passages": pool.size}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -14,9 +14,10 @@ from stele.recipes.pretraining import OBJECTIVES, PretrainingRecipe
 from stele.registry import load_named
 from stele.training.flops import Shape
 from stele.training.heads import ObjectiveHeads
+from stele.training.loop import MicroBatches
 from stele.training.masking import Vocabulary
 from stele.training.mixing import MixedSampler
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.sampling import Sampler, derive, generator, kind_of
 from stele.training.sharding import divide
 from stele.training.store import Flat, Store, joined
@@ -88,14 +89,14 @@ class Pretraining(nn.Module):
                 built[name].begin(model)
         return cls(model, built)
 
-    def forward(self, task: str, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
-        """The mean loss of one group, which a team of processes may share."""
-        return self.heads[task](self.model, batch, team)
+    def forward(self, task: str, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+        """The mean loss of one group, which several processes may share."""
+        return self.heads[task](self.model, batch, processes)
 
-    def after_step(self, where: Place) -> None:
+    def after_step(self, process: ProcessContext) -> None:
         """What the tasks do between two steps."""
         for heads in self.heads.values():
-            heads.after_step(self.model, where)
+            heads.after_step(self.model, process)
 
 
 def mlm_beside(recipe: PretrainingRecipe) -> bool:
@@ -138,17 +139,16 @@ def scheduled(j: int, recipe: PretrainingRecipe) -> tuple[str, int]:
 
 
 def losses(
-    tasks: Mapping[str, Task], module: Pretraining, recipe: PretrainingRecipe, place: Place, shape: Shape
-) -> Callable[[int], Iterator[dict[str, Any]]]:
-    """`loss_at` for the training loop: the groups of a step that are this process's, or its shares of all.
+    tasks: Mapping[str, Task], module: Pretraining, recipe: PretrainingRecipe, process: ProcessContext, shape: Shape
+) -> MicroBatches:
+    """The groups of a step that are this process's, or its shares of all.
 
     Each group counts as its mean loss, so the step's loss is their mean: the sum of equation 3 of MSM with the two
     terms in the ratio of their batches, as the released code has it (criterions/masked_lm_msm.py scales a contrastive
     batch to weigh as much as an MLM batch). KEPT's sum over its tasks is that mean but for the factor 1 / groups, which
     Adam's steps do not depend on. Groups, their vectors and duplicates, and the operations of all are counted.
     """
-
-    part = divide(recipe.groups, place)
+    part = divide(recipe.groups, process)
 
     def loss_at(step: int) -> Iterator[dict[str, Any]]:
         for i in part.numbers:
@@ -157,10 +157,10 @@ def losses(
             made = task.batch(n)
             counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}
             counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, recipe, shape))}
-            loss = module(task.name, to_device(made, place.device), part.team)
+            loss = module(task.name, to_device(made, process.device), part.processes)
             yield {task.name: (loss, part.weight)} | (counts if part.counted else {})
 
-    return loss_at
+    return MicroBatches(loss_at, part.numbers)
 
 
 def to_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:

@@ -11,6 +11,6 @@ stores they read):
                                  and `duplicates` are counted over the run; language None: the group mixes them
     flops(batch, recipe, shape)  operations of one group, forward and backward
     Heads(recipe, config)        what a task adds to the model (heads.ObjectiveHeads): begin(model) once, then
-                                 Heads()(model, batch, team) -> mean loss of the group, which a team of processes may
-                                 share (division.py), and after_step(model, where)
+                                 Heads()(model, batch, processes) -> mean loss of the group, which several processes
+                                 may share (sharding.py), and after_step(model, process)
 """

@@ -23,7 +23,7 @@ from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -74,9 +74,9 @@ class Heads(ObjectiveHeads):
         self.recipe = recipe
         self.projector = Projector(recipe.projector, config.hidden_size, config.initializer_range)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         """The neighbour asks, the sentence is to be found."""
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], self.recipe.encode_chunk, team)
+        vectors = first_states(model.base_model, batch["ids"], batch["mask"], self.recipe.encode_chunk, processes)
         keys, queries = self.projector(vectors[0::2], vectors[1::2])
         positives = torch.arange(len(keys), device=keys.device)
         mask = duplicate_mask(batch["names"], positives) if self.recipe.mask_duplicates else None

@@ -23,7 +23,7 @@ from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads, initialise
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -76,10 +76,12 @@ class Heads(ObjectiveHeads):
         )
         initialise(self, config.initializer_range)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries, blocks = (
-            self.projection(first_states(model.base_model, batch[f"{name}_ids"], batch[f"{name}_mask"], chunk, team))
+            self.projection(
+                first_states(model.base_model, batch[f"{name}_ids"], batch[f"{name}_mask"], chunk, processes)
+            )
             for name in ("query", "block")
         )
         positives = torch.arange(len(queries), device=queries.device)

@@ -21,7 +21,7 @@ from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary, fingerprints
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
 
@@ -64,10 +64,10 @@ class Heads(ObjectiveHeads):
         super().__init__()
         self.recipe = recipe
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries, passages = (
-            mean_states(model.base_model, batch[f"{side}_ids"], batch[f"{side}_mask"], chunk, team)
+            mean_states(model.base_model, batch[f"{side}_ids"], batch[f"{side}_mask"], chunk, processes)
             for side in ("query", "passage")
         )
         positives = torch.arange(len(queries), device=queries.device)

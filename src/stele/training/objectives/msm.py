@@ -22,7 +22,7 @@ from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hidden_states import first_states
 from stele.training.hierarchical_loss import hierarchical_loss
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -98,10 +98,10 @@ class Heads(ObjectiveHeads):
             for _ in range(copies[recipe.heads])
         )
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         """The group's mean hierarchical contrastive loss."""
         recipe = self.recipe
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, team)
+        vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)
         which = -1 if batch["english"] else 0  # the last one is English's own where there are two
         predictions = self.encoders[which](vectors, batch["counts"])
         keys, queries = self.projectors[which](vectors, predictions)
