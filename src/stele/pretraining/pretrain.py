@@ -47,18 +47,18 @@ def run(args: argparse.Namespace) -> None:
     from stele.recipes.pretraining import parse_recipe
     from stele.training import flops, loop, tasks
     from stele.training.callbacks import AfterStep, Curve, Snapshots
-    from stele.training.masking import vocabulary
+    from stele.training.masking import read_vocabulary
     from stele.training.processes import process_context
 
     values = parse_object(args.recipe, "--recipe")
     recipe, given = parse_recipe(values), parse_pairs(args.pairs)
     base, inputs, process = args.base.parent, {"base": args.base, **given}, process_context()
     model, tokenizer = load_base(base, recipe.dropout, args.seed)
-    words, shape = vocabulary(tokenizer, model.config.vocab_size), flops.Shape.of(model.config)
-    stores = open_stores(given, tasks.stores_read(recipe), recipe.languages, tokenizer, words.size)
+    vocabulary, shape = read_vocabulary(tokenizer, model.config.vocab_size), flops.Shape.of(model.config)
+    stores = open_stores(given, tasks.stores_read(recipe), recipe.languages, tokenizer, vocabulary.size)
 
     def tasks_of(some: Any) -> dict[str, Any]:
-        return tasks.new_tasks(some, stores, words, args.seed)
+        return tasks.new_tasks(some, stores, vocabulary, args.seed)
 
     recipe, wanted = flops.with_steps(recipe, tasks_of, shape)
     made = tasks_of(recipe)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
     outcome = loop.train(module, batches, optimisation, **options)
     if process.is_main:
         facts = {**describe(recipe, made, outcome["counts"], wanted), "model": args.model}
-        losses, chance = outcome["losses"], chances(made, recipe, outcome["counts"], words.size)
+        losses, chance = outcome["losses"], chances(made, recipe, outcome["counts"], vocabulary.size)
         facts |= {"losses": losses, "chance": chance, "processes": process.world}
         for name in sorted(losses.keys() & chance.keys()):
             log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])

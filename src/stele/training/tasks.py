@@ -18,7 +18,7 @@ from stele.training.loop import MicroBatches
 from stele.training.masking import Vocabulary
 from stele.training.mixing import MixedSampler
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Sampler, derive, generator, kind_of
+from stele.training.sampling import Sampler, Sampling, derive, generator, kind_of
 from stele.training.sharding import divide
 from stele.training.store import Flat, Store, joined
 
@@ -32,7 +32,9 @@ class Objective(Protocol):
 
     def examples(self, recipe: Any) -> int: ...
 
-    def batch(self, flat: Flat, words: Vocabulary, recipe: Any, language: str | None, rng: Any) -> dict[str, Any]: ...
+    def batch(
+        self, flat: Flat, vocabulary: Vocabulary, recipe: Any, language: str | None, rng: Any
+    ) -> dict[str, Any]: ...
 
     def flops(self, batch: Mapping[str, Any], recipe: Any, shape: Shape) -> float: ...
 
@@ -46,20 +48,21 @@ class Task:
         objective: Objective | ModuleType,
         recipe: PretrainingRecipe,
         stores: Mapping[str, Store],
-        words: Vocabulary,
+        vocabulary: Vocabulary,
         seed: int,
     ) -> None:
         self.name, self.objective, self.recipe = name, objective, recipe
-        self.stores, self.words, self.seed = stores, words, seed
-        self.sampler = SAMPLERS[recipe.mixing](
-            {part: len(store) for part, store in stores.items()},
-            objective.examples(recipe),
-            recipe.steps * recipe.groups,
-            recipe.sampling_alpha,
-            seed,
-            self.name,
-            {part: store.in_all for part, store in stores.items()},
+        self.stores, self.vocabulary, self.seed = stores, vocabulary, seed
+        sampling = Sampling(
+            sizes={part: len(store) for part, store in stores.items()},
+            group=objective.examples(recipe),
+            groups=recipe.steps * recipe.groups,
+            alpha=recipe.sampling_alpha,
+            seed=seed,
+            name=name,
+            in_all={part: store.in_all for part, store in stores.items()},
         )
+        self.sampler = SAMPLERS[recipe.mixing](sampling)
 
     def batch(self, n: int) -> dict[str, Any]:
         """The arrays of the n-th group: a function of (seed, n)."""
@@ -68,7 +71,7 @@ class Task:
         flat = joined([self.stores[part].take(np.sort(indices)) for part, indices in drawn])
         language = drawn[0][0] if self.recipe.mixing == "one_language" else None
         rng = generator(self.seed, self.name, "noise", n)
-        return self.objective.batch(flat, self.words, self.recipe, language, rng)
+        return self.objective.batch(flat, self.vocabulary, self.recipe, language, rng)
 
 
 class Pretraining(nn.Module):
@@ -118,11 +121,11 @@ def stores_read(recipe: PretrainingRecipe) -> set[str]:
 
 
 def new_tasks(
-    recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], words: Vocabulary, seed: int
+    recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], vocabulary: Vocabulary, seed: int
 ) -> dict[str, Task]:
     """The tasks of a recipe by their names."""
     return {
-        name: Task(name, objective, recipe, stores[recipe.store_of(name)], words, seed)
+        name: Task(name, objective, recipe, stores[recipe.store_of(name)], vocabulary, seed)
         for name, objective in objectives(recipe).items()
     }
 

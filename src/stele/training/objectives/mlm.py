@@ -38,13 +38,13 @@ def flops(batch: Mapping[str, Any], recipe: PretrainingRecipe, shape: count.Shap
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: PretrainingRecipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: PretrainingRecipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
     """ids int64 [n, t] with tokens hidden, mask bool [n, t] or None, places int64 [m] (flat), targets int64 [m]"""
     if (flat.counts != 1).any():
         raise SteleError("MLM: want examples of one stretch of text; these pairs were mined by another method")
-    ids, lengths = pad(flat.tokens, flat.lengths, words, recipe.mlm_length)
-    hidden, places, targets = mask_tokens(ids, words, rng, recipe.mask_probability)
+    ids, lengths = pad(flat.tokens, flat.lengths, vocabulary, recipe.mlm_length)
+    hidden, places, targets = mask_tokens(ids, vocabulary, rng, recipe.mask_probability)
     return {"ids": hidden, "mask": attention(lengths, ids.shape[1]), "places": places, "targets": targets}
 
 

@@ -27,6 +27,7 @@ from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
+from stele.training.objectives._contrastive import examples, vectors
 from stele.training.processes import ProcessContext
 from stele.training.sharding import divide
 from stele.training.store import Flat
@@ -34,17 +35,11 @@ from stele.training.text_pairs import pair_batch
 
 POOLING = "mean"
 
-
-def examples(recipe: Recipe) -> int:
-    return recipe.pairs
+__all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
 def negatives(recipe: Recipe, vectors: float) -> int:
     return recipe.queue
-
-
-def vectors(recipe: Recipe) -> int:
-    return recipe.pairs
 
 
 def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
@@ -55,10 +50,10 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
     """query_ids int64 [n, t], passage_ids int64 [n, u] (whose vectors are the keys), their masks; vectors (n)"""
-    made = pair_batch(flat, words, recipe.length, recipe.crop_ratio, rng)
+    made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
     return {**made, "vectors": len(made["query_ids"])}
 
 
