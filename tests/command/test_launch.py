@@ -61,7 +61,7 @@ def start(tree, tmp_path):
     yield run
     for process in started:
         process.kill()
-        process.barrier()
+        process.wait()
 
 
 def ranks(folder, number=2, seconds=60):
@@ -153,7 +153,7 @@ def test_real_gpus_are_counted_by_torch(monkeypatch, given, left):
 def test_two_jobs_at_once_each_with_its_own_two_processes(start, tmp_path):
     folders = [tmp_path / "one", tmp_path / "two"]
     processes = [start("--sleep", "2", folder=folder, STELE_WORKER="/nowhere") for folder in folders]
-    assert [process.barrier(60) for process in processes] == [0, 0]
+    assert [process.wait(60) for process in processes] == [0, 0]
     for folder, process in zip(folders, processes, strict=True):
         found = ranks(folder)
         assert [each["RANK"] for each in found] == ["0", "1"] and {each["WORLD_SIZE"] for each in found} == {"2"}
@@ -185,7 +185,7 @@ def test_kill_9_leaves_nobody(start, tmp_path, victim):
         os.kill({"rank": pids[1], "launcher": process.pid, "driver": driver.pid}[victim], signal.SIGKILL)
         if victim == "driver":
             driver.wait()
-        assert process.barrier(20) == {"rank": 1, "launcher": -signal.SIGKILL, "driver": 137}[victim]
+        assert process.wait(20) == {"rank": 1, "launcher": -signal.SIGKILL, "driver": 137}[victim]
         gone(pids)
     finally:
         driver.kill()

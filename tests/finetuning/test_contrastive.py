@@ -244,7 +244,7 @@ def test_two_processes_give_the_loss_and_gradients_of_one(base, tmp_path):
         return subprocess.Popen(command, env=environment)
 
     running = [start(rank) for rank in range(2)]
-    assert [process.barrier(timeout=240) for process in running] == [0, 0]
+    assert [process.wait(timeout=240) for process in running] == [0, 0]
     two = torch.load(tmp_path / "two.pt", weights_only=True)
     for case in CASES:
         loss, found, _ = one_group(base, case)
