@@ -16,10 +16,10 @@ from tiny_runs import RECIPE, XTREME, example
 
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
-from stele.finetuning.batches import Group, make_group, positive_mask
-from stele.finetuning.contrastive import group_loss, loss_of_vectors
-from stele.finetuning.examples import read_examples
-from stele.finetuning.model import load_model
+from stele.finetuning.data.batches import Group, make_group, positive_mask
+from stele.finetuning.data.examples import read_examples
+from stele.finetuning.dual_encoder.contrastive import group_loss, loss_of_vectors
+from stele.finetuning.dual_encoder.model import load_model
 from stele.recipes.finetuning import parse_recipe
 
 

@@ -7,9 +7,9 @@ from test_groups import examples
 from tiny_runs import RECIPE
 
 from stele.errors import SteleError
-from stele.finetuning.batches import dev_groups
-from stele.finetuning.contrastive import loss_of_vectors
-from stele.finetuning.selection import Selection, Vectors, average_rank, dev_nll
+from stele.finetuning.data.batches import dev_groups
+from stele.finetuning.dual_encoder.contrastive import loss_of_vectors
+from stele.finetuning.dual_encoder.selection import Selection, Vectors, average_rank, dev_nll
 from stele.recipes.finetuning import parse_recipe
 from stele.training.processes import ProcessContext
 
@@ -72,8 +72,12 @@ def selection(folder, rule, monkeypatch, figures, an_epoch=1):
     module = torch.nn.Linear(1, 1)
     recipe = parse_recipe({**RECIPE, "dev_set": "jsonl", "selection": rule})
     chosen = Selection(folder, module, examples([[0], [1]], [[], []]), recipe, an_epoch, HERE)
-    monkeypatch.setattr("stele.finetuning.selection.dev_nll", lambda *_: figures["nll"][int(module.weight)])
-    monkeypatch.setattr("stele.finetuning.selection.average_rank", lambda *_: figures["rank"][int(module.weight)])
+    monkeypatch.setattr(
+        "stele.finetuning.dual_encoder.selection.dev_nll", lambda *_: figures["nll"][int(module.weight)]
+    )
+    monkeypatch.setattr(
+        "stele.finetuning.dual_encoder.selection.average_rank", lambda *_: figures["rank"][int(module.weight)]
+    )
 
     def after(step):
         torch.nn.init.constant_(module.weight, step)
@@ -108,7 +112,7 @@ def test_last_keeps_nothing(tmp_path, monkeypatch):
     module = torch.nn.Linear(1, 1)
     recipe = parse_recipe({**RECIPE, "dev_set": "jsonl", "selection": "last", "evaluate_every": 3})
     chosen = Selection(tmp_path / "b", module, examples([[0], [1]], [[], []]), recipe, 10, HERE)
-    monkeypatch.setattr("stele.finetuning.selection.dev_nll", lambda *_: 1.0)
+    monkeypatch.setattr("stele.finetuning.dual_encoder.selection.dev_nll", lambda *_: 1.0)
     assert chosen.every == 3
     assert chosen.measure(3) == {"dev_nll": 1.0}
     assert chosen.best() is None

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from stele import catalogue
-from stele.finetuning.batches import training_group
-from stele.finetuning.contrastive import group_loss
+from stele.finetuning.data.batches import training_group
+from stele.finetuning.dual_encoder.contrastive import group_loss
 from stele.finetuning.finetune import losses
 from stele.recipes.finetuning import parse_recipe
 from stele.training.loop import train

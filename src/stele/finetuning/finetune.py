@@ -51,9 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    from stele.finetuning.examples import examples_in
-    from stele.finetuning.model import load_model
-    from stele.finetuning.selection import Selection
+    from stele.finetuning.data.examples import examples_in
+    from stele.finetuning.dual_encoder.model import load_model
+    from stele.finetuning.dual_encoder.selection import Selection
     from stele.recipes.finetuning import parse_recipe
     from stele.training import loop
     from stele.training.callbacks import Curve
@@ -105,8 +105,8 @@ def run(args: argparse.Namespace) -> None:
 
 def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
     """The training loop's MicroBatches: the groups of a step that are this process's, or its shares of all."""
-    from stele.finetuning.batches import training_group
-    from stele.finetuning.contrastive import group_loss
+    from stele.finetuning.data.batches import training_group
+    from stele.finetuning.dual_encoder.contrastive import group_loss
     from stele.training.loop import MicroBatches
     from stele.training.sharding import divide
 
@@ -175,7 +175,7 @@ def _readers(
     from dataclasses import replace
 
     from stele.benchmarks.mined_negatives import MinedNegatives, replaced
-    from stele.finetuning.examples import read_examples
+    from stele.finetuning.data.examples import read_examples
 
     def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
         def read():

@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    from stele.pretraining.base import load_base
-    from stele.pretraining.stores import open_stores, parse_pairs
+    from stele.pretraining.inputs.base import load_base
+    from stele.pretraining.inputs.stores import open_stores, parse_pairs
     from stele.recipes.pretraining import parse_recipe
     from stele.training import flops, loop, tasks
     from stele.training.callbacks import AfterStep, Curve, Snapshots
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
 
 def snapshot(model: Any, base: Path, folder: Path):
     """Keeps the encoder as it is when called; a second time for the same step writes the same again."""
-    from stele.pretraining.base import save_sentence_encoder
+    from stele.pretraining.inputs.base import save_sentence_encoder
 
     def keep() -> None:
         with atomic_directory(folder) as made:
@@ -177,7 +177,7 @@ def publish(
     facts: Mapping[str, Any],
 ) -> None:
     """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
-    from stele.pretraining.base import save_sentence_encoder
+    from stele.pretraining.inputs.base import save_sentence_encoder
 
     with atomic_directory(output.parent) as folder:
         save_sentence_encoder(folder, model, base)

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> None:
     from stele.training.callbacks import AfterStep
     from stele.training.processes import process_context
     from stele.training.sampling import derive
-    from stele.world.manifest import NAME, read_manifest
+    from stele.world.content.manifest import NAME, read_manifest
     from stele.world.standins import _publish
     from stele.world.standins._recipe import Given, parse
 
