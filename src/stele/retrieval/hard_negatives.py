@@ -28,7 +28,7 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.mined_negatives import PASSAGES, QUESTIONS
 from stele.benchmarks.types import Passage
 from stele.command import arguments
@@ -37,6 +37,7 @@ from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json,
 from stele.files.paths import relative
 from stele.progress import bar, track
 from stele.registry import load_named
+from stele.retrieval import search_job
 from stele.retrieval.dense.collection import Pool
 from stele.retrieval.dense.positives import Answers, Questions
 from stele.retrieval.dense.processes import ProcessGroup
@@ -97,15 +98,8 @@ class Job:
         from stele.encoders.load import load_encoder
         from stele.training.processes import process_context
 
-        for name in ("depth", "threads"):
-            if (value := getattr(args, name)) is not None and value < 1:
-                raise SteleError(f"--{name} must be at least 1, found {value}")
-        if args.threads:
-            import faiss
-            import torch
-
-            torch.set_num_threads(args.threads)
-            faiss.omp_set_num_threads(args.threads)
+        search_job.check_counts(args, "depth", "threads")
+        search_job.set_threads(args.threads)
         self.args, self.processes = args, ProcessGroup(process_context())
         self.module, self.depth = load_named("stele.benchmarks", args.training_set, kind="training set"), args.depth
         if not (hasattr(self.module, "training") and hasattr(self.module, "passages")):
@@ -152,7 +146,7 @@ class Job:
     def encode(self, pool: Pool, questions: Questions) -> list[set[bytes]]:
         """Encodes a pool; returns for each question the passages that are no negatives of it."""
         answers = Answers(questions)
-        pool.encode(self._expected(pool.name), answers.watch)
+        pool.encode(search_job.expected_passages(self.inputs, pool.name, "passages"), answers.watch)
         if not answers.whole:  # the vectors were there already
             for _ in answers.watch(self.passages(pool.name)):
                 pass
@@ -189,6 +183,7 @@ class Job:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        expected = search_job.expected_passages(self.inputs, pool, "passages")
         sizes, names = in_order(saved)
         used, place = np.unique(names, return_inverse=True)
         line = np.full(len(used), -1, np.int32)  # of the file of passages, for each id that is used
@@ -196,7 +191,7 @@ class Job:
         with atomic_file(self.state / PASSAGES.format(pool=pool), "wb") as handle:
             columns, written = pa.schema({"id": text, "title": text, "text": text}), 0
             with pq.ParquetWriter(handle, columns, compression="zstd", use_dictionary=["title"]) as writer:
-                for block in _batches(track(self.passages(pool), self._expected(pool), f"texts of {pool}", "passages")):
+                for block in _batches(track(self.passages(pool), expected, f"texts of {pool}", "passages")):
                     ids = np.array([passage.id.encode() for passage in block])
                     at = np.minimum(np.searchsorted(used, ids), max(len(used) - 1, 0))
                     chosen = np.flatnonzero(used[at] == ids) if len(used) else []
@@ -211,11 +206,6 @@ class Job:
             pq.write_table(table, handle, compression="zstd")
         lacking = int(np.count_nonzero(sizes == 0))
         return {"negatives": len(names), "distinct_negatives": written, "without_negatives": lacking}
-
-    def _expected(self, pool: str) -> int | None:
-        """How many passages a pool has, as the records of its data count them; for the estimate alone."""
-        own = {key: path for key, path in self.inputs.items() if key.partition(":")[2] in (pool, "all")}
-        return counted(own, "passages")
 
 
 def parts(wanted: Sequence[int], most: int) -> list[list[int]]:
