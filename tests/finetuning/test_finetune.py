@@ -118,7 +118,7 @@ def test_xtreme_style(base, data, tmp_path):
 
 
 def test_a_sentence_transformers_base_loses_its_dense_layer(data, tmp_path):
-    """As in the released code of MSM, which loads the trunk of LaBSE alone."""
+    """As in the released code of MSM, which loads the backbone of LaBSE alone."""
     from test_sentence_transformers_folder import st_folder
 
     folder, _ = st_folder(tmp_path / "labse", "bert", "cls", dense=16)

@@ -31,14 +31,14 @@ def test_the_benchmark_runs(tmp_path):
     from bench_encoding import measure
     from tiny_models import make_folder
 
-    from stele.encoders.backbone import load_trunk
+    from stele.encoders.backbone import load_backbone
     from stele.encoders.save import save_encoder
     from stele.encoders.tokenizer import load_tokenizer
     from stele.recipes.encoding import EncodingSpec
 
     source = make_folder(tmp_path / "plain", "bert")
     spec = EncodingSpec(pooling="mean", normalize=True, query_length=60, passage_length=60)
-    save_encoder(tmp_path / "st", load_trunk(source, "mean")[0], None, load_tokenizer(source), spec)
+    save_encoder(tmp_path / "st", load_backbone(source, "mean")[0], None, load_tokenizer(source), spec)
     found = measure(tmp_path / "st", 40, 1, 1)
     assert found["largest_difference"] < 1e-5
     assert found["tokens"] > 40

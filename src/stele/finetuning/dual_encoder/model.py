@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stele.encoders.backbone import load_trunk, positions
+from stele.encoders.backbone import load_backbone, positions
 from stele.encoders.encode import default_batch_tokens
 from stele.encoders.load import tower_folders
 from stele.encoders.pooling import embed
@@ -76,8 +76,8 @@ def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualE
     """The towers to train, their tokenizer, and facts for the record.
 
     A folder with encoding.json is an earlier fine-tuning: its towers go on, read as they were trained, with a new
-    optimiser. Any other folder is a base encoder: both towers start from its trunk; Dense modules of a
-    sentence-transformers folder are left out, as in the released code of MSM, which loads the trunk alone.
+    optimiser. Any other folder is a base encoder: both towers start from its backbone; Dense modules of a
+    sentence-transformers folder are left out, as in the released code of MSM, which loads the backbone alone.
     """
     spec, earlier = recipe.spec(), read_spec(folder)
     if earlier is not None:
@@ -90,7 +90,7 @@ def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualE
     check_probe(folder, tokenizer)
     towers, new = {}, []
     for name, source in zip(names, (sources * 2)[: len(names)], strict=True):
-        towers[name], new = load_trunk(source, spec.pooling, seed=seed, dropout=recipe.dropout)
+        towers[name], new = load_backbone(source, spec.pooling, seed=seed, dropout=recipe.dropout)
         _leave_out_pooler(towers[name], spec)
     room = positions(towers[names[0]].config)
     for kind in ("query", "passage"):

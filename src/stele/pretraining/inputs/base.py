@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stele.encoders.backbone import DROPOUTS, load_trunk
+from stele.encoders.backbone import DROPOUTS, load_backbone
 from stele.encoders.tokenizer import first_line, load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.training.heads import vocabulary_head
@@ -75,7 +75,7 @@ def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path) -> N
     Vocabulary head, document encoder and projection heads are left behind. A pooler that `base` has stays as it was: no
     objective trains it, and some fine-tunings start from it.
     """
-    encoder, _ = load_trunk(base, pooling="cls")
+    encoder, _ = load_backbone(base, pooling="cls")
     body = {name: value.detach().cpu() for name, value in model.base_model.state_dict().items()}
     lacking, unexpected = encoder.load_state_dict(body, strict=False)
     wrong = [name for name in lacking if not name.startswith("pooler.")] + list(unexpected)

@@ -21,7 +21,7 @@ from stele.progress import bar
 from stele.retrieval.dense.exact_search import TopK
 from stele.retrieval.dense.processes import ProcessGroup
 from stele.retrieval.dense.sharding import Shares, in_order
-from stele.retrieval.dense.vector_files import FILES, Layout, blocks, encode_part, join_parts, tidy, unit
+from stele.retrieval.dense.vector_files import FILES, Layout, blocks, encode_part, join_parts, l2_normalize, tidy
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -117,7 +117,7 @@ class Pool:
             vectors[own] = self.encoder.encode([texts[row] for row in own], "query")
         for number, owner in enumerate(shares.owners):
             self.processes.broadcast_array(vectors[number * shares.window : (number + 1) * shares.window], owner)
-        return unit(vectors) if self.layout.normalize else vectors
+        return l2_normalize(vectors) if self.layout.normalize else vectors
 
     def _items(self, watch: Callable[[Passages], Passages] = iter) -> Iterator[tuple[str, Any]]:
         spec = self.encoder.spec
