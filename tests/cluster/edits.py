@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 ENCODER = "work/tiny/encoders/msm/pt0/record.json"
-STEP = "after_step=module.after_step,"
-SLOW = 'after_step=lambda place: (module.after_step(place), __import__("time").sleep(2 * Path("slow").exists())),'
+STEP = "AfterStep(module.after_step)"
+SLOW = 'AfterStep(lambda process: (module.after_step(process), __import__("time").sleep(2 * Path("slow").exists())))'
 
 
 def change(path: Path, old: str, new: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from stele.corpora.sentences import split_sentences, tidy
+from stele.corpora.sentences.split import split_sentences, tidy
 
 LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
 

@@ -73,7 +73,7 @@ def test_limit_takes_the_first_and_says_so(dataset, run):
 
 
 def test_documents_may_fall_across_blocks_of_any_size(dataset, run, monkeypatch):
-    from stele.corpora import decompress
+    from stele.corpora.dumps import decompress
 
     text = "\n\n".join(f"Document {i} begins.\nIt ends, ünï {i}." for i in range(3000))
     whole = run("cc100", dataset(text), output="whole").record["content"]
@@ -83,7 +83,8 @@ def test_documents_may_fall_across_blocks_of_any_size(dataset, run, monkeypatch)
 
 
 def test_a_document_without_end_is_cut_at_a_line(dataset, run, monkeypatch):
-    from stele.corpora import cc100, decompress
+    from stele.corpora import cc100
+    from stele.corpora.dumps import decompress
 
     monkeypatch.setattr(cc100, "DOCUMENT_BYTES", 1 << 16)
     monkeypatch.setattr(decompress, "CHUNK", 1 << 14)

@@ -6,10 +6,10 @@ import json
 import pytest
 
 from stele.artifacts.documents import read_documents
-from stele.corpora.dump_files import find_dump
-from stele.corpora.dumps import read_dump
-from stele.corpora.siteinfo import LARGEST
-from stele.corpora.wikitext import extract
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.siteinfo import LARGEST
+from stele.corpora.dumps.xml_dump import read_dump
+from stele.corpora.wikitext.paragraphs import extract
 from stele.errors import SteleError
 
 MARKED, NAMED, NUMBERED, MODELLED = "0.4", "0.6", "0.6", "0.8"  # <redirect/>, its title, <ns>, <model> since

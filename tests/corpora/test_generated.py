@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 import pytest
 
-from stele.corpora.dump_files import find_dump
-from stele.corpora.dumps import read_dump
-from stele.corpora.sentences import tidy
-from stele.corpora.titles import Site
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.xml_dump import read_dump
+from stele.corpora.sentences.split import tidy
+from stele.corpora.titles.normal_form import Site
 from stele.corpora.wikipedia import Aside
 from stele.corpora.wikipedia import documents as wikipedia_documents
 
@@ -20,7 +20,7 @@ LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]
 def world(tmp_path_factory):
     """For each language: its articles as generated, the Documents and redirects read from its dump."""
     from stele.recipes.world import world_sizes
-    from stele.world.generate import generate
+    from stele.world.content.generate import generate
     from stele.world.writers.dump import multistream
     from stele.world.writers.library import Library
     from stele.world.writers.wikipedia import pages_of

@@ -71,7 +71,7 @@ def check(base, folder):
 @pytest.fixture(scope="module")
 def library():
     from stele.recipes.world import world_sizes
-    from stele.world.generate import generate
+    from stele.world.content.generate import generate
     from stele.world.writers.library import Library
 
     return Library(generate(world_sizes({"entities": 60}), LANGUAGES, 1))

@@ -11,8 +11,8 @@ import time
 import pytest
 
 import stele.corpora
-from stele.corpora.extensions import _closing
-from stele.corpora.siteinfo import Siteinfo, redirect_pattern
+from stele.corpora.dumps.siteinfo import Siteinfo, redirect_pattern
+from stele.corpora.wikitext.extensions import _closing
 
 SMALL, LARGE = 1500, 12_000  # characters; were a pattern quadratic, the large text would take 64 times the small one's
 SLOW = 0.1  # CPU seconds that no linear pattern comes near at LARGE
@@ -21,9 +21,9 @@ SHORT = {"abbreviations._WORD", "dump_files._ARTICLES"}
 # patterns that are tried at the beginning of a text or a line alone
 AT_START = {
     "siteinfo.redirect_pattern",
-    "dumps._PROLOG",
-    "wikitext._GALLERY_LINE",
-    "wikitext._HEADING",
+    "xml_dump._PROLOG",
+    "paragraphs._GALLERY_LINE",
+    "paragraphs._HEADING",
     "sql_dump._COLUMN",
 }
 UNITS = [
@@ -38,10 +38,11 @@ BEFORE = ("", "[[", "<")
 
 def patterns():
     found = {"extensions._closing": _closing("ref"), "siteinfo.redirect_pattern": redirect_pattern(Siteinfo({}, ()))}
-    for module in pkgutil.iter_modules(stele.corpora.__path__):
-        for name, value in vars(importlib.import_module(f"stele.corpora.{module.name}")).items():
+    for module in pkgutil.walk_packages(stele.corpora.__path__, "stele.corpora."):
+        last = module.name.rpartition(".")[2]
+        for name, value in vars(importlib.import_module(module.name)).items():
             values = value.items() if isinstance(value, dict) else [("", value)]
-            found |= {f"{module.name}.{name}{key}": one for key, one in values if isinstance(one, re.Pattern)}
+            found |= {f"{last}.{name}{key}": one for key, one in values if isinstance(one, re.Pattern)}
     return {name: pattern for name, pattern in found.items() if name not in SHORT}
 
 

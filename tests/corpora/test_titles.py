@@ -2,8 +2,8 @@
 
 import pytest
 
-from stele.corpora import old_names
-from stele.corpora.titles import CATEGORY, FILE, MAIN, Site, capitalise
+from stele.corpora.titles import old_names
+from stele.corpora.titles.normal_form import CATEGORY, FILE, MAIN, Site, capitalise
 
 SITE = Site("de", True, {"Datei": 6, "Kategorie": 14, "Benutzer": 2, "Medium": -2, "Portal Diskussion": 101})
 

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from stele.artifacts.documents import Link, Section, read_documents
-from stele.corpora.decompress import read_blocks
-from stele.corpora.dump_files import find_dump
-from stele.corpora.wikitext import extract
+from stele.corpora.dumps.decompress import read_blocks
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.wikitext.paragraphs import extract
 from stele.files.atomic import files_digest
 
 ARTICLE = """{{Infobox|x=[[y]]}}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stele.encoders.backbone import load_trunk
+from stele.encoders.backbone import load_backbone
 from stele.encoders.load import load_encoder
 from stele.encoders.probe import PROBE_FILE, tokenizer_probe
 from stele.encoders.save import save_encoder
@@ -16,7 +16,7 @@ from stele.recipes.encoding import EncodingSpec
 @pytest.fixture
 def saved(tmp_path, folders):
     spec = EncodingSpec(pooling="cls", query_length=20, passage_length=20)
-    save_encoder(tmp_path / "e", load_trunk(folders["bert"], "cls")[0], None, load_tokenizer(folders["bert"]), spec)
+    save_encoder(tmp_path / "e", load_backbone(folders["bert"], "cls")[0], None, load_tokenizer(folders["bert"]), spec)
     return tmp_path / "e"
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from tiny_models import WIDTH, make_folder
 
-from stele.encoders.backbone import load_trunk
+from stele.encoders.backbone import load_backbone
 from stele.encoders.load import load_encoder
 from stele.encoders.save import save_encoder
 from stele.encoders.tokenizer import load_tokenizer
@@ -26,8 +26,8 @@ PAIRS = [("Uganda city", "the river Nile flows " * 12), ("novel", "a"), ("гор
 
 
 def save(place, source, spec, passage=None):
-    model, _ = load_trunk(source, spec.pooling)
-    second = load_trunk(passage, spec.pooling)[0] if passage else None
+    model, _ = load_backbone(source, spec.pooling)
+    second = load_backbone(passage, spec.pooling)[0] if passage else None
     save_encoder(place, model, second, load_tokenizer(source), spec)
     return place
 
@@ -163,7 +163,7 @@ def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
     config = json.loads((grown / "config.json").read_text())
     (grown / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
     with pytest.raises(SteleError, match="do not fit its config"):
-        load_trunk(grown, "cls")
+        load_backbone(grown, "cls")
 
 
 def test_a_pooler_that_was_never_trained_is_not_used(tmp_path):
@@ -172,14 +172,14 @@ def test_a_pooler_that_was_never_trained_is_not_used(tmp_path):
     with pytest.raises(SteleError, match="no pooler weights"):
         load_encoder(folder, spec)
     assert load_encoder(folder, {**spec, "pooling": "cls"}).model("query").pooler is None
-    one, new = load_trunk(folder, "pooler", seed=5)
-    two, _ = load_trunk(folder, "pooler", seed=5)
-    other, _ = load_trunk(folder, "pooler", seed=6)
+    one, new = load_backbone(folder, "pooler", seed=5)
+    two, _ = load_backbone(folder, "pooler", seed=5)
+    other, _ = load_backbone(folder, "pooler", seed=6)
     assert new == ["pooler.dense.bias", "pooler.dense.weight"]
     assert torch.equal(one.pooler.dense.weight, two.pooler.dense.weight)
     assert not torch.equal(one.pooler.dense.weight, other.pooler.dense.weight)
     with pytest.raises(SteleError, match="has no pooler"):
-        load_trunk(make_folder(tmp_path / "d", "distilbert"), "pooler", seed=1)
+        load_backbone(make_folder(tmp_path / "d", "distilbert"), "pooler", seed=1)
 
 
 @pytest.mark.parametrize("family", ["xlm-roberta", "bert", "distilbert"])
@@ -189,17 +189,17 @@ def test_heads_of_other_tasks_are_left_out(tmp_path, folders, family):
 
     published = AutoModelForMaskedLM.from_pretrained(folders[family])
     published.save_pretrained(tmp_path / "mlm")
-    trunk, new = load_trunk(tmp_path / "mlm", "cls")
+    backbone, new = load_backbone(tmp_path / "mlm", "cls")
     assert new == []
-    assert getattr(trunk, "pooler", None) is None
+    assert getattr(backbone, "pooler", None) is None
     inside = getattr(published, published.base_model_prefix).state_dict()
-    assert all(torch.equal(value, inside[name]) for name, value in trunk.state_dict().items())
+    assert all(torch.equal(value, inside[name]) for name, value in backbone.state_dict().items())
 
 
 def test_loading_leaves_the_global_random_state_alone(tmp_path):
     folder = make_folder(tmp_path / "m", "bert", pooler=False)
     before = torch.get_rng_state()
-    load_trunk(folder, "pooler", seed=3)
+    load_backbone(folder, "pooler", seed=3)
     assert torch.equal(before, torch.get_rng_state())
 
 

@@ -62,8 +62,8 @@ def test_nothing_else_writes_csv(root):
         for path in (root / "src/stele").rglob("*.py")
         if re.search(r"\bcsv\.(writer|DictWriter|write_csv)\b", path.read_text())
     }
-    # scoring/report.py quotes texts before: test_score_anything.py::test_values_per_query_as_csv_come_back
-    assert found == {"files/csv_files.py", "world/writers/dpr.py", "scoring/report.py"}
+    # scoring/system_files/report.py quotes texts before: test_score_anything.py::test_values_per_query_as_csv_come_back
+    assert found == {"files/csv_files.py", "world/writers/dpr.py", "scoring/system_files/report.py"}
 
 
 # --- characters -------------------------------------------------------------------------------------------------------

@@ -16,10 +16,10 @@ from tiny_runs import RECIPE, XTREME, example
 
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
-from stele.finetuning.batches import Group, make_group, positive_mask
-from stele.finetuning.contrastive import group_loss, loss_of_vectors
-from stele.finetuning.examples import read_examples
-from stele.finetuning.model import load_model
+from stele.finetuning.data.batches import Group, make_group, positive_mask
+from stele.finetuning.data.examples import read_examples
+from stele.finetuning.dual_encoder.contrastive import group_loss, loss_of_vectors
+from stele.finetuning.dual_encoder.model import load_model
 from stele.recipes.finetuning import parse_recipe
 
 
@@ -196,14 +196,14 @@ def uneven_group(data):
 CASES = {"dpr": ("dpr", 0.0, None), "xtreme": ("xtreme", 0.0, None), "dropout": ("dpr", 0.3, 2)}
 
 
-def one_group(base, case, where=None):
+def one_group(base, case, process=None):
     """This process's part of the loss of one group, and of its gradients."""
     style, dropout, chunk = CASES[case]
     data, module = data_and_model(base, style, dropout=dropout)
     group = uneven_group(data)
     assert group.mask.sum() == 2
     torch.manual_seed(1)
-    loss = group_loss(module.train(), data, group, chunk=chunk, team=where) / (where.world if where else 1)
+    loss = group_loss(module.train(), data, group, chunk=chunk, processes=process) / (process.world if process else 1)
     loss.backward()
     return loss.detach(), gradients(module), module
 
@@ -213,16 +213,16 @@ WORKER = """
     torch.set_num_threads(1)
     sys.path[:0] = json.loads(sys.argv[1])
     import test_contrastive as t
-    from stele.training.processes import place
-    where, results = place(), {}
-    assert where.world == 2
+    from stele.training.processes import process_context
+    process, results = process_context(), {}
+    assert process.world == 2
     for case in t.CASES:
-        loss, found, module = t.one_group(t.Path(sys.argv[2]), case, where)
-        grads = {n: where.sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
-        results[case] = {"loss": where.sum(loss), "gradients": grads}
-    if where.first:
+        loss, found, module = t.one_group(t.Path(sys.argv[2]), case, process)
+        grads = {n: process.all_reduce_sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
+        results[case] = {"loss": process.all_reduce_sum(loss), "gradients": grads}
+    if process.is_main:
         torch.save(results, sys.argv[3])
-    where.wait()
+    process.barrier()
 """
 
 

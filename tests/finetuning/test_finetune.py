@@ -118,7 +118,7 @@ def test_xtreme_style(base, data, tmp_path):
 
 
 def test_a_sentence_transformers_base_loses_its_dense_layer(data, tmp_path):
-    """As in the released code of MSM, which loads the trunk of LaBSE alone."""
+    """As in the released code of MSM, which loads the backbone of LaBSE alone."""
     from test_sentence_transformers_folder import st_folder
 
     folder, _ = st_folder(tmp_path / "labse", "bert", "cls", dense=16)
@@ -169,12 +169,13 @@ def test_dev_questions_without_a_second_candidate_are_left_out_and_counted(base,
 def stopped(base, data, tmp_path, monkeypatch, recipe, **more):
     """A run that breaks off after its third step, its state saved."""
     from stele.training import loop
+    from stele.training.callbacks import Snapshots
 
     original = loop.train
 
-    def train(**options):
-        die = {3: lambda: os.kill(os.getpid(), signal.SIGTERM)}
-        return original(**{**options, "at_step": die})
+    def train(*given, callbacks, **options):
+        die = Snapshots({3: lambda: os.kill(os.getpid(), signal.SIGTERM)})
+        return original(*given, callbacks={**callbacks, "die": die}, **options)
 
     with monkeypatch.context() as patch, pytest.raises(SteleError, match="after step 3 of"):
         patch.setattr(loop, "train", train)

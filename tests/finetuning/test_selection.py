@@ -7,13 +7,13 @@ from test_groups import examples
 from tiny_runs import RECIPE
 
 from stele.errors import SteleError
-from stele.finetuning.batches import dev_groups
-from stele.finetuning.contrastive import loss_of_vectors
-from stele.finetuning.selection import Selection, Vectors, average_rank, dev_nll
+from stele.finetuning.data.batches import dev_groups
+from stele.finetuning.dual_encoder.contrastive import loss_of_vectors
+from stele.finetuning.dual_encoder.selection import Selection, Vectors, average_rank, dev_nll
 from stele.recipes.finetuning import parse_recipe
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
-HERE = Place(torch.device("cpu"))
+HERE = ProcessContext(torch.device("cpu"))
 
 
 class Known:
@@ -46,7 +46,7 @@ def test_a_tower_whose_vectors_are_not_finite_is_never_the_best(broken):
     class Towers:
         device = torch.device("cpu")
 
-        def vectors(self, tokens, rows, kind, team):
+        def vectors(self, tokens, rows, kind, processes):
             return torch.full((len(rows), 2), torch.nan if kind == broken else 1.0)
 
     data = examples([[0], [1]], [[2], [3]])
@@ -72,13 +72,16 @@ def selection(folder, rule, monkeypatch, figures, an_epoch=1):
     module = torch.nn.Linear(1, 1)
     recipe = parse_recipe({**RECIPE, "dev_set": "jsonl", "selection": rule})
     chosen = Selection(folder, module, examples([[0], [1]], [[], []]), recipe, an_epoch, HERE)
-    monkeypatch.setattr("stele.finetuning.selection.dev_nll", lambda *_: figures["nll"][chosen.step])
-    monkeypatch.setattr("stele.finetuning.selection.average_rank", lambda *_: figures["rank"][chosen.step])
+    monkeypatch.setattr(
+        "stele.finetuning.dual_encoder.selection.dev_nll", lambda *_: figures["nll"][int(module.weight)]
+    )
+    monkeypatch.setattr(
+        "stele.finetuning.dual_encoder.selection.average_rank", lambda *_: figures["rank"][int(module.weight)]
+    )
 
     def after(step):
-        chosen.step = step
         torch.nn.init.constant_(module.weight, step)
-        return chosen.measure()
+        return chosen.measure(step)
 
     return chosen, after
 
@@ -109,9 +112,9 @@ def test_last_keeps_nothing(tmp_path, monkeypatch):
     module = torch.nn.Linear(1, 1)
     recipe = parse_recipe({**RECIPE, "dev_set": "jsonl", "selection": "last", "evaluate_every": 3})
     chosen = Selection(tmp_path / "b", module, examples([[0], [1]], [[], []]), recipe, 10, HERE)
-    monkeypatch.setattr("stele.finetuning.selection.dev_nll", lambda *_: 1.0)
+    monkeypatch.setattr("stele.finetuning.dual_encoder.selection.dev_nll", lambda *_: 1.0)
     assert chosen.every == 3
-    assert chosen.measure() == {"dev_nll": 1.0}
+    assert chosen.measure(3) == {"dev_nll": 1.0}
     assert chosen.best() is None
     chosen.restore()
 

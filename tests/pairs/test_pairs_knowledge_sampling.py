@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from stele.pairs import _knowledge, _knowledge_texts
-from stele.pairs._knowledge import Candidates, hashed, pack, sample, swapped, unpack
-from stele.pairs._knowledge_texts import Spool, kept
 from stele.pairs.methods.ilk import Recipe
+from stele.pairs.mining import knowledge, knowledge_texts
+from stele.pairs.mining.knowledge import Candidates, hashed, pack, sample, swapped, unpack
+from stele.pairs.mining.knowledge_texts import Spool, kept
 
 
 def pairs(count, seed=0):
@@ -30,7 +30,7 @@ def test_packed_segments_come_back():
 @pytest.mark.parametrize("most", [None, 1, 7, 500, 4000])
 def test_sample_is_the_first_of_all_however_it_is_cut(monkeypatch, most):
     """Reference: all hashes sorted at once. Steps of 64 candidates, so that what is kept is cut often."""
-    monkeypatch.setattr(_knowledge, "BATCH", 64)
+    monkeypatch.setattr(knowledge, "BATCH", 64)
     candidates = pairs(3000)
     order = np.argsort(hashed(candidates, 5), kind="stable")[:most]
     for size in (1, 33, 5000):
@@ -42,8 +42,8 @@ def test_sample_is_the_first_of_all_however_it_is_cut(monkeypatch, most):
 
 def test_equal_hashes_are_told_apart_by_the_numbers(monkeypatch):
     """With hashes of two bits, every order of the candidates still draws the same."""
-    monkeypatch.setattr(_knowledge, "BATCH", 64)
-    monkeypatch.setattr(_knowledge, "hashed", lambda candidates, key: candidates.query % np.uint64(4))
+    monkeypatch.setattr(knowledge, "BATCH", 64)
+    monkeypatch.setattr(knowledge, "hashed", lambda candidates, key: candidates.query % np.uint64(4))
     candidates = pairs(1000)
     order = np.lexsort((candidates.passage, candidates.query, candidates.query % 4))[:300]
     for seed in range(5):
@@ -75,7 +75,7 @@ def test_the_coin_has_no_say_in_the_order():
 
 def test_spool_with_little_memory(monkeypatch, tmp_path):
     """Texts added in any order come back by candidate, from several buckets and many writes."""
-    monkeypatch.setattr(_knowledge_texts, "BUFFER", 50)
+    monkeypatch.setattr(knowledge_texts, "BUFFER", 50)
     texts = {(row, side): f"text {row}/{side} ж" for row in range(100) for side in (0, 1) if (row + side) % 7}
     with Spool(tmp_path / "a", 100, bucket=16) as spool:
         for row, side in np.random.default_rng(0).permutation(list(texts)).tolist():
@@ -86,7 +86,7 @@ def test_spool_with_little_memory(monkeypatch, tmp_path):
 
 
 def test_spool_opens_few_files(monkeypatch, tmp_path):
-    monkeypatch.setattr(_knowledge_texts, "BUCKETS", 3)
+    monkeypatch.setattr(knowledge_texts, "BUCKETS", 3)
     with Spool(tmp_path / "a", 1000, bucket=10) as spool:
         for row in range(1000):
             spool.add(row, 0, "text")

@@ -8,8 +8,8 @@ from mining_texts import new_tokenizer, random_documents, text_of
 
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
-from stele.pairs._tokens import encoder
 from stele.pairs.mine import mine
+from stele.pairs.mining.tokens import encoder
 from stele.plan.mining import READ
 from stele.recipes.mining import parse_recipe
 

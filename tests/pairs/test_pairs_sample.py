@@ -7,7 +7,7 @@ import pytest
 from mining_texts import random_documents
 
 from stele.files.atomic import files_digest
-from stele.pairs._sample import Sample
+from stele.pairs.mining.sample import Sample
 from stele.training.store import Store
 
 CROP = {"method": "crop", "sentences": 5}

@@ -56,8 +56,8 @@ def test_batches_do_not_matter(tmp_path, pairs, checkpoint, monkeypatch):
 def test_sides_without_tokens_are_dropped(checkpoint):
     from collections import Counter
 
-    from stele.pairs._tokens import encoder
     from stele.pairs.methods.clk import Recipe
+    from stele.pairs.mining.tokens import encoder
 
     counts = Counter()
     batch = (["w1 w2", EMPTY, "w3"], ["w4", "w5", EMPTY])

@@ -9,7 +9,9 @@ import lzma
 from collections import Counter
 from pathlib import Path
 
-from stele.corpora import cc100, decompress, dump_files, dumps, siteinfo, sql_dump
+from stele.corpora import cc100
+from stele.corpora.dumps import decompress, dump_files, siteinfo, sql_dump
+from stele.corpora.dumps import xml_dump as dumps
 from stele.world.writers.dump import SQL_HEAD, SQL_TAIL
 from tests.readers.files import Reader, whole
 

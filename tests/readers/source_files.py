@@ -11,8 +11,10 @@ from unittest.mock import patch
 from stele.encoders import backbone, sentence_transformers_folder
 from stele.recipes import encoding as encoding
 from stele.scoring import count_parameters
-from stele.sources import counts, first_digests, load_check, unpack, verify
-from stele.world import manifest
+from stele.sources.datasets import counts
+from stele.sources.download import first_digests, unpack, verify
+from stele.sources.weights import load_check
+from stele.world.content import manifest
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
 from tests.readers.files import Reader, safetensors, tarred, zipped
 

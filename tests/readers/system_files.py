@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from stele.artifacts import records, results
-from stele.scoring.formats import read_output
+from stele.scoring.system_files.formats import read_output
 from stele.significance import scores
 from stele.tables.figures import data
 from tests.readers.files import Reader, array, packed

@@ -15,7 +15,7 @@ import test_retrieve as retrieval
 from forked import forked
 
 from stele.errors import SteleError
-from stele.retrieval import hard_negatives, retrieve
+from stele.retrieval import hard_negatives, retrieve, search_job
 from stele.retrieval.dense import collection as searched
 from stele.retrieval.dense import vector_files
 
@@ -88,7 +88,7 @@ def test_half_precision_and_nothing_kept(tmp_path, encoder, data):
 FAULTS = [
     (1, vector_files, "_save_progress", 3),  # a window's bytes are there and do not count yet
     (0, vector_files, "_write_ids", 1),  # the first has encoded all, the other perhaps not
-    (0, retrieve, "write_run", 2),  # first pool done, second encoded
+    (0, search_job, "write_run", 2),  # first pool done, second encoded
     (0, vector_files, "_table", 2),  # the kept index half joined
     (1, searched.shutil, "rmtree", 1),  # the index is joined, a part not yet removed
     (0, retrieve.records, "write_record", 1),  # everything but the record
@@ -131,11 +131,11 @@ def test_each_process_encodes_only_what_is_left_to_it(tmp_path, encoder, data):
 
     def disturb(rank: int) -> None:
         spying(rank)
-        killing(0, retrieve, "write_run", 2)(rank)
+        killing(0, search_job, "write_run", 2)(rank)
 
     assert KILLED in on(2, retrieve, args, disturb)
     assert encoded() == [4, 4, *[16] * 12], "every window in one process"
-    assert KILLED in on(2, retrieve, args, lambda rank: (spying(rank), killing(0, retrieve, "write_run", 1)(rank)))
+    assert KILLED in on(2, retrieve, args, lambda rank: (spying(rank), killing(0, search_job, "write_run", 1)(rank)))
     assert encoded() == []
     assert on(3, retrieve, args, spying) == [0, 0, 0]
     assert encoded() == [4, *[16] * 6]

@@ -15,7 +15,7 @@ from recorded import record
 
 from stele.artifacts.runs.trec import read_run
 from stele.errors import SteleError
-from stele.retrieval import retrieve
+from stele.retrieval import retrieve, search_job
 from stele.retrieval.dense import vector_files
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
@@ -137,8 +137,8 @@ def kill_at(module, name: str, call: int):
     [
         (vector_files, "_save_progress", 3),  # after the third block's bytes, before they count
         (vector_files, "_write_ids", 1),  # all encoded, the ids not yet indexed
-        (retrieve, "write_run", 2),  # first language done, second encoded
-        (retrieve, "atomic_write_json", 2),  # the second run written, not yet declared whole
+        (search_job, "write_run", 2),  # first language done, second encoded
+        (search_job, "atomic_write_json", 2),  # the second run written, not yet declared whole
         (retrieve.records, "write_record", 1),  # everything but the record
     ],
 )
@@ -158,7 +158,7 @@ def test_a_killed_job_encodes_only_what_is_left(tmp_path, encoder, data, monkeyp
     from stele.encoders.encode import Encoder
 
     args = arguments(tmp_path, encoder, data)
-    killed(args, kill_at(retrieve, "write_run", 2))
+    killed(args, kill_at(search_job, "write_run", 2))
     encoded, original = [], Encoder.encode_stream
 
     def spy(self, items, kind):
@@ -187,7 +187,7 @@ def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch,
 
     more = ["--keep-index", str(tmp_path / "index")] if keep else []
     args = arguments(tmp_path, encoder, data, "out", "--code", "old", *more)
-    retrieve.run(args) if keep else killed(args, kill_at(retrieve, "write_run", 2))
+    retrieve.run(args) if keep else killed(args, kill_at(search_job, "write_run", 2))
     original, encoded = Encoder.encode_stream, []
 
     def shifted(self, items, kind):

@@ -7,7 +7,7 @@ import pytest
 from stele import catalogue
 from stele.benchmarks.types import Search
 from stele.evaluation.evaluate import evaluator
-from stele.scoring.systems import benchmark_module
+from stele.scoring.system_files.systems import benchmark_module
 
 PAPERS = [  # the benchmarks of the five papers' tables
     *("mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "nq", "tatoeba", "clef", "mlqa", "xsa", "xda"),

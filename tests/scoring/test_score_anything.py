@@ -13,7 +13,7 @@ import pytest
 
 from stele.errors import SteleError
 from stele.scoring import score
-from stele.scoring.formats import read_output
+from stele.scoring.system_files.formats import read_output
 from stele.significance.scores import read_queries
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2\t0\tb\t1\nq3 0 c 1\n"

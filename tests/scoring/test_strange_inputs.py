@@ -9,7 +9,7 @@ from stele.benchmarks._files import json_lines
 from stele.benchmarks._qrels import read_qrels
 from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluator
-from stele.scoring.formats import read_output
+from stele.scoring.system_files.formats import read_output
 
 
 @pytest.fixture

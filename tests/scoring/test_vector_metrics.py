@@ -12,7 +12,7 @@ from stele.errors import SteleError
 from stele.evaluation import vectors
 from stele.evaluation.csls import cosine, csls, rank_pair
 from stele.evaluation.evaluate import evaluate, evaluator
-from stele.evaluation.vectors import unit
+from stele.evaluation.vectors import l2_normalize
 from tests.scoring.cases import case_of
 
 # On paper: the y are the axes, so the cosines are the x themselves. The second y is a hub, near to all three x.
@@ -183,7 +183,7 @@ def test_equal_to_the_official_functions_on_unit_vectors(block, monkeypatch):
 
     monkeypatch.setattr(vectors, "BLOCK", block)
     rng = np.random.default_rng(6)
-    x, y = (unit(rng.normal(size=(80, 16)) + 0.5, "") for _ in range(2))
+    x, y = (l2_normalize(rng.normal(size=(80, 16)) + 0.5, "") for _ in range(2))
     tx, ty = torch.from_numpy(x), torch.from_numpy(y)
     assert value("alignment", x, y) == pytest.approx(float((tx - ty).norm(p=2, dim=1).pow(2).mean()), abs=1e-12)
     for side, name in ((tx, "query"), (ty, "passage")):

@@ -11,7 +11,7 @@ import pytest
 from stele import catalogue
 from stele.catalogue import datasets
 from stele.errors import SteleError
-from stele.sources.counts import KINDS
+from stele.sources.datasets.counts import KINDS
 
 NAMES = sorted(catalogue.load("datasets"))
 NEEDED_BY_MSM = {

@@ -13,7 +13,7 @@ from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue import hub
 from stele.errors import SteleError
 from stele.files.atomic import sha256
-from stele.sources.put import put
+from stele.sources.download.put import put
 
 
 @pytest.fixture(scope="module")

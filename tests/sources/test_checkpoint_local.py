@@ -15,7 +15,7 @@ from ten_tokens import Run, as_pickle, embed, make
 
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
-from stele.sources import convert
+from stele.sources.weights import convert
 
 
 @pytest.fixture(scope="module")

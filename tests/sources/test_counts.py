@@ -10,7 +10,7 @@ import lzma
 import pytest
 
 from stele.errors import SteleError
-from stele.sources import counts
+from stele.sources.datasets import counts
 
 
 @pytest.mark.parametrize(("text", "lines"), [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\n\nb", 3), (b"\n\n", 2)])

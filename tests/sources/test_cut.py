@@ -11,10 +11,10 @@ import pytest
 
 from stele.artifacts.records import BEGINNING, GENERATED
 from stele.command import cli
-from stele.corpora.dump_files import find_dump
-from stele.corpora.dumps import read_dump
-from stele.sources import beginning
-from stele.sources.cut import split_documents
+from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.xml_dump import read_dump
+from stele.sources.datasets.cut import split_documents
+from stele.sources.download import beginning
 from stele.world import mirror as mirror_command
 
 CC100 = "data.statmt.org/cc-100/sw.txt.xz"

@@ -12,8 +12,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele.sources import http
-from stele.sources.fetch import Absent, Failed, Policy, fetch
+from stele.sources.download import http
+from stele.sources.download.fetch import Absent, Failed, Policy, fetch
 
 BODY = random.Random(1).randbytes(300_000)
 SHA = hashlib.sha256(BODY).hexdigest()

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from stele.errors import SteleError
-from stele.sources.unpack import unpack
+from stele.sources.download.unpack import unpack
 
 
 def zipped(path, members: dict[str, bytes], mode: int = 0o100644):
@@ -102,7 +102,7 @@ def test_what_the_disk_refuses_is_no_damage(tmp_path, monkeypatch):
     def full(*args):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("stele.sources.unpack.shutil.copyfileobj", full)
+    monkeypatch.setattr("stele.sources.download.unpack.shutil.copyfileobj", full)
     with pytest.raises(SteleError, match=r"a: cannot be unpacked \(No space left on device\)"):
         unpack(archive, tmp_path / "other")
 

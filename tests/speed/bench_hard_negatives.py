@@ -32,9 +32,9 @@ from bench_search import Memory, write_pool
 
 from stele.encoders.encode import GPU_WINDOW
 from stele.retrieval.dense.collection import Pool
-from stele.retrieval.dense.processes import Team
+from stele.retrieval.dense.processes import ProcessGroup
 from stele.retrieval.hard_negatives import Job, in_order
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 MARCO = 400_782 * 8_841_823
 DEPTH = 30
@@ -44,10 +44,10 @@ def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[Job, Poo
     """A mining job whose encoder knows the vectors of its questions, which are their numbers; and its encoded pool."""
     encode = lambda texts, kind: vectors[[int(text) for text in texts]]  # noqa: E731
     job = Job.__new__(Job)
-    job.depth, job.team = DEPTH, Team(Place("cpu"))
+    job.depth, job.processes = DEPTH, ProcessGroup(ProcessContext("cpu"))
     spec = SimpleNamespace(precision="float32")
     encoder = SimpleNamespace(encode=encode, device="cpu", dimension=vectors.shape[1], window=GPU_WINDOW, spec=spec)
-    pool = Pool("all", folder, lambda: (), encoder, job.team, key="")
+    pool = Pool("all", folder, lambda: (), encoder, job.processes, key="")
     pool.rows = pool.size = passages
     return job, pool
 

@@ -43,7 +43,7 @@ def write_files(folder: Path, queries: int, depth: int, seed: int = 0) -> None:
 
 def ours(folder: Path) -> dict[str, float]:
     from stele.evaluation.evaluate import evaluate, evaluator
-    from stele.scoring.systems import given_outputs, read_case
+    from stele.scoring.system_files.systems import given_outputs, read_case
 
     case = read_case("mrtydi", {"mrtydi": {"sw": folder / "qrels.txt"}}, given_outputs([f"sw={folder / 'run.txt'}"]))
     found = evaluate(case, {name: evaluator(name) for name in METRICS}, "macro").metrics

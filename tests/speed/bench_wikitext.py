@@ -35,8 +35,8 @@ from sentence_breaks import LANGUAGES, boundary_quality  # noqa: E402
 from wikitext_peers import peers  # noqa: E402
 from wikitext_reference import Wiki, dump_wiki, half, in_tables, real_wikis, residue, top_level_links  # noqa: E402
 
-from stele.corpora.titles import Site  # noqa: E402
-from stele.corpora.wikitext import extract  # noqa: E402
+from stele.corpora.titles.normal_form import Site  # noqa: E402
+from stele.corpora.wikitext.paragraphs import extract  # noqa: E402
 
 # one language for each script that the generator writes
 GENERATED = ("en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "ta", "te", "th", "zh")
@@ -55,7 +55,7 @@ class Disagreement(NamedTuple):
 def generated_wikis(entities: int, seed: int = 0) -> list[Wiki]:
     """A wiki in every script, read from its dump as a real one."""
     from stele.recipes.world import world_sizes
-    from stele.world.generate import generate
+    from stele.world.content.generate import generate
     from stele.world.writers.dump import multistream
     from stele.world.writers.library import Library
     from stele.world.writers.wikipedia import pages_of

@@ -13,12 +13,12 @@ import pytest
 import torch
 
 from stele import catalogue
-from stele.finetuning.batches import training_group
-from stele.finetuning.contrastive import group_loss
+from stele.finetuning.data.batches import training_group
+from stele.finetuning.dual_encoder.contrastive import group_loss
 from stele.finetuning.finetune import losses
 from stele.recipes.finetuning import parse_recipe
 from stele.training.loop import train
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))
@@ -31,14 +31,14 @@ def test_the_benchmark_runs(tmp_path):
     from bench_encoding import measure
     from tiny_models import make_folder
 
-    from stele.encoders.backbone import load_trunk
+    from stele.encoders.backbone import load_backbone
     from stele.encoders.save import save_encoder
     from stele.encoders.tokenizer import load_tokenizer
     from stele.recipes.encoding import EncodingSpec
 
     source = make_folder(tmp_path / "plain", "bert")
     spec = EncodingSpec(pooling="mean", normalize=True, query_length=60, passage_length=60)
-    save_encoder(tmp_path / "st", load_trunk(source, "mean")[0], None, load_tokenizer(source), spec)
+    save_encoder(tmp_path / "st", load_backbone(source, "mean")[0], None, load_tokenizer(source), spec)
     found = measure(tmp_path / "st", 40, 1, 1)
     assert found["largest_difference"] < 1e-5
     assert found["tokens"] > 40
@@ -64,16 +64,9 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, name, checkpoint, cap
     recipe = parse_recipe({**real_sizes.jobs().finetuning.recipe(name), **CUT}, name)
     words = real_sizes.ARCHITECTURES[checkpoint][1]["vocab_size"]
     module, data = random_towers(checkpoint, recipe), random_examples(2 * 2 * recipe.accumulation, words, 8, 16)
-    here = Place(torch.device("cpu"))
-    outcome = train(
-        module=module,
-        loss_at=losses(module, data, recipe, 0, here),
-        optimisation=recipe.optimisation(2),
-        state=tmp_path / "state",
-        seed=0,
-        label=name,
-        on=here,
-    )
+    here = ProcessContext(torch.device("cpu"))
+    options = {"state": tmp_path / "state", "seed": 0, "process": here, "label": name}
+    outcome = train(module, losses(module, data, recipe, 0, here), recipe.optimisation(2), **options)
     with capsys.disabled():
         print(f"\n{name} of {checkpoint}: {outcome['seconds'] / 2:.1f} s a step, losses {outcome['losses']}")
     assert outcome["steps"] == 2

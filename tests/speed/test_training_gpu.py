@@ -41,11 +41,11 @@ def new_module(recipe):
 
 
 def new_batch(recipe, examples, lengths, device):
-    words = Vocabulary(250_002, 0, 2, 1, 250_001, (0, 1, 2, 3, 250_001))
+    vocabulary = Vocabulary(250_002, 0, 2, 1, 250_001, (0, 1, 2, 3, 250_001))
     tokens = np.random.default_rng(0).integers(5, 250_000, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
     chosen = tasks.objectives(recipe)[recipe.objective]
-    made = chosen.batch(flat, words, recipe, "en", generator(0))
+    made = chosen.batch(flat, vocabulary, recipe, "en", generator(0))
     for name in tasks.COUNTED:
         made.pop(name, None)
     return tasks.to_device(made, torch.device(device))

@@ -14,13 +14,14 @@ import torch
 from stele import catalogue
 from stele.recipes.pretraining import parse_recipe
 from stele.training import flops, tasks
+from stele.training.callbacks import AfterStep
 from stele.training.hidden_states import token_states
 from stele.training.loop import train
 from stele.training.masking import Vocabulary
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.store import Store, write_store
 
-CPU = Place(torch.device("cpu"))
+CPU = ProcessContext(torch.device("cpu"))
 TINY = dict(vocab_size=3000, hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=256)
 TINY_RECIPE = dict(
     steps=30, groups=1, mlm_sequences=16, mlm_length=64, warmup_steps=5, learning_rate=1e-3, save_every_seconds=3600
@@ -69,15 +70,14 @@ def train_on(folder, recipe, model, segments):
         name: new_task(folder, recipe, name, o, model, segments[recipe.store_of(name)]) for name, o in chosen.items()
     }
     module = tasks.Pretraining.of(model, {name: o.Heads for name, o in chosen.items()}, recipe, 0)
-    outcome = train(
-        module=module,
-        loss_at=tasks.losses(made, module, recipe, CPU, flops.Shape.of(model.config)),
-        optimisation=recipe.optimisation(),
-        state=folder / "state",
-        seed=0,
-        on=CPU,
-        after_step=module.after_step,
-    )
+    batches = tasks.losses(made, module, recipe, CPU, flops.Shape.of(model.config))
+    options = {
+        "state": folder / "state",
+        "seed": 0,
+        "process": CPU,
+        "callbacks": {"heads": AfterStep(module.after_step)},
+    }
+    outcome = train(module, batches, recipe.optimisation(), **options)
     return outcome["seconds"] / recipe.steps, outcome["losses"], outcome["counts"]
 
 

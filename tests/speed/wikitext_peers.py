@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from stele.corpora.titles import Site
+from stele.corpora.titles.normal_form import Site
 
 _ANCHOR = re.compile(r'<a href="([^"]*)">')
 

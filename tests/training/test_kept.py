@@ -10,14 +10,15 @@ from tiny_objectives import SHAPE, WORDS, model, recipe
 
 from stele.errors import SteleError
 from stele.training import flops, tasks
+from stele.training.callbacks import AfterStep
 from stele.training.hidden_states import mean_states
 from stele.training.loop import train
 from stele.training.objectives import kept
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.sampling import generator
 from stele.training.store import Store, write_store
 
-HERE = Place(torch.device("cpu"))
+HERE = ProcessContext(torch.device("cpu"))
 
 
 def pair_store(folder, pairs):
@@ -100,7 +101,7 @@ def test_the_loss_is_the_mean_over_tasks(stores):
     settled = recipe("kept")
     made = tasks.new_tasks(settled, stores, WORDS, 3)
     module = tasks.Pretraining.of(model("bert"), {n: t.objective.Heads for n, t in made.items()}, settled, 3)
-    named = list(tasks.losses(made, module, settled, HERE, SHAPE)(1))
+    named = list(tasks.losses(made, module, settled, HERE, SHAPE).loss_at(1))
     assert [name for one in named for name in one if name in made] == ["crop", "ilk", "clk"]
     assert all(value[1] == 1 / 3 for one in named for value in one.values() if isinstance(value, tuple))
     expected = flops.per_step(settled, made, SHAPE)
@@ -153,8 +154,8 @@ def test_it_learns_to_tell_pairs_apart(tmp_path):
     settled = recipe("kept", tasks=["ilk"], groups=1, pairs=16, steps=120, learning_rate=5e-3, warmup_steps=10)
     made = tasks.new_tasks(settled, stores, WORDS, 3)
     module = tasks.Pretraining.of(model("bert"), {"ilk": kept.Heads}, settled, 3)
-    loss_at = tasks.losses(made, module, settled, HERE, SHAPE)
-    options = {"optimisation": settled.optimisation(), "state": tmp_path / "state", "seed": 1, "on": HERE}
-    outcome = train(module=module, loss_at=loss_at, after_step=module.after_step, **options)
+    batches, heads = tasks.losses(made, module, settled, HERE, SHAPE), AfterStep(module.after_step)
+    options = {"state": tmp_path / "state", "seed": 1, "process": HERE, "callbacks": {"heads": heads}}
+    outcome = train(module, batches, settled.optimisation(), **options)
     assert outcome["losses"]["ilk"] < math.log(16) - 0.7
     assert outcome["counts"]["groups_ilk"] == 120 and outcome["counts"]["vectors_ilk"] == 120 * 16

@@ -12,10 +12,11 @@ from torch import nn
 
 from stele.errors import SteleError
 from stele.recipes.optimisation import Optimisation
-from stele.training.loop import train
-from stele.training.processes import Place
+from stele.training.callbacks import Curve, Evaluation, Snapshots
+from stele.training.loop import MicroBatches, train
+from stele.training.processes import ProcessContext
 
-HERE = Place(torch.device("cpu"))
+HERE = ProcessContext(torch.device("cpu"))
 FORK = multiprocessing.get_context("fork")
 
 
@@ -51,10 +52,14 @@ def settings(**changes):
 
 
 def fit(state, model=None, loss_at=None, seed=5, **more):
-    model = model or tiny()
-    options = {"optimisation": settings(), "on": HERE, **more}
-    outcome = train(module=model, loss_at=loss_at or batches(model), state=state, seed=seed, **options)
-    return model, outcome
+    """A run of `tiny`; `at_step` and `curve` are short for the callbacks of these."""
+    model, process = model or tiny(), more.pop("process", HERE)
+    callbacks = {"at_step": Snapshots(more.pop("at_step", {})), **more.pop("callbacks", {})}
+    if "curve" in more:
+        callbacks["curve"] = Curve(more.pop("curve"), "tiny")
+    source = MicroBatches(loss_at or batches(model), range(process.rank, 100, process.world))
+    options = {"state": state, "seed": seed, "process": process, "callbacks": callbacks}
+    return model, train(model, source, more.pop("optimisation", settings()), **options, **more)
 
 
 def same(first, second):
@@ -122,18 +127,26 @@ def test_unused_parameters_are_not_touched(tmp_path):
     assert torch.equal(model.unused.weight, before)
 
 
+class Dev(Evaluation):
+    """Counts how often it measured, and whether the model was in training mode then."""
+
+    def __init__(self, every, model):
+        super().__init__(every)
+        self.model, self.modes = model, []
+
+    def measure(self, step):
+        self.modes.append(self.model.training)
+        return {"dev": float(len(self.modes))}
+
+
 def test_snapshots_and_evaluation(tmp_path):
-    model, kept, modes = tiny(), {}, []
+    model, kept = tiny(), {}
+    dev = Dev(5, model)
     keep = {step: (lambda step=step: kept.update({step: model.out.weight.clone()})) for step in (4, 12)}
-
-    def measure():
-        modes.append(model.training)
-        return {"dev": float(len(modes))}
-
-    _, outcome = fit(tmp_path, model, at_step=keep, evaluate=(5, measure), curve=tmp_path / "curve.csv")
+    fit(tmp_path, model, at_step=keep, callbacks={"dev": dev}, curve=tmp_path / "curve.csv")
     assert set(kept) == {4, 12} and torch.equal(kept[12], model.out.weight) and not torch.equal(kept[4], kept[12])
-    assert outcome["evaluations"] == [{"step": 5, "dev": 1.0}, {"step": 10, "dev": 2.0}, {"step": 12, "dev": 3.0}]
-    assert modes == [False, False, False] and model.training
+    assert dev.figures == [{"step": 5, "dev": 1.0}, {"step": 10, "dev": 2.0}, {"step": 12, "dev": 3.0}]
+    assert dev.modes == [False, False, False] and model.training
     assert [row["dev"] for row in csv.DictReader((tmp_path / "curve.csv").open()) if row["dev"]] == ["1", "2", "3"]
 
 
@@ -166,6 +179,19 @@ def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path):
     assert seen == [6, 7, 8, 9, 10, 11]
     assert same(model, undisturbed)
     assert outcome["counts"] == expected["counts"] and outcome["losses"] == expected["losses"]
+
+
+def test_what_callbacks_remember_is_saved_under_their_names(tmp_path):
+    """An evaluation goes on with the figures of the steps before; a callback that is new starts empty."""
+    model = tiny()
+    stop = {7: lambda: os.kill(os.getpid(), signal.SIGTERM)}
+    with pytest.raises(SteleError, match="after step 7"):
+        fit(tmp_path, model, at_step=stop, callbacks={"dev": Dev(3, model)})
+    model = tiny()
+    dev, new = Dev(3, model), Dev(6, model)
+    fit(tmp_path, model, callbacks={"new": new, "dev": dev})
+    assert [figures["step"] for figures in dev.figures] == [3, 6, 9, 12]
+    assert [figures["step"] for figures in new.figures] == [12]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])
@@ -243,11 +269,11 @@ def test_bfloat16_autocast_is_used_and_stays_near_float32(tmp_path):
 
 def shared_run(rank, world, folder, groups):
     torch.set_num_threads(1)
-    where = HERE
+    process = HERE
     if world > 1:
         rendezvous = f"file://{folder}/rendezvous{world}"
         torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
-        where = Place(torch.device("cpu"), rank, world)
+        process = ProcessContext(torch.device("cpu"), rank, world)
     model = tiny()
 
     def loss_at(step):
@@ -257,7 +283,9 @@ def shared_run(rank, world, folder, groups):
 
     path = Path(folder) / f"state{world}"
     clipped = settings(clip_norm=0.5)
-    _, outcome = fit(path, model, loss_at, optimisation=clipped, on=where, curve=Path(folder) / f"curve{world}.csv")
+    _, outcome = fit(
+        path, model, loss_at, optimisation=clipped, process=process, curve=Path(folder) / f"curve{world}.csv"
+    )
     torch.save([model.state_dict(), outcome["counts"]], Path(folder) / f"{world}-{rank}.pt")
 
 

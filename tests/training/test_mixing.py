@@ -5,13 +5,14 @@ import pytest
 
 from stele.errors import SteleError
 from stele.training.mixing import CHUNK, MixedSampler
-from stele.training.sampling import language_probabilities, permuted
+from stele.training.sampling import Sampling, language_probabilities, permuted
 
 SIZES = {"de-en": 900, "en-sw": 40, "sw-th": 7, "km-sw": 0}
 
 
 def sampler(**changes):
-    return MixedSampler(**{**dict(sizes=SIZES, group=16, groups=3 * CHUNK, alpha=0.3, seed=1, name="clk"), **changes})
+    given = dict(sizes=SIZES, group=16, groups=3 * CHUNK, alpha=0.3, seed=1, name="clk")
+    return MixedSampler(Sampling(**{**given, **changes}))
 
 
 def test_a_group_has_as_many_examples_as_the_recipe_says():

@@ -13,12 +13,13 @@ from tiny_objectives import SHAPE, WORDS, model, recipe
 
 from stele.errors import SteleError
 from stele.training import tasks
+from stele.training.callbacks import AfterStep, Snapshots
 from stele.training.hidden_states import mean_states
 from stele.training.loop import train
 from stele.training.objectives import moco
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
-HERE = Place(torch.device("cpu"))
+HERE = ProcessContext(torch.device("cpu"))
 FORK = multiprocessing.get_context("fork")
 
 
@@ -30,9 +31,10 @@ def setup(stores, seed=3, **changes):
 
 def fit(folder, stores, on=HERE, at_step=None, seed=3, **changes):
     settled, made, module = setup(stores, **changes)
-    losses = tasks.losses(made, module, settled, on, SHAPE)
-    options = {"optimisation": settled.optimisation(), "state": folder, "seed": seed, "on": on, "at_step": at_step}
-    return module, train(module=module, loss_at=losses, after_step=module.after_step, **options)
+    batches = tasks.losses(made, module, settled, on, SHAPE)
+    callbacks = {"heads": AfterStep(module.after_step), "at_step": Snapshots(at_step or {})}
+    options = {"state": folder, "seed": seed, "process": on, "callbacks": callbacks}
+    return module, train(module, batches, settled.optimisation(), **options)
 
 
 class Constant(torch.nn.Module):

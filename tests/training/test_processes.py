@@ -10,8 +10,9 @@ from tiny_objectives import OWN, SHAPE, WORDS, model, recipe
 
 from stele.errors import SteleError
 from stele.training import tasks
+from stele.training.callbacks import AfterStep, Curve
 from stele.training.loop import train
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, divide, gathered, in_pieces, own_parts, summed
 
 FORK = multiprocessing.get_context("fork")
@@ -36,7 +37,7 @@ def together(world, run, *arguments):
         if world > 1:
             rendezvous = f"file://{arguments[0]}/rendezvous{world}"
             torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
-        run(Place(CPU, rank, world), *arguments)
+        run(ProcessContext(CPU, rank, world), *arguments)
 
     processes = [FORK.Process(target=start, args=(rank,)) for rank in range(world)]
     for process in processes:
@@ -46,7 +47,7 @@ def together(world, run, *arguments):
     assert [process.exitcode for process in processes] == [0] * world
 
 
-def fit(where, folder, stores, case, changes):
+def fit(process, folder, stores, case, changes):
     settled = recipe(case.split()[0], dropout=0.2, **changes)
     made = tasks.new_tasks(settled, stores, WORDS, 3)
     encoder = model("bert")
@@ -54,24 +55,17 @@ def fit(where, folder, stores, case, changes):
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.2
     module = tasks.Pretraining.of(encoder, {name: task.objective.Heads for name, task in made.items()}, settled, 3)
-    name = f"{case}-{where.world}"
-    outcome = train(
-        module=module,
-        loss_at=tasks.losses(made, module, settled, where, SHAPE),
-        optimisation=settled.optimisation(),
-        state=folder / f"state-{name}",
-        seed=3,
-        curve=folder / f"{name}.csv",
-        after_step=module.after_step,
-        on=where,
-        numbers=divide(settled.groups, where).numbers,
-    )
-    torch.save([module.state_dict(), outcome["counts"]], folder / f"{name}-{where.rank}.pt")
+    name = f"{case}-{process.world}"
+    callbacks = {"heads": AfterStep(module.after_step), "curve": Curve(folder / f"{name}.csv", name)}
+    batches = tasks.losses(made, module, settled, process, SHAPE)
+    options = {"state": folder / f"state-{name}", "seed": 3, "process": process, "callbacks": callbacks}
+    outcome = train(module, batches, settled.optimisation(), **options)
+    torch.save([module.state_dict(), outcome["counts"]], folder / f"{name}-{process.rank}.pt")
 
 
-def fit_all(where, folder, stores):
+def fit_all(process, folder, stores):
     for case, changes in CASES.items():
-        fit(where, folder, stores, case, changes)
+        fit(process, folder, stores, case, changes)
 
 
 @pytest.fixture(scope="module")
@@ -124,31 +118,34 @@ def test_every_objective_is_tried():
 @pytest.mark.parametrize("groups", [1, 3, 4, 16])
 @pytest.mark.parametrize("world", [1, 2, 3, 4, 8])
 def test_every_group_counts_once(groups, world):
-    parts = [divide(groups, Place(CPU, rank, world)) for rank in range(world)]
+    parts = [divide(groups, ProcessContext(CPU, rank, world)) for rank in range(world)]
     weights, counted = np.zeros(groups), np.zeros(groups)
     for part in parts:
         weights[list(part.numbers)] += part.weight
         counted[list(part.numbers)] += part.counted
     assert np.allclose(weights, 1 / groups) and (counted == 1).all()
-    assert len({part.spread for part in parts}) == 1 and parts[0].spread == (groups % world != 0)
+    assert len({part.shared for part in parts}) == 1 and parts[0].shared == (groups % world != 0)
 
 
-def share_of_seven(where, folder):
+def share_of_seven(process, folder):
     """Seven rows in uneven pieces, in no order: each process gets all vectors, and the gradient of its own."""
     weights = torch.arange(7.0).requires_grad_()
     pieces = [np.array([5, 0]), np.array([3]), np.array([6, 1, 2]), np.array([4])]
-    vectors = in_pieces(lambda piece: weights[torch.from_numpy(piece)][:, None] * 2, pieces, True, where)
+    vectors = in_pieces(lambda piece: weights[torch.from_numpy(piece)][:, None] * 2, pieces, True, process)
     assert vectors.flatten().tolist() == [2.0 * n for n in range(7)]
     loss = (vectors.flatten() * torch.arange(1.0, 8.0)).sum()
-    (loss / where.world).backward()
-    gradient = where.sum(torch.zeros(7) if weights.grad is None else weights.grad)
+    (loss / process.world).backward()
+    gradient = process.all_reduce_sum(torch.zeros(7) if weights.grad is None else weights.grad)
     assert gradient.tolist() == pytest.approx([2.0 * n for n in range(1, 8)])
-    own = torch.tensor(float(where.rank + 1), requires_grad=True)
-    whole = summed(own * 3, where)
-    assert whole.item() == 3 * sum(range(1, where.world + 1))
-    (whole / where.world).backward()
+    own = torch.tensor(float(process.rank + 1), requires_grad=True)
+    whole = summed(own * 3, process)
+    assert whole.item() == 3 * sum(range(1, process.world + 1))
+    (whole / process.world).backward()
     assert own.grad.item() == pytest.approx(3.0)
-    assert gathered(torch.full((where.rank, 1), 1.0), range(where.world), where).shape == (sum(range(where.world)), 1)
+    assert gathered(torch.full((process.rank, 1), 1.0), range(process.world), process).shape == (
+        sum(range(process.world)),
+        1,
+    )
 
 
 @pytest.mark.parametrize("world", [2, 3])
@@ -186,4 +183,4 @@ def test_pieces_are_computed_again_only_where_there_are_several():
 
 def test_more_processes_than_sequences_is_an_error():
     with pytest.raises(SteleError, match="a group of 3 cannot be spread over 4 processes; use at most 3"):
-        own_parts(lambda piece: torch.zeros(len(piece)), cut(3, 1), True, Place(CPU, 0, 4))
+        own_parts(lambda piece: torch.zeros(len(piece)), cut(3, 1), True, ProcessContext(CPU, 0, 4))

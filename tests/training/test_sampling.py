@@ -7,7 +7,7 @@ import pytest
 
 from stele.errors import SteleError
 from stele.training.mixing import MixedSampler
-from stele.training.sampling import Sampler, derive, generator, kind_of, language_probabilities, permuted
+from stele.training.sampling import Sampler, Sampling, derive, generator, kind_of, language_probabilities, permuted
 
 
 def test_alpha_smooths_as_by_hand():
@@ -47,7 +47,7 @@ def test_a_permutation_can_be_read_anywhere():
 
 def sampler(**changes):
     settings = dict(sizes={"en": 50, "sw": 20, "xx": 3}, group=8, groups=4000, alpha=0.3, seed=1, name="msm")
-    return Sampler(**{**settings, **changes})
+    return Sampler(Sampling(**{**settings, **changes}))
 
 
 def test_groups_are_one_language_without_repetition():
@@ -97,11 +97,11 @@ def test_generators_differ_by_key():
 def test_languages_are_drawn_by_their_true_sizes_where_stores_are_samples(kind):
     """A store that is a sample of half of its language counts as all of it; its indices stay its own."""
     settings = dict(group=8, groups=600, alpha=1.0, seed=1, name="msm")
-    capped = kind({"en": 100, "sw": 100}, **settings, in_all={"en": 900, "sw": 100})
+    capped = kind(Sampling({"en": 100, "sw": 100}, **settings, in_all={"en": 900, "sw": 100}))
     assert capped.probabilities == pytest.approx({"en": 0.9, "sw": 0.1})
     drawn = [(part, index) for n in range(600) for part, indices in capped.draw(n) for index in indices]
     assert sum(part == "en" for part, _ in drawn) / len(drawn) == pytest.approx(0.9, abs=0.03)
     assert max(index for _, index in drawn) == 99
-    whole = kind({"en": 900, "sw": 100}, **settings)
-    same = kind({"en": 900, "sw": 100}, **settings, in_all={"en": 900, "sw": 100})
+    whole = kind(Sampling({"en": 900, "sw": 100}, **settings))
+    same = kind(Sampling({"en": 900, "sw": 100}, **settings, in_all={"en": 900, "sw": 100}))
     assert [str(same.draw(n)) for n in range(20)] == [str(whole.draw(n)) for n in range(20)]

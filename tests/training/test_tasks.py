@@ -5,7 +5,7 @@ import torch
 from tiny_objectives import SHAPE, WORDS, recipe
 
 from stele.training import tasks
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 
 @pytest.mark.parametrize("world", [1, 2, 5])
@@ -17,15 +17,15 @@ def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
     seen = []
 
     class Recorder(torch.nn.Module):
-        def forward(self, task, batch, team):
-            if team is None or team.first:  # a group that all of them share is the same for each
+        def forward(self, task, batch, processes):
+            if processes is None or processes.is_main:  # a group that all of them share is the same for each
                 seen.append((task, batch["ids"].shape[0], int(batch["ids"].sum())))
             return torch.zeros(())
 
     for step in range(4):
         for rank in range(world):
-            place = Place(torch.device("cpu"), rank, world)
-            for named in tasks.losses(made, Recorder(), settled, place, SHAPE)(step):
+            process = ProcessContext(torch.device("cpu"), rank, world)
+            for named in tasks.losses(made, Recorder(), settled, process, SHAPE).loss_at(step):
                 (weight,) = {value[1] for value in named.values() if isinstance(value, tuple)}
                 assert weight == pytest.approx(1 / 5 if 5 % world == 0 else 1 / 5 / world)
     assert sorted(task for task, _, _ in seen) == ["mlm"] * 8 + ["msm"] * 12
@@ -43,11 +43,11 @@ def test_groups_vectors_and_operations_are_counted(stores):
     made, found = tasks.new_tasks(settled, stores, WORDS, 3), {}
 
     class Nothing(torch.nn.Module):
-        def forward(self, task, batch, team):
+        def forward(self, task, batch, processes):
             return torch.zeros(())
 
     for step in range(settled.steps):
-        for named in tasks.losses(made, Nothing(), settled, Place(torch.device("cpu")), SHAPE)(step):
+        for named in tasks.losses(made, Nothing(), settled, ProcessContext(torch.device("cpu")), SHAPE).loss_at(step):
             for name, value in named.items():
                 if isinstance(value, int):
                     found[name] = found.get(name, 0) + value

@@ -40,7 +40,7 @@ def jobs(project, model="mine"):
 
 def test_a_comment_reruns_nothing_and_no_job_is_left(touched):
     for stage in ("corpora", "pairs"):
-        for path in (touched / "src/stele" / stage).glob("*.py"):
+        for path in (touched / "src/stele" / stage).rglob("*.py"):
             path.write_text(path.read_text() + "\n# a comment\n")
     assert jobs(touched) == {}
 

@@ -42,8 +42,8 @@ def write_mirror() -> Callable[..., dict]:
 def generated(tmp_path_factory, write_mirror) -> SimpleNamespace:
     """The mirror: `folder`, `user_data`, `manifest`, `world`, and `open(url)` -> uncompressed bytes."""
     from stele.recipes.world import world_sizes
-    from stele.world.generate import generate
-    from stele.world.manifest import path_of
+    from stele.world.content.generate import generate
+    from stele.world.content.manifest import path_of
 
     folder = tmp_path_factory.mktemp("generated")
     manifest = write_mirror(folder)

@@ -15,12 +15,12 @@ import yaml
 import stele.catalogue
 from stele.errors import SteleError
 from stele.recipes.world import WorldSizes, world_sizes
-from stele.world import facts
-from stele.world.concepts import inventory
-from stele.world.facts import entities
-from stele.world.generate import World, generate
-from stele.world.lexicon import Lexicon
-from stele.world.sounds import language
+from stele.world.content import facts
+from stele.world.content.concepts import inventory
+from stele.world.content.facts import entities
+from stele.world.content.generate import World, generate
+from stele.world.language.lexicon import Lexicon
+from stele.world.language.sounds import language
 
 LANGUAGES = ("en", "es", "ru", "uk", "ar", "te", "th", "ja")
 SMALL = {
@@ -48,7 +48,7 @@ FINE_TUNING = [("nq", "en"), ("marco", "en"), ("squad", "en")] + [
 ]
 DIGEST = """
 import hashlib
-from stele.world.generate import generate
+from stele.world.content.generate import generate
 from stele.recipes.world import world_sizes
 world = generate(world_sizes({"entities": 40, "web_documents": 4}), ["en", "fi", "ar", "ja", "ko", "hi"], 7)
 digest = hashlib.sha256()

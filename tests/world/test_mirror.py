@@ -9,7 +9,8 @@ import pytest
 from stele import catalogue
 from stele.catalogue.datasets import languages_of, resolve_entry
 from stele.errors import SteleError
-from stele.world import manifest, mirror
+from stele.world import mirror
+from stele.world.content import manifest
 
 MSM = ("mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "nq", "tatoeba")
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from stele.errors import SteleError
-from stele.training.masking import vocabulary
+from stele.training.masking import read_vocabulary
 from stele.world.standins import _models, _pairs, _recipe, _tokenizers
 from stele.world.standins.distilled import as_distilbert
 from stele.world.standins.ranking import with_pooler
@@ -135,22 +135,22 @@ def test_new_vocabulary_starts_from_the_old_tokens(bert):
 
 def test_spans_hide_whole_words(bert):
     _, tokenizer = bert
-    words = vocabulary(tokenizer, len(tokenizer))
+    vocabulary = read_vocabulary(tokenizer, len(tokenizer))
     tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     inside = np.array([token.startswith("##") for token in tokens])
     rng = np.random.default_rng(0)
     ids = np.array([tokenizer(" ".join(TEXTS[:3]))["input_ids"]] * 200)
-    hidden, places, targets = hide_spans(inside)(ids, words, rng, 0.15)
+    hidden, places, targets = hide_spans(inside)(ids, vocabulary, rng, 0.15)
     flat = ids.ravel()
     chosen = np.zeros(len(flat), bool)
     chosen[places] = True
     assert np.array_equal(targets, flat[places])
-    assert not np.isin(flat[places], words.special).any()
+    assert not np.isin(flat[places], vocabulary.special).any()
     assert np.array_equal(hidden.ravel()[~chosen], flat[~chosen])
     followers = np.flatnonzero(inside[flat])  # a word's later token is chosen when and only when the one before it is
     assert len(followers) and np.array_equal(chosen[followers], chosen[followers - 1])
-    assert 0.11 < len(places) / (~np.isin(flat, words.special)).sum() < 0.17
-    assert 0.7 < (hidden.ravel()[places] == words.mask).mean() < 0.9
+    assert 0.11 < len(places) / (~np.isin(flat, vocabulary.special)).sum() < 0.17
+    assert 0.7 < (hidden.ravel()[places] == vocabulary.mask).mean() < 0.9
 
 
 def test_contrast_by_hand():

@@ -6,7 +6,7 @@ import pytest
 
 from stele import catalogue
 from stele.recipes.world import world_sizes
-from stele.world.generate import generate
+from stele.world.content.generate import generate
 from stele.world.standins import _recipe, _tokenizers
 
 

@@ -1,6 +1,6 @@
 """Cutting articles into passages and choosing hard negatives, on cases worked by hand."""
 
-from stele.world.model import Article, Fact, Gold, Question, Section, Sentence
+from stele.world.content.model import Article, Fact, Gold, Question, Section, Sentence
 from stele.world.writers.negatives import Lexical
 from stele.world.writers.passages import Collection, Passage, hundred_words, paragraphs
 

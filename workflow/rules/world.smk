@@ -13,7 +13,7 @@ rule mirror:
         code=code(
             "world.mirror",
             *package_modules("world.writers"),
-            data=("world/concepts.yaml", "world/scripts.yaml"),
+            data=("world/content/concepts.yaml", "world/language/scripts.yaml"),
         ),
         world=lambda w: as_json(plan.settings.sizes["world"]),
         languages=lambda w: plan.settings.sizes["languages"],

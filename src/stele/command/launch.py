@@ -2,7 +2,7 @@
 
 The general options of the command line (`stele --nodes 2 --gpus 4 --threads 32 STAGE COMMAND`) say what a job has. The
 command is the same for any number of processes; each of them learns its place from the environment that torchrun gives
-it (`stele.training.processes.place`).
+it (`stele.training.processes.process_context`).
 """
 
 from __future__ import annotations

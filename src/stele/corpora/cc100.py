@@ -17,8 +17,8 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.command import arguments
-from stele.corpora.decompress import read_blocks
-from stele.corpora.sentences import split_sentences, tidy
+from stele.corpora.dumps.decompress import read_blocks
+from stele.corpora.sentences.split import split_sentences, tidy
 from stele.errors import SteleError
 from stele.files import atomic
 

@@ -22,8 +22,8 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_batches
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA, LEAST_MB, LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA, database
 from stele.command import arguments
-from stele.corpora import resolve
-from stele.corpora.titles import Site
+from stele.corpora.titles import resolve
+from stele.corpora.titles.normal_form import Site
 from stele.errors import SteleError, unknown
 from stele.files import atomic
 

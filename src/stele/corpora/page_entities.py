@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA
-from stele.corpora.sql_dump import TABLE, Rows, read_rows
+from stele.corpora.dumps.sql_dump import TABLE, Rows, read_rows
 from stele.errors import SteleError
 from stele.files import atomic
 

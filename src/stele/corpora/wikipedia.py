@@ -25,11 +25,11 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Link, RowWriter, Section
 from stele.command import arguments
-from stele.corpora.dump_files import DumpFiles, find_dump, missing_pages
-from stele.corpora.dumps import Page, can_be_shared, read_dump
-from stele.corpora.sentences import split_sentences
-from stele.corpora.titles import MAIN, Site
-from stele.corpora.wikitext import PageText, extract
+from stele.corpora.dumps.dump_files import DumpFiles, find_dump, missing_pages
+from stele.corpora.dumps.xml_dump import Page, can_be_shared, read_dump
+from stele.corpora.sentences.split import split_sentences
+from stele.corpora.titles.normal_form import MAIN, Site
+from stele.corpora.wikitext.paragraphs import PageText, extract
 from stele.errors import SteleError
 from stele.files import atomic
 

@@ -1,4 +1,4 @@
-"""The bare encoder (the trunk) of a transformers folder."""
+"""The backbone (the bare encoder) of a transformers folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RECORD = "record.json"
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
 
-def load_trunk(
+def load_backbone(
     folder: Path,
     pooling: str,
     layer: int | None = None,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stele.encoders.backbone import load_trunk, positions
+from stele.encoders.backbone import load_backbone, positions
 from stele.encoders.probe import check_probe
 from stele.encoders.sentence_transformers_folder import MODULES_FILE, read_heads, read_modules
 from stele.encoders.tokenizer import load_tokenizer
@@ -83,12 +83,12 @@ def load_encoder(folder: Path, spec: Wanted = None, device: str = "cpu") -> Enco
     towers = tower_folders(folder, spec)
     tokenizer = load_tokenizer(towers[0])
     check_probe(folder, tokenizer)
-    trunks = [load_trunk(tower, spec.pooling, spec.layer)[0] for tower in towers]
+    backbones = [load_backbone(tower, spec.pooling, spec.layer)[0] for tower in towers]
     for kind in ("query", "passage"):
-        if spec.length(kind) > positions(trunks[0].config):
-            raise SteleError(
-                f"{folder}: {kind}_length is {spec.length(kind)}, the model has {positions(trunks[0].config)} positions"
-            )
-    pairs = zip(towers, trunks, strict=True)
-    heads = [[] if spec.pooling == "pooler" else read_heads(tower, trunk.config.hidden_size) for tower, trunk in pairs]
-    return Encoder(trunks[0], trunks[-1], tokenizer, spec, heads[0], heads[-1], device)
+        if spec.length(kind) > (most := positions(backbones[0].config)):
+            raise SteleError(f"{folder}: {kind}_length is {spec.length(kind)}, the model has {most} positions")
+    pairs = zip(towers, backbones, strict=True)
+    heads = [
+        [] if spec.pooling == "pooler" else read_heads(tower, backbone.config.hidden_size) for tower, backbone in pairs
+    ]
+    return Encoder(backbones[0], backbones[-1], tokenizer, spec, heads[0], heads[-1], device)

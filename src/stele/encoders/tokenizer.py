@@ -1,6 +1,6 @@
 """The tokenizer of a transformers folder, and what reading such a folder needs besides.
 
-Apart from the trunk, so that what only tokenises (mining) does not depend on how models are built.
+Apart from the backbone, so that what only tokenises (mining) does not depend on how models are built.
 """
 
 from __future__ import annotations

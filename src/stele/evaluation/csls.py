@@ -13,14 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from stele.errors import unknown
-from stele.evaluation.vectors import blocks, unit
+from stele.evaluation.vectors import blocks, l2_normalize
 
 NEIGHBOURS = 10
 
 
 def cosine(x: np.ndarray, y: np.ndarray) -> Iterator[np.ndarray]:
     """Cosines of x [n, d] and y [m, d]: blocks [some of n, m] of float64, in the order of x."""
-    x, y = unit(x, "the side that searches"), unit(y, "the side that is searched")
+    x, y = l2_normalize(x, "the side that searches"), l2_normalize(y, "the side that is searched")
     return (x[rows] @ y.T for rows in blocks(len(x), len(y)))
 
 

@@ -11,7 +11,7 @@ from stele.errors import SteleError
 BLOCK = 1 << 23  # similarities held at once: 64 MiB
 
 
-def unit(vectors: np.ndarray, where: str) -> np.ndarray:
+def l2_normalize(vectors: np.ndarray, where: str) -> np.ndarray:
     """The vectors [n, d] divided by their L2 norms, float64.
 
     float64, so that the size of a block cannot show in a score rounded to float32. Raises SteleError, beginning with

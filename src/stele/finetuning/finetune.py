@@ -51,12 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    from stele.finetuning.examples import examples_in
-    from stele.finetuning.model import load_model
-    from stele.finetuning.selection import Selection
+    from stele.finetuning.data.examples import examples_in
+    from stele.finetuning.dual_encoder.model import load_model
+    from stele.finetuning.dual_encoder.selection import Selection
     from stele.recipes.finetuning import parse_recipe
     from stele.training import loop
-    from stele.training.processes import place
+    from stele.training.callbacks import Curve
+    from stele.training.processes import process_context
     from stele.training.sharding import divide
 
     values = parse_object(args.recipe, "--recipe")
@@ -67,71 +68,61 @@ def run(args: argparse.Namespace) -> None:
         wrong = "needs --negatives RECORD" if args.negatives is None else "has no use for --negatives"
         raise SteleError(f"--recipe: negatives: {recipe.negatives} {wrong}")
     training, dev = data_records(args.training, "--training"), data_records(args.dev, "--dev")
-    where = place()
-    part = divide(recipe.accumulation, where)
-    if part.spread and recipe.batch < where.world:
+    process = process_context()
+    part = divide(recipe.accumulation, process)
+    if part.shared and recipe.batch < process.world:
         raise SteleError(
-            f"a group of {recipe.batch} queries is for {recipe.batch} processes at most, not {where.world}"
+            f"a group of {recipe.batch} queries is for {recipe.batch} processes at most, not {process.world}"
         )
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
     readers = _readers(recipe, tokenizer, training, dev, args.limit, args.negatives)
     inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
     inputs |= {"negatives": args.negatives} if args.negatives else {}
     made_by = {**values, "limit": args.limit}
-    alone = where.first and args.limit is None  # a quick try by hand leaves the state of the real job alone
+    alone = process.is_main and args.limit is None  # a quick try by hand leaves the state of the real job alone
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code, first=alone)
-    data = examples_in(state / "training", readers["training"], where)
+    data = examples_in(state / "training", readers["training"], process)
     steps = recipe.total_steps(len(data))
-    selection = None
+    label, curve = f"finetune {args.model} on {recipe.training_set.name}", state / "curve.csv"
+    selection, callbacks = None, {"curve": Curve(curve, label)}
     if recipe.needs_dev:
-        examples = examples_in(state / "dev", readers["dev"], where)
+        examples = examples_in(state / "dev", readers["dev"], process)
         an_epoch = recipe.steps_per_epoch(len(data))
-        selection = Selection(state / "best", module.to(where.device), examples, recipe, an_epoch, where)
-    outcome = loop.train(
-        module=module,
-        loss_at=losses(module, data, recipe, args.seed, where, selection),
-        optimisation=recipe.optimisation(steps),
-        state=state,
-        seed=args.seed,
-        curve=state / "curve.csv",
-        evaluate=None if selection is None else (selection.every, selection.measure),
-        label=f"finetune {args.model} on {recipe.training_set.name}",
-        on=where,
-        numbers=part.numbers,
-    )
-    if where.first:
+        selection = Selection(state / "best", module.to(process.device), examples, recipe, an_epoch, process)
+        callbacks["selection"] = selection
+    batches, optimisation = losses(module, data, recipe, args.seed, process), recipe.optimisation(steps)
+    options = {"state": state, "seed": args.seed, "process": process, "label": label, "callbacks": callbacks}
+    outcome = loop.train(module, batches, optimisation, **options)
+    if process.is_main:
         if selection is not None:
             selection.restore()
-        facts = {"model": args.model, "processes": where.world, **start}
+        facts = {"model": args.model, "processes": process.world, **start}
         facts |= describe(recipe, module, data, steps, outcome, selection)
-        _publish(args, module, tokenizer, state / "curve.csv", inputs, clock, facts)
+        _publish(args, module, tokenizer, curve, inputs, clock, facts)
         drop(state)
-    where.wait()
+    process.barrier()
 
 
-def losses(
-    module: Any, data: Any, recipe: Any, seed: int, where: Any, selection: Any = None
-) -> Callable[[int], Iterator]:
-    """loss_at for the training loop: the groups of a step that are this process's, or its shares of all."""
-    from stele.finetuning.batches import training_group
-    from stele.finetuning.contrastive import group_loss
+def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
+    """The training loop's MicroBatches: the groups of a step that are this process's, or its shares of all."""
+    from stele.finetuning.data.batches import training_group
+    from stele.finetuning.dual_encoder.contrastive import group_loss
+    from stele.training.loop import MicroBatches
     from stele.training.sharding import divide
 
     groups_an_epoch = recipe.steps_per_epoch(len(data)) * recipe.accumulation
-    part = divide(recipe.accumulation, where)
+    part = divide(recipe.accumulation, process)
 
     def loss_at(step: int) -> Iterator[Mapping[str, Any]]:
-        if selection is not None:
-            selection.step = step + 1
         for number in part.numbers:
             epoch, index = divmod(step * recipe.accumulation + number, groups_an_epoch)
             group = training_group(
                 data, recipe.batch, recipe.hard_negatives, seed, epoch, index, recipe.hard_negative_ratio
             )
-            loss = group_loss(module, data, group, recipe.temperature, recipe.encode_chunk, part.team)
+            loss = group_loss(module, data, group, recipe.temperature, recipe.encode_chunk, part.processes)
             yield {"nll": (loss, part.weight), "masked_duplicates": int(group.mask.sum()) if part.counted else 0}
 
-    return loss_at
+    return MicroBatches(loss_at, part.numbers)
 
 
 def describe(
@@ -151,7 +142,7 @@ def describe(
         "examples": data.counts,
         "losses": outcome["losses"],
         "counts": outcome["counts"],
-        "dev_curve": outcome["evaluations"],
+        "dev_curve": [] if selection is None else selection.figures,
         "selected": {"step": steps, "by": "last"},
     }
     if module.scale is not None:
@@ -184,7 +175,7 @@ def _readers(
     from dataclasses import replace
 
     from stele.benchmarks.mined_negatives import MinedNegatives, replaced
-    from stele.finetuning.examples import read_examples
+    from stele.finetuning.data.examples import read_examples
 
     def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
         def read():

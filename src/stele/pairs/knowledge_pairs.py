@@ -25,9 +25,9 @@ from stele.artifacts import knowledge_base, records
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files import atomic
-from stele.pairs._knowledge import OF_TOKENS, PAIRS, Candidates, Knowledge, KnowledgeRecipe, sample, unpack
-from stele.pairs._knowledge_texts import BUCKET, Pair, Spool, fetch, kept
-from stele.pairs._overlap import SKETCH, sketch
+from stele.pairs.mining.knowledge import OF_TOKENS, PAIRS, Candidates, Knowledge, KnowledgeRecipe, sample, unpack
+from stele.pairs.mining.knowledge_texts import BUCKET, Pair, Spool, fetch, kept
+from stele.pairs.statistics.overlap import SKETCH, sketch
 from stele.recipes.mining import parse_recipe
 from stele.training.sampling import derive
 

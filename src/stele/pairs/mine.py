@@ -1,7 +1,7 @@
 """Mines the documents of one language for training examples: MSM's documents, CROP and ICT pairs, stretches for MLM.
 
 Writes an example store (stele.training.store), tokens of the given tokenizer without special ones, and its record: of
-all examples, or of a sample of at most so many (`_sample`), with the number that there would be in all.
+all examples, or of a sample of at most so many (`mining/sample.py`), with the number that there would be in all.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from stele.artifacts.documents import read_sentences
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files import atomic
-from stele.pairs._sample import Mined, Sample
-from stele.pairs._tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
+from stele.pairs.mining.sample import Mined, Sample
+from stele.pairs.mining.tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
 from stele.recipes.mining import MiningRecipe, parse_recipe
 
 log = logging.getLogger(__name__)

@@ -19,8 +19,8 @@ from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
-from stele.pairs._heat_map import draw, save
-from stele.pairs._overlap import read_sketch, shared
+from stele.pairs.statistics.heat_map import draw, save
+from stele.pairs.statistics.overlap import read_sketch, shared
 
 log = logging.getLogger(__name__)
 

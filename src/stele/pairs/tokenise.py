@@ -20,8 +20,8 @@ from stele import progress
 from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files import atomic
-from stele.pairs._knowledge import OF_TOKENS, PAIRS, KnowledgeRecipe
-from stele.pairs._tokens import Encode, encoder
+from stele.pairs.mining.knowledge import OF_TOKENS, PAIRS, KnowledgeRecipe
+from stele.pairs.mining.tokens import Encode, encoder
 from stele.recipes.mining import SPECIAL, parse_recipe
 from stele.training.store import write_store
 

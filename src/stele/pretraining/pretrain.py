@@ -42,23 +42,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    from stele.pretraining.base import load_base
-    from stele.pretraining.stores import open_stores, parse_pairs
+    from stele.pretraining.inputs.base import load_base
+    from stele.pretraining.inputs.stores import open_stores, parse_pairs
     from stele.recipes.pretraining import parse_recipe
     from stele.training import flops, loop, tasks
-    from stele.training.masking import vocabulary
-    from stele.training.processes import place
-    from stele.training.sharding import divide
+    from stele.training.callbacks import AfterStep, Curve, Snapshots
+    from stele.training.masking import read_vocabulary
+    from stele.training.processes import process_context
 
     values = parse_object(args.recipe, "--recipe")
     recipe, given = parse_recipe(values), parse_pairs(args.pairs)
-    base, inputs, where = args.base.parent, {"base": args.base, **given}, place()
+    base, inputs, process = args.base.parent, {"base": args.base, **given}, process_context()
     model, tokenizer = load_base(base, recipe.dropout, args.seed)
-    words, shape = vocabulary(tokenizer, model.config.vocab_size), flops.Shape.of(model.config)
-    stores = open_stores(given, tasks.stores_read(recipe), recipe.languages, tokenizer, words.size)
+    vocabulary, shape = read_vocabulary(tokenizer, model.config.vocab_size), flops.Shape.of(model.config)
+    stores = open_stores(given, tasks.stores_read(recipe), recipe.languages, tokenizer, vocabulary.size)
 
     def tasks_of(some: Any) -> dict[str, Any]:
-        return tasks.new_tasks(some, stores, words, args.seed)
+        return tasks.new_tasks(some, stores, vocabulary, args.seed)
 
     recipe, wanted = flops.with_steps(recipe, tasks_of, shape)
     made = tasks_of(recipe)
@@ -67,36 +67,28 @@ def run(args: argparse.Namespace) -> None:
     for task in made.values():
         if task.sampler.left_out:
             log.warning("%s: too few examples, left out: %s", task.name, task.sampler.left_out)
-    state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=where.first)
+    state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main)
     curve, snapshots = state / "curve.csv", state / "snapshots"
     keep = {step: snapshot(model, base, snapshots / f"step-{step}") for step in recipe.snapshots}
-    outcome = loop.train(
-        module=module,
-        loss_at=tasks.losses(made, module, recipe, where, shape),
-        optimisation=recipe.optimisation(),
-        state=state,
-        seed=args.seed,
-        curve=curve,
-        at_step=keep if where.first else {},
-        after_step=module.after_step,
-        label=f"pretrain {args.model}",
-        on=where,
-        numbers=divide(recipe.groups, where).numbers,
-    )
-    if where.first:
+    label = f"pretrain {args.model}"
+    callbacks = {"heads": AfterStep(module.after_step), "snapshots": Snapshots(keep), "curve": Curve(curve, label)}
+    batches, optimisation = tasks.losses(made, module, recipe, process, shape), recipe.optimisation()
+    options = {"state": state, "seed": args.seed, "process": process, "label": label, "callbacks": callbacks}
+    outcome = loop.train(module, batches, optimisation, **options)
+    if process.is_main:
         facts = {**describe(recipe, made, outcome["counts"], wanted), "model": args.model}
-        losses, chance = outcome["losses"], chances(made, recipe, outcome["counts"], words.size)
-        facts |= {"losses": losses, "chance": chance, "processes": where.world}
+        losses, chance = outcome["losses"], chances(made, recipe, outcome["counts"], vocabulary.size)
+        facts |= {"losses": losses, "chance": chance, "processes": process.world}
         for name in sorted(losses.keys() & chance.keys()):
             log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])
         publish(args.output, model, base, snapshots, curve, inputs, clock, args.seed, facts)
         drop(state)
-    where.wait()
+    process.barrier()
 
 
 def snapshot(model: Any, base: Path, folder: Path):
     """Keeps the encoder as it is when called; a second time for the same step writes the same again."""
-    from stele.pretraining.base import save_sentence_encoder
+    from stele.pretraining.inputs.base import save_sentence_encoder
 
     def keep() -> None:
         with atomic_directory(folder) as made:
@@ -185,7 +177,7 @@ def publish(
     facts: Mapping[str, Any],
 ) -> None:
     """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
-    from stele.pretraining.base import save_sentence_encoder
+    from stele.pretraining.inputs.base import save_sentence_encoder
 
     with atomic_directory(output.parent) as folder:
         save_sentence_encoder(folder, model, base)

@@ -15,24 +15,27 @@ import importlib.metadata
 import json
 import logging
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from stele.artifacts import records
-from stele.artifacts.runs.trec import write_run
+from stele.artifacts.runs.run import run_of
 from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Query, Search
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
+from stele.evaluation.case import Case
+from stele.evaluation.ranx_arrays import by_ranx
+from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object
 from stele.progress import track
 from stele.registry import load_named
 from stele.retrieval.lexical import analysis, anserini, bm25_index, bm25_search
-from stele.retrieval.lexical.bm25_search import Hits, Parameters, choose, reciprocal_rank
+from stele.retrieval.lexical.bm25_search import Hits, Parameters, choose
+from stele.retrieval.search_job import FinishedSearches, check_counts, expected_passages
 
 logger = logging.getLogger(__name__)
 
@@ -56,12 +59,9 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
     for search in job.searches:
-        if job.facts(search) is None:
+        if job.finished.facts(search) is None:
             job.run_search(search)
-    with atomic_directory(args.output.parent / "runs") as folder:
-        for search in job.searches:
-            shutil.copyfile(job.saved(search), folder / job.saved(search).name)
-    runs = {search.name: file_facts(job.saved(search)) for search in job.searches}
+    published = job.finished.publish(job.searches, args.output.parent / "runs")
     records.write_record(
         args.output,
         job="bm25",
@@ -70,11 +70,10 @@ def run(args: argparse.Namespace) -> None:
         benchmark=args.benchmark,
         languages=list(args.languages),
         depth=args.depth,
-        searches={search.name: job.facts(search) for search in job.searches},
+        searches={search.name: job.finished.facts(search) for search in job.searches},
         recipe=job.recipe,
         similarity=job.engine,
-        outputs={f"runs/{job.saved(search).name}": runs[search.name] for search in job.searches},
-        content=facts_digest(runs),
+        **published,
     )
     drop(job.state)
 
@@ -83,9 +82,7 @@ class Job:
     """One job: its searches, its recipe, and where its state lies."""
 
     def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
-        for name in ("depth", "threads"):
-            if getattr(args, name) < 1:
-                raise SteleError(f"--{name} must be at least 1, found {getattr(args, name)}")
+        check_counts(args, "depth", "threads")
         found = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(found)
         self.inputs = found | ({"anserini:all": args.anserini} if args.anserini else {})
@@ -97,15 +94,8 @@ class Job:
         self.engine = f"BM25 by {self.jar.stem}" if self.jar else f"BM25 by bm25s {version} (Lucene's variant)"
         whole = {"benchmark": args.benchmark, "depth": args.depth, "engine": self.engine, **self.recipe}
         self.state = own_folder(args.state, recipe=whole, inputs=self.inputs, seed=0, code=args.code)
-        (self.state / "runs").mkdir(exist_ok=True)
-
-    def saved(self, search: Search) -> Path:
-        return self.state / "runs" / f"{search.name}.trec.gz"
-
-    def facts(self, search: Search) -> dict[str, Any] | None:
-        """What is known of a finished search; None while it is not finished. Written after the run itself."""
-        path = self.state / "runs" / f"{search.name}.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        self.finished = FinishedSearches(self.state / "runs")
+        self.finished.folder.mkdir(exist_ok=True)
 
     def queries(self, search: Search, split: str | None = None) -> list[Query]:
         split = split or self.benchmark.JUDGED
@@ -123,7 +113,6 @@ class Job:
         chosen = choose(mrr)
         ((_, hits),) = pool.runs(self.benchmark.JUDGED, [chosen], self.args.depth)
         found = ((query.id, own) for query, own in zip(splits[self.benchmark.JUDGED], hits, strict=True))
-        write_run(self.saved(search), found, tag="stele")
         facts = {
             "language": search.language,
             "pool": search.pool,
@@ -136,22 +125,32 @@ class Job:
             f"{tuned}_mrr_by_default": mrr.get(DEFAULT),
             **pool.facts,
         }
-        atomic_write_json(self.state / "runs" / f"{search.name}.json", facts)
+        self.finished.save(search, found, facts)
         shutil.rmtree(folder)
         logger.info("%s: k1 %g, b %g, MRR of %s %.4f", search.name, *chosen, tuned, mrr[chosen])
 
     def tune(self, search: Search, pool: WithBm25s | WithAnserini, queries: Sequence[Query], path: Path) -> dict:
         """The MRR of each pair of parameters on the queries; saved as they come."""
         judged = self.benchmark.judgments(self.data, search, self.recipe["split"])
-        relevant = [{name for name, grade in judged.get(query.id, {}).items() if grade > 0} for query in queries]
         found = {tuple(own): mrr for own, mrr in json.loads(path.read_text())} if path.exists() else {}
         left = [own for own in self.grid if own not in found]
-        runs = pool.runs(self.recipe["split"], left, search.CUT)
+        runs = pool.runs(self.recipe["split"], left, bm25_search.CUT)
         for parameters, hits in track(runs, len(left), f"tune {search.name}, {len(queries)} queries", "pairs"):
-            ranks = [reciprocal_rank(*own) for own in zip(hits, relevant, strict=True)]
-            found[parameters] = sum(ranks) / len(ranks)
+            found[parameters] = mean_reciprocal_rank(search, judged, queries, hits)
             atomic_write_json(path, sorted(found.items()))
         return found
+
+
+def mean_reciprocal_rank(
+    search: Search, judged: Mapping[str, Mapping[str, int]], queries: Sequence[Query], hits: Sequence[Hits]
+) -> float:
+    """The metric mrr of the hits of some queries, cut at CUT; a query without a result or a judgment scores 0."""
+    names = [query.id for query in queries]
+    case = Case(relevant=[judged.get(name, {}) for name in names])
+    case.add(search, names)
+    case.runs[search.name] = run_of(dict(zip(names, hits, strict=True)))
+    values = by_ranx(case, "mrr", str(bm25_search.CUT)).tolist()
+    return sum(values) / len(values)
 
 
 class WithBm25s:
@@ -205,7 +204,7 @@ def contents(job: Job, search: Search) -> Iterator[tuple[str, str]]:
 
 def expected(job: Job, search: Search) -> int | None:
     """How many passages a pool has, as the records of its data count them; for the estimate alone."""
-    return counted({key: path for key, path in job.inputs.items() if key.endswith(f":{search.pool}")}, "passages")
+    return expected_passages(job.inputs, search.pool, "passages")
 
 
 def parse_recipe(text: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.mined_negatives import PASSAGES, QUESTIONS
 from stele.benchmarks.types import Passage
 from stele.command import arguments
@@ -37,9 +37,10 @@ from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json,
 from stele.files.paths import relative
 from stele.progress import bar, track
 from stele.registry import load_named
+from stele.retrieval import search_job
 from stele.retrieval.dense.collection import Pool
 from stele.retrieval.dense.positives import Answers, Questions
-from stele.retrieval.dense.processes import Team
+from stele.retrieval.dense.processes import ProcessGroup
 
 logger = logging.getLogger(__name__)
 
@@ -62,9 +63,9 @@ def run(args: argparse.Namespace) -> None:
     job = Job(args)
     pools = job.questions()
     for pool, questions in pools.items():
-        if not job.team.told(job.done(pool).exists()):
+        if not job.processes.broadcast(job.done(pool).exists()):
             job.mine(pool, questions)
-    if job.team.first:
+    if job.processes.is_main:
         finish(job, pools, clock)
 
 
@@ -84,7 +85,7 @@ def finish(job: Job, pools: Iterable[str], clock: records.Clock) -> None:
             depth=args.depth,
             pools=facts,
             encoding=job.encoder.spec.model_dump(),
-            processes=job.team.world,
+            processes=job.processes.world,
             outputs=folder_facts(folder),
         )
     drop(job.state)
@@ -95,27 +96,20 @@ class Job:
 
     def __init__(self, args: argparse.Namespace) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.processes import place
+        from stele.training.processes import process_context
 
-        for name in ("depth", "threads"):
-            if (value := getattr(args, name)) is not None and value < 1:
-                raise SteleError(f"--{name} must be at least 1, found {value}")
-        if args.threads:
-            import faiss
-            import torch
-
-            torch.set_num_threads(args.threads)
-            faiss.omp_set_num_threads(args.threads)
-        self.args, self.team = args, Team(place())
+        search_job.check_counts(args, "depth", "threads")
+        search_job.set_threads(args.threads)
+        self.args, self.processes = args, ProcessGroup(process_context())
         self.module, self.depth = load_named("stele.benchmarks", args.training_set, kind="training set"), args.depth
         if not (hasattr(self.module, "training") and hasattr(self.module, "passages")):
             raise SteleError(f"--training-set {args.training_set}: it has no training questions, or no collection")
         data = data_records(args.data)
         self.inputs, self.data = {"encoder": args.encoder, **data}, data_folders(data)
-        self.encoder = load_encoder(args.encoder.parent, None, str(self.team.device))
+        self.encoder = load_encoder(args.encoder.parent, None, str(self.processes.device))
         recipe = {"training_set": args.training_set, "depth": args.depth}
         made_of = {"recipe": recipe, "inputs": self.inputs, "seed": 0, "code": args.code}
-        self.state = own_folder(args.state, **made_of, first=self.team.first)
+        self.state = own_folder(args.state, **made_of, first=self.processes.is_main)
 
     def questions(self) -> dict[str, Questions]:
         """The questions of the training set by pool."""
@@ -139,11 +133,11 @@ class Job:
 
     def mine(self, name: str, questions: Questions) -> None:
         """Mines one pool into the state folder; the first process writes."""
-        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.team)
+        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.processes)
         pool = Pool(*given, key="")
         excluded = self.encode(pool, questions)
         found = self.search(pool, list(questions.rows), excluded)
-        if self.team.first:
+        if self.processes.is_main:
             facts = {"questions": len(questions.rows), "passages": pool.size, **self.write(name, questions, found)}
             facts["excluded"] = sum(map(len, excluded))
             atomic_write_json(self.done(name), facts)
@@ -152,7 +146,7 @@ class Job:
     def encode(self, pool: Pool, questions: Questions) -> list[set[bytes]]:
         """Encodes a pool; returns for each question the passages that are no negatives of it."""
         answers = Answers(questions)
-        pool.encode(self._expected(pool.name), answers.watch)
+        pool.encode(search_job.expected_passages(self.inputs, pool.name, "passages"), answers.watch)
         if not answers.whole:  # the vectors were there already
             for _ in answers.watch(self.passages(pool.name)):
                 pass
@@ -175,11 +169,11 @@ class Job:
         )
         with bar(len(questions), f"search pool {pool.name}", "questions") as shown:
             for number, rows in enumerate(slices):
-                if not self.team.told(saved[number].exists()):
+                if not self.processes.broadcast(saved[number].exists()):
                     best = pool.search(
                         pool.query_vectors([questions[row] for row in rows]), max(wanted[row] for row in rows)
                     )
-                    if self.team.first:
+                    if self.processes.is_main:
                         save_found(saved[number], rows, best.ids, excluded, self.depth)
                 shown.update(len(rows))
         return saved
@@ -189,6 +183,7 @@ class Job:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        expected = search_job.expected_passages(self.inputs, pool, "passages")
         sizes, names = in_order(saved)
         used, place = np.unique(names, return_inverse=True)
         line = np.full(len(used), -1, np.int32)  # of the file of passages, for each id that is used
@@ -196,7 +191,7 @@ class Job:
         with atomic_file(self.state / PASSAGES.format(pool=pool), "wb") as handle:
             columns, written = pa.schema({"id": text, "title": text, "text": text}), 0
             with pq.ParquetWriter(handle, columns, compression="zstd", use_dictionary=["title"]) as writer:
-                for block in _batches(track(self.passages(pool), self._expected(pool), f"texts of {pool}", "passages")):
+                for block in _batches(track(self.passages(pool), expected, f"texts of {pool}", "passages")):
                     ids = np.array([passage.id.encode() for passage in block])
                     at = np.minimum(np.searchsorted(used, ids), max(len(used) - 1, 0))
                     chosen = np.flatnonzero(used[at] == ids) if len(used) else []
@@ -211,11 +206,6 @@ class Job:
             pq.write_table(table, handle, compression="zstd")
         lacking = int(np.count_nonzero(sizes == 0))
         return {"negatives": len(names), "distinct_negatives": written, "without_negatives": lacking}
-
-    def _expected(self, pool: str) -> int | None:
-        """How many passages a pool has, as the records of its data count them; for the estimate alone."""
-        own = {key: path for key, path in self.inputs.items() if key.partition(":")[2] in (pool, "all")}
-        return counted(own, "passages")
 
 
 def parts(wanted: Sequence[int], most: int) -> list[list[int]]:

@@ -10,29 +10,27 @@ search of each pool and write the same bytes as one.
 from __future__ import annotations
 
 import argparse
-import json
 import logging
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from stele.artifacts import records
-from stele.artifacts.runs.trec import write_run
 from stele.artifacts.state import add_state_arguments, drop
-from stele.benchmarks.arguments import add_data_argument, counted, data_folders, data_records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Passage, Query, Search
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json, digest, facts_digest, file_facts
+from stele.files.atomic import digest
 from stele.progress import bar
 from stele.registry import load_named
+from stele.retrieval import search_job
 from stele.retrieval.dense.collection import Pool
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
-from stele.retrieval.dense.processes import Team
+from stele.retrieval.dense.processes import ProcessGroup
 from stele.retrieval.dense.vector_files import is_tidy
+from stele.retrieval.search_job import FinishedSearches
 
 logger = logging.getLogger(__name__)
 
@@ -60,17 +58,14 @@ def run(args: argparse.Namespace) -> None:
     job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
     for pools in job.pools_together():
         missing = {pool: job.waiting(pool) for pool in pools if job.waiting(pool) or not job.index_kept(pool)}
-        job.run_pools(job.team.told(missing))
-    if job.team.first:
+        job.run_pools(job.processes.broadcast(missing))
+    if job.processes.is_main:
         finish(job, args, clock)
 
 
 def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
     """Writes the runs and the record, and drops the state."""
-    with atomic_directory(args.output.parent / "runs") as folder:
-        for search in job.searches:
-            shutil.copyfile(job.saved(search), folder / job.saved(search).name)
-    runs = {search.name: file_facts(job.saved(search)) for search in job.searches}
+    published = job.finished.publish(job.searches, args.output.parent / "runs")
     records.write_record(
         args.output,
         job="retrieve",
@@ -81,12 +76,11 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         languages=list(args.languages),
         depth=args.depth,
         limit=args.limit,
-        searches={search.name: job.facts(search) for search in job.searches},
+        searches={search.name: job.finished.facts(search) for search in job.searches},
         encoding=job.encoder.spec.model_dump(),
         similarity="cosine" if job.normalize else "inner product",
-        processes=job.team.world,
-        outputs={f"runs/{job.saved(search).name}": runs[search.name] for search in job.searches},
-        content=facts_digest(runs),
+        processes=job.processes.world,
+        **published,
     )
     drop(job.state)
 
@@ -96,18 +90,11 @@ class Job:
 
     def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.processes import place
+        from stele.training.processes import process_context
 
-        for name in ("depth", "limit", "threads"):
-            if (value := getattr(args, name)) is not None and value < 1:
-                raise SteleError(f"--{name} must be at least 1, found {value}")
-        if args.threads:
-            import faiss
-            import torch
-
-            torch.set_num_threads(args.threads)
-            faiss.omp_set_num_threads(args.threads)
-        self.team = Team(place())
+        search_job.check_counts(args, "depth", "limit", "threads")
+        search_job.set_threads(args.threads)
+        self.processes = ProcessGroup(process_context())
         records_of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(records_of_data)
         self.inputs = {"encoder": args.encoder, **records_of_data}
@@ -120,10 +107,11 @@ class Job:
         # a quick try by hand leaves the state of the real job alone
         self.state: Path = args.state / "limited" if args.limit else args.state
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
-        self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.team.device))
+        self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.processes.device))
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
         spec = self.encoder.spec.model_dump()
         self.key = digest([args.benchmark, made_of, spec, args.limit, args.depth, args.code])
+        self.finished = FinishedSearches(self.state / "runs", self.key)
 
     def pools(self) -> dict[str, list[Search]]:
         grouped: dict[str, list[Search]] = {}
@@ -145,29 +133,13 @@ class Job:
             grouped.setdefault(frozenset({pool, *of_queries}), []).append(pool)
         return list(grouped.values())
 
-    def saved(self, search: Search) -> Path:
-        return self.state / "runs" / f"{search.name}.trec.gz"
-
-    def facts(self, search: Search) -> dict[str, Any] | None:
-        """What is known of a finished search; None while it is not finished. Written after the run itself."""
-        try:
-            found = json.loads((self.state / "runs" / f"{search.name}.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        return found["facts"] if found["key"] == self.key else None
-
     def waiting(self, pool: str) -> list[Search]:
         """The searches of a pool that are not finished."""
-        return [search for search in self.pools()[pool] if self.facts(search) is None]
+        return [search for search in self.pools()[pool] if self.finished.facts(search) is None]
 
     def kept(self, pool: str) -> Path | None:
         """The folder for a pool's vectors that are to stay."""
         return self.args.keep_index / pool if self.args.keep_index else None
-
-    def expected(self, pool: str) -> int | None:
-        """How many passages a pool has, as the records of its data count them; for the estimate alone."""
-        own = {key: path for key, path in self.inputs.items() if key.partition(":")[2] in (pool, "all")}
-        return None if self.args.limit else counted(own, "passages", "candidates")
 
     def index_kept(self, pool: str) -> bool:
         """Whether nothing is left to keep: --keep-index was not asked for, or this job's pool is there, tidied."""
@@ -185,9 +157,10 @@ class Job:
 
     def encoded(self, name: str) -> Pool:
         """A pool with its vectors."""
-        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.team)
+        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.processes)
         pool = Pool(*given, key=self.key, normalize=self.normalize, kept=self.kept(name))
-        pool.encode(self.expected(name))
+        expected = search_job.expected_passages(self.inputs, name, "passages", "candidates")
+        pool.encode(None if self.args.limit else expected)
         return pool
 
     def run_search(self, search: Search, pool: Pool, of_queries: Pool | None) -> None:
@@ -198,11 +171,10 @@ class Job:
             raise SteleError(f"search {search.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         with bar(pool.rows, f"search {search.name}, {len(queries)} queries", "passages") as shown:
             best = pool.search(vectors, self.args.depth, shown.update)
-        if not self.team.first:
+        if not self.processes.is_main:
             return
-        write_run(self.saved(search), zip((query.id for query in queries), best.hits(), strict=True), tag="stele")
         facts = {"language": search.language, "pool": search.pool, "queries": len(queries), "passages": pool.size}
-        atomic_write_json(self.state / "runs" / f"{search.name}.json", {"key": self.key, "facts": facts})
+        self.finished.save(search, zip((query.id for query in queries), best.hits(), strict=True), facts)
         logger.info("search %s: %d queries, %d passages", search.name, len(queries), pool.size)
 
     def queries(self, search: Search) -> list[Query]:

@@ -30,8 +30,8 @@ from stele.command import arguments
 from stele.errors import SteleError, unknown
 from stele.files import csv_files
 from stele.files.atomic import atomic_file, digest, sha256
-from stele.scoring.report import aligned, number
-from stele.scoring.systems import run_scores
+from stele.scoring.system_files.report import aligned, number
+from stele.scoring.system_files.systems import run_scores
 from stele.significance import bootstrap, comparison, fisher, paired, scores
 from stele.significance.comparison import AVERAGE, Comparison
 from stele.significance.corrections import CORRECTIONS

@@ -31,12 +31,19 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object
-from stele.sources.convert import convert, convert_shards
-from stele.sources.load_check import model_folders, prove, read_json, read_module_list, read_weight_map, refuse_code
+from stele.sources.download.put import link, put
+from stele.sources.download.verify import check, digests
 from stele.sources.locations import Got, Places, places_of
 from stele.sources.locations import add_arguments as add_place_arguments
-from stele.sources.put import link, put
-from stele.sources.verify import check, digests
+from stele.sources.weights.convert import convert, convert_shards
+from stele.sources.weights.load_check import (
+    model_folders,
+    prove,
+    read_json,
+    read_module_list,
+    read_weight_map,
+    refuse_code,
+)
 
 log = logging.getLogger(__name__)
 

@@ -19,11 +19,11 @@ from urllib.parse import quote
 from stele.catalogue.datasets import mirror_path
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.sources.beginning import Beginning, Local, Remote
-from stele.sources.fetch import Absent, Failed, Policy, fetch
-from stele.sources.manifest import Manifest
-from stele.sources.partial_download import finished
-from stele.sources.verify import ALGORITHMS, Mismatch, check, digests, read_checksums
+from stele.sources.datasets.manifest import Manifest
+from stele.sources.download.beginning import Beginning, Local, Remote
+from stele.sources.download.fetch import Absent, Failed, Policy, fetch
+from stele.sources.download.partial_download import finished
+from stele.sources.download.verify import ALGORITHMS, Mismatch, check, digests, read_checksums
 
 log = logging.getLogger(__name__)
 

@@ -41,15 +41,15 @@ def check_candidates(candidates: Tensor | int) -> None:
         )
 
 
-def duplicate_mask(names: Tensor, positives: Tensor) -> Tensor:
+def duplicate_mask(duplicate_keys: Tensor, positives: Tensor) -> Tensor:
     """Candidates that are the same text as a query's positive without being it: bool [b, m].
 
-    names int64 [m] is equal for equal candidates (ids or hashes), positives int64 [b]. As negatives they would push the
-    positive away from itself. The number of masked ones is the mask's sum: record it.
+    duplicate_keys int64 [m] is equal for equal candidates (ids or hashes), positives int64 [b]. As negatives they would
+    push the positive away from itself. The number of masked ones is the mask's sum: record it.
 
     >>> duplicate_mask(torch.tensor([7, 8, 7]), torch.tensor([0, 1])).tolist()
     [[False, False, True], [False, False, False]]
     """
-    same = names[positives][:, None] == names[None, :]
-    same[torch.arange(len(positives), device=names.device), positives] = False
+    same = duplicate_keys[positives][:, None] == duplicate_keys[None, :]
+    same[torch.arange(len(positives), device=duplicate_keys.device), positives] = False
     return same

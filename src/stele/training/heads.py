@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.errors import SteleError
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 INIT = 0.02  # standard deviation of new weights, as in BERT; objectives give the `initializer_range` of their model
 
@@ -28,7 +28,7 @@ class ObjectiveHeads(nn.Module):
     def begin(self, model: nn.Module) -> None:
         """Called once, before the first step, with the model that training starts from."""
 
-    def after_step(self, model: nn.Module, where: Place) -> None:
+    def after_step(self, model: nn.Module, process: ProcessContext) -> None:
         """Called after every optimiser step, in all processes together; what it changes is saved with the module."""
 
 

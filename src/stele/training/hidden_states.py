@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
 
@@ -19,26 +19,34 @@ def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def first_states(
-    model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None = None, team: Place | None = None
+    model: nn.Module,
+    ids: Tensor,
+    mask: Tensor | None,
+    chunk: int | None = None,
+    processes: ProcessContext | None = None,
 ) -> Tensor:
     """The last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
 
     In the last layer only that token asks, so queries, attention, feed-forward and normalisation are computed for it
     alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`, sequences go through
-    that many at a time and are computed again in the backward pass, so memory is that of one chunk. With a `team`, each
-    of its processes computes some of them, and all get all (division.in_pieces).
+    that many at a time and are computed again in the backward pass, so memory is that of one chunk. Of several
+    `processes` each computes some of them, and all get all (sharding.in_pieces).
     """
-    return _in_pieces(_first_states if _is_bert_like(model) else _first_of_all, model, ids, mask, chunk, team)
+    return _in_pieces(_first_states if _is_bert_like(model) else _first_of_all, model, ids, mask, chunk, processes)
 
 
 def mean_states(
-    model: nn.Module, ids: Tensor, mask: Tensor | None, chunk: int | None = None, team: Place | None = None
+    model: nn.Module,
+    ids: Tensor,
+    mask: Tensor | None,
+    chunk: int | None = None,
+    processes: ProcessContext | None = None,
 ) -> Tensor:
     """The mean last hidden state [n, d] of each sequence's tokens, special ones included, float32 (KEPT, section 3.1).
 
-    `chunk` and `team` as for `first_states`.
+    `chunk` and `processes` as for `first_states`.
     """
-    return _in_pieces(_mean_states, model, ids, mask, chunk, team)
+    return _in_pieces(_mean_states, model, ids, mask, chunk, processes)
 
 
 def _in_pieces(
@@ -47,16 +55,16 @@ def _in_pieces(
     ids: Tensor,
     mask: Tensor | None,
     chunk: int | None,
-    team: Place | None,
+    processes: ProcessContext | None,
 ) -> Tensor:
-    if team is None and (chunk is None or len(ids) <= chunk):
+    if processes is None and (chunk is None or len(ids) <= chunk):
         return one(model, ids, mask)
 
     def encode(rows: np.ndarray) -> Tensor:
         chosen = torch.from_numpy(rows).to(ids.device)
         return one(model, ids[chosen], None if mask is None else mask[chosen])
 
-    return in_pieces(encode, cut(len(ids), chunk), chunk is not None, team)
+    return in_pieces(encode, cut(len(ids), chunk), chunk is not None, processes)
 
 
 def _is_bert_like(model: nn.Module) -> bool:

@@ -1,8 +1,9 @@
-"""The one training loop: accumulation, mixed precision, clipping, schedule, logging, snapshots, resuming, processes.
+"""The one training loop: accumulation, mixed precision, clipping, schedule, logging, resuming, processes.
 
 What a step does is a function of (seed, step): the micro-batches come from `loss_at(step)`, and the random numbers of
 micro-batch i (dropout) are seeded with (seed, step, i). A run that was killed and started again, on the same number of
-threads, ends in the same bytes on a CPU as one that was not.
+threads, ends in the same bytes on a CPU as one that was not. What else a run does (curve, snapshots, evaluation) are
+callbacks (stele.training.callbacks).
 
 With several processes, process r of w takes the micro-batches r, r + w, ... of a step, or all of them have a share of
 each (stele.training.sharding); gradients are summed over processes before the optimiser sees them, once a step.
@@ -11,12 +12,11 @@ each (stele.training.sharding); gradients are summed over processes before the o
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -24,10 +24,10 @@ from torch import Tensor, nn
 from stele.errors import SteleError
 from stele.progress import bar
 from stele.recipes.optimisation import Optimisation
-from stele.training import curve as curves
-from stele.training import saved_state as states
-from stele.training.metrics_log import NORM, Ledger, Losses, merge, weigh
-from stele.training.processes import Place, place
+from stele.training import saved_state
+from stele.training.callbacks import Callback
+from stele.training.metrics_log import NORM, Losses, MetricsLog, merge, weigh
+from stele.training.processes import ProcessContext
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
@@ -36,48 +36,48 @@ Named = Mapping[str, "Tensor | tuple[Tensor, float] | int"]
 TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
-def train(
-    *,
-    module: nn.Module,
-    loss_at: Callable[[int], Iterator[Named]],
-    optimisation: Optimisation,
-    state: Path,
-    seed: int,
-    curve: Path | None = None,
-    at_step: Mapping[int, Callable[[], None]] | None = None,
-    evaluate: tuple[int, Callable[[], Mapping[str, float]]] | None = None,
-    after_step: Callable[[Place], None] | None = None,
-    label: str = "training",
-    on: Place | None = None,
-    numbers: Sequence[int] | None = None,
-) -> dict[str, Any]:
-    """Trains `module` in place; returns {"steps", "losses", "counts", "evaluations", "seconds"}.
+class MicroBatches(NamedTuple):
+    """Where the losses of one process come from.
 
-    loss_at(step)  yields this process's micro-batches of optimiser step `step` (from 0), one after another; each is
-                   a mapping name -> loss. A loss is a tensor, weighted already, or (mean loss, weight), of which the
+    loss_at(step)  yields the process's micro-batches of optimiser step `step` (from 0), one after another; each is a
+                   mapping name -> loss. A loss is a tensor, weighted already, or (mean loss, weight), of which the
                    curve shows the weighted mean; the step's loss is the sum of weighted losses over micro-batches and
                    processes. An int is a count of something, added up over the run.
-    state          folder for the run's state, saved every `save_every_seconds` and on SIGTERM or SIGUSR1 (which then
-                   end the run with an error); a run whose state is there goes on from it. Its caller gives each run
-                   (recipe, inputs, seed, code) a folder of its own and removes it in the end.
-    curve          CSV to write; a .png and a .pdf of the same name are drawn beside it
-    at_step        what to do after so many steps (snapshots); may be done again when a killed run goes on
-    after_step     done after every optimiser step, in all processes together and before the state is saved: what a
-                   module changes by itself, a momentum encoder for example, which its state then has
-    evaluate       (every, measure): after every so many steps and after the last, measure() -> figures for the curve
-    numbers        of this process's micro-batches among the step's, on which their random numbers depend; the same for
-                   all processes where each has a share of every one. None: rank, rank + world, ...
+    numbers        of those micro-batches among the step's, on which their random numbers (dropout) depend; the same in
+                   all processes where each has a share of every micro-batch (stele.training.sharding.divide)
+    """
+
+    loss_at: Callable[[int], Iterator[Named]]
+    numbers: Sequence[int]
+
+
+def train(
+    module: nn.Module,
+    batches: MicroBatches,
+    optimisation: Optimisation,
+    *,
+    state: Path,
+    seed: int,
+    process: ProcessContext,
+    label: str = "training",
+    callbacks: Mapping[str, Callback] | None = None,
+) -> dict[str, Any]:
+    """Trains `module` in place; returns {"steps", "losses", "counts", "seconds"}.
+
+    `state` is the folder for the run's state, saved every `save_every_seconds` and on SIGTERM or SIGUSR1, which then
+    end the run with a SteleError; a run whose state is there goes on from it. The caller gives each run (recipe,
+    inputs, seed, code) a folder of its own and removes it in the end. `callbacks` say what else happens after a step
+    and at the end, in their order, and are saved by their names; `label` names the run in messages.
     """
     started = time.monotonic()
-    run = _Run(module, optimisation, Path(state), seed, on or place(), numbers)
+    run = _Run(module, optimisation, Path(state), seed, process, callbacks or {})
     run.resume()
-    with states.stop_signals() as received, bar(optimisation.steps, label, "step") as shown:
+    with saved_state.stop_signals() as received, bar(run.steps, label, "step") as shown:
         shown.update(run.step)
-        while run.step < optimisation.steps:
-            run.advance(loss_at)
-            if after_step is not None:
-                after_step(run.where)
-            run.afterwards(at_step or {}, evaluate)
+        while run.step < run.steps:
+            run.advance(batches)
+            for callback in run.callbacks.values():
+                callback.on_step(run)
             shown.update()
             stop, save = run.agreed(bool(received), run.due())
             if stop or save:
@@ -85,17 +85,15 @@ def train(
             if stop:
                 raise SteleError(
                     f"{label}: stopped by {received[0] if received else 'a signal'} after step {run.step} of "
-                    f"{optimisation.steps}; the state is saved in {state}: run the same command again to go on"
+                    f"{run.steps}; the state is saved in {state}: run the same command again to go on"
                 )
-    run.ledger.flush()
-    if curve is not None and run.where.first:
-        curves.write_csv(curve, run.ledger.rows)
-        curves.draw(curve.with_suffix(".png"), run.ledger.rows, label)
+    run.metrics_log.flush()
+    for callback in run.callbacks.values():
+        callback.on_end(run)
     return {
         "steps": run.step,
-        "losses": run.ledger.tail(),
-        "counts": dict(sorted(run.ledger.counts.items())),
-        "evaluations": run.evaluations,
+        "losses": run.metrics_log.tail(),
+        "counts": dict(sorted(run.metrics_log.counts.items())),
         "seconds": round(time.monotonic() - started, 3),
     }
 
@@ -106,52 +104,51 @@ class _Run:
     def __init__(
         self,
         module: nn.Module,
-        settings: Optimisation,
+        optimisation: Optimisation,
         folder: Path,
         seed: int,
-        where: Place,
-        numbers: Sequence[int] | None,
+        process: ProcessContext,
+        callbacks: Mapping[str, Callback],
     ) -> None:
-        torch.set_num_threads(settings.threads)
-        module.to(where.device).train()
-        self.module, self.settings, self.folder, self.seed, self.where = module, settings, folder, seed, where
-        self.numbers = range(where.rank, sys.maxsize, where.world) if numbers is None else numbers
-        self.optimiser = settings.optimiser(module)
+        torch.set_num_threads(optimisation.threads)
+        module.to(process.device).train()
+        self.module, self.optimisation, self.folder, self.seed = module, optimisation, folder, seed
+        self.process, self.callbacks = process, callbacks
+        self.optimiser = optimisation.optimiser(module)
         self.parameters = [p for group in self.optimiser.param_groups for p in group["params"]]
-        self.scaler = torch.amp.GradScaler(where.device.type, enabled=settings.precision == "float16")
-        self.ledger = Ledger(where)
-        self.evaluations: list[dict[str, float]] = []
-        self.step, self.saved = 0, time.monotonic()
+        self.scaler = torch.amp.GradScaler(process.device.type, enabled=optimisation.precision == "float16")
+        self.metrics_log = MetricsLog(process)
+        self.step, self.steps, self.saved = 0, optimisation.steps, time.monotonic()
 
     # --- one step ---------------------------------------------------------------------------------------------------
-    def advance(self, loss_at: Callable[[int], Iterator[Named]]) -> None:
+    def advance(self, batches: MicroBatches) -> None:
         """One optimiser step."""
         self.optimiser.zero_grad(set_to_none=True)
-        losses, counts = self._accumulate(iter(loss_at(self.step)))
-        if not _sum_gradients(self.parameters, self.where):
+        losses, counts = self._accumulate(batches)
+        if not _sum_gradients(self.parameters, self.process):
             raise SteleError(f"step {self.step + 1}: no micro-batch gave a gradient; the source of batches is empty")
-        rate = self.settings.learning_rate_at(self.step)
+        rate = self.optimisation.learning_rate_at(self.step)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        if self.settings.clip_norm is not None:
+        if self.optimisation.clip_norm is not None:
             self.scaler.unscale_(self.optimiser)
-            norm = nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm)
-            losses[NORM] = (norm / self.where.world, None)  # the same in all processes, whose sum the ledger shows
+            norm = nn.utils.clip_grad_norm_(self.parameters, self.optimisation.clip_norm)
+            losses[NORM] = (norm / self.process.world, None)  # the same in all processes, whose sum the log shows
         self.scaler.step(self.optimiser)
         self.scaler.update()
         self.step += 1
-        self.ledger.add(self.step, rate, losses, counts)
+        self.metrics_log.add(self.step, rate, losses, counts)
 
-    def _accumulate(self, batches: Iterator[Named]) -> tuple[Losses, dict[str, int]]:
-        """Backward passes of all micro-batches; returns what the ledger is to show, still on the device."""
+    def _accumulate(self, batches: MicroBatches) -> tuple[Losses, dict[str, int]]:
+        """Backward passes of all micro-batches; returns what the log is to show, still on the device."""
         totals: Losses = {}
         counts: dict[str, int] = {}
-        numbers = iter(self.numbers)
+        each, numbers = iter(batches.loss_at(self.step)), iter(batches.numbers)
         while True:
             # before the micro-batch is made; behind the last one nothing is drawn
             torch.manual_seed(derive(self.seed, "micro-batch", self.step, next(numbers, -1)))
             with self._autocast():
-                named = next(batches, None)
+                named = next(each, None)
                 if named is None:
                     return totals, counts
                 parts = {name: weigh(value) for name, value in named.items() if not isinstance(value, int)}
@@ -163,56 +160,43 @@ class _Run:
                     counts[name] = counts.get(name, 0) + number
 
     def _autocast(self):
-        dtype = TYPES.get(self.settings.precision)
-        return nullcontext() if dtype is None else torch.autocast(self.where.device.type, dtype=dtype)
-
-    def afterwards(self, at_step: Mapping[int, Callable[[], None]], evaluate) -> None:
-        """Evaluation and snapshots that are due; before the state is saved, so that a saved step has had them."""
-        if evaluate is not None and (self.step % evaluate[0] == 0 or self.step == self.settings.steps):
-            self.ledger.flush()
-            self.module.eval()
-            with torch.no_grad():
-                figures = {name: float(value) for name, value in evaluate[1]().items()}
-            self.module.train()
-            self.ledger.rows[-1].update(figures)
-            self.evaluations.append({"step": self.step, **figures})
-        if self.step in at_step:
-            at_step[self.step]()
+        dtype = TYPES.get(self.optimisation.precision)
+        return nullcontext() if dtype is None else torch.autocast(self.process.device.type, dtype=dtype)
 
     # --- the state on disk ------------------------------------------------------------------------------------------
     def due(self) -> bool:
         """Whether it is time to save; at the very end the caller's output is what counts."""
-        late = time.monotonic() - self.saved >= self.settings.save_every_seconds
-        return late and self.step < self.settings.steps
+        late = time.monotonic() - self.saved >= self.optimisation.save_every_seconds
+        return late and self.step < self.steps
 
     def agreed(self, stop: bool, save: bool) -> tuple[bool, bool]:
-        """Whether some process was told to stop, and whether the first one wants to save: all do so together."""
-        if self.where.world == 1:
+        """Whether some process got a signal to stop, and whether the main one wants to save: all do so together."""
+        if self.process.world == 1:
             return stop, save
-        flags = torch.tensor([stop, save and self.where.first], device=self.where.device).long()
-        stops, saves = self.where.sum(flags).tolist()
+        flags = torch.tensor([stop, save and self.process.is_main], device=self.process.device).long()
+        stops, saves = self.process.all_reduce_sum(flags).tolist()
         return bool(stops), bool(saves)
 
     def save(self) -> None:
-        self.ledger.flush()
+        self.metrics_log.flush()
         self.saved = time.monotonic()
-        if self.where.first:
+        if self.process.is_main:
             values = {
                 "step": self.step,
                 "module": self.module.state_dict(),
                 "optimiser": self.optimiser.state_dict(),
                 "scaler": self.scaler.state_dict(),
-                "rows": states.rows_to_tensors(self.ledger.rows),
-                "evaluations": states.rows_to_tensors(self.evaluations),
-                "counts": self.ledger.counts,
+                "rows": saved_state.rows_to_tensors(self.metrics_log.rows),
+                "callbacks": {name: callback.state_dict() for name, callback in self.callbacks.items()},
+                "counts": self.metrics_log.counts,
             }
-            states.save(self.folder, values)
-        self.where.wait()  # a process that ended now would end the first one while it writes
+            saved_state.save(self.folder, values)
+        self.process.barrier()  # a process that ended now would end the first one while it writes
 
     def resume(self) -> None:
-        found = states.load(self.folder, self.where.device)
+        found = saved_state.load(self.folder, self.process.device)
         step = 0 if found is None else found["step"]
-        if any(other != step for other in self.where.others(step)):
+        if any(other != step for other in self.process.gather_others(step)):
             raise SteleError(
                 f"{self.folder}: not all processes see the same state; is it on a file system of all nodes?"
             )
@@ -221,24 +205,26 @@ class _Run:
         self.module.load_state_dict(found["module"])
         self.optimiser.load_state_dict(found["optimiser"])
         self.scaler.load_state_dict(found["scaler"])
-        self.ledger.rows = states.tensors_to_rows(found["rows"])
-        self.evaluations = states.tensors_to_rows(found["evaluations"])
-        self.ledger.counts, self.step = found["counts"], found["step"]
-        log.info("going on after step %d of %d", self.step, self.settings.steps)
+        self.metrics_log.rows = saved_state.tensors_to_rows(found["rows"])
+        for name, callback in self.callbacks.items():
+            if name in found["callbacks"]:
+                callback.load_state_dict(found["callbacks"][name])
+        self.metrics_log.counts, self.step = found["counts"], found["step"]
+        log.info("going on after step %d of %d", self.step, self.steps)
 
 
-def _sum_gradients(parameters: list[nn.Parameter], where: Place) -> bool:
+def _sum_gradients(parameters: list[nn.Parameter], process: ProcessContext) -> bool:
     """Sums gradients over processes; whether any parameter has one.
 
     A parameter that no process used keeps no gradient, so that the optimiser leaves it alone, as in one process.
     """
-    if where.world == 1:
+    if process.world == 1:
         return any(parameter.grad is not None for parameter in parameters)
-    used = torch.tensor([parameter.grad is not None for parameter in parameters], device=where.device).long()
-    where.sum(used)
+    used = torch.tensor([parameter.grad is not None for parameter in parameters], device=process.device).long()
+    process.all_reduce_sum(used)
     for parameter, times in zip(parameters, used.tolist(), strict=True):
         if times:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
-            where.sum(parameter.grad)
+            process.all_reduce_sum(parameter.grad)
     return bool(used.any())

@@ -32,7 +32,7 @@ class Vocabulary:
         object.__setattr__(self, "ordinary", np.flatnonzero(allowed))  # what a random replacement may be
 
 
-def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
+def read_vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
     """Reads the special ids off a tokenizer; `size` is the model's, which may be larger than the tokenizer's."""
     names = {"cls": tokenizer.cls_token_id, "sep": tokenizer.sep_token_id, "pad": tokenizer.pad_token_id}
     names["mask"] = tokenizer.mask_token_id
@@ -46,7 +46,7 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
     return Vocabulary(size=size, special=tuple(sorted(set(tokenizer.all_special_ids))), **names)
 
 
-def pad(tokens: np.ndarray, lengths: np.ndarray, words: Vocabulary, longest: int) -> tuple[np.ndarray, np.ndarray]:
+def pad(tokens: np.ndarray, lengths: np.ndarray, vocabulary: Vocabulary, longest: int) -> tuple[np.ndarray, np.ndarray]:
     """Sequences `cls tokens sep` cut to `longest` ids and padded to the longest there is.
 
     tokens int64 [sum(lengths)], lengths int64 [n] -> ids int64 [n, t], lengths with special tokens int64 [n]
@@ -56,15 +56,15 @@ def pad(tokens: np.ndarray, lengths: np.ndarray, words: Vocabulary, longest: int
     kept = np.minimum(lengths, longest - 2)
     width = int(kept.max(initial=0)) + 2
     columns = np.arange(width)
-    ids = np.full((len(lengths), width), words.pad, np.int64)
-    ids[:, 0] = words.cls
+    ids = np.full((len(lengths), width), vocabulary.pad, np.int64)
+    ids[:, 0] = vocabulary.cls
     inside = (columns >= 1) & (columns <= kept[:, None])
     if (kept == lengths).all():
         ids[inside] = tokens  # row-major order is the order of the tokens
     else:
         begins = np.cumsum(lengths) - lengths
         ids[inside] = tokens[(begins[:, None] + columns - 1)[inside]]
-    ids[np.arange(len(ids)), kept + 1] = words.sep
+    ids[np.arange(len(ids)), kept + 1] = vocabulary.sep
     return ids, kept + 2
 
 
@@ -74,14 +74,14 @@ def attention(lengths: np.ndarray, width: int) -> np.ndarray | None:
 
 
 def mask_tokens(
-    ids: np.ndarray, words: Vocabulary, rng: np.random.Generator, probability: float
+    ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator, probability: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chooses tokens to be predicted and hides them: 80 % masked, 10 % replaced, 10 % kept (BERT, section 3.1).
 
     Special tokens are never chosen; at least one token is, if there is any. ids [n, t] -> the ids as the model sees
     them [n, t], flat positions of the chosen [m], the ids to be predicted there [m]
     """
-    candidates = np.flatnonzero(~np.isin(ids, words.special))
+    candidates = np.flatnonzero(~np.isin(ids, vocabulary.special))
     if not len(candidates):
         raise SteleError("masking: a batch of empty sequences; the mined stretches hold no tokens")
     chosen = candidates[rng.random(len(candidates)) < probability]
@@ -90,9 +90,9 @@ def mask_tokens(
     hidden = ids.ravel().copy()
     targets = hidden[chosen].copy()
     fate = rng.random(len(chosen))
-    hidden[chosen[fate < REPLACED]] = words.mask
+    hidden[chosen[fate < REPLACED]] = vocabulary.mask
     other = chosen[(fate >= REPLACED) & (fate < REPLACED + RANDOM)]
-    hidden[other] = rng.choice(words.ordinary, len(other))
+    hidden[other] = rng.choice(vocabulary.ordinary, len(other))
     return hidden.reshape(ids.shape), chosen, targets
 
 

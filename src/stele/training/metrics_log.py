@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 
 from stele.errors import SteleError
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 EVERY = 50  # steps whose losses stay on the device before they are read and checked
 NORM = "gradient_norm"  # may be infinite now and then under float16: the step is then skipped
@@ -29,11 +29,11 @@ def merge(totals: Losses, parts: Losses) -> None:
         totals[name] = (value + part, None if weight is None else weights + weight)
 
 
-class Ledger:
+class MetricsLog:
     """The log of a run: `rows`, one a step, and `counts`."""
 
-    def __init__(self, where: Place) -> None:
-        self.where = where
+    def __init__(self, process: ProcessContext) -> None:
+        self.process = process
         self.rows: list[dict[str, float]] = []
         self.counts: dict[str, int] = {}
         self._waiting: list[tuple[dict[str, float], Losses, dict[str, int]]] = []
@@ -54,7 +54,7 @@ class Ledger:
             for row, losses, counts in self._waiting
         ]
         self._waiting.clear()
-        for other in self.where.others(read):
+        for other in self.process.gather_others(read):
             for (_, losses, counts), (_, theirs, more) in zip(read, other, strict=True):
                 merge(losses, theirs)
                 counts.update({name: counts.get(name, 0) + number for name, number in more.items()})

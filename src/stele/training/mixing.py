@@ -9,12 +9,12 @@ run keeps one line of numbers a chunk, and shuffles a chunk when it comes to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from stele.errors import SteleError
-from stele.training.sampling import derive, generator, language_probabilities, permuted
+from stele.training.sampling import Sampling, derive, generator, permuted
 
 CHUNK = 512  # groups
 
@@ -22,34 +22,17 @@ CHUNK = 512  # groups
 class MixedSampler:
     """Which parts and which examples group n has: a function of (seed, name, n)."""
 
-    def __init__(
-        self,
-        sizes: Mapping[str, int],
-        group: int,
-        groups: int,
-        alpha: float,
-        seed: int,
-        name: str,
-        in_all: Mapping[str, int] | None = None,
-    ) -> None:
-        """`sizes`: examples a part; `group`: examples a group; `groups`: groups of this kind in the whole run.
-
-        `in_all`: examples that each of them has where `sizes` are of samples; it is by them that they are drawn.
-        """
-        self.sizes = {part: size for part, size in sorted(sizes.items()) if size > 0}
-        self.left_out = {part: size for part, size in sorted(sizes.items()) if size <= 0}
-        if sum(self.sizes.values()) < group:
+    def __init__(self, sampling: Sampling) -> None:
+        self.sizes, self.left_out = sampling.sizes_from(1)
+        if sum(self.sizes.values()) < sampling.group:
             raise SteleError(
-                f"{name}: all languages together lack the {group} examples that one group needs "
+                f"{sampling.name}: all languages together lack the {sampling.group} examples that one group needs "
                 f"(found {sum(self.sizes.values())}): give more text, or a recipe with smaller groups"
             )
-        self.group_size, self.seed, self.name = group, seed, name
+        self.group_size, self.seed, self.name = sampling.group, sampling.seed, sampling.name
         self.parts: Sequence[str] = list(self.sizes)
-        self.probabilities = language_probabilities({part: (in_all or sizes)[part] for part in self.sizes}, alpha)
-        shares = list(self.probabilities.values())
-        self._totals = np.stack(
-            [generator(seed, name, "parts", c).multinomial(group * CHUNK, shares) for c in range(-(-groups // CHUNK))]
-        )  # [chunks, parts]
+        self.probabilities = sampling.probabilities(self.sizes)
+        self._totals = np.stack([self._chunk(c) for c in range(-(-sampling.groups // CHUNK))])  # [chunks, parts]
         self._earlier = np.cumsum(self._totals, axis=0) - self._totals
         self._held: tuple[int, np.ndarray, np.ndarray] | None = None
 
@@ -71,6 +54,11 @@ class MixedSampler:
         key = np.array([keys[k, p] for k, p in zip(owner.tolist(), passes.tolist(), strict=True)], np.uint64)
         indices = permuted(sizes, key, inside)
         return [(self.parts[k], part) for k, part in zip(drawn, np.split(indices, begins[1:]), strict=True)]
+
+    def _chunk(self, number: int) -> np.ndarray:
+        """How many examples of each part a chunk of groups has: int64 [parts]."""
+        rng = generator(self.seed, self.name, "parts", number)
+        return rng.multinomial(self.group_size * CHUNK, list(self.probabilities.values()))
 
     def _key(self, part: int, number: int) -> int:
         """Chooses the permutation of a part's pass."""

@@ -1,4 +1,4 @@
-"""Where a job computes: its device, and its place among the processes that share the work."""
+"""The device of a process, and its rank among the processes that share a job."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 CHOICE = "STELE_DEVICE"  # "cpu" keeps a job off an accelerator
 # how long processes wait for one another: longer than what the first does alone, reading a training set above all; that
 # one of them has ended is torchrun's to notice
-PATIENCE = timedelta(hours=1)
+PROCESS_TIMEOUT = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
-class Place:
+class ProcessContext:
     """One process of `world`, number `rank`, on `device`."""
 
     device: torch.device
@@ -26,11 +26,11 @@ class Place:
     world: int = 1
 
     @property
-    def first(self) -> bool:
-        """Whether this process is the one that writes."""
+    def is_main(self) -> bool:
+        """Whether this process is the one that writes files (rank 0)."""
         return self.rank == 0
 
-    def sum(self, tensor: Tensor) -> Tensor:
+    def all_reduce_sum(self, tensor: Tensor) -> Tensor:
         """The sum over all processes, in place; nothing to do for one."""
         if self.world > 1:
             import torch.distributed as distributed
@@ -38,8 +38,8 @@ class Place:
             distributed.all_reduce(tensor)
         return tensor
 
-    def others(self, value: Any) -> list[Any]:
-        """The same value of all other processes, in the order of their ranks."""
+    def gather_others(self, value: Any) -> list[Any]:
+        """This value as every other process has it, in the order of their ranks."""
         if self.world == 1:
             return []
         import torch.distributed as distributed
@@ -48,7 +48,7 @@ class Place:
         distributed.all_gather_object(found, value)
         return found[: self.rank] + found[self.rank + 1 :]
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Waits until every process has come here."""
         if self.world > 1:
             import torch.distributed as distributed
@@ -56,18 +56,20 @@ class Place:
             distributed.barrier()
 
 
-def place() -> Place:
+def process_context() -> ProcessContext:
     """The accelerator if there is one, else the CPU; processes as `torchrun` started them (stele.command.launch)."""
     import torch
     from accelerate import PartialState
 
     on_cpu = os.environ.get(CHOICE) == "cpu" or not torch.accelerator.is_available()
-    state = PartialState(cpu=on_cpu, timeout=PATIENCE)  # without `cpu` it would take each CPU process for one alone
+    state = PartialState(
+        cpu=on_cpu, timeout=PROCESS_TIMEOUT
+    )  # without `cpu` it would take each CPU process for one alone
     # accelerate numbers the CPUs of several processes; torch.load knows one
     device = torch.device("cpu") if state.device.type == "cpu" else state.device
-    return Place(device, state.process_index, state.num_processes)
+    return ProcessContext(device, state.process_index, state.num_processes)
 
 
 def default_device() -> torch.device:
     """The device alone, for work that is not shared (encoding, search)."""
-    return place().device
+    return process_context().device

@@ -8,7 +8,8 @@ i, and j alone decides what the group is: its kind, its language, its examples. 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -89,6 +90,37 @@ def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     return mixed ^ (mixed >> np.uint64(33))
 
 
+@dataclass(frozen=True)
+class Sampling:
+    """What the groups of one kind (`name`) are drawn from in a run; a part is a language or a pair of languages.
+
+    sizes    examples of each part
+    group    examples in a group
+    groups   groups of this kind in the whole run
+    alpha    the exponent of `language_probabilities`
+    in_all   examples that each part has where `sizes` are of samples: it is by them that parts are drawn
+    """
+
+    sizes: Mapping[str, int]
+    group: int
+    groups: int
+    alpha: float
+    seed: int
+    name: str
+    in_all: Mapping[str, int] | None = None
+
+    def sizes_from(self, least: int) -> tuple[dict[str, int], dict[str, int]]:
+        """The sizes of the parts that have at least so many examples, and of those that are left out, both sorted."""
+        ordered = sorted(self.sizes.items())
+        kept = {part: size for part, size in ordered if size >= least}
+        return kept, {part: size for part, size in ordered if size < least}
+
+    def probabilities(self, parts: Iterable[str]) -> dict[str, float]:
+        """The probability of each of these parts."""
+        sizes = self.in_all or self.sizes
+        return language_probabilities({part: sizes[part] for part in parts}, self.alpha)
+
+
 class Sampler:
     """Which language and which examples group n of one kind has.
 
@@ -97,32 +129,18 @@ class Sampler:
     end in the next, then without repeating an example).
     """
 
-    def __init__(
-        self,
-        sizes: Mapping[str, int],
-        group: int,
-        groups: int,
-        alpha: float,
-        seed: int,
-        name: str,
-        in_all: Mapping[str, int] | None = None,
-    ) -> None:
-        """`sizes`: examples a language; `group`: examples a group; `groups`: groups of this kind in the whole run.
-
-        `in_all`: examples that each of them has where `sizes` are of samples; it is by them that they are drawn.
-        """
-        self.sizes = {language: size for language, size in sorted(sizes.items()) if size >= group}
-        self.left_out = {language: size for language, size in sorted(sizes.items()) if size < group}
+    def __init__(self, sampling: Sampling) -> None:
+        self.sizes, self.left_out = sampling.sizes_from(sampling.group)
         if not self.sizes:
             raise SteleError(
-                f"{name}: no language has the {group} examples that one group needs "
-                f"(found {dict(sorted(sizes.items()))}): give more text, or a recipe with smaller groups"
+                f"{sampling.name}: no language has the {sampling.group} examples that one group needs "
+                f"(found {self.left_out}): give more text, or a recipe with smaller groups"
             )
-        self.group_size, self.seed, self.name = group, seed, name
+        self.group_size, self.seed, self.name = sampling.group, sampling.seed, sampling.name
         self.languages: Sequence[str] = list(self.sizes)
-        self.probabilities = language_probabilities({part: (in_all or sizes)[part] for part in self.sizes}, alpha)
+        self.probabilities = sampling.probabilities(self.sizes)
         bounds = np.cumsum([self.probabilities[language] for language in self.languages])
-        draws = generator(seed, name, "languages").random(groups)
+        draws = generator(self.seed, self.name, "languages").random(sampling.groups)
         self.drawn = np.minimum(np.searchsorted(bounds, draws, side="right"), len(bounds) - 1)
         self.earlier = _occurrences(self.drawn, len(self.languages))
 

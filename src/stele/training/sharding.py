@@ -16,39 +16,39 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from stele.errors import SteleError
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 
 
-class Division(NamedTuple):
+class Shard(NamedTuple):
     """One process's part of a step.
 
     numbers   its groups among those of the step
-    team      the processes that each of them is spread over; None: this process has them whole
+    processes      the processes that each of them is spread over; None: this process has them whole
     weight    what the loss of a group counts, so that the sum over groups and processes is the step's mean loss
     counted   whether this process is the one that counts what is in its groups
     """
 
     numbers: range
-    team: Place | None
+    processes: ProcessContext | None
     weight: float
     counted: bool
 
     @property
-    def spread(self) -> bool:
-        return self.team is not None
+    def shared(self) -> bool:
+        return self.processes is not None
 
 
-def divide(groups: int, where: Place) -> Division:
+def divide(groups: int, process: ProcessContext) -> Shard:
     """The part of process `where` in a step of so many groups.
 
-    >>> divide(4, Place(torch.device("cpu"), rank=1, world=2)).numbers
+    >>> divide(4, ProcessContext(torch.device("cpu"), rank=1, world=2)).numbers
     range(1, 4, 2)
-    >>> divide(3, Place(torch.device("cpu"), rank=1, world=2)).spread
+    >>> divide(3, ProcessContext(torch.device("cpu"), rank=1, world=2)).shared
     True
     """
-    if groups % where.world == 0:
-        return Division(range(where.rank, groups, where.world), None, 1 / groups, True)
-    return Division(range(groups), where, 1 / (groups * where.world), where.first)
+    if groups % process.world == 0:
+        return Shard(range(process.rank, groups, process.world), None, 1 / groups, True)
+    return Shard(range(groups), process, 1 / (groups * process.world), process.is_main)
 
 
 def cut(rows: int, chunk: int | None) -> list[np.ndarray]:
@@ -61,24 +61,30 @@ def cut(rows: int, chunk: int | None) -> list[np.ndarray]:
 
 
 def in_pieces(
-    encode: Callable[[np.ndarray], Tensor], pieces: Sequence[np.ndarray], chunked: bool, team: Place | None
+    encode: Callable[[np.ndarray], Tensor],
+    pieces: Sequence[np.ndarray],
+    chunked: bool,
+    processes: ProcessContext | None,
 ) -> Tensor:
     """Vectors [n, d] of the rows 0 to n - 1, which `pieces` hold in some order: encode(piece) -> [len(piece), d].
 
-    `chunked` and `team` as for `own_parts`; all processes get all vectors.
+    `chunked` and `processes` as for `own_parts`; all processes get all vectors.
     """
-    world = 1 if team is None else team.world
+    world = 1 if processes is None else processes.world
     pieces = _enough(pieces, world)
-    parts = own_parts(encode, pieces, chunked, team)
+    parts = own_parts(encode, pieces, chunked, processes)
     vectors = parts[0] if len(parts) == 1 else torch.cat(parts)
-    if team is not None:
-        vectors = gathered(vectors, [sum(map(len, pieces[rank::world])) for rank in range(world)], team)
+    if processes is not None:
+        vectors = gathered(vectors, [sum(map(len, pieces[rank::world])) for rank in range(world)], processes)
     order = np.concatenate([piece for rank in range(world) for piece in pieces[rank::world]])
     return vectors if (np.diff(order) == 1).all() else vectors[torch.from_numpy(np.argsort(order)).to(vectors.device)]
 
 
 def own_parts(
-    compute: Callable[[np.ndarray], Tensor], pieces: Sequence[np.ndarray], chunked: bool, team: Place | None
+    compute: Callable[[np.ndarray], Tensor],
+    pieces: Sequence[np.ndarray],
+    chunked: bool,
+    processes: ProcessContext | None,
 ) -> list[Tensor]:
     """compute(piece) for the pieces of this process, every world-th one.
 
@@ -88,10 +94,10 @@ def own_parts(
     processes, are cut smaller for more processes, and dropout draws differ. Random numbers after this are the same in
     all processes.
     """
-    rank, world = (0, 1) if team is None else (team.rank, team.world)
+    rank, world = (0, 1) if processes is None else (processes.rank, processes.world)
     pieces = _enough(pieces, world)
     own = pieces[rank::world]
-    if team is None and (len(pieces) == 1 or not chunked):
+    if processes is None and (len(pieces) == 1 or not chunked):
         return [compute(piece) for piece in own]
     seeds = torch.randint(1 << 62, (len(pieces),)).tolist()[rank::world]
     again = chunked and len(own) > 1 and torch.is_grad_enabled()
@@ -121,27 +127,27 @@ def _seeded(encode: Callable[[np.ndarray], Tensor], piece: np.ndarray, seed: int
 
 
 # --- exchange between processes ---------------------------------------------------------------------------------------
-def gathered(own: Tensor, sizes: Sequence[int], team: Place) -> Tensor:
+def gathered(own: Tensor, sizes: Sequence[int], processes: ProcessContext) -> Tensor:
     """The vectors of all processes [sum of sizes, d], in the order of their ranks.
 
     All processes compute the same loss from them, of which each is to take 1 / world: the gradient that a process gets
     for its own vectors is therefore `world` times the one that it computes.
     """
-    return _Gathered.apply(own, tuple(sizes), team)
+    return _Gathered.apply(own, tuple(sizes), processes)
 
 
-def summed(part: Tensor, team: Place | None) -> Tensor:
+def summed(part: Tensor, processes: ProcessContext | None) -> Tensor:
     """The sum of all processes' parts of a loss; gradients as for `gathered`."""
-    return part if team is None else _Summed.apply(part, team)
+    return part if processes is None else _Summed.apply(part, processes)
 
 
 class _Gathered(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, own: Tensor, sizes: tuple[int, ...], team: Place) -> Tensor:
+    def forward(ctx, own: Tensor, sizes: tuple[int, ...], processes: ProcessContext) -> Tensor:
         import torch.distributed as distributed
 
-        first = sum(sizes[: team.rank])
-        ctx.rows, ctx.world = slice(first, first + sizes[team.rank]), team.world
+        first = sum(sizes[: processes.rank])
+        ctx.rows, ctx.world = slice(first, first + sizes[processes.rank]), processes.world
         padded = own.new_zeros(max(sizes), own.shape[1])
         padded[: len(own)] = own
         found = [torch.empty_like(padded) for _ in sizes]
@@ -155,9 +161,9 @@ class _Gathered(torch.autograd.Function):
 
 class _Summed(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, part: Tensor, team: Place) -> Tensor:
-        ctx.world = team.world
-        return team.sum(part.detach().clone())
+    def forward(ctx, part: Tensor, processes: ProcessContext) -> Tensor:
+        ctx.world = processes.world
+        return processes.all_reduce_sum(part.detach().clone())
 
     @staticmethod
     def backward(ctx, gradient: Tensor):

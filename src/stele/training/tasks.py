@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -14,10 +14,11 @@ from stele.recipes.pretraining import OBJECTIVES, PretrainingRecipe
 from stele.registry import load_named
 from stele.training.flops import Shape
 from stele.training.heads import ObjectiveHeads
+from stele.training.loop import MicroBatches
 from stele.training.masking import Vocabulary
 from stele.training.mixing import MixedSampler
-from stele.training.processes import Place
-from stele.training.sampling import Sampler, derive, generator, kind_of
+from stele.training.processes import ProcessContext
+from stele.training.sampling import Sampler, Sampling, derive, generator, kind_of
 from stele.training.sharding import divide
 from stele.training.store import Flat, Store, joined
 
@@ -31,7 +32,9 @@ class Objective(Protocol):
 
     def examples(self, recipe: Any) -> int: ...
 
-    def batch(self, flat: Flat, words: Vocabulary, recipe: Any, language: str | None, rng: Any) -> dict[str, Any]: ...
+    def batch(
+        self, flat: Flat, vocabulary: Vocabulary, recipe: Any, language: str | None, rng: Any
+    ) -> dict[str, Any]: ...
 
     def flops(self, batch: Mapping[str, Any], recipe: Any, shape: Shape) -> float: ...
 
@@ -45,20 +48,21 @@ class Task:
         objective: Objective | ModuleType,
         recipe: PretrainingRecipe,
         stores: Mapping[str, Store],
-        words: Vocabulary,
+        vocabulary: Vocabulary,
         seed: int,
     ) -> None:
         self.name, self.objective, self.recipe = name, objective, recipe
-        self.stores, self.words, self.seed = stores, words, seed
-        self.sampler = SAMPLERS[recipe.mixing](
-            {part: len(store) for part, store in stores.items()},
-            objective.examples(recipe),
-            recipe.steps * recipe.groups,
-            recipe.sampling_alpha,
-            seed,
-            self.name,
-            {part: store.in_all for part, store in stores.items()},
+        self.stores, self.vocabulary, self.seed = stores, vocabulary, seed
+        sampling = Sampling(
+            sizes={part: len(store) for part, store in stores.items()},
+            group=objective.examples(recipe),
+            groups=recipe.steps * recipe.groups,
+            alpha=recipe.sampling_alpha,
+            seed=seed,
+            name=name,
+            in_all={part: store.in_all for part, store in stores.items()},
         )
+        self.sampler = SAMPLERS[recipe.mixing](sampling)
 
     def batch(self, n: int) -> dict[str, Any]:
         """The arrays of the n-th group: a function of (seed, n)."""
@@ -67,7 +71,7 @@ class Task:
         flat = joined([self.stores[part].take(np.sort(indices)) for part, indices in drawn])
         language = drawn[0][0] if self.recipe.mixing == "one_language" else None
         rng = generator(self.seed, self.name, "noise", n)
-        return self.objective.batch(flat, self.words, self.recipe, language, rng)
+        return self.objective.batch(flat, self.vocabulary, self.recipe, language, rng)
 
 
 class Pretraining(nn.Module):
@@ -88,14 +92,14 @@ class Pretraining(nn.Module):
                 built[name].begin(model)
         return cls(model, built)
 
-    def forward(self, task: str, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
-        """The mean loss of one group, which a team of processes may share."""
-        return self.heads[task](self.model, batch, team)
+    def forward(self, task: str, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+        """The mean loss of one group, which several processes may share."""
+        return self.heads[task](self.model, batch, processes)
 
-    def after_step(self, where: Place) -> None:
+    def after_step(self, process: ProcessContext) -> None:
         """What the tasks do between two steps."""
         for heads in self.heads.values():
-            heads.after_step(self.model, where)
+            heads.after_step(self.model, process)
 
 
 def mlm_beside(recipe: PretrainingRecipe) -> bool:
@@ -117,11 +121,11 @@ def stores_read(recipe: PretrainingRecipe) -> set[str]:
 
 
 def new_tasks(
-    recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], words: Vocabulary, seed: int
+    recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], vocabulary: Vocabulary, seed: int
 ) -> dict[str, Task]:
     """The tasks of a recipe by their names."""
     return {
-        name: Task(name, objective, recipe, stores[recipe.store_of(name)], words, seed)
+        name: Task(name, objective, recipe, stores[recipe.store_of(name)], vocabulary, seed)
         for name, objective in objectives(recipe).items()
     }
 
@@ -138,17 +142,16 @@ def scheduled(j: int, recipe: PretrainingRecipe) -> tuple[str, int]:
 
 
 def losses(
-    tasks: Mapping[str, Task], module: Pretraining, recipe: PretrainingRecipe, place: Place, shape: Shape
-) -> Callable[[int], Iterator[dict[str, Any]]]:
-    """`loss_at` for the training loop: the groups of a step that are this process's, or its shares of all.
+    tasks: Mapping[str, Task], module: Pretraining, recipe: PretrainingRecipe, process: ProcessContext, shape: Shape
+) -> MicroBatches:
+    """The groups of a step that are this process's, or its shares of all.
 
     Each group counts as its mean loss, so the step's loss is their mean: the sum of equation 3 of MSM with the two
     terms in the ratio of their batches, as the released code has it (criterions/masked_lm_msm.py scales a contrastive
     batch to weigh as much as an MLM batch). KEPT's sum over its tasks is that mean but for the factor 1 / groups, which
     Adam's steps do not depend on. Groups, their vectors and duplicates, and the operations of all are counted.
     """
-
-    part = divide(recipe.groups, place)
+    part = divide(recipe.groups, process)
 
     def loss_at(step: int) -> Iterator[dict[str, Any]]:
         for i in part.numbers:
@@ -157,10 +160,10 @@ def losses(
             made = task.batch(n)
             counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}
             counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, recipe, shape))}
-            loss = module(task.name, to_device(made, place.device), part.team)
+            loss = module(task.name, to_device(made, process.device), part.processes)
             yield {task.name: (loss, part.weight)} | (counts if part.counted else {})
 
-    return loss_at
+    return MicroBatches(loss_at, part.numbers)
 
 
 def to_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:

@@ -46,11 +46,11 @@ def both_sides(flat: Flat, ratio: tuple[float, float], rng: np.random.Generator)
 
 
 def pair_batch(
-    flat: Flat, words: Vocabulary, longest: int, ratio: tuple[float, float], rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, longest: int, ratio: tuple[float, float], rng: np.random.Generator
 ) -> dict[str, Any]:
     """query_ids int64 [n, t], passage_ids int64 [n, u], cut to `longest` ids, special ones included; their masks"""
     made: dict[str, Any] = {}
     for name, texts in zip(("query", "passage"), both_sides(flat, ratio, rng), strict=True):
-        ids, lengths = pad(*texts, words, longest)
+        ids, lengths = pad(*texts, vocabulary, longest)
         made |= {f"{name}_ids": ids, f"{name}_mask": attention(lengths, ids.shape[1])}
     return made

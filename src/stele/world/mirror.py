@@ -26,7 +26,7 @@ from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.files.reading import parse_object
 from stele.progress import track
-from stele.world.manifest import HUB, NAME, path_of
+from stele.world.content.manifest import HUB, NAME, path_of
 from stele.world.writers.library import Library
 from stele.world.writers.site import Site
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     if args.output.name != NAME:
         raise SteleError(f"--output {args.output}: the manifest of a mirror is called {NAME}")
     from stele.recipes.world import world_sizes
-    from stele.world.generate import generate
+    from stele.world.content.generate import generate
 
     clock = start()
     block, languages = parse_object(args.world, "--world"), args.languages

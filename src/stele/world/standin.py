@@ -42,8 +42,10 @@ def run(args: argparse.Namespace) -> None:
 
     from stele.recipes.optimisation import Optimisation
     from stele.training import loop
+    from stele.training.callbacks import AfterStep
+    from stele.training.processes import process_context
     from stele.training.sampling import derive
-    from stele.world.manifest import NAME, read_manifest
+    from stele.world.content.manifest import NAME, read_manifest
     from stele.world.standins import _publish
     from stele.world.standins._recipe import Given, parse
 
@@ -70,9 +72,9 @@ def run(args: argparse.Namespace) -> None:
     )
 
     def train(module: Any, loss_at: Any, after_step: Any = None) -> dict[str, Any]:
-        label = f"stand-in {args.checkpoint}"
-        options = {"optimisation": optimisation, "state": state, "seed": seed, "label": label}
-        return loop.train(module=module, loss_at=loss_at, after_step=after_step, **options)
+        options = {"state": state, "seed": seed, "process": process_context(), "label": f"stand-in {args.checkpoint}"}
+        callbacks = {"heads": AfterStep(after_step)} if after_step else {}
+        return loop.train(module, loop.MicroBatches(loss_at, [0]), optimisation, **options, callbacks=callbacks)
 
     made = module.make(recipe, Given(args.mirror, args.languages, bases, seed, train))
     other = args.output.parent / args.checkpoint

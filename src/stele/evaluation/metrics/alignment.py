@@ -10,13 +10,13 @@ import numpy as np
 
 from stele.evaluation.case import Case
 from stele.evaluation.requires import needs
-from stele.evaluation.vectors import unit
+from stele.evaluation.vectors import l2_normalize
 
 
 @needs("vectors", "alignment")
 def evaluate(case: Case, cut: str) -> np.ndarray:
     values = np.full(len(case.queries), np.nan)
     for name, rows in case.rows_of.items():
-        x, y = (unit(side, f"search {name!r}") for side in case.vectors[name])
+        x, y = (l2_normalize(side, f"search {name!r}") for side in case.vectors[name])
         values[rows.start : rows.stop] = np.square(x - y).sum(axis=1)
     return values

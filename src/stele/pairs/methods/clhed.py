@@ -13,8 +13,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from stele.pairs._knowledge import Candidates, Knowledge, pack
 from stele.pairs.methods import uhs_ilk
+from stele.pairs.mining.knowledge import Candidates, Knowledge, pack
 
 LANGUAGES = 2  # of a part
 

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from stele.pairs._knowledge import BATCH, RANDOM, Candidates, Knowledge, KnowledgeRecipe, hashed, pack, swapped
-from stele.pairs._segments import Page
+from stele.pairs.mining.knowledge import BATCH, RANDOM, Candidates, Knowledge, KnowledgeRecipe, hashed, pack, swapped
+from stele.pairs.mining.segments import Page
 from stele.training.sampling import derive
 
 LANGUAGES = 2  # of a part

@@ -2,8 +2,8 @@
 
 The released code of MSM (models/msm/model.py, window_crop, --enable-sent2sent) draws, for each unit of a document of
 MSM's, one other unit at most 5 before or after it, all with equal chance, never past the document's ends. It draws anew
-in every pass; here each unit is the anchor once. Units and pieces are MSM's own (`_units`), by the same keys and
-defaults, so that the two rows of a table differ in the objective only. An example is (anchor, neighbour).
+in every pass; here each unit is the anchor once. Units and pieces are MSM's own (`mining/units.py`), by the same keys
+and defaults, so that the two rows of a table differ in the objective only. An example is (anchor, neighbour).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from stele.pairs._tokens import Tokens
-from stele.pairs._units import UnitRecipe, pieces
+from stele.pairs.mining.tokens import Tokens
+from stele.pairs.mining.units import UnitRecipe, pieces
 
 
 class Recipe(UnitRecipe):

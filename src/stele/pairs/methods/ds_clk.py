@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from stele.pairs._segments import Page
 from stele.pairs.methods import clk
+from stele.pairs.mining.segments import Page
 
 LANGUAGES = clk.LANGUAGES
 

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from stele.pairs._tokens import Tokens, pack
+from stele.pairs.mining.tokens import Tokens, pack
 from stele.recipes.mining import SPECIAL, MiningRecipe
 
 

@@ -14,8 +14,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from stele.pairs._knowledge import Candidates, Knowledge, KnowledgeRecipe, pack, swapped
-from stele.pairs._segments import Page
+from stele.pairs.mining.knowledge import Candidates, Knowledge, KnowledgeRecipe, pack, swapped
+from stele.pairs.mining.segments import Page
 
 LANGUAGES = 1  # of a part
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from stele.pairs._tokens import Tokens
+from stele.pairs.mining.tokens import Tokens
 from stele.recipes.mining import SPECIAL, MiningRecipe
 
 

@@ -1,7 +1,7 @@
 """MSM's documents: pieces of up to 32 sentences, each to be predicted from the others (Zhang et al., section 4.2).
 
-An example is a piece; its segments are the piece's units in order. `_units` has the two readings of a unit: the paper's
-sentences (default) and the released code's packed blocks.
+An example is a piece; its segments are the piece's units in order. `mining/units.py` has the two readings of a unit:
+the paper's sentences (default) and the released code's packed blocks.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from stele.pairs._tokens import Tokens
-from stele.pairs._units import UnitRecipe, pieces
+from stele.pairs.mining.tokens import Tokens
+from stele.pairs.mining.units import UnitRecipe, pieces
 
 
 class Recipe(UnitRecipe):

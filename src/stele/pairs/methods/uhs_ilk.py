@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from stele.pairs._knowledge import RANDOM, Candidates, Knowledge, KnowledgeRecipe, hashed, pack
-from stele.pairs._segments import Page
+from stele.pairs.mining.knowledge import RANDOM, Candidates, Knowledge, KnowledgeRecipe, hashed, pack
+from stele.pairs.mining.segments import Page
 from stele.training.sampling import derive
 
 LANGUAGES = 1  # of a part

@@ -19,9 +19,9 @@ from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 from stele.progress import bar
 from stele.retrieval.dense.exact_search import TopK
-from stele.retrieval.dense.processes import Team
+from stele.retrieval.dense.processes import ProcessGroup
 from stele.retrieval.dense.sharding import Shares, in_order
-from stele.retrieval.dense.vector_files import FILES, Layout, blocks, encode_part, join_parts, tidy, unit
+from stele.retrieval.dense.vector_files import FILES, Layout, blocks, encode_part, join_parts, l2_normalize, tidy
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -42,25 +42,25 @@ class Pool:
         folder: Path,
         passages: Callable[[], Passages],
         encoder: Encoder,
-        team: Team,
+        processes: ProcessGroup,
         *,
         key: str,
         normalize: bool = False,
         kept: Path | None = None,
     ) -> None:
         self.name, self.folder, self.passages, self.kept = name, folder, passages, kept
-        self.encoder, self.team = encoder, team
+        self.encoder, self.processes = encoder, processes
         dtype = "float16" if encoder.spec.precision == "bfloat16" else "float32"
         self.layout = Layout(encoder.dimension, dtype, normalize, key)
-        several = [folder / f"part-{rank}-of-{team.world}" for rank in range(team.world)]
-        self.parts = several if team.world > 1 else [kept or folder]
-        self.part = self.parts[team.rank]
+        several = [folder / f"part-{rank}-of-{processes.world}" for rank in range(processes.world)]
+        self.parts = several if processes.world > 1 else [kept or folder]
+        self.part = self.parts[processes.rank]
         self._shares = self._new_shares()
         self.rows = self.size = 0  # passages of this process, and of all
 
     def encode(self, expected: int | None, watch: Callable[[Passages], Passages] = iter) -> None:
         """Encodes what is not there yet. `watch` sees all passages where this process's part is not finished."""
-        if self.team.first:
+        if self.processes.is_main:
             self._drop_other_divisions()
         with bar(expected, f"encode pool {self.name}", "passages") as shown:
 
@@ -71,10 +71,10 @@ class Pool:
 
             self.rows = encode_part(self.part, self._shares.own(self._items(watch)), encode, self.layout)
             shown.update(self._shares.read - shown.n)  # what others own of the end
-        self.size = self.team.total(self.rows)
+        self.size = self.processes.all_reduce_sum(self.rows)
         if self.size == 0:
             raise SteleError(f"pool {self.name}: there is no passage in it")
-        if self.team.first:
+        if self.processes.is_main:
             self._refuse_double_ids()
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
@@ -83,23 +83,23 @@ class Pool:
         for block, ids in blocks(self.part):
             best.add(block, ids)
             seen(len(block))
-        for found in self.team.gather(best.found()):
+        for found in self.processes.gather(best.found()):
             best.join(found)
         return best
 
     def put_away(self) -> None:
         """Leaves of the pool what is to be kept, once all processes have done with it."""
-        several = self.team.world > 1
-        if self.kept and self.team.first:
+        several = self.processes.world > 1
+        if self.kept and self.processes.is_main:
             if several:
                 join_parts(self.parts, in_order(self._owners(), self._shares.window), self.layout, self.kept)
             else:
                 tidy(self.kept)
-        self.team.wait()
+        self.processes.barrier()
         if several:  # each removes its own: on a network's file system a folder with open files stays
             shutil.rmtree(self.part)
-            self.team.wait()
-        if self.team.first and self.folder.exists():
+            self.processes.barrier()
+        if self.processes.is_main and self.folder.exists():
             shutil.rmtree(self.folder)
 
     def vectors(self) -> np.ndarray:
@@ -116,15 +116,15 @@ class Pool:
         if own:
             vectors[own] = self.encoder.encode([texts[row] for row in own], "query")
         for number, owner in enumerate(shares.owners):
-            self.team.spread(vectors[number * shares.window : (number + 1) * shares.window], owner)
-        return unit(vectors) if self.layout.normalize else vectors
+            self.processes.broadcast_array(vectors[number * shares.window : (number + 1) * shares.window], owner)
+        return l2_normalize(vectors) if self.layout.normalize else vectors
 
     def _items(self, watch: Callable[[Passages], Passages] = iter) -> Iterator[tuple[str, Any]]:
         spec = self.encoder.spec
         return ((p.id, spec.passage(p.title, p.text)) for p in watch(self.passages()))
 
     def _new_shares(self) -> Shares:
-        return Shares(self.team.rank, self.team.world, self.encoder.window)
+        return Shares(self.processes.rank, self.processes.world, self.encoder.window)
 
     def _owners(self) -> list[int]:
         """Which process has which window; the passages are read again where this one had no need to read them."""
@@ -139,7 +139,7 @@ class Pool:
         for left in self.folder.glob("part-*-of-*"):
             if left not in self.parts:
                 shutil.rmtree(left)
-        if self.team.world > 1:
+        if self.processes.world > 1:
             for name in FILES:
                 (self.folder / name).unlink(missing_ok=True)
 

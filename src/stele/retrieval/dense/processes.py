@@ -11,25 +11,25 @@ from typing import Any
 import numpy as np
 
 from stele.retrieval.dense.exact_search import Found
-from stele.training.processes import PATIENCE, Place
+from stele.training.processes import PROCESS_TIMEOUT, ProcessContext
 
 
-class Team:
+class ProcessGroup:
     """The processes of a job; of one alone nothing is asked."""
 
-    def __init__(self, place: Place) -> None:
-        self.device, self.rank, self.world, self.first = place.device, place.rank, place.world, place.first
+    def __init__(self, process: ProcessContext) -> None:
+        self.device, self.rank, self.world, self.is_main = process.device, process.rank, process.world, process.is_main
         self._group = None
         if self.world > 1:
             import torch.distributed as distributed
 
-            self._group = distributed.new_group(backend="gloo", timeout=PATIENCE)
+            self._group = distributed.new_group(backend="gloo", timeout=PROCESS_TIMEOUT)
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Waits until every process has come here."""
-        self.total(0)
+        self.all_reduce_sum(0)
 
-    def total(self, number: int) -> int:
+    def all_reduce_sum(self, number: int) -> int:
         """The sum of all processes' numbers."""
         if self.world == 1:
             return number
@@ -40,17 +40,17 @@ class Team:
         distributed.all_reduce(value, group=self._group)
         return int(value)
 
-    def told(self, value: Any) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """The first process's value: what it sees on disk, others may not see yet."""
         if self.world > 1:
             import torch.distributed as distributed
 
-            told = [value]
-            distributed.broadcast_object_list(told, group=self._group)
-            value = told[0]
+            values = [value]
+            distributed.broadcast_object_list(values, group=self._group)
+            value = values[0]
         return value
 
-    def spread(self, array: np.ndarray, owner: int) -> None:
+    def broadcast_array(self, array: np.ndarray, owner: int) -> None:
         """Overwrites an array with that of the process `owner`; its type and shape are the same in all."""
         if self.world > 1:
             import torch
@@ -63,7 +63,7 @@ class Team:
 
         One at a time, so that the first holds only one beside its own: 4 bytes and an id for each of queries x k.
         """
-        if not self.first:
+        if not self.is_main:
             self._send(found)
             return
         for rank in range(1, self.world):

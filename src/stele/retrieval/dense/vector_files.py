@@ -125,7 +125,7 @@ def _save_progress(folder: Path, key: str, rows: int, names_size: int, finished:
 def _stored(ids: list[str], block: np.ndarray, layout: Layout) -> np.ndarray:
     """The block as it is kept; a vector that is not finite is an error that names its passage."""
     with np.errstate(over="ignore"):  # what does not fit is refused below
-        stored = np.ascontiguousarray(unit(block) if layout.normalize else block, dtype=layout.dtype)
+        stored = np.ascontiguousarray(l2_normalize(block) if layout.normalize else block, dtype=layout.dtype)
     finite = np.isfinite(stored).all(axis=1)
     if not finite.all():
         bad = ids[int(np.argmin(finite))]
@@ -190,7 +190,7 @@ def _table(path: Path, rows: int, width: int) -> np.memmap:
     return np.lib.format.open_memmap(path, mode="w+", dtype=f"S{width}", shape=(rows,))
 
 
-def unit(block: np.ndarray) -> np.ndarray:
+def l2_normalize(block: np.ndarray) -> np.ndarray:
     """Rows scaled to length 1; a zero row stays zero."""
     norms = np.linalg.norm(block, axis=1, keepdims=True)
     return block / np.where(norms > 0, norms, 1.0)

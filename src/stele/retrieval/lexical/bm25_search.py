@@ -12,7 +12,7 @@ depend on the blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -112,16 +112,6 @@ def search(
         best.add(block, threads)
     found = [best.ranked(number, ids) for number in range(len(queries))]
     return [[(ids[row].decode(), float(score)) for row, score in zip(*one, strict=True)] for one in found]
-
-
-def reciprocal_rank(hits: Hits, relevant: Iterable[str]) -> float:
-    """1 / the rank of the first relevant passage, 0 when none is found.
-
-    >>> reciprocal_rank([("b", 2.0), ("a", 1.0)], {"a"})
-    0.5
-    """
-    wanted = set(relevant)
-    return next((1 / rank for rank, (name, _) in enumerate(hits, 1) if name in wanted), 0.0)
 
 
 def choose(found: Mapping[Parameters, float]) -> Parameters:

@@ -7,10 +7,13 @@ stores they read):
     examples(recipe)             examples in one group
     vectors(recipe)              vectors that share a group's negatives, at most; None where there is no contrast
     negatives(recipe, vectors)   where there is one: negatives of a query in a group of so many vectors
-    batch(flat, words, recipe, language, rng)    arrays of one group, a pure function of its arguments; its `vectors`
-                                 and `duplicates` are counted over the run; language None: the group mixes them
+    batch(flat, vocabulary, recipe, language, rng)
+                                 arrays of one group, a pure function of its arguments; its `vectors` and `duplicates`
+                                 are counted over the run; language None: the group mixes them
     flops(batch, recipe, shape)  operations of one group, forward and backward
     Heads(recipe, config)        what a task adds to the model (heads.ObjectiveHeads): begin(model) once, then
-                                 Heads()(model, batch, team) -> mean loss of the group, which a team of processes may
-                                 share (division.py), and after_step(model, where)
+                                 Heads()(model, batch, processes) -> mean loss of the group, which several processes
+                                 may share (sharding.py), and after_step(model, process)
+
+What objectives on pairs of texts share is in _contrastive.py.
 """

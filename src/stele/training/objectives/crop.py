@@ -12,33 +12,21 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from stele.errors import SteleError
 from stele.recipes.objectives.crop import Recipe
 from stele.training import flops as count
-from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hidden_states import first_states
-from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.processes import Place
+from stele.training.masking import Vocabulary, attention, pad
+from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
+from stele.training.processes import ProcessContext
 from stele.training.store import Flat
 
 POOLING = "cls"
 
-
-def examples(recipe: Recipe) -> int:
-    return recipe.pairs
-
-
-def negatives(recipe: Recipe, vectors: float) -> float:
-    return vectors - 1
-
-
-def vectors(recipe: Recipe) -> int:
-    return recipe.pairs
+__all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
 def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
@@ -49,21 +37,13 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; names int64 [n], equal for equal sentences;
-    vectors (n), duplicates"""
+    """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; of the sentences what `duplicate_counts` has"""
     if (flat.counts != 2).any():
         raise SteleError("CROP: want examples of two sentences; these pairs were mined by another method")
-    ids, lengths = pad(flat.tokens, flat.lengths, words, recipe.sentence_length)
-    names = fingerprints(ids)[0::2]
-    return {
-        "ids": ids,
-        "mask": attention(lengths, ids.shape[1]),
-        "names": names.view(np.int64),
-        "vectors": len(names),
-        "duplicates": len(names) - len(np.unique(names)),
-    }
+    ids, lengths = pad(flat.tokens, flat.lengths, vocabulary, recipe.sentence_length)
+    return {"ids": ids, "mask": attention(lengths, ids.shape[1]), **duplicate_counts(ids[0::2])}
 
 
 class Heads(ObjectiveHeads):
@@ -74,12 +54,8 @@ class Heads(ObjectiveHeads):
         self.recipe = recipe
         self.projector = Projector(recipe.projector, config.hidden_size, config.initializer_range)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         """The neighbour asks, the sentence is to be found."""
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], self.recipe.encode_chunk, team)
+        vectors = first_states(model.base_model, batch["ids"], batch["mask"], self.recipe.encode_chunk, processes)
         keys, queries = self.projector(vectors[0::2], vectors[1::2])
-        positives = torch.arange(len(keys), device=keys.device)
-        mask = duplicate_mask(batch["names"], positives) if self.recipe.mask_duplicates else None
-        with torch.autocast(vectors.device.type, enabled=False):
-            queries, keys = (functional.normalize(side.float(), dim=-1) for side in (queries, keys))
-            return in_batch_loss(queries, keys, positives, mask, self.recipe.temperature)
+        return pair_loss(queries, keys, batch, self.recipe, normalize=True)

@@ -13,32 +13,21 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from stele.errors import SteleError
 from stele.recipes.objectives.ict import Recipe
 from stele.training import flops as count
-from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads, initialise
 from stele.training.hidden_states import first_states
-from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.processes import Place
+from stele.training.masking import Vocabulary, attention, pad
+from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
+from stele.training.processes import ProcessContext
 from stele.training.store import Flat
 
 POOLING = "cls"
 
-
-def examples(recipe: Recipe) -> int:
-    return recipe.pairs
-
-
-def negatives(recipe: Recipe, vectors: float) -> float:
-    return vectors - 1
-
-
-def vectors(recipe: Recipe) -> int:
-    return recipe.pairs
+__all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
 def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
@@ -49,20 +38,17 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """query_ids int64 [n, t], block_ids int64 [n, u], their masks; names int64 [n], equal for equal blocks; vectors
-    (n), duplicates"""
+    """query_ids int64 [n, t], block_ids int64 [n, u], their masks; of the blocks what `duplicate_counts` has"""
     if (flat.counts != 2).any():
         raise SteleError("ICT: want examples of a query and its block; these pairs were mined by another method")
     made: dict[str, Any] = {}
     owner = np.repeat(np.arange(len(flat.lengths)), flat.lengths)
     for side, name, longest in ((0, "query", recipe.query_length), (1, "block", recipe.block_length)):
-        ids, lengths = pad(flat.tokens[owner % 2 == side], flat.lengths[side::2], words, longest)
+        ids, lengths = pad(flat.tokens[owner % 2 == side], flat.lengths[side::2], vocabulary, longest)
         made[f"{name}_ids"], made[f"{name}_mask"] = ids, attention(lengths, ids.shape[1])
-    names = fingerprints(made["block_ids"])
-    repeated = len(names) - len(np.unique(names))
-    return {**made, "names": names.view(np.int64), "vectors": len(names), "duplicates": repeated}
+    return {**made, **duplicate_counts(made["block_ids"])}
 
 
 class Heads(ObjectiveHeads):
@@ -76,13 +62,12 @@ class Heads(ObjectiveHeads):
         )
         initialise(self, config.initializer_range)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries, blocks = (
-            self.projection(first_states(model.base_model, batch[f"{name}_ids"], batch[f"{name}_mask"], chunk, team))
+            self.projection(
+                first_states(model.base_model, batch[f"{name}_ids"], batch[f"{name}_mask"], chunk, processes)
+            )
             for name in ("query", "block")
         )
-        positives = torch.arange(len(queries), device=queries.device)
-        mask = duplicate_mask(batch["names"], positives) if self.recipe.mask_duplicates else None
-        with torch.autocast(queries.device.type, enabled=False):
-            return in_batch_loss(queries.float(), blocks.float(), positives, mask, self.recipe.temperature)
+        return pair_loss(queries, blocks, batch, self.recipe)

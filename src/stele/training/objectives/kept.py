@@ -12,32 +12,21 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from stele.recipes.objectives.kept import Recipe
 from stele.training import flops as count
-from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import mean_states
-from stele.training.masking import Vocabulary, fingerprints
-from stele.training.processes import Place
+from stele.training.masking import Vocabulary
+from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
+from stele.training.processes import ProcessContext
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
 
 POOLING = "mean"
 
-
-def examples(recipe: Recipe) -> int:
-    return recipe.pairs
-
-
-def negatives(recipe: Recipe, vectors: float) -> float:
-    return vectors - 1
-
-
-def vectors(recipe: Recipe) -> int:
-    return recipe.pairs
+__all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
 def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
@@ -47,14 +36,11 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """query_ids int64 [n, t], passage_ids int64 [n, u], their masks; names int64 [n], equal for equal passages; vectors
-    (n), duplicates"""
-    made = pair_batch(flat, words, recipe.length, recipe.crop_ratio, rng)
-    names = fingerprints(made["passage_ids"])
-    repeated = len(names) - len(np.unique(names))
-    return {**made, "names": names.view(np.int64), "vectors": len(names), "duplicates": repeated}
+    """query_ids int64 [n, t], passage_ids int64 [n, u], their masks; of the passages what `duplicate_counts` has"""
+    made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
+    return {**made, **duplicate_counts(made["passage_ids"])}
 
 
 class Heads(ObjectiveHeads):
@@ -64,13 +50,10 @@ class Heads(ObjectiveHeads):
         super().__init__()
         self.recipe = recipe
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries, passages = (
-            mean_states(model.base_model, batch[f"{side}_ids"], batch[f"{side}_mask"], chunk, team)
+            mean_states(model.base_model, batch[f"{side}_ids"], batch[f"{side}_mask"], chunk, processes)
             for side in ("query", "passage")
         )
-        positives = torch.arange(len(queries), device=queries.device)
-        mask = duplicate_mask(batch["names"], positives) if self.recipe.mask_duplicates else None
-        with torch.autocast(queries.device.type, enabled=False):
-            return in_batch_loss(queries, passages, positives, mask, self.recipe.temperature)
+        return pair_loss(queries, passages, batch, self.recipe)

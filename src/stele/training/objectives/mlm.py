@@ -16,7 +16,7 @@ from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads, vocabulary_head
 from stele.training.hidden_states import token_states
 from stele.training.masking import Vocabulary, attention, mask_tokens, pad
-from stele.training.processes import Place
+from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, own_parts, summed
 from stele.training.store import Flat
 
@@ -38,13 +38,13 @@ def flops(batch: Mapping[str, Any], recipe: PretrainingRecipe, shape: count.Shap
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: PretrainingRecipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: PretrainingRecipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
     """ids int64 [n, t] with tokens hidden, mask bool [n, t] or None, places int64 [m] (flat), targets int64 [m]"""
     if (flat.counts != 1).any():
         raise SteleError("MLM: want examples of one stretch of text; these pairs were mined by another method")
-    ids, lengths = pad(flat.tokens, flat.lengths, words, recipe.mlm_length)
-    hidden, places, targets = mask_tokens(ids, words, rng, recipe.mask_probability)
+    ids, lengths = pad(flat.tokens, flat.lengths, vocabulary, recipe.mlm_length)
+    hidden, places, targets = mask_tokens(ids, vocabulary, rng, recipe.mask_probability)
     return {"ids": hidden, "mask": attention(lengths, ids.shape[1]), "places": places, "targets": targets}
 
 
@@ -55,20 +55,20 @@ class Heads(ObjectiveHeads):
         super().__init__()
         self.recipe = recipe
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
-        return masked_loss(model, batch, self.recipe.encode_chunk, team)
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+        return masked_loss(model, batch, self.recipe.encode_chunk, processes)
 
 
 def masked_loss(
-    model: nn.Module, batch: Mapping[str, Tensor], chunk: int | None = None, team: Place | None = None
+    model: nn.Module, batch: Mapping[str, Tensor], chunk: int | None = None, processes: ProcessContext | None = None
 ) -> Tensor:
     """Mean cross-entropy over the hidden tokens of a batch; the vocabulary head sees their states only.
 
-    With `chunk`, so many sequences at a time, computed again in the backward pass: memory is that of one chunk. With a
-    `team`, each of its processes computes some of them, and all get the mean of all (division.own_parts).
+    With `chunk`, so many sequences at a time, computed again in the backward pass: memory is that of one chunk. Of
+    several `processes` each computes some of them, and all get the mean of all (sharding.own_parts).
     """
     ids, mask, places, targets = (batch[name] for name in ("ids", "mask", "places", "targets"))
-    if team is None and (chunk is None or len(ids) <= chunk):
+    if processes is None and (chunk is None or len(ids) <= chunk):
         return _loss(model, ids, mask, places, targets, "mean")
     width = ids.shape[1]
 
@@ -81,8 +81,8 @@ def masked_loss(
         part = None if mask is None else mask[chosen]
         return _loss(model, ids[chosen], part, row[own] * width + places[own] % width, targets[own], "sum")
 
-    parts = own_parts(summed_loss, cut(len(ids), chunk), chunk is not None, team)
-    return summed(torch.stack(parts).sum(), team) / len(targets)
+    parts = own_parts(summed_loss, cut(len(ids), chunk), chunk is not None, processes)
+    return summed(torch.stack(parts).sum(), processes) / len(targets)
 
 
 def _loss(model: nn.Module, ids: Tensor, mask: Tensor | None, places: Tensor, targets: Tensor, kind: str) -> Tensor:

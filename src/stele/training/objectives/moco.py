@@ -27,24 +27,19 @@ from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
-from stele.training.processes import Place
+from stele.training.objectives._contrastive import examples, vectors
+from stele.training.processes import ProcessContext
 from stele.training.sharding import divide
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
 
 POOLING = "mean"
 
-
-def examples(recipe: Recipe) -> int:
-    return recipe.pairs
+__all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
 def negatives(recipe: Recipe, vectors: float) -> int:
     return recipe.queue
-
-
-def vectors(recipe: Recipe) -> int:
-    return recipe.pairs
 
 
 def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
@@ -55,10 +50,10 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
     """query_ids int64 [n, t], passage_ids int64 [n, u] (whose vectors are the keys), their masks; vectors (n)"""
-    made = pair_batch(flat, words, recipe.length, recipe.crop_ratio, rng)
+    made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
     return {**made, "vectors": len(made["query_ids"])}
 
 
@@ -75,11 +70,11 @@ class Heads(ObjectiveHeads):
     def begin(self, model: nn.Module) -> None:
         self.key_encoder = copy.deepcopy(model.base_model).requires_grad_(False)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
-        queries = mean_states(model.base_model, batch["query_ids"], batch["query_mask"], chunk, team)
+        queries = mean_states(model.base_model, batch["query_ids"], batch["query_mask"], chunk, processes)
         with torch.no_grad():
-            keys = mean_states(self.key_encoder, batch["passage_ids"], batch["passage_mask"], chunk, team)
+            keys = mean_states(self.key_encoder, batch["passage_ids"], batch["passage_mask"], chunk, processes)
         self.waiting.append(keys)
         with torch.autocast(queries.device.type, enabled=False):
             own = (queries * keys).sum(1, keepdim=True)
@@ -87,15 +82,15 @@ class Heads(ObjectiveHeads):
             return functional.cross_entropy(logits, torch.zeros(len(logits), dtype=torch.long, device=logits.device))
 
     @torch.no_grad()
-    def after_step(self, model: nn.Module, where: Place) -> None:
+    def after_step(self, model: nn.Module, process: ProcessContext) -> None:
         """The step's keys take the places of the oldest ones, in the order of their groups; the key encoder follows."""
-        part = divide(self.recipe.groups, where)
+        part = divide(self.recipe.groups, process)
         keys = self.queue.new_zeros(self.recipe.groups, self.recipe.pairs, self.queue.shape[1])
         for number, own in zip(part.numbers, self.waiting, strict=True):
             keys[number] = own
         self.waiting.clear()
-        if not part.spread:
-            where.sum(keys)  # of the others' groups there are zeros
+        if not part.shared:
+            process.all_reduce_sum(keys)  # of the others' groups there are zeros
         keys = keys.flatten(0, 1)
         places = (self.oldest + torch.arange(len(keys), device=keys.device)) % len(self.queue)
         self.queue[places] = keys

@@ -21,8 +21,9 @@ from stele.training.document_encoder import DocumentEncoder
 from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hidden_states import first_states
 from stele.training.hierarchical_loss import hierarchical_loss
-from stele.training.masking import Vocabulary, attention, fingerprints, pad
-from stele.training.processes import Place
+from stele.training.masking import Vocabulary, attention, pad
+from stele.training.objectives._contrastive import duplicate_counts
+from stele.training.processes import ProcessContext
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -54,22 +55,18 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
 
 
 def batch(
-    flat: Flat, words: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
 ) -> dict[str, Any]:
     """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
-    english bool, vectors (m), duplicates (how many sentences another one of the group equals),
-    names int64 [m] (equal for equal sentences; only where they are to be masked)"""
-    ids, lengths = pad(flat.tokens, flat.lengths, words, recipe.sentence_length)
-    names = fingerprints(ids)
-    made = {
+    english bool, of the sentences what `duplicate_counts` has"""
+    ids, lengths = pad(flat.tokens, flat.lengths, vocabulary, recipe.sentence_length)
+    return {
         "ids": ids,
         "mask": attention(lengths, ids.shape[1]),
         "counts": tuple(flat.counts.tolist()),
         "english": language == ENGLISH,
-        "vectors": len(ids),
-        "duplicates": len(names) - len(np.unique(names)),
+        **duplicate_counts(ids),
     }
-    return {**made, "names": names.view(np.int64)} if recipe.mask_duplicates else made
 
 
 class Heads(ObjectiveHeads):
@@ -98,14 +95,14 @@ class Heads(ObjectiveHeads):
             for _ in range(copies[recipe.heads])
         )
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], team: Place | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         """The group's mean hierarchical contrastive loss."""
         recipe = self.recipe
-        vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, team)
+        vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)
         which = -1 if batch["english"] else 0  # the last one is English's own where there are two
         predictions = self.encoders[which](vectors, batch["counts"])
         keys, queries = self.projectors[which](vectors, predictions)
-        names = batch.get("names")
+        same = batch["duplicate_keys"]
         with torch.autocast(vectors.device.type, enabled=False):
             return hierarchical_loss(
                 queries,
@@ -114,5 +111,5 @@ class Heads(ObjectiveHeads):
                 mu=recipe.mu,
                 temperature=recipe.temperature,
                 intra_negatives=recipe.intra_negatives,
-                duplicates=None if names is None else names[:, None] == names[None, :],
+                duplicates=same[:, None] == same[None, :] if recipe.mask_duplicates else None,
             )

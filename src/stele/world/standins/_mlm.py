@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from stele.training.masking import Vocabulary, mask_tokens, vocabulary
+from stele.training.masking import Vocabulary, mask_tokens, read_vocabulary
 from stele.training.objectives.mlm import masked_loss
 from stele.training.sampling import generator
 from stele.training.tasks import to_device
@@ -31,12 +31,12 @@ class MaskedModel(nn.Module):
 
 
 def masked_batch(
-    text: Corpus, words: Vocabulary, recipe: Recipe, rng: np.random.Generator, hide: Hide = mask_tokens
+    text: Corpus, vocabulary: Vocabulary, recipe: Recipe, rng: np.random.Generator, hide: Hide = mask_tokens
 ) -> dict[str, Any]:
     """ids int64 [b, t] with tokens hidden, mask None, places and targets int64 [m]: what objectives/mlm.py reads."""
     inside = text.windows(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
-    ends = np.full((len(inside), 1), words.cls), np.full((len(inside), 1), words.sep)
-    ids, places, targets = hide(np.hstack([ends[0], inside, ends[1]]), words, rng, recipe.mask_probability)
+    ends = np.full((len(inside), 1), vocabulary.cls), np.full((len(inside), 1), vocabulary.sep)
+    ids, places, targets = hide(np.hstack([ends[0], inside, ends[1]]), vocabulary, rng, recipe.mask_probability)
     return {"ids": ids, "mask": None, "places": places, "targets": targets}
 
 
@@ -46,12 +46,12 @@ def fit(
     """Trains a masked language model in place; returns the loop's outcome."""
     module = MaskedModel(model)
     set_dropout(model, recipe.dropout)
-    words = vocabulary(tokenizer, model.config.vocab_size)
+    vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     sentences = sentences or read_sentences(given.mirror, recipe.of(given.languages))
     text = corpus(sentences, tokenizer, recipe.length - 2)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
-        made = masked_batch(text, words, recipe, generator(given.seed, "windows", step), hide)
+        made = masked_batch(text, vocabulary, recipe, generator(given.seed, "windows", step), hide)
         yield {"mlm": module(to_device(made, model.device))}
 
     return given.train(module, loss_at)

@@ -61,27 +61,27 @@ def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> tuple[list[np.n
     return first.take(chosen), second.take(chosen)
 
 
-def side_batch(texts: Sequence[np.ndarray], words: Vocabulary, longest: int) -> dict[str, Any]:
-    """ids int64 [n, t], mask bool [n, t] or None, names int64 [n], equal for equal texts"""
+def side_batch(texts: Sequence[np.ndarray], vocabulary: Vocabulary, longest: int) -> dict[str, Any]:
+    """ids int64 [n, t], mask bool [n, t] or None, duplicate_keys int64 [n], equal for equal texts"""
     lengths = np.array([max(1, len(text)) for text in texts])
-    tokens = np.concatenate([text if len(text) else [words.mask] for text in texts]).astype(np.int64)
-    ids, whole = pad(tokens, lengths, words, longest)
-    return {"ids": ids, "mask": attention(whole, ids.shape[1]), "names": fingerprints(ids).view(np.int64)}
+    tokens = np.concatenate([text if len(text) else [vocabulary.mask] for text in texts]).astype(np.int64)
+    ids, whole = pad(tokens, lengths, vocabulary, longest)
+    return {"ids": ids, "mask": attention(whole, ids.shape[1]), "duplicate_keys": fingerprints(ids).view(np.int64)}
 
 
 def contrast(
-    first: Tensor, second: Tensor, names: tuple[Tensor, Tensor], temperature: float, margin: float = 0.0
+    first: Tensor, second: Tensor, duplicate_keys: tuple[Tensor, Tensor], temperature: float, margin: float = 0.0
 ) -> Tensor:
     """Cosine softmax in both directions, the margin taken off the pair's own score (Yang et al. 2019, equations 5, 6).
 
-    first, second [n, d], row i of one belongs to row i of the other; names int64 [n] of each side: a text equal to the
-    right answer is no negative.
+    first, second [n, d], row i of one belongs to row i of the other; duplicate_keys int64 [n] of each side: a text
+    equal to the right answer is no negative.
     """
     own = torch.arange(len(first), device=first.device)
     sides = functional.normalize(first.float(), dim=-1), functional.normalize(second.float(), dim=-1)
     scores = (sides[0] @ sides[1].T - margin * torch.eye(len(own), device=first.device)) / temperature
     losses = []
-    for table, candidates in ((scores, names[1]), (scores.T, names[0])):
+    for table, candidates in ((scores, duplicate_keys[1]), (scores.T, duplicate_keys[0])):
         mask = duplicate_mask(candidates, own)
         check_candidates(len(own) - mask.sum(1))
         losses.append(functional.cross_entropy(table.masked_fill(mask, float("-inf")), own))

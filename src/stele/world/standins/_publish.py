@@ -12,7 +12,7 @@ from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.hub import address
 from stele.encoders.tokenizer import quiet
 from stele.files.atomic import atomic_directory, atomic_write_json, files_digest, sha256
-from stele.world.manifest import HUB, NAME
+from stele.world.content.manifest import HUB, NAME
 from stele.world.standins._recipe import Made
 
 REVISION = "main"

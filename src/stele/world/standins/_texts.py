@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stele.catalogue import load
 from stele.errors import SteleError
-from stele.world.manifest import path_of
+from stele.world.content.manifest import path_of
 from stele.world.writers import cc100, parallel
 
 STOPS = ".!?।؟۔。！？።"

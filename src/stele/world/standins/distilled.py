@@ -19,7 +19,7 @@ from torch.nn import functional
 from stele.encoders.tokenizer import load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.training.hidden_states import token_states
-from stele.training.masking import vocabulary
+from stele.training.masking import read_vocabulary
 from stele.training.sampling import generator
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
@@ -71,14 +71,14 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(given.seed)
         module = Student(model, teacher.model.config.hidden_size)
-    words = vocabulary(tokenizer, model.config.vocab_size)
+    vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     pairs = translation_pairs(given.mirror, given.languages, tokenizer)
     if tokenizer.get_vocab() != teachers_words.get_vocab():
         raise SteleError(f"{given.bases[1]}: the teacher's tokenizer is another one; give a teacher of the same base")
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         sides = draw(pairs, generator(given.seed, "translations", step), recipe.pairs)
-        english, other = (to_device(side_batch(s, words, recipe.pair_length), model.device) for s in sides)
+        english, other = (to_device(side_batch(s, vocabulary, recipe.pair_length), model.device) for s in sides)
         with torch.no_grad():
             target = functional.normalize(teacher.to(model.device)(english), dim=-1)
         yield {

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from stele.recipes.crop_ratio import CropRatio
 from stele.recipes.objectives.moco import Recipe as Objective
-from stele.training.masking import vocabulary
+from stele.training.masking import read_vocabulary
 from stele.training.objectives import moco
 from stele.training.sampling import generator
 from stele.training.store import Flat
@@ -46,7 +46,7 @@ class Recipe(_recipe.PairsRecipe):
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     base, tokenizer = load(given.bases[0])
     set_dropout(base, recipe.dropout)
-    words = vocabulary(tokenizer, base.config.vocab_size)
+    vocabulary = read_vocabulary(tokenizer, base.config.vocab_size)
     size = recipe.length - 2
     text = corpus(read_sentences(given.mirror, recipe.of(given.languages)), tokenizer, size)
     settled = recipe.objective()
@@ -56,7 +56,7 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
         rng = generator(given.seed, "crops", step)
         windows = text.windows(rng, recipe.pairs, size, recipe.sampling_alpha)
         flat = Flat(windows.ravel(), np.full(recipe.pairs, size), np.ones(recipe.pairs, np.int64))
-        made = moco.batch(flat, words, settled, None, rng)
+        made = moco.batch(flat, vocabulary, settled, None, rng)
         yield {"moco": module("moco", to_device(made, base.device))}
 
     outcome = given.train(module, loss_at, module.after_step)

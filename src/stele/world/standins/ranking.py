@@ -14,7 +14,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from stele.training.masking import vocabulary
+from stele.training.masking import read_vocabulary
 from stele.training.sampling import generator
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
@@ -45,17 +45,18 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     base, tokenizer = load(given.bases[0])
     model = with_pooler(base, given.seed)
     set_dropout(model, recipe.dropout)
-    words = vocabulary(tokenizer, model.config.vocab_size)
+    vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     pairs = translation_pairs(given.mirror, given.languages, tokenizer)
     module = Pooled(model)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(given.seed, "translations", step)
         sides = [
-            to_device(side_batch(s, words, recipe.pair_length), model.device) for s in draw(pairs, rng, recipe.pairs)
+            to_device(side_batch(s, vocabulary, recipe.pair_length), model.device)
+            for s in draw(pairs, rng, recipe.pairs)
         ]
-        names = sides[0]["names"], sides[1]["names"]
-        yield {"ranking": contrast(module(sides[0]), module(sides[1]), names, recipe.temperature, recipe.margin)}
+        keys = tuple(side["duplicate_keys"] for side in sides)
+        yield {"ranking": contrast(module(sides[0]), module(sides[1]), keys, recipe.temperature, recipe.margin)}
 
     outcome = given.train(module, loss_at)
     spec = {"pooling": "cls", "normalize": True, "query_length": recipe.max_length, "passage_length": recipe.max_length}

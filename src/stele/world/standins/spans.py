@@ -41,10 +41,10 @@ def hide_spans(inside: np.ndarray) -> Callable[..., tuple[np.ndarray, np.ndarray
     """`mask_tokens` for spans of 1 to 3 whole words sharing their fate; inside bool [vocabulary]: not its start."""
 
     def hide(
-        ids: np.ndarray, words: Vocabulary, rng: np.random.Generator, probability: float
+        ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator, probability: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         flat = ids.ravel()
-        special = np.isin(flat, words.special)
+        special = np.isin(flat, vocabulary.special)
         word = np.cumsum(special | ~inside[flat])  # the number of the word each token belongs to
         number = int(word[-1]) + 1
         begins = np.flatnonzero(rng.random(number) < probability / ((1 + LONGEST) / 2))
@@ -60,9 +60,9 @@ def hide_spans(inside: np.ndarray) -> Callable[..., tuple[np.ndarray, np.ndarray
         if not len(chosen):
             chosen = rng.choice(np.flatnonzero(~special), 1)
         hidden = flat.copy()
-        hidden[chosen[of_token[chosen] < REPLACED]] = words.mask
+        hidden[chosen[of_token[chosen] < REPLACED]] = vocabulary.mask
         other = chosen[(of_token[chosen] >= REPLACED) & (of_token[chosen] < REPLACED + RANDOM)]
-        hidden[other] = rng.choice(words.ordinary, len(other))
+        hidden[other] = rng.choice(vocabulary.ordinary, len(other))
         return hidden.reshape(ids.shape), chosen, flat[chosen].copy()
 
     return hide

@@ -13,7 +13,7 @@ import numpy as np
 from torch import Tensor
 
 from stele.training.hidden_states import first_states
-from stele.training.masking import Vocabulary, attention, mask_tokens, vocabulary
+from stele.training.masking import Vocabulary, attention, mask_tokens, read_vocabulary
 from stele.training.sampling import generator
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
@@ -32,7 +32,7 @@ class Recipe(_recipe.PairsRecipe):
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     model, tokenizer = load(given.bases[0])
     set_dropout(model, recipe.dropout)
-    words = vocabulary(tokenizer, model.config.vocab_size)
+    vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     text = corpus(read_sentences(given.mirror, given.languages), tokenizer, recipe.length - 2)
     pairs = translation_pairs(given.mirror, given.languages, tokenizer)
     module = MaskedModel(model)
@@ -40,14 +40,16 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(given.seed, "translation", step)
         first, second = draw(pairs, rng, recipe.pairs)
-        one, other = (to_device(side_batch(side, words, recipe.pair_length), model.device) for side in (first, second))
+        one, other = (
+            to_device(side_batch(side, vocabulary, recipe.pair_length), model.device) for side in (first, second)
+        )
         vectors = [first_states(model.base_model, side["ids"], side["mask"]) for side in (one, other)]
-        both = to_device(joined_batch(first, second, words, recipe, rng), model.device)
-        mixed = to_device(masked_batch(text, words, recipe, rng), model.device)
+        both = to_device(joined_batch(first, second, vocabulary, recipe, rng), model.device)
+        mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
         yield {
             "mlm": module(mixed),
             "tlm": module(both),
-            "contrast": contrast(*vectors, (one["names"], other["names"]), recipe.temperature),
+            "contrast": contrast(*vectors, (one["duplicate_keys"], other["duplicate_keys"]), recipe.temperature),
         }
 
     return _recipe.Made(model, tokenizer, given.train(module, loss_at))
@@ -56,19 +58,19 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
 def joined_batch(
     first: Sequence[np.ndarray],
     second: Sequence[np.ndarray],
-    words: Vocabulary,
+    vocabulary: Vocabulary,
     recipe: Recipe,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
     """Both sides of each pair as one masked sequence, `<s> a </s></s> b </s>` (TLM, Conneau and Lample 2019)."""
     room = recipe.pair_length - 2
     rows = [
-        np.concatenate([[words.cls], a[:room], [words.sep, words.sep], b[:room], [words.sep]])
+        np.concatenate([[vocabulary.cls], a[:room], [vocabulary.sep, vocabulary.sep], b[:room], [vocabulary.sep]])
         for a, b in zip(first, second, strict=True)
     ]
     lengths = np.array([len(row) for row in rows])
-    ids = np.full((len(rows), lengths.max()), words.pad, np.int64)
+    ids = np.full((len(rows), lengths.max()), vocabulary.pad, np.int64)
     for i, row in enumerate(rows):
         ids[i, : len(row)] = row
-    hidden, places, targets = mask_tokens(ids, words, rng, recipe.mask_probability)
+    hidden, places, targets = mask_tokens(ids, vocabulary, rng, recipe.mask_probability)
     return {"ids": hidden, "mask": attention(lengths, ids.shape[1]), "places": places, "targets": targets}

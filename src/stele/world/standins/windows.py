@@ -13,7 +13,7 @@ from torch import Tensor
 
 from stele.errors import SteleError
 from stele.training.hidden_states import first_states
-from stele.training.masking import vocabulary
+from stele.training.masking import read_vocabulary
 from stele.training.sampling import generator
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe, _texts
@@ -32,7 +32,7 @@ class Recipe(_recipe.PairsRecipe):
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     model, tokenizer = load(given.bases[0])
     set_dropout(model, recipe.dropout)
-    words = vocabulary(tokenizer, model.config.vocab_size)
+    vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     documents = {
         language: [[s for paragraph in d for s in paragraph] for d in _texts.documents(given.mirror, language)]
         for language in _texts.readable(given.languages)
@@ -44,12 +44,13 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(given.seed, "windows", step)
         sides = [
-            to_device(side_batch(s, words, recipe.pair_length), model.device) for s in draw(pairs, rng, recipe.pairs)
+            to_device(side_batch(s, vocabulary, recipe.pair_length), model.device)
+            for s in draw(pairs, rng, recipe.pairs)
         ]
         vectors = [first_states(model.base_model, side["ids"], side["mask"]) for side in sides]
-        mixed = to_device(masked_batch(text, words, recipe, rng), model.device)
-        names = sides[0]["names"], sides[1]["names"]
-        yield {"mlm": module(mixed), "contrast": contrast(*vectors, names, recipe.temperature)}
+        mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
+        keys = tuple(side["duplicate_keys"] for side in sides)
+        yield {"mlm": module(mixed), "contrast": contrast(*vectors, keys, recipe.temperature)}
 
     return _recipe.Made(model, tokenizer, given.train(module, loss_at))
 

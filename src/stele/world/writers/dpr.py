@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from stele.world.model import Question
+from stele.world.content.model import Question
 from stele.world.writers.library import Library
 from stele.world.writers.passages import Collection, Passage
 from stele.world.writers.site import Site

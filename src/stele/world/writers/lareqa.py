@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from stele.world.model import Article, Question
+from stele.world.content.model import Article, Question
 from stele.world.writers.library import Library
 from stele.world.writers.site import Site
 from stele.world.writers.squad import question_entry

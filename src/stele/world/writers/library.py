@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from stele.catalogue import load
 from stele.errors import SteleError
-from stele.world.model import Article
+from stele.world.content.model import Article
 from stele.world.writers.passages import Collection, hundred_words, paragraphs
 
 if TYPE_CHECKING:
-    from stele.world.generate import World
+    from stele.world.content.generate import World
 
 FIRST_PAGE, PAGE_STEP = 10, 3  # page ids have gaps, as those of real wikis do; redirects and other pages sit in them
 

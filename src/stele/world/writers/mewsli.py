@@ -16,9 +16,9 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
-from stele.world.draws import stream
-from stele.world.model import Mention
-from stele.world.questions import mentions
+from stele.world.content.draws import stream
+from stele.world.content.model import Mention
+from stele.world.content.questions import mentions
 from stele.world.writers.dpr import tsv
 from stele.world.writers.library import Library
 from stele.world.writers.site import Site, jsonl, zip_of

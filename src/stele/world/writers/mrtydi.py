@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stele.world.model import Question
+from stele.world.content.model import Question
 from stele.world.writers.library import Library
 from stele.world.writers.passages import Collection, Passage
 from stele.world.writers.site import Site, jsonl

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from stele.world.model import Article, Fact, Question, Sentence
+from stele.world.content.model import Article, Fact, Question, Sentence
 from stele.world.writers.negatives import Lexical
 
 WORDS = 100

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.errors import SteleError
-from stele.world.manifest import path_of
+from stele.world.content.manifest import path_of
 
 XZ_PRESET = 1  # speed: the sixth preset takes four times as long for a tenth less
 

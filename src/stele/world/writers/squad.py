@@ -9,7 +9,7 @@ import json
 from collections import defaultdict
 from typing import Any
 
-from stele.world.model import Article, Question
+from stele.world.content.model import Article, Question
 from stele.world.writers.library import Library, hex_id
 from stele.world.writers.site import Site
 

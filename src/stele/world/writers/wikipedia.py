@@ -6,7 +6,7 @@ and pages of other namespaces, in the order of their page ids. Formats: see dump
 
 from __future__ import annotations
 
-from stele.world.draws import stream
+from stele.world.content.draws import stream
 from stele.world.writers.dump import Page, checksums, dumpstatus, items_per_site, multistream, siteinfo_json
 from stele.world.writers.library import PAGE_STEP, Library
 from stele.world.writers.namespaces import Names, names

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from stele.world.draws import Draws
-from stele.world.model import Article, Link, Sentence
+from stele.world.content.draws import Draws
+from stele.world.content.model import Article, Link, Sentence
 from stele.world.writers.namespaces import Names
 
 MAINTENANCE = "Maintenance"  # a category that every page is in

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from stele.world.draws import Draws, stream
-from stele.world.model import Question
+from stele.world.content.draws import Draws, stream
+from stele.world.content.model import Question
 from stele.world.writers.dpr import example, passages_tsv
 from stele.world.writers.library import Library, long_id
 from stele.world.writers.site import Site, jsonl

@@ -1,0 +1,161 @@
+"""Text with links in it to plain text and the spans of its links.
+
+The paragraphs of a page are read all at once, which costs half of reading them one by one. The few that hold character
+references or broken markup are then read again on their own, with more care.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from stele.corpora.titles.normal_form import UNKNOWN, Site
+from stele.corpora.wikitext import markup
+from stele.corpora.wikitext.character_references import decode
+
+Span = tuple[int, int, str]  # characters [start, end) link to the article
+
+# [[target]] or [[target|label]]; a label may hold single brackets, and end with one: [[a|[b]]]
+_LINK = re.compile(
+    r"\[\[([^\[\]|{}<>\n]+)"
+    r"(?:\|([^\[\]\n]*+(?:(?:\[(?!\[)|\](?!\]))[^\[\]\n]*+)*+(?:\](?=\]\](?!\])))?))?+\]\]"
+)
+_TORN_LINK = re.compile(r"\[\[(?=[^\[\]|{}<>\n]*\n)")  # a target stands on one line
+_BROKEN_LINK = re.compile(r"\[\[(?:[^\[\]|\n]*\|)*|\]\]")
+# what removed templates leave behind: a space before a full stop, ", ,"
+_GAP = re.compile(r" (?:\)|,(?: ?,)*(?=\s|$)|\.(?=\s|$))")
+_PIPE_TRICK = re.compile(r"^[^:]*:|, .*$| ?[(（][^()（）]*[)）]$")
+_BLANKS = re.compile(r"   *")
+_SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace() and chr(code) not in "\n "]
+
+
+def read(raws: Sequence[str], site: Site) -> Iterator[tuple[str, list[Span]]]:
+    """For each paragraph its text, with links resolved, references decoded and spaces tidied, and its links in order.
+
+    >>> list(read(["[[Rome|Roma]] &amp; [[it:Roma]] [[italy]]", "plain"], Site()))
+    [('Roma & italy', [(0, 4, 'Rome'), (7, 12, 'Italy')]), ('plain', [])]
+    """
+    text, links = _linked(_tidied(raws), site, odd=False)
+    any_odd = _is_odd(text)
+    offset = at = 0
+    for raw, line in zip(raws, text.split("\n"), strict=True):
+        end = offset + len(line)
+        first = at
+        while at < len(links) and links[at][0] < end:
+            at += 1
+        if any_odd and _is_odd(line):
+            yield _read_odd(raw, site)
+        elif offset:
+            yield line.rstrip(), [(start - offset, stop - offset, target) for start, stop, target in links[first:at]]
+        else:
+            yield line.rstrip(), links[first:at]
+        offset = end + 1
+
+
+def _tidied(raws: Sequence[str]) -> str:
+    """The paragraphs, each without white space at its ends, one a line, with single blanks for other white space and
+    without gaps.
+    """
+    text = "\n".join([_one_line(raw) if "\n" in raw else raw for raw in raws])
+    for space in _SPACES:
+        if space in text:
+            text = text.replace(space, " ")
+    text = _BLANKS.sub(" ", text)
+    return _GAP.sub(_closed_gap, text)
+
+
+def _one_line(raw: str) -> str:
+    return _TORN_LINK.sub("", raw).replace("\n", " ").strip()
+
+
+def _is_odd(text: str) -> bool:
+    """Whether a text has signs of character references or of markup that was not understood."""
+    return (
+        "&" in text
+        or "<" in text
+        or ">" in text
+        or "{" in text
+        or "}" in text
+        or ("[" in text and "[[" in text)
+        or ("]" in text and "]]" in text)
+    )
+
+
+def _read_odd(raw: str, site: Site) -> tuple[str, list[Span]]:
+    """(text, links) of one paragraph of any kind."""
+    text, links = _linked(_tidied([raw]), site, odd=True)
+    text, spans = markup.drop_marks(text.rstrip(), [link[:2] for link in links])
+    moved = zip(spans, links, strict=True)
+    return text, [(start, end, link[2]) for (start, end), link in moved if start < end]
+
+
+def _closed_gap(match: re.Match[str]) -> str:
+    """What stands after the gap, once; nothing where there is a comma before it."""
+    sign = match.group()[1]
+    return "" if sign == "," and match.string[match.start() - 1 : match.start()] == "," else sign
+
+
+def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
+    """(text, links) of tidy lines; what is `odd` is one line, and may hold broken links or character references."""
+    parts = _LINK.split(raw)
+    pieces: list[str] = []
+    links: list[Span] = []
+    length, spaced = 0, True  # spaced: what stands before is white space, or nothing
+    resolve = site.resolve
+    for between, target, label in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
+        if odd:
+            between = _plain(between)
+        if spaced and between[:1] == " ":
+            between = between[1:]
+        if between:
+            pieces.append(between)
+            length += len(between)
+            spaced = between[-1] <= " "
+        name, article = resolve(target)
+        shown = label if label and name and label != " " else _label(name, label)
+        if odd:
+            shown = _plain(shown)
+        bare = shown.strip()
+        if bare is shown and bare and bare[-1] != "]":  # nearly always
+            end = length + len(bare)
+            if article:
+                links.append((length, end, article))
+            pieces.append(bare)
+            length, spaced = end, False
+            continue
+        if not bare:
+            continue
+        if shown[0] == " " and not spaced:
+            pieces.append(" ")
+            length += 1
+        rest = " " if shown[-1] == " " else ""
+        if bare[-1] == "]" and "[" not in bare:  # [[a|b]]]: the third bracket is text
+            bare, rest = bare[:-1], "]" + rest
+        end = length + len(bare)
+        if article and end > length:
+            links.append((length, end, article))
+        pieces += (bare, rest)
+        length = end + len(rest)
+        spaced = rest[-1:] == " "
+    last = _plain(parts[-1]) if odd else parts[-1]
+    pieces.append(last[1:] if spaced and last[:1] == " " else last)
+    return "".join(pieces), links
+
+
+def _label(name: str | None, label: str | None) -> str:
+    """What a link without a label shows: its name, in short where the label is empty (the "pipe trick")."""
+    return name if name and label is None else _PIPE_TRICK.sub("", name or "") or name or ""
+
+
+def _plain(raw: str) -> str:
+    """A stretch without whole links: the rest of broken ones goes, references are decoded, white space is one space."""
+    if UNKNOWN in raw:
+        raw = raw.replace(UNKNOWN, "")
+    if "[[" in raw or "]]" in raw:
+        raw = _BROKEN_LINK.sub("", raw)
+    if "&" in raw:
+        raw = decode(raw)
+    if not raw or raw.isspace():
+        return " " if raw else ""
+    tidy = " ".join(raw.split())
+    return f"{' ' if raw[0].isspace() else ''}{tidy}{' ' if raw[-1].isspace() else ''}"

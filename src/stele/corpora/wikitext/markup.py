@@ -1,0 +1,230 @@
+"""The layers of wikitext that vanish: templates, tables, files, HTML tags, magic words (before them: extensions.py).
+
+Each layer is one linear pass, whatever the nesting; what is opened and never closed costs no more than what is closed.
+The order is MediaWiki's: comments and extension tags first (nothing inside them is markup), then braces, then tables.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable
+from itertools import accumulate
+
+from stele.corpora.wikitext.extensions import DROPPED
+
+_BRACES = re.compile(r"\{\{+|\}\}+")
+_INNERMOST = re.compile(r"\{\{(?<!\{\{\{)[^{}]*+\}\}")  # a template with nothing in braces inside
+_TABLE = re.compile(r"\n(?:[ \t:*#;]*+(\{\|)|[ \t]*+\|\})")
+_HTML_TABLE = re.compile(r"<(table)\b[^<>]*>|</table\s*>", re.I)
+_HEADING_OR_END = re.compile(r"^=[^\n]+=[ \t]*$|\Z", re.M)
+_BLOCKS = "p|div|li|ul|ol|dl|dt|dd|h1|h2|h3|h4|h5|h6|blockquote|center|poem|hr|tr|td|th|caption|tbody|thead|form"
+_BLOCK_TAG = re.compile(rf"</?(?:{_BLOCKS})(?:\s[^<>]*)?/?>", re.I)
+_BREAK = re.compile(r"<\s*+(?:/\s*+)?br\b[^<>]*>", re.I)
+_INLINE = (
+    "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|mark|nobr|q|rb|rp|rt|rtc|ruby|s|samp|small|span|strike"
+    "|strong|sub|sup|time|tt|u|var|wbr|table|col|colgroup|tfoot|translate|tvar|languages|abstract|button|input|label|option"
+    f"|select|textarea|center|noinclude|onlyinclude|nowiki|poem|{DROPPED}"
+)
+_INLINE_TAG = re.compile(rf"</?(?:{_INLINE})(?:\s[^<>]*)?/?>", re.I)
+# tags with a slip, such as <br.> or <small;>, whose names are no words
+_ODD_TAG = re.compile(
+    r"</?(?:div|span|font|small|center|table|t[dhr]|br|su[bp]|blockquote|ref|references|gallery|nowiki)[^\w<>-][^<>]*>",
+    re.I,
+)
+_ANY_TAG = f"{_BREAK.pattern}|{_BLOCK_TAG.pattern}|{_INLINE_TAG.pattern}|{_ODD_TAG.pattern}"
+_ANY_MARK = rf"\[\[|\]\]|\{{\{{+|\}}\}}+|\{{\||\|\}}|<!--|-->|{_ANY_TAG}|</?references?(?![\w-])|</?ref(?![\w-])"
+_MARK = re.compile(rf"^(?:(?:{_ANY_MARK}) ?)+|(?<= )(?:{_ANY_MARK}) ?|{_ANY_MARK}", re.I)
+_TORN_TAG = re.compile(
+    rf"</?(?:{DROPPED}|nowiki|div|span|table|br|small|center|font|blockquote|su[bp])(?=[\s/<]|\Z)[^<>\n]*(?=[<\n]|\Z)",
+    re.I,
+)
+_VARIANTS = re.compile(r"-\{([^{}]*)\}-")
+_MAGIC_WORD = re.compile(r"__(?:(?![a-z])\w)+?__")
+_EXTERNAL = re.compile(
+    r"\[(?!\[)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
+    r"[^\s\[\]<>\"]*+[^\S\n]*+((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+)\]",
+    re.I,
+)
+_PREFIXED_LINK = re.compile(r"\[\[([^\[\]|{}<>\n:]+):([^\[\]|{}<>\n]+)")
+_LINK_TOKEN = re.compile(r"\[\[|\]\]")
+
+
+def drop_templates(text: str) -> str:
+    """Without `{{...}}` and `{{{...}}}`, nested or not; an unclosed one is dropped to the end of its line."""
+    found = 1
+    for _ in range(3):  # most templates, fast; what is left is read brace by brace
+        if found and "{" in text:
+            text, found = _INNERMOST.subn("", text)
+    if ("{" not in text or "{{" not in text) and ("}" not in text or "}}" not in text):
+        return text
+    regions: list[tuple[int, int]] = []
+    opened: list[list[int]] = []  # [position, braces left]
+    for match in _BRACES.finditer(text):
+        start, end = match.span()
+        if text[start] == "{":
+            opened.append([start, end - start])
+            continue
+        braces = end - start
+        while braces >= 2 and opened:
+            position, available = opened[-1]
+            used = min(available, braces)
+            braces -= used
+            opened[-1][1] -= used
+            if opened[-1][1] < 2:
+                opened.pop()
+            else:
+                position += opened[-1][1]
+            _add_region(regions, position, end - braces if opened else end)
+        if braces >= 2:
+            regions.append((end - braces, end))
+    return _without(text, regions + _to_line_ends(text, [position for position, _ in opened]))
+
+
+def drop_tables(text: str) -> str:
+    """Without `{| ... |}` and `<table>`, nested or not; an unclosed one is dropped up to the next heading."""
+    if "{" in text and "{|" in text:
+        text = _drop_nested("\n" + text, _TABLE, 1)[1:]  # a line break before it stays
+    return _drop_nested(text, _HTML_TABLE, 0) if _HTML_TABLE.search(text) else text
+
+
+def _drop_nested(text: str, token: re.Pattern[str], group: int) -> str:
+    """Without the regions from `group` of the opening tokens (group 1 matched) to the end of their closing tokens."""
+    regions: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for match in token.finditer(text):
+        if match.group(1):
+            opened.append(match.start(group))
+        elif opened:
+            _add_region(regions, opened.pop(), match.end())
+    stop = 0
+    for start in opened:
+        if start >= stop:
+            stop = _HEADING_OR_END.search(text, start).start()
+            regions.append((start, stop))
+    return _without(text, regions)
+
+
+def drop_media(text: str, shows_nothing: Callable[[str, str], bool]) -> str:
+    """Without links to files and categories and their captions; an unclosed one is dropped to the end of its line."""
+    starts = [match.start() for match in _PREFIXED_LINK.finditer(text) if shows_nothing(*match.groups())]
+    regions: list[tuple[int, int]] = []
+    position = 0
+    for start in starts:
+        if start >= position:
+            end = _link_end(text, start)
+            if not end:  # never closed: nor is what stands before the next one that is, so all are read at once
+                return _without(text, regions + _media_regions(text, start, set(starts)))
+            regions.append((start, end))
+            position = end
+    return _without(text, regions) if regions else text
+
+
+def _link_end(text: str, start: int) -> int:
+    """Where the link that opens at `start` has closed, with those inside it; 0: nowhere."""
+    depth = 0
+    for match in _LINK_TOKEN.finditer(text, start):
+        depth += 1 if match.group() == "[[" else -1
+        if not depth:
+            return match.end()
+    return 0
+
+
+def _media_regions(text: str, first: int, starts: set[int]) -> list[tuple[int, int]]:
+    """Regions of the links that open at `starts`, not before `first`, closed or not."""
+    regions: list[tuple[int, int]] = []
+    opened: list[int] = []
+    for match in _LINK_TOKEN.finditer(text, first):
+        if match.group() == "[[":
+            opened.append(match.start())
+        elif opened and (start := opened.pop()) in starts:
+            _add_region(regions, start, match.end())
+    return regions + _to_line_ends(text, [start for start in opened if start in starts])
+
+
+def drop_tags(text: str) -> str:
+    """Without HTML tags, language variants (the first stays), magic words and the addresses of external links."""
+    if "<" in text:
+        text = _BREAK.sub(" ", text)
+        text = _BLOCK_TAG.sub("\n\n", text)
+        text = _INLINE_TAG.sub("", text)
+        if "<" in text:
+            text = _TORN_TAG.sub("", _ODD_TAG.sub(" ", text))
+    if "{" in text and "-{" in text:
+        text = _VARIANTS.sub(_first_variant, _VARIANTS.sub(_first_variant, text))
+    if "__" in text:
+        text = _MAGIC_WORD.sub("", text)
+    return _EXTERNAL.sub(r"\1", text) if "[" in text else text
+
+
+def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """Text without the marks and tags that references, quotes or links have put together; spans move with the text.
+
+    Few paragraphs have any: pages about markup, that show how to write it.
+    """
+    for _ in range(3):  # what a removal puts together goes, too; deeper nests are nobody's text
+        found = [match.span() for match in _MARK.finditer(text)]
+        if not found:
+            break
+        text = _without(text, found)
+        starts, ends = (_moved([span[side] for span in spans], found) for side in (0, 1))
+        spans = [_trimmed(text, start, end) for start, end in zip(starts, ends, strict=True)]
+    return text.rstrip(), spans
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its ends."""
+    start = end - len(text[start:end].lstrip())
+    return start, start + len(text[start:end].rstrip())
+
+
+def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
+    """Where positions are once the stretches, in order, are gone."""
+    starts = [start for start, _ in removed]
+    gone = [0, *accumulate(end - start for start, end in removed)]
+    found = []
+    for position in positions:
+        at = bisect_left(starts, position)  # how many begin before it; the last of them may reach beyond it
+        inside = max(removed[at - 1][1] - position, 0) if at else 0
+        found.append(position - gone[at] + inside)
+    return found
+
+
+def _first_variant(match: re.Match[str]) -> str:
+    """What a language-variant block shows in its first variant: `-{zh-hans:A;zh-hant:B}-` is A; rules show nothing."""
+    flags, bar, content = match.group(1).rpartition("|")
+    if bar and set(flags.upper()) & set("THD-"):
+        return ""
+    first, colon, shown = content.partition(":")
+    return (
+        shown.partition(";")[0].strip()
+        if colon and re.fullmatch(r"\s*zh[a-z-]*|\s*[a-z]{2,3}(?:-[a-z]+)*", first)
+        else content
+    )
+
+
+def _add_region(regions: list[tuple[int, int]], start: int, end: int) -> None:
+    """Adds a region that ends last; regions inside it are taken over by it."""
+    while regions and regions[-1][0] >= start:
+        regions.pop()
+    regions.append((start, end))
+
+
+def _to_line_ends(text: str, starts: list[int]) -> list[tuple[int, int]]:
+    """Regions from each start, ascending, to the end of its line."""
+    regions: list[tuple[int, int]] = []
+    for start in starts:
+        if not regions or start >= regions[-1][1]:
+            stop = text.find("\n", start)
+            regions.append((start, len(text) if stop < 0 else stop))
+    return regions
+
+
+def _without(text: str, regions: list[tuple[int, int]]) -> str:
+    """The text outside the regions; they may overlap."""
+    pieces, position = [], 0
+    for start, end in sorted(regions):
+        if start > position:
+            pieces.append(text[position:start])
+        position = max(position, end)
+    return "".join([*pieces, text[position:]])

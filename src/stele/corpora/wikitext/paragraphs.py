@@ -1,0 +1,200 @@
+"""Wikitext to paragraphs of plain text, their links with character spans, and section titles.
+
+What vanishes goes first, layer by layer (`extensions.py`, `markup.py`); what is left is read line by line:
+headings, list items, paragraphs; links are resolved last (`inline.py`), when the text around them is final,
+so that their spans are exact.
+Templates are not expanded: what a template would print is not in the text. Files, categories and links to other
+languages show nothing; links to other namespaces and projects keep their text and are no links.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stele.corpora.titles.normal_form import MEDIA_TYPES, UNKNOWN, Site
+from stele.corpora.wikitext import inline, markup
+from stele.corpora.wikitext.extensions import drop_extensions
+from stele.errors import SteleError
+
+LONGEST = 8 << 20  # a page of links only then takes some 200 MB
+_HEADING = re.compile(r"(={1,6})(.+?)\1\s*$")
+_QUOTES = re.compile(r"('{2,})")
+_MARKED_LINE = frozenset(("", *"=*#:;|!-"))  # first characters of lines that may be more than text
+# a line of a gallery whose tag is missing or misspelt, or of a file's link with brackets missing
+_GALLERY_LINE = re.compile(rf"[*#:;]*+\s*+\[?[^\s:|\[\]]+:[^|:\[\]]*\.(?:{MEDIA_TYPES})[ \t]*\|", re.I)
+# what removed templates leave behind: "( )", "(; born 1900)"
+_EMPTY_BRACKETS = re.compile(
+    r"\((?:\s*(?:(?:[,;:/،؛、，；]|&nbsp;|''+)\s*)*+\)|(?:\s|&nbsp;)*+[,;،؛，；](?:[,;،؛，；\s]|&nbsp;)*| +)"
+)
+_EMPTY_WIDE_BRACKETS = re.compile(r"（(?:\s*(?:[,;:/、，；]\s*)*+）|\s*[,;、，；][,;、，；\s]*)")
+_TEMPLATE_IN_TARGET = re.compile(r"\[\[[^\[\]|{}\n]*+(?=\{\{)")
+_SEMICOLONS = re.compile(r"&#?\w+;|;(?: +;)+( *\))?")  # "; ;" and "; ;)", but not after a reference
+_FRAGMENTS = re.compile(r"\{\||\|\}|\{\{+|\}\}+")
+
+
+# the references that most pages have, none of them markup: a paragraph without any others is read faster
+_CHARACTERS = {"nbsp": " ", "ndash": "–", "mdash": "—", "minus": "−", "thinsp": " "}
+_COMMON_REFERENCE = re.compile(f"&({'|'.join(_CHARACTERS)});")
+
+
+class PageLink(NamedTuple):
+    """Characters [start, end) of a paragraph link to the article `target`."""
+
+    paragraph: int
+    start: int
+    end: int
+    target: str
+
+
+@dataclass(slots=True)
+class PageText:
+    """The text of a page: paragraphs, links in reading order, (title, first paragraph) of sections."""
+
+    paragraphs: list[str] = field(default_factory=list)
+    links: list[PageLink] = field(default_factory=list)
+    sections: list[tuple[str, int]] = field(default_factory=list)
+
+
+def extract(wikitext: str, site: Site) -> PageText:
+    """Paragraphs, links and sections of one page, in linear time, whatever its markup.
+
+    Raises SteleError for a page of more than LONGEST characters.
+
+    >>> page = extract("'''Rome''' is in [[Italy]].<ref>x</ref>\\n== Names ==\\n* {{x}}[[Roma (city)|Roma]]s", Site())
+    >>> page.paragraphs, page.sections
+    (['Rome is in Italy.', 'Romas'], [('Names', 1)])
+    >>> [tuple(link) for link in page.links]
+    [(0, 11, 16, 'Italy'), (1, 0, 4, 'Roma (city)')]
+    """
+    if len(wikitext) > LONGEST:
+        found = f"{len(wikitext):,} characters of wikitext"
+        raise SteleError(f"{found}, where MediaWiki saves at most 2 MiB: more than {LONGEST:,} are not read")
+    page = PageText()
+    headings: list[str] = []
+    blocks = list(_blocks(_reduce(wikitext, site)))
+    if not blocks:
+        return page
+    for (is_heading, _), (text, links) in zip(blocks, inline.read([raw for _, raw in blocks], site), strict=True):
+        if is_heading:
+            headings.append(text)
+        elif any(map(str.isalnum, text)):
+            number = len(page.paragraphs)
+            if headings:
+                page.sections += [(title, number) for title in headings if title]
+                headings = []
+            page.paragraphs.append(text)
+            page.links += [PageLink(number, start, end, target) for start, end, target in links]
+    return page
+
+
+def _reduce(text: str, site: Site) -> str:
+    """The text without everything that shows no text of its own."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "<" in text:
+        text = drop_extensions(text)
+    if "&" in text:
+        text = _COMMON_REFERENCE.sub(lambda match: _CHARACTERS[match.group(1)], text)
+    if "{{" in text:
+        text = markup.drop_templates(_TEMPLATE_IN_TARGET.sub(rf"\g<0>{UNKNOWN}", text))
+    else:
+        text = markup.drop_templates(text)
+    text = markup.drop_tables(text)
+    text = markup.drop_tags(text)
+    text = markup.drop_media(text, site.shows_nothing)
+    if "{" in text or "}" in text:
+        text = _FRAGMENTS.sub("", text)
+    if "; ;" in text:
+        text = _SEMICOLONS.sub(_kept_semicolon, text)
+    text = _EMPTY_BRACKETS.sub(_kept_bracket, text)
+    return _EMPTY_WIDE_BRACKETS.sub(_kept_bracket, text) if "（" in text else text
+
+
+def _kept_bracket(match: re.Match[str]) -> str:
+    """The opening bracket, unless there was nothing between it and the closing one."""
+    found = match.group()
+    return "" if found[-1] in ")）" else found[0]
+
+
+def _kept_semicolon(match: re.Match[str]) -> str:
+    return match.group() if match.group()[0] == "&" else match.group(1) or ";"
+
+
+def _blocks(text: str):
+    """(whether a heading, raw) in order: headings, list items one by one, paragraphs of joined lines."""
+    paragraph: list[str] = []
+    for line in text.split("\n"):
+        line = line.strip()
+        if "|" in line and "[[" not in line and _GALLERY_LINE.match(line):
+            continue
+        first = line[:1]
+        if first not in _MARKED_LINE or _is_plain(line):
+            paragraph.append(_unquote(line).strip() if "'" in line and "''" in line else line)
+            continue
+        if paragraph:
+            yield False, "\n".join(paragraph)
+            paragraph = []
+        if first == "=":
+            yield True, _unquote(_HEADING.match(line).group(2)).strip()
+        elif first and first in "*#:;":
+            yield False, _unquote(line.lstrip("*#:; ")).strip()
+        elif first == "-" and line.strip("-"):
+            paragraph = [_unquote(line.lstrip("-")).strip()]
+    if paragraph:
+        yield False, "\n".join(paragraph)
+
+
+def _is_plain(line: str) -> bool:
+    """Whether a line is text, though it begins like a heading, a rule or a cell of a table."""
+    first = line[:1]
+    if first == "=":
+        return _HEADING.match(line) is None
+    return (first == "-" and line[:4] != "----") or (first == "!" and "|" not in line)
+
+
+def _unquote(line: str) -> str:
+    """Without bold and italic marks, read as MediaWiki does (a lone ''' after a letter is an apostrophe and italics).
+
+    >>> _unquote("dans l'''Odyssée''"), _unquote("'''''a'' b'''"), _unquote("''''a''''")
+    ("dans l'Odyssée", 'a b', "'a'")
+    """
+    if "'''" not in line:
+        return line.replace("''", "")
+    if "''''" not in line:
+        bold = line.count("'''")
+        if bold % 2 == 0 or (line.count("''") - bold) % 2 == 0:  # no apostrophe among them
+            return line.replace("'''", "").replace("''", "")
+    parts = _QUOTES.split(line)
+    bold = italic = 0
+    for i in range(1, len(parts), 2):
+        length = len(parts[i])
+        if length == 4 or length > 5:  # surplus apostrophes are text
+            surplus = 1 if length == 4 else length - 5
+            parts[i - 1] += "'" * surplus
+            length -= surplus
+            parts[i] = "'" * length
+        bold += length in (3, 5)
+        italic += length in (2, 5)
+    if bold % 2 and italic % 2:
+        chosen = _apostrophe(parts)
+        if chosen:
+            parts[chosen - 1] += "'"
+    return "".join(parts[::2])
+
+
+def _apostrophe(parts: list[str]) -> int:
+    """Which of the ''' is an apostrophe before italics (0: none): after a one-letter word, a longer one, a space."""
+    word = space = 0
+    for i in range(1, len(parts), 2):
+        if len(parts[i]) != 3:
+            continue
+        before = parts[i - 1]
+        if before[-1:] == " ":
+            space = space or i
+        elif before[-2:-1] == " ":
+            return i
+        else:
+            word = word or i
+    return word or space

@@ -1,0 +1,114 @@
+"""The towers being trained, from a base encoder or from an earlier fine-tuning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from stele.encoders.backbone import load_backbone, positions
+from stele.encoders.encode import default_batch_tokens
+from stele.encoders.load import tower_folders
+from stele.encoders.pooling import embed
+from stele.encoders.probe import check_probe
+from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.tokens import Tokens, collate, length_buckets
+from stele.errors import SteleError
+from stele.recipes.encoding import EncodingSpec, Kind, read_spec
+from stele.recipes.finetuning import FinetuningRecipe
+from stele.training.processes import ProcessContext
+from stele.training.sharding import cut, in_pieces
+
+
+class DualEncoder(nn.Module):
+    """A query tower and a passage tower (one and the same when shared), and a learned scale if the recipe has one.
+
+    The scale is a plain factor, not a logarithm, as in XTREME-R's BertForRetrieval.
+    """
+
+    def __init__(self, towers: dict[str, nn.Module], spec: EncodingSpec, pad_id: int, scale: float | None) -> None:
+        super().__init__()
+        self.towers = nn.ModuleDict(towers)
+        self.spec, self.pad_id = spec, pad_id
+        self.scale = None if scale is None else nn.Parameter(torch.tensor(float(scale)))
+
+    def tower(self, kind: Kind) -> nn.Module:
+        return self.towers["shared" if "shared" in self.towers else kind]
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def vectors(
+        self,
+        tokens: Tokens,
+        rows: np.ndarray,
+        kind: Kind,
+        chunk: int | None = None,
+        processes: ProcessContext | None = None,
+    ) -> Tensor:
+        """Vectors [len(rows), d] of texts, in their order.
+
+        Texts are encoded in batches of similar length, which changes neither the vectors nor who shares negatives.
+        With `chunk`, so many at a time, and they are encoded again in the backward pass: memory is that of one chunk.
+        Of several `processes` each encodes some batches, and all get all vectors (sharding.in_pieces).
+        """
+        model, lengths = self.tower(kind), tokens.lengths_of(rows)
+        if not len(rows):
+            return torch.empty(0, model.config.hidden_size, device=self.device)
+        if chunk is None:
+            batches = length_buckets(lengths, default_batch_tokens(self.device, model.config.hidden_size))
+        else:
+            order = np.argsort(-lengths, kind="stable")
+            batches = [order[piece] for piece in cut(len(order), chunk)]
+
+        def encode(batch: np.ndarray) -> Tensor:
+            inputs = {k: v.to(self.device) for k, v in collate(tokens, rows[batch], self.pad_id).items()}
+            return embed(model, inputs, self.spec)
+
+        return in_pieces(encode, batches, chunk is not None, processes)
+
+
+def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualEncoder, Any, dict[str, Any]]:
+    """The towers to train, their tokenizer, and facts for the record.
+
+    A folder with encoding.json is an earlier fine-tuning: its towers go on, read as they were trained, with a new
+    optimiser. Any other folder is a base encoder: both towers start from its backbone; Dense modules of a
+    sentence-transformers folder are left out, as in the released code of MSM, which loads the backbone alone.
+    """
+    spec, earlier = recipe.spec(), read_spec(folder)
+    if earlier is not None:
+        _same_reading(folder, earlier, spec)
+    sources = tower_folders(folder, earlier or spec.model_copy(update={"towers": "shared"}))
+    names = ["shared"] if spec.towers == "shared" else ["query", "passage"]
+    if len(sources) > len(names):
+        raise SteleError(f"{folder}: was fine-tuned with separate towers, the recipe says towers: shared")
+    tokenizer = load_tokenizer(sources[0])
+    check_probe(folder, tokenizer)
+    towers, new = {}, []
+    for name, source in zip(names, (sources * 2)[: len(names)], strict=True):
+        towers[name], new = load_backbone(source, spec.pooling, seed=seed, dropout=recipe.dropout)
+        _leave_out_pooler(towers[name], spec)
+    room = positions(towers[names[0]].config)
+    for kind in ("query", "passage"):
+        if spec.length(kind) > room:
+            raise SteleError(f"--recipe: {kind}_length: {spec.length(kind)} exceeds the {room} positions of {folder}")
+    facts = {"initialised": new, "starts_from": "fine-tuned towers" if earlier else "base encoder"}
+    return DualEncoder(towers, spec, tokenizer.pad_token_id, recipe.scale), tokenizer, facts
+
+
+def _same_reading(folder: Path, earlier: EncodingSpec, spec: EncodingSpec) -> None:
+    for name in ("pooling", "normalize", "segments", "passage_format"):
+        before, now = getattr(earlier, name), getattr(spec, name)
+        if before != now:
+            raise SteleError(f"{folder}: was fine-tuned with {name}: {before!r}, the recipe says {now!r}; use the same")
+
+
+def _leave_out_pooler(model: nn.Module, spec: EncodingSpec) -> None:
+    """A pooler that is not read is kept as it came: no gradient reaches it."""
+    pooler = getattr(model, "pooler", None)
+    if pooler is not None and spec.pooling != "pooler":
+        pooler.requires_grad_(False)

@@ -1,0 +1,150 @@
+"""Choosing a checkpoint by a dev set: figures as training goes on, and the best weights so far kept on disk."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from stele.encoders.tokens import Tokens
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.finetuning.data.batches import Group, dev_groups
+from stele.finetuning.data.examples import Examples
+from stele.finetuning.dual_encoder.contrastive import loss_of_vectors
+from stele.finetuning.dual_encoder.model import DualEncoder
+from stele.recipes.encoding import Kind
+from stele.recipes.finetuning import FinetuningRecipe
+from stele.training.callbacks import Evaluation
+from stele.training.processes import ProcessContext
+
+log = logging.getLogger(__name__)
+
+BLOCK = 1_024  # queries scored against the pool at a time
+
+
+class Vectors:
+    """Vectors of the texts that a measure needs; of several processes, each encodes its share."""
+
+    def __init__(self, module: DualEncoder, data: Examples, precision: str, process: ProcessContext) -> None:
+        self.module, self.data, self.precision, self.process = module, data, precision, process
+
+    def of(self, kind: Kind, rows: np.ndarray) -> Tensor:
+        """Vectors [len(rows), d] on every process; one that is not finite is an error: its rank would be the best."""
+        tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
+        processes = self.process if self.process.world > 1 and len(rows) >= self.process.world else None
+        half = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(self.precision)
+        with torch.no_grad(), torch.autocast(self.module.device.type, half) if half else nullcontext():
+            vectors = self.module.vectors(tokens, rows, kind, processes=processes)
+        if not vectors.isfinite().all():
+            raise SteleError(
+                f"training diverged: the vector of a dev {kind} is not finite; lower the learning rate, clip gradients "
+                f"(clip_norm) or use float32"
+            )
+        return vectors
+
+
+def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe) -> float:
+    """Mean over dev groups of the training loss without dropout (DPR validate_nll); hard negatives are the first."""
+    scale = vectors.module.scale
+    total = 0.0
+    for group in groups:
+        queries = vectors.of("query", group.queries)
+        passages = vectors.of("passage", group.passages)
+        queries = queries if scale is None else queries * scale.detach()
+        total += float(loss_of_vectors(queries, passages, group, recipe.temperature))
+    return total / len(groups)
+
+
+def average_rank(vectors: Vectors, data: Examples, negatives: int) -> float:
+    """Mean rank, from 0, of each question's positive in one pool (DPR validate_average_rank).
+
+    The pool is the positives and the first negatives of all dev questions, each passage once. Other known positives of
+    a question do not count against it; equal scores do.
+    """
+    lists = [np.concatenate([data.positives_of(i)[:1], data.negatives_of(i)[:negatives]]) for i in range(len(data))]
+    pool = np.unique(np.concatenate(lists))
+    passages, total = vectors.of("passage", pool), 0
+    queries = vectors.of("query", np.arange(len(data)))
+    column = {int(row): place for place, row in enumerate(pool)}
+    with torch.autocast(queries.device.type, enabled=False):
+        for start in range(0, len(data), BLOCK):
+            scores = queries[start : start + BLOCK].float() @ passages.float().T
+            for row, values in enumerate(scores):
+                known = [column[int(p)] for p in data.positives_of(start + row) if int(p) in column]
+                gold = values[column[int(data.positives_of(start + row)[0])]]
+                total += int((values >= gold).sum()) - int((values[known] >= gold).sum())
+    return total / len(data)
+
+
+class Selection(Evaluation):
+    """Measures a dev set and keeps the best weights so far in `folder`.
+
+    Before the recipe's rank epoch the NLL decides, from it on the average rank, which then starts afresh (DPR
+    --val_av_rank_start_epoch). A run that was killed measures the same steps again and decides the same.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        module: DualEncoder,
+        data: Examples,
+        recipe: FinetuningRecipe,
+        an_epoch: int,
+        process: ProcessContext,
+    ) -> None:
+        super().__init__(recipe.evaluate_every or an_epoch)
+        self.folder, self.module, self.data, self.recipe = folder, module, data, recipe
+        self.an_epoch, self.process = an_epoch, process
+        self.groups = dev_groups(data, recipe.dev_batch, min(1, recipe.hard_negatives))
+        self.without_second_candidate = len(data) - sum(len(group.queries) for group in self.groups)
+        if not self.groups:
+            raise SteleError(
+                f"the dev set has {len(data)} usable examples, none with a candidate besides its own positive; "
+                f"an NLL needs at least 2 with different positives among {recipe.dev_batch} (dev_batch)"
+            )
+
+    def measure(self, step: int) -> dict[str, float]:
+        """The figures after `step` steps; keeps the weights if they are the best so far."""
+        vectors = Vectors(self.module, self.data, self.recipe.precision, self.process)
+        from_epoch = self.recipe.rank_from_epoch
+        by_rank = from_epoch is not None and (step - 1) // self.an_epoch >= from_epoch
+        if by_rank:
+            figures = {"dev_average_rank": average_rank(vectors, self.data, self.recipe.dev_negatives)}
+        else:
+            figures = {"dev_nll": dev_nll(vectors, self.groups, self.recipe)}
+        name, value = next(iter(figures.items()))
+        if self.process.is_main:
+            log.info("step %d: %s %.4f", step, name, value)
+            if self.recipe.selection != "last":
+                self._keep_if_best(int(by_rank), name, value, step)
+        return figures
+
+    def best(self) -> dict[str, float | int | str] | None:
+        """What the kept weights scored, and after which step."""
+        path = self.folder / "best.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def restore(self) -> None:
+        """Puts the best weights back into the module."""
+        from safetensors.torch import load_file
+
+        if self.best() is not None:
+            self.module.load_state_dict(load_file(self.folder / "weights.safetensors"))
+
+    def _keep_if_best(self, phase: int, name: str, value: float, step: int) -> None:
+        from safetensors.torch import save_file
+
+        before = self.best()
+        if before is not None and (phase, -value) <= (before["phase"], -before["value"]):
+            return
+        with atomic_directory(self.folder) as made:
+            weights = {key: tensor.detach().cpu().contiguous() for key, tensor in self.module.state_dict().items()}
+            save_file(weights, made / "weights.safetensors")
+            atomic_write_json(made / "best.json", {"phase": phase, "figure": name, "value": value, "step": step})
