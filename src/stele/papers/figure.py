@@ -179,3 +179,13 @@ def load_figure(path: Path | str) -> Figure:
 def figure_schema() -> dict[str, Any]:
     """The JSON schema of `paper_tables/{paper}/figure_NN.yaml`."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Figure.model_json_schema()}
+
+
+def file_name(asked: Ask) -> str:
+    """The name of the file that holds what is asked for, without its suffix."""
+    return f"{asked.metric}_{'_'.join(asked.languages)}"
+
+
+def file_key(asked: Ask) -> str:
+    """What a context calls a file: the name of its result, and its own."""
+    return f"{asked.model}/{asked.setting}/{asked.benchmark}/{file_name(asked)}"

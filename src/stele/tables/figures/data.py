@@ -19,7 +19,7 @@ from stele.artifacts.records import read_record
 from stele.errors import SteleError
 from stele.files.atomic import sha256
 from stele.files.reading import reading
-from stele.papers.figure import Figure, Panel, Series
+from stele.papers.figure import Figure, Panel, Series, file_key, file_name
 from stele.papers.targets import Ask, resolve
 from stele.tables.cells.cell import Found, Results, absent, find
 from stele.tables.cells.context import Context
@@ -104,16 +104,6 @@ def _asked(figure: Figure, *place: Any) -> Ask:
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
-def file_name(asked: Ask) -> str:
-    """The name of the file that holds what is asked for, without its suffix."""
-    return f"{asked.metric}_{'_'.join(asked.languages)}"
-
-
-def file_key(asked: Ask) -> str:
-    """What a context calls a file: the name of its result, and its own."""
-    return f"{asked.model}/{asked.setting}/{asked.benchmark}/{file_name(asked)}"
-
-
 def find_file(context: Context, results: Results, asked: Ask, read: Callable[[Path], T]) -> tuple[Found, T | None]:
     """The state of a file and, where it is there and whole, what it holds."""
     name = file_key(asked)
