@@ -12,6 +12,7 @@ from stele import catalogue
 from stele.config.model import parse_config
 from stele.plan.base import make_plan
 from stele.plan.jobs import Jobs
+from stele.recipes import merge
 from stele.recipes.pretraining import parse_recipe
 
 TRAINED = sorted(key for key, model in catalogue.load("models").items() if "recipe" in model)
@@ -279,3 +280,10 @@ def test_mining_at_the_papers_scale():
     assert plan.pairs_recipe("mlm") == {"method": "mlm", "length": 256, "least": 16}
     blocks = {"unit": "blocks", "block_tokens": 64, "sentences": 32, "sentences_min": None}
     assert plan.pairs_recipe("msm_blocks") == {"method": "msm", **blocks}
+
+
+def test_what_a_run_is_expected_to_take_is_no_value_of_its_recipe():
+    """It would enter the command and its fingerprint, and a better source would rerun the training."""
+    assert "expect" in catalogue.load("recipes")["pretraining"]["kept"]
+    values = merge.pretraining("kept", {"recipe": "kept"}, {"pretraining": {}, "models": {}, "threads": 1})
+    assert "expect" not in values and values["steps"] == 300_000
