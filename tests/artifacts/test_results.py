@@ -41,7 +41,7 @@ def write(
     return path
 
 
-def test_one_row_a_value(tmp_path):
+def test_load_results_gives_one_row_a_value(tmp_path):
     write(tmp_path, "mrtydi/msm/multilingual")
     frame = stele.load_results(tmp_path)
     assert list(frame.columns) == COLUMNS and len(frame) == 6

@@ -69,7 +69,7 @@ def test_some_languages_are_not_counted_as_all(jobs):
     assert plan.row_problem("statistics", "xor_tydi", "count") is None  # of one part
 
 
-def test_what_nothing_counts_is_not_built(jobs):
+def test_a_statistic_without_a_counter_is_not_built(jobs):
     plan = jobs(scale="paper")
     assert plan.row_problem("statistics", "tatoeba", "count")[0] == "not built"
     assert plan.row_problem("statistics", "mrtydi", "cuont")[0] == "not built"

@@ -18,14 +18,14 @@ def jobs():
     return lambda **values: make_plan(parse_config(values), Jobs)
 
 
-def test_it_can_be_built_and_needs_texts_alone(jobs):
+def test_a_row_of_bm25_can_be_built_and_needs_texts_alone(jobs):
     plan = jobs(scale="paper")
     assert plan.row_problem("mrtydi", "bm25", "tuned") is None
     assert {path.split("/")[3] for path in plan.leaves("mrtydi", "bm25", "tuned")} == {"mrtydi", "mrtydi_corpus"}
     assert plan.bm25_input(Wildcards)["data"] == list(plan.bm25_data(Wildcards).values())
 
 
-def test_its_row_is_borrowed_unless_all_are_to_be_computed(jobs):
+def test_a_row_of_bm25_is_borrowed_unless_all_are_to_be_computed(jobs):
     row = "mrtydi", "bm25", "tuned"
     assert row not in jobs(scale="paper", papers=["kept"]).rows()
     again = jobs(scale="paper", papers=["kept"], recompute="all")
@@ -38,7 +38,7 @@ def test_settings_of_other_models(jobs, row):
     assert jobs(scale="paper").row_problem(*row)[0] == "not built"
 
 
-def test_one_seed_whatever_the_others_have(jobs):
+def test_bm25_has_one_seed_whatever_other_models_have(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1, 2]})
     assert plan.seeds("bm25") == ["pt0-ft0"] and len(plan.seeds("mbert")) == 3
 

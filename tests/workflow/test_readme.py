@@ -21,7 +21,7 @@ LINES = [line.partition("#")[0].strip() for kind, body in BLOCKS if kind == "sh"
 COMMANDS = [line for line in LINES if line.startswith("snakemake ")]
 
 
-def test_there_are_commands():
+def test_the_readme_has_commands():
     assert len(COMMANDS) >= 6
     assert "make tables" in LINES and "make test" in LINES
 
