@@ -44,7 +44,7 @@ def change(path, position, keep_times=True):
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def test_what_is_whole_has_no_damage(made):
+def test_a_whole_output_has_no_damage(made):
     assert not list(damages(made, whole=True)) and not list(damages(made, whole=False))
     record = json.loads(made.read_text())
     assert record["content"] == atomic.files_digest(made.parent), "as before the files were named one by one"
@@ -107,7 +107,7 @@ def test_a_record_is_found_in_whatever_form_a_command_takes_it(made, form):
         check_inputs({"given": given, "recipe": '{"a": "b.json"}', "limit": None})
 
 
-def test_what_a_command_writes_is_no_input(made):
+def test_an_output_of_a_command_is_not_checked_as_its_input(made):
     (made.parent / "small").write_text("")
     check_inputs({"output": made, "state": made.parent, "results_dir": made.parent})
 

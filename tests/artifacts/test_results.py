@@ -7,6 +7,8 @@ import pytest
 import stele
 from stele.artifacts.results import COLUMNS
 from stele.errors import SteleError
+from stele.recipes.encoding import make_spec, write_spec
+from tests.encoders.tiny_models import make_folder
 
 METRICS = {
     "mrr@100": {"languages": {"en": 0.5, "sw": 0.25}, "average": 0.375, "n": {"en": 10, "sw": 5}},
@@ -39,7 +41,7 @@ def write(
     return path
 
 
-def test_one_row_a_value(tmp_path):
+def test_load_results_gives_one_row_a_value(tmp_path):
     write(tmp_path, "mrtydi/msm/multilingual")
     frame = stele.load_results(tmp_path)
     assert list(frame.columns) == COLUMNS and len(frame) == 6
@@ -100,14 +102,18 @@ def test_the_notebook_runs(tmp_path, root, monkeypatch):
     for model in ("msm", "xlmr"):
         for setting in ("zero_shot_marco", "multilingual"):
             write(tmp_path / "results", f"mrtydi/{model}/{setting}")
+    encoder = make_folder(tmp_path / "work/miniature/finetuned/msm/nq/pt0-ft0")
+    write_spec(encoder, make_spec({"pooling": "cls", "query_length": 64, "passage_length": 64}))
+    (encoder / "record.json").touch()
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     notebook = nbformat.read(root / "notebooks/results.ipynb", as_version=4)
     nbformat.validate(notebook)
     assert all(not cell.get("outputs") for cell in notebook.cells), "the notebook is kept without outputs"
     client = nbclient.NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        notebook, timeout=None, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     )
     done = client.execute()
+    assert "mrr@10" in str(done.cells[-1].outputs), "it compares two runs"
     kinds = {kind for cell in done.cells for output in cell.get("outputs", []) for kind in output.get("data", {})}
     assert {"text/html", "image/png"} <= kinds, "it shows a table and a plot"

@@ -82,7 +82,7 @@ def test_why_jobs_wait_is_slurm_s_own_word(monkeypatch, tmp_path):
     assert check.mine("5 rule_mine: Priority\n", tmp_path) == ""
 
 
-def test_what_is_wrong_is_said_with_what_the_run_said(start):
+def test_an_error_of_the_check_has_the_message_of_the_run(start):
     command = start("partitions: {gpu: gpuz}\n")
     said, _ = command.communicate(timeout=300)
     assert command.returncode == 1
@@ -90,7 +90,7 @@ def test_what_is_wrong_is_said_with_what_the_run_said(start):
     assert "told to end      -" in said and "built here       -       not finished, since the other run failed" in said
 
 
-def test_its_settings_are_its_own(root, tmp_path):
+def test_the_check_has_settings_of_its_own(root, tmp_path):
     given = {"account": "p1", "gpus": {"pretrain": 4, "finetune": 4}, "nodes": {"pretrain": 2}}
     own = settings.Names.model_validate(given | {"hours": {"cpu": 0.25, "gpu": 48}})
     check.prepare(root, tmp_path / "there", own)
@@ -110,7 +110,7 @@ def test_the_tensors_of_a_file_are_named_with_type_and_shape(tmp_path):
     assert trial_run.tensors(tmp_path / "x.safetensors") == {"a": ["F32", [2, 3]], "b": ["I64", [4]]}
 
 
-def test_it_is_not_started_inside_a_job(monkeypatch, capsys):
+def test_the_check_is_not_started_inside_a_job(monkeypatch, capsys):
     from stele.command.cli import main
 
     monkeypatch.setitem(os.environ, "SLURM_JOB_ID", "7")

@@ -58,7 +58,7 @@ def test_the_example_has_every_key_and_says_nothing(root):
         ("a: [", "not a readable YAML file"),
     ],
 )
-def test_what_is_wrong_in_the_file_is_said_with_its_name(given, text, said):
+def test_a_wrong_value_in_the_cluster_s_file_is_named_with_the_file(given, text, said):
     path = given(text)
     with pytest.raises(SteleError) as error:
         settings.read()

@@ -37,7 +37,7 @@ def test_the_image_is_beside_the_snakefile_unless_it_is_named(tmp_path, monkeypa
         ("{software: container, nodes: {pretrain: 2}}", "nodes: pretrain: several nodes take srun"),
     ],
 )
-def test_what_cannot_be_is_refused(tmp_path, text, said):
+def test_software_settings_that_cannot_be_are_refused(tmp_path, text, said):
     with pytest.raises(SteleError) as error:
         read(tmp_path, text)
     assert f"cluster.yaml: {said}" in str(error.value)

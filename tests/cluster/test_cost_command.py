@@ -69,7 +69,7 @@ def test_targets_and_scale_of_the_command_by_itself(copy):
     assert 60 < sum(float(row["cpu_hours"]) for row in found) * 3600 < 1200
 
 
-def test_what_cannot_be_planned_is_an_error_and_no_file(copy):
+def test_a_cost_that_cannot_be_planned_is_an_error_and_no_file(copy):
     code, shown, said = cost(copy, "--", "--config", "scale=miniature", "--", "results/tables/msm/table_77.md")
     assert code == 1 and not shown and "unknown table" in said and "Snakemake cannot plan this" in said
     assert not (copy / "work").exists()

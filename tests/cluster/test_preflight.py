@@ -80,7 +80,7 @@ def job(rule="pretrain", **values):
         ),
     ],
 )
-def test_what_is_missing_is_named_with_the_way_out(resources, threads, problem):
+def test_the_preflight_names_what_is_missing_with_the_way_out(resources, threads, problem):
     found = lacks(resources, threads, nodes(SINFO))
     assert (found == []) if problem is None else (len(found) == 1 and problem in found[0]), found
 
@@ -136,7 +136,7 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
 
 
 # --- all at once ------------------------------------------------------------------------------------------------------
-def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
+def test_an_error_of_the_preflight_lists_everything(monkeypatch, cluster_yaml, capsys):
     cluster_yaml("partitions: {gpu: gpus}\n")
     monkeypatch.setattr(preflight.squeue, "ask", lambda *_, **__: SINFO)
     monkeypatch.setattr(preflight.disk.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))

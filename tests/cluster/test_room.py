@@ -46,7 +46,7 @@ def test_what_is_kept_adds_up_and_the_largest_of_what_lies_beside(tmp_path, monk
     assert tmp_path.is_relative_to(at) and at.is_mount()
 
 
-def test_what_cannot_fit_is_told_from_what_may_not(free, tmp_path, monkeypatch):
+def test_outputs_that_cannot_fit_the_disk_are_told_from_those_that_may_not(free, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jobs = [job(work=Work(kept=20 * GB))]
     for size, expected in ((21 * GB, (0, 0)), (10 * GB, (0, 1)), (6 * GB, (1, 0))):

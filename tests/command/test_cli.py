@@ -1,8 +1,13 @@
 """The command line: what it lists, what it refuses, with which exit code."""
 
+import importlib
+
 import pytest
 
 from stele.command import cli
+from tests.conftest import ROOT
+
+NO_VERBS = {"CC-100", "Wikipedia", "Wikidata's", "Text", "What", "How", "A", "An", "The", "One", "All"}
 
 
 @pytest.mark.parametrize(
@@ -23,3 +28,19 @@ def test_help_lists_every_stage_and_its_commands(capsys):
     listed = capsys.readouterr().out
     assert all(f"\n{stage}\n" in listed for stage in cli.STAGES)
     assert "  score " in listed and "  pretrain " in listed
+
+
+def test_every_command_is_listed_with_a_line_in_the_imperative():
+    """The line is the first one of the docstring, which the listing reads without importing the module."""
+    for stage in cli.STAGES:
+        for name, line in cli.commands(stage).items():
+            module = importlib.import_module(f"stele.{stage}.{name}")
+            assert line == module.__doc__.partition("\n")[0] and len(line) <= 120
+            verb = line.split()[0]
+            assert verb[0].isupper() and not verb.endswith(("s", "ing", "ed")) and verb not in NO_VERBS, line
+
+
+def test_a_module_without_arguments_is_no_command():
+    modules = {path.stem for stage in cli.STAGES for path in (ROOT / "src/stele" / stage).glob("*.py")}
+    listed = {name for stage in cli.STAGES for name in cli.commands(stage)}
+    assert {"retrieve", "score", "mirror"} <= listed and {"formats", "lexicon", "__init__"} <= modules - listed

@@ -88,7 +88,7 @@ def test_a_wrong_number_or_option_is_wrong_usage(argv, capsys):
     assert stop.value.code == 2 and argv[0] in capsys.readouterr().err
 
 
-def test_what_follows_the_stage_is_the_command_s():
+def test_options_after_the_stage_belong_to_the_command():
     asked, rest = launch.options(["--nodes", "2", "--gpus", "4", "retrieval", "retrieve", "--threads", "8"])
     assert (asked.processes, asked.threads, rest) == (8, 1, ["retrieval", "retrieve", "--threads", "8"])
     assert launch.options(["scoring", "score"]) == (launch.Asked(), ["scoring", "score"])

@@ -76,7 +76,7 @@ def test_a_scale_of_one_s_own_is_taken(own):
         ({"standins": {"xlmrr": {}}}, ["own.yaml: standins", "'xlmrr'", "'xlmr'"]),
     ],
 )
-def test_what_is_wrong_in_it_is_named(own, values, parts):
+def test_a_wrong_value_in_a_scale_s_file_is_named(own, values, parts):
     with pytest.raises(SteleError) as error:
         own(**values)
     assert all(part in str(error.value) for part in parts), str(error.value)
@@ -94,7 +94,7 @@ def test_a_file_called_like_a_scale_that_there_is_is_refused(jobs, tmp_path, nam
         jobs(scale=str(tmp_path / name))
 
 
-def test_two_files_of_one_name_do_not_share_folders(tmp_path):
+def test_two_scale_files_of_one_name_do_not_share_folders(tmp_path):
     scale.check_stamp(tmp_path / "work/own", "a/own.yaml", "give the file another name")
     scale.check_stamp(tmp_path / "work/own", "a/own.yaml", "give the file another name")
     with pytest.raises(SteleError, match=r"'a/own\.yaml'.*'b/own\.yaml'.*another name or remove"):

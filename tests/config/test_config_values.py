@@ -41,7 +41,7 @@ def test_a_value_that_is_none_is_refused_with_its_key(values, parts):
     assert all(part in str(error.value) for part in parts), str(error.value)
 
 
-def test_what_is_meant_is_read():
+def test_config_values_are_read_as_they_are_meant():
     assert parse_config({"dump_date": 20220801}).dump_date == "20220801"
     mirrors = ["/data", "https://example.org/x", "HTTP://example.org"]
     assert parse_config({"mirrors": mirrors}).mirrors == mirrors
@@ -76,7 +76,7 @@ def test_a_key_of_a_pretraining_recipe_has_a_type_and_a_range(changes, said):
 @pytest.mark.parametrize(
     "changes", [{"batch": True}, {"epochs": "3"}, {"betas": [1, 0.9]}, {"eps": -1}, {"clip_norm": 0}]
 )
-def test_so_has_a_key_of_a_finetuning_recipe(changes):
+def test_a_key_of_a_finetuning_recipe_has_a_type_and_a_range(changes):
     parse_finetuning(TUNING)
     with pytest.raises(SteleError, match=f"--recipe: {next(iter(changes))}"):
         parse_finetuning(TUNING | changes)

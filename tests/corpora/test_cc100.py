@@ -118,7 +118,7 @@ def test_bad_files_are_named_and_leave_nothing(dataset, run, data, message, tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
 
 
-def test_what_was_built_before_stays_when_the_next_run_fails(dataset, run):
+def test_documents_of_cc100_stay_when_the_next_run_fails(dataset, run):
     good = run("cc100", dataset(TEXT))
     bad = run("cc100", dataset(b"\xfd7zXZ\x00garbage"))
     assert bad.code == 1 and bad.record == good.record and len(list(read_documents(good.folder))) == 3

@@ -231,7 +231,7 @@ def test_a_page_without_end_is_not_waited_for(filled, monkeypatch):
         items(filled.folder)
 
 
-def test_what_is_missing_is_named(filled, tmp_path):
+def test_a_file_that_a_dump_lacks_is_named(filled, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "notes.txt").write_text("x")
     with pytest.raises(

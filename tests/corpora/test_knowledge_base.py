@@ -149,7 +149,7 @@ def test_bad_input_is_named_and_leaves_nothing(tmp_path, base, capsys):
     assert (base.path.parent / "links.parquet").exists()
 
 
-def test_what_was_built_stays_when_a_new_one_fails(tmp_path, base, monkeypatch, capsys):
+def test_a_knowledge_base_stays_when_a_new_one_fails(tmp_path, base, monkeypatch, capsys):
     from stele.corpora import knowledge_base as command
 
     def full(*_, **__):
@@ -180,7 +180,7 @@ def test_first_letters_follow_the_wiki(tmp_path, wiki):
     assert found.record["links"]["unresolved"]["missing_page"] == 1
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path, base):
+def test_files_of_a_killed_knowledge_base_are_removed(tmp_path, base):
     left = tmp_path / ".knowledge_base.4194304999.part"
     (left / "spill").mkdir(parents=True)
     (left / "spill/duckdb_temp_storage.tmp").write_bytes(b"x")

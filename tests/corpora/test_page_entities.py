@@ -39,7 +39,7 @@ def run(tmp_path, capsys):
     return command
 
 
-def test_each_wiki_apart_in_the_order_of_the_table(tmp_path, run):
+def test_page_entities_of_each_wiki_stand_apart_in_the_table_s_order(tmp_path, run):
     rows = [(5582, "enwiki", "Vincent van Gogh"), (5582, "zhwiki", "文森特·梵高"), (1, "enwiki", "Category:Universe"),
             (2, "enwikibooks", "Earth"), (4_294_967_295, "be_x_oldwiki", "Да"), (3, "wiki", "x")]  # fmt: skip
     done = run(packed(tmp_path, items_per_site(rows)), "enwiki", "zhwiki", "be_x_oldwiki", "tlhwiki")
@@ -130,7 +130,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_other_tables_and_shapes_are_refused(tmp_path, run, message):
+def test_an_sql_dump_of_another_table_or_shape_is_refused(tmp_path, run, message):
     done = run(packed(tmp_path, WRONG[message]), "enwiki")
     assert done.code == 1 and message in done.error and "wb_items_per_site.sql.gz" in done.error
     assert not done.rows and sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]

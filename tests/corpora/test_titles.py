@@ -76,7 +76,7 @@ def test_prefixes(title, found):
         ("#A", "#A", ""),
     ],
 )
-def test_what_a_link_shows_and_leads_to(target, shown, article):
+def test_the_text_and_the_target_of_a_link(target, shown, article):
     assert SITE.resolve(target) == (shown, article)
 
 

@@ -68,7 +68,7 @@ def test_shards_are_the_whole(wiki, run):
     assert sum(part.record["documents"] for part in parts) == 40
 
 
-def test_same_dump_same_bytes_whatever_its_packing(wiki, run):
+def test_documents_of_a_dump_are_the_same_bytes_whatever_its_packing(wiki, run):
     for i in range(10):
         wiki.add(f"Page {i}", ARTICLE)
     first = run("wikipedia", wiki.write(), output="first").record["content"]

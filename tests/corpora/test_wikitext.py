@@ -89,7 +89,7 @@ def links(wikitext, site=SITE):
         ("...\n\n—\n\na", ["a"]),
     ],
 )
-def test_what_the_reader_sees(wikitext, expected):
+def test_the_text_of_wikitext_is_what_a_reader_sees(wikitext, expected):
     assert text(wikitext) == expected
 
 

@@ -109,7 +109,7 @@ def test_a_terminal_shows_a_line_a_stage_and_at_the_end_what_to_open(project):
 
 
 @pytest.mark.slow
-def test_what_fails_is_shown_as_it_fails_with_its_reason_and_its_log(project):
+def test_a_failed_job_is_shown_at_once_with_its_reason_and_its_log(project):
     (project / "fail_2").touch()
     code, seen = on_terminal(project, NO_COLOR="1")
     text = plain(seen)

@@ -34,7 +34,7 @@ def test_order_is_that_of_the_texts(encoder, texts):
     assert np.abs(encoder.encode([texts[i] for i in shuffled], "query") - vectors[shuffled]).max() < 1e-5
 
 
-def test_same_input_same_bytes(encoder, texts):
+def test_encoding_the_same_texts_gives_the_same_bytes(encoder, texts):
     assert encoder.encode(texts, "query").tobytes() == encoder.encode(texts, "query").tobytes()
 
 
@@ -70,7 +70,7 @@ def test_windows_of_encode(encoder, texts, monkeypatch):
     assert np.abs(encoder.encode(texts, "query") - whole).max() < 1e-5
 
 
-def test_nothing_to_encode(encoder):
+def test_encoding_no_text_gives_no_vector(encoder):
     assert encoder.encode([], "query").shape == (0, 32)
     assert list(encoder.encode_stream(iter([]), "query")) == []
 

@@ -104,7 +104,7 @@ def test_what_would_give_other_vectors_is_refused(tmp_path, spoil, message):
         (["Transformer", "Normalize", "Pooling"], "modules are Transformer, Normalize, Pooling; want"),
     ],
 )
-def test_other_modules_are_refused(tmp_path, types, message):
+def test_modules_of_sentence_transformers_that_are_not_supported_are_refused(tmp_path, types, message):
     folder, _ = st_folder(tmp_path)
     listing = [{"path": "" if i == 0 else f"{i}_X", "type": f"st.{name}"} for i, name in enumerate(types)]
     (folder / "modules.json").write_text(json.dumps(listing))

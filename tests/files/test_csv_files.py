@@ -18,7 +18,7 @@ PLAIN = ["-1.2", "+0.000123", "-1e-05", "+.5", "-1,234.5", "-inf", "+nan", "-", 
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_would_be_a_formula_is_quoted_and_comes_back(text):
+def test_a_csv_cell_that_would_be_a_formula_is_quoted_and_read_back(text):
     written = csv_files.cell(text)
     assert written == f"'{text}" and csv_files.text(written) == text
 
@@ -29,7 +29,7 @@ def test_numbers_and_plain_texts_stay(value):
 
 
 @pytest.mark.parametrize("value", [-1.2, -3, None, True])
-def test_what_is_no_text_stays(value):
+def test_a_csv_cell_that_is_no_text_stays(value):
     assert csv_files.cell(value) is value
 
 
@@ -55,7 +55,7 @@ def test_the_line_of_the_docs_does_the_same(root):
         assert re.sub(pattern, "", csv_files.cell(text)) == text
 
 
-def test_nothing_else_writes_csv(root):
+def test_no_other_module_writes_csv(root):
     """Upstream's own formats apart: programs read these, and they have to be as upstream's."""
     found = {
         path.relative_to(root / "src/stele").as_posix()
@@ -80,5 +80,5 @@ def test_hidden_characters_are_refused_in_labels_and_replaced_in_outputs(char):
 @pytest.mark.parametrize(
     "text", ["plain", "zwj\u200djoiner", "فارسی\u200cها", "אבג\u200f!", "e\u0301", "文", "a\u00a0b"]
 )
-def test_what_scripts_need_stays(text):
+def test_labels_keep_the_characters_that_scripts_need(text):
     assert neutralised(text) == plain_label(text) == text

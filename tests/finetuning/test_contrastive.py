@@ -76,7 +76,7 @@ def test_a_masked_candidate_has_no_influence_and_no_gradient():
     assert passages.grad[2].abs().sum() > 0
 
 
-def test_one_candidate_is_refused():
+def test_a_group_of_one_candidate_is_refused():
     with pytest.raises(SteleError, match="no candidate besides its own positive"):
         loss_of_vectors(torch.ones(1, 4), torch.ones(1, 4), group_of([5], [0]), 1.0)
     with pytest.raises(SteleError, match="no candidate besides its own positive"):  # the other one is the same passage

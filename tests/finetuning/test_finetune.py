@@ -38,7 +38,7 @@ def trained(base, data, tmp_path_factory):
     ), place / "out"
 
 
-def test_what_is_written(trained, base):
+def test_the_files_that_finetune_writes(trained, base):
     record, folder = trained
     assert {p.name for p in folder.iterdir()} >= {"query", "passage", "encoding.json", "probe.json", "curve.csv"}
     assert record["job"] == "finetune"
@@ -71,7 +71,7 @@ def test_the_weights_written_are_the_selected_ones(trained):
     assert record["dev_curve"][-1]["dev_nll"] > record["selected"]["value"] * 1.01
 
 
-def test_it_learns(base, data, tmp_path):
+def test_finetuning_learns(base, data, tmp_path):
     items = [example(i) for i in range(40)]
     before = rank_of_positives(base, items, {"pooling": "mean", "query_length": 24, "passage_length": 32})
     finetune(base, data, tmp_path, {**RECIPE, "batch": 20, "steps": 120, "learning_rate": 3e-3})
@@ -80,7 +80,7 @@ def test_it_learns(base, data, tmp_path):
     assert after > 0.6
 
 
-def test_same_seed_same_bytes_other_seed_other_bytes(base, data, tmp_path):
+def test_finetuning_with_the_same_seed_gives_the_same_bytes_with_another_others(base, data, tmp_path):
     records = [finetune(base, data, tmp_path / str(i), {**RECIPE, "steps": 4}, seed=s) for i, s in enumerate((1, 1, 2))]
     assert records[0]["content"] == records[1]["content"] != records[2]["content"]
 
@@ -231,7 +231,7 @@ def test_limit(base, data, tmp_path):
         ({"dev_set": "squad", "selection": "dev_nll"}, "squad"),
     ],
 )
-def test_what_is_refused_leaves_no_output(base, data, tmp_path, change, message):
+def test_a_refused_finetuning_leaves_no_output(base, data, tmp_path, change, message):
     with pytest.raises(SteleError, match=message):
         finetune(base, data, tmp_path, {**RECIPE, **change})
     assert not (tmp_path / "out").exists()

@@ -53,13 +53,13 @@ def test_empty_texts_and_contradictions_are_left_out_and_counted(tokenizer):
     assert [data.negatives_of(i).tolist() for i in range(3)] == [[1], [2], []]
 
 
-def test_nothing_usable_is_an_error(tokenizer):
+def test_a_training_set_without_a_usable_example_is_an_error(tokenizer):
     with pytest.raises(SteleError, match="no usable example among 1"):
         read([TrainingExample("", [p("a")], [], "en")], tokenizer)
 
 
 @pytest.mark.parametrize(("query", "stripped"), [("who?", "who"), ("who ?", "who"), ("who??", "who?"), ("who", "who")])
-def test_one_final_question_mark_goes(tokenizer, query, stripped):
+def test_a_query_loses_one_final_question_mark(tokenizer, query, stripped):
     def ids(text, strip):
         return read([TrainingExample(text, [p("a")], [], "")], tokenizer, strip=strip).queries.ids.tolist()
 

@@ -194,7 +194,7 @@ def test_steps_of_an_epoch_are_whole_groups():
         "warmup_steps",
     ],
 )
-def test_what_a_recipe_must_say(key):
+def test_the_keys_that_a_finetuning_recipe_must_have(key):
     with pytest.raises(SteleError, match=f"{key}: Field required"):
         parse_recipe({name: value for name, value in SHORT.items() if name != key})
 

@@ -35,7 +35,7 @@ def asked(query: str, language: str = "en") -> TrainingExample:
     return TrainingExample(query, [Passage("p", "", "right")], [Passage("n", "", "its own")], language)
 
 
-def test_they_are_joined_by_language_and_question(tmp_path):
+def test_mined_negatives_are_joined_by_language_and_query(tmp_path):
     one, two = ("1", "T", "one"), ("2", "", "two")
     write_mined(tmp_path, "en", {"who": [two, one], "what": []})
     record = write_mined(tmp_path, "fi", {"who": [one]})

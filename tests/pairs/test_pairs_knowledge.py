@@ -22,7 +22,7 @@ def passages_of(article, limit=40):
 
 
 @methods
-def test_same_seed_same_bytes(knowledge_pairs, method):
+def test_knowledge_pairs_of_the_same_seed_have_the_same_bytes(knowledge_pairs, method):
     """Another seed gives another order; without a limit, and where nothing else is drawn, of the same pairs."""
     one, same, other = (knowledge_pairs(WIKIS[method], method=method, **WORDS, seed=seed) for seed in (3, 3, 4))
     assert one.record["content"] == same.record["content"] != other.record["content"]

@@ -94,7 +94,7 @@ def test_spool_opens_few_files(monkeypatch, tmp_path):
     assert len(list((tmp_path / "a").iterdir())) == 3
 
 
-def test_what_is_kept():
+def test_the_knowledge_pairs_that_sampling_keeps():
     recipe = Recipe(min_characters=3, max_pairs=3)
     texts = [
         (0, "One two.", "Three four."),

@@ -46,7 +46,7 @@ def test_order_of_documents_does_not_matter(method):
 
 
 @methods
-def test_same_seed_same_bytes(mined, method):
+def test_a_store_of_the_same_seed_has_the_same_bytes(mined, method):
     documents = random_documents(30)
     made = [mined(documents, method=method, **RECIPES[method], seed=seed) for seed in (3, 3, 4)]
     one, same, other = (files_digest(run.folder) for run in made)

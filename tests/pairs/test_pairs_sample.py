@@ -44,7 +44,7 @@ def test_shards_and_their_order_do_not_choose(mined):
     assert Counter(map(str, one)) == Counter(map(str, backwards)) and one != backwards
 
 
-def test_another_seed_is_another_sample_and_fewer_are_a_part_of_more(mined):
+def test_pairs_of_another_seed_differ_and_a_smaller_sample_is_part_of_a_larger(mined):
     documents = random_documents(300)
     one, other = (Counter(map(str, mined(documents, **CROP, most=150, seed=seed).examples)) for seed in (3, 4))
     assert one != other

@@ -86,19 +86,19 @@ def test_table_and_map(tmp_path, made):
     assert {"ar", "en", "sw"} < set(drawn) and "grey: none; white: not mined" in drawn
 
 
-def test_same_records_same_bytes(tmp_path, made):
+def test_pair_statistics_of_the_same_records_have_the_same_bytes(tmp_path, made):
     given = [f"{recipe}={pairs.path}" for (recipe, _), pairs in made.items()]
     one, other = (statistics(tmp_path / name, given[::step]) for name, step in (("a", 1), ("b", -1)))
     for suffix in (".csv", ".md", ".svg"):
         assert one.with_suffix(suffix).read_bytes() == other.with_suffix(suffix).read_bytes()
 
 
-def test_one_language_alone(tmp_path, made):
+def test_pair_statistics_of_one_language_alone(tmp_path, made):
     output = statistics(tmp_path, [f"ilk={made['ilk', 'en'].path}"])
     assert len(output.read_text().splitlines()) == 3 and output.with_suffix(".svg").stat().st_size > 1000
 
 
-def test_what_is_no_record_of_pairs_is_refused(tmp_path, made):
+def test_a_record_of_something_else_than_pairs_is_refused(tmp_path, made):
     record = made["ilk", "en"].path
     base = record.parents[1] / "base-en" / "record.json"
     for given, words in (

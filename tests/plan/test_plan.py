@@ -123,7 +123,7 @@ def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(jobs):
     assert jobs(scale="miniature").rows.problem(Row("xor_retrieve", "msm", "multilingual")) is None
 
 
-def test_what_nobody_builds_is_not_built(jobs):
+def test_a_row_without_a_rule_is_not_built(jobs):
     plan = jobs(scale="paper")
     assert plan.rows.problem(Row("nq", "bm25", "supervised"))[0] == "not built"
     assert plan.rows.problem(Row("clef", "msm", "cv5"))[0] == "not built"

@@ -76,7 +76,7 @@ def test_some_languages_are_not_counted_as_all(jobs):
     assert plan.rows.problem(Row("statistics", "xor_tydi", "count")) is None  # of one part
 
 
-def test_what_nothing_counts_is_not_built(jobs):
+def test_a_statistic_without_a_counter_is_not_built(jobs):
     plan = jobs(scale="paper")
     assert plan.rows.problem(Row("statistics", "tatoeba", "count"))[0] == "not built"
     assert plan.rows.problem(Row("statistics", "mrtydi", "cuont"))[0] == "not built"

@@ -11,6 +11,7 @@ import pytest
 from stele import catalogue
 from stele.config.model import parse_config
 from stele.plan.plan import make_plan
+from stele.recipes import merge
 from stele.recipes.pretraining import parse_recipe
 
 TRAINED = sorted(key for key, model in catalogue.load("models").items() if "recipe" in model)
@@ -281,3 +282,10 @@ def test_mining_at_the_papers_scale():
     assert plan.mining.recipe("mlm") == {"method": "mlm", "length": 256, "least": 16}
     blocks = {"unit": "blocks", "block_tokens": 64, "sentences": 32, "sentences_min": None}
     assert plan.mining.recipe("msm_blocks") == {"method": "msm", **blocks}
+
+
+def test_what_a_run_is_expected_to_take_is_no_value_of_its_recipe():
+    """It would enter the command and its fingerprint, and a better source would rerun the training."""
+    assert "expect" in catalogue.load("recipes")["pretraining"]["kept"]
+    values = merge.pretraining("kept", {"recipe": "kept"}, {"pretraining": {}, "models": {}, "threads": 1})
+    assert "expect" not in values and values["steps"] == 300_000

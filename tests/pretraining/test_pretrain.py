@@ -76,7 +76,7 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     assert not (tmp_path / "state").exists(), "the state goes when the job is done"
 
 
-def test_same_seed_same_bytes_other_seed_others(run, tmp_path):
+def test_pretraining_with_the_same_seed_gives_the_same_bytes_with_another_others(run, tmp_path):
     found = {}
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         (tmp_path / name).mkdir()

@@ -91,7 +91,7 @@ def test_an_index_is_made_once_and_searched_with_every_pair(tmp_path, played, en
     assert several["-hits"] == ["7"] and several["-language"] == ["sw"] and several["-threads"] == ["2"]
 
 
-def test_what_anserini_keeps_to_itself_is_an_error(tmp_path, played, engine):
+def test_passages_or_runs_that_anserini_leaves_out_are_an_error(tmp_path, played, engine):
     played(lost=1)
     with pytest.raises(SteleError, match=r"did not index 3 passages: .*2 documents indexed"):
         engine().write_index(tmp_path / "sw", TEXTS.items())

@@ -8,7 +8,7 @@ from stele.errors import SteleError
 BM25 = Row("mrtydi", "bm25", "tuned")
 
 
-def test_it_can_be_built_and_needs_texts_alone(jobs):
+def test_a_row_of_bm25_can_be_built_and_needs_texts_alone(jobs):
     plan = jobs(scale="paper")
     assert plan.rows.problem(Row("mrtydi", "bm25", "tuned")) is None
     assert {path.split("/")[3] for path in plan.rows.downloads(Row("mrtydi", "bm25", "tuned"))} == {
@@ -18,7 +18,7 @@ def test_it_can_be_built_and_needs_texts_alone(jobs):
     assert plan.rows.inputs(BM25)["data"] == list(plan.protocols.searched(BM25).values())
 
 
-def test_its_row_is_borrowed_unless_all_are_to_be_computed(jobs):
+def test_a_row_of_bm25_is_borrowed_unless_all_are_to_be_computed(jobs):
     assert BM25 not in jobs(scale="paper", papers=["kept"]).chosen.all_rows
     again = jobs(scale="paper", papers=["kept"], recompute="all")
     assert BM25 in again.chosen.all_rows and again.paths.result(BM25) in again.tables.results("kept/02")
@@ -30,7 +30,7 @@ def test_settings_of_other_models(jobs, row):
     assert jobs(scale="paper").rows.problem(Row(*row))[0] == "not built"
 
 
-def test_one_seed_whatever_the_others_have(jobs):
+def test_bm25_has_one_seed_whatever_other_models_have(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1, 2]})
     assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(Row("mrtydi", "mbert", "direct"))) == 3
 

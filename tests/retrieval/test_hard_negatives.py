@@ -142,7 +142,7 @@ def test_a_question_s_language_cannot_lead_elsewhere():
         hard_negatives.Job.questions(job)
 
 
-def test_another_collection_is_refused(tmp_path, tuned, collection, by_hand):
+def test_hard_negatives_of_another_collection_are_refused(tmp_path, tuned, collection, by_hand):
     collection.add("sw", {"a": "9 0 x", "b": "8 0 x"}, [("1 0", ["a"])])
     put(tmp_path / "sw/c/corpus.jsonl.gz", [passage("1", "9 0 y"), passage("2", "8 0 y")])
     with pytest.raises(SteleError, match="pool sw: none of the questions' positives is in it"):
@@ -167,7 +167,7 @@ def crowded(collection) -> dict[str, tuple[dict, list]]:
     return made
 
 
-def test_they_are_the_best_of_a_full_ranking_without_the_answers(tmp_path, tuned, collection, crowded):
+def test_hard_negatives_are_the_best_of_a_full_ranking_without_the_positives(tmp_path, tuned, collection, crowded):
     from stele.encoders.load import load_encoder
 
     mined, encoder = mine(tmp_path, tuned, collection.given, "out", 7), load_encoder(tuned.parent)

@@ -29,7 +29,7 @@ def vectors() -> np.ndarray:
     return (rng.normal(size=(200, 7)) * [5, 3, 2, 1, 1, 0.5, 0.1] + rng.normal(size=7)).astype(np.float32)
 
 
-def test_they_are_the_eigenvectors_of_the_covariance(vectors):
+def test_the_axes_of_a_projection_are_the_eigenvectors_of_the_covariance(vectors):
     points, shares = principal_components(vectors)
     values, axes = np.linalg.eigh(np.cov(vectors.astype(np.float64), rowvar=False))
     expected = (vectors - vectors.mean(axis=0, dtype=np.float64)) @ axes[:, [-1, -2]]
@@ -64,7 +64,7 @@ def test_a_shift_changes_nothing_and_a_mirror_the_sides_alone(vectors):
         np.testing.assert_allclose(same, shares, rtol=1e-9)
 
 
-def test_what_lies_in_a_plane_keeps_its_distances(vectors):
+def test_vectors_in_a_plane_keep_their_distances_when_projected(vectors):
     plane = vectors[:50].astype(np.float64)
     plane[:, 2:] = 1
     points, shares = principal_components(plane)
@@ -140,7 +140,7 @@ def test_the_same_bytes_again(encoder, pairs, tmp_path):
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
-def test_what_cannot_be_projected_leaves_nothing(encoder, pairs, tmp_path, capsys):
+def test_vectors_that_cannot_be_projected_leave_no_output(encoder, pairs, tmp_path, capsys):
     out = tmp_path / "p.csv"
     for language, said in (("en", "pairs English with other languages"), ("sw", "no file tatoeba.swh-eng.swh")):
         assert project(encoder, pairs, out, language) == 1

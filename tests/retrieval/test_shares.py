@@ -57,7 +57,7 @@ def test_the_division_is_one_of_lengths_alone():
     assert share.owners == other.owners and share.loads == other.loads
 
 
-def test_one_process_has_all():
+def test_a_process_alone_has_all_windows():
     items = stream(100)
     assert list(Shares(0, 1, 16).own(items)) == items
 

@@ -137,7 +137,7 @@ def test_questions_that_the_official_rule_can_never_find_are_counted(punkt):
     }  # the first and the fourth; yes/no are not counted
 
 
-def test_what_is_never_found_is_not_found_in_a_text_that_has_it(punkt):
+def test_an_answer_that_is_never_found_is_not_found_in_a_text_that_has_it(punkt):
     given = {"texts": {"a": "x Moscow, Russia y"}, "ranked": [["a"]], "answers": [["Moscow, Russia"]], "data": punkt}
     assert evaluator("r@2kt").notes(case_of(**given)) == {"never_found_by_the_official_rule": 1}
     assert score("r@2kt", **given) == [0.0]

@@ -195,7 +195,7 @@ def test_wrong_arguments(tmp_path, systems, line, said):
     assert not (tmp_path / "x.json").exists()
 
 
-def test_one_system_is_no_comparison(systems):
+def test_a_comparison_of_one_system_is_refused(systems):
     with pytest.raises(SteleError, match="want two systems or more"):
         compared(*systems[:3])
 
@@ -206,7 +206,7 @@ def test_systems_without_a_common_metric(tmp_path, systems):
         compared(*systems[:3], "--system", "other", other)
 
 
-def test_other_queries(tmp_path, systems):
+def test_a_comparison_over_other_queries_is_refused(tmp_path, systems):
     fewer = put_scores(tmp_path / "fewer.csv", {"en": BASELINE["en"]})
     with pytest.raises(
         SteleError, match=r"fewer\.csv: lacks 3 queries that .*old\.csv has, for example '000' of .* 'sw'"

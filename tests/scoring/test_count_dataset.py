@@ -124,7 +124,7 @@ def test_mewsli_x(tmp_path):
     }
 
 
-def test_what_cannot_be_counted(tmp_path, capsys):
+def test_a_dataset_that_cannot_be_counted_is_an_error(tmp_path, capsys):
     (tmp_path / "record.json").write_text(json.dumps({"job": "x", "labels": []}))
     for dataset, data, said in (
         ("mrtydy", "mrtydy:all", "did you mean 'mrtydi'"),
@@ -186,7 +186,7 @@ def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
     assert len(of_scale.data.all_records("mrtydi_corpus")) == 11
 
 
-def test_what_has_no_reader_is_not_built(plan):
+def test_a_count_without_a_reader_is_not_built(plan):
     of_paper = plan(scale="paper")
     for dataset in ("clef", "section_pairs", "trec3_es"):
         assert of_paper.rows.problem(Row("statistics", dataset, "count"))[0] == "not built"

@@ -54,7 +54,7 @@ def test_the_result_is_one_that_a_table_reads(encoder, tmp_path):
     assert result.labels == ["stand-in checkpoint"]
 
 
-def test_what_is_no_checkpoint(tmp_path):
+def test_a_folder_that_is_no_checkpoint_has_no_parameters_to_count(tmp_path):
     with pytest.raises(SteleError, match=r"no \.safetensors file"):
         parameters(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"no")

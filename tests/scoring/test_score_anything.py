@@ -103,7 +103,7 @@ def test_integer_ids_are_their_digits(tmp_path):
     assert found["metrics"]["mrr@100"]["average"] == 0.5
 
 
-def test_what_is_printed_and_written(tmp_path, qrels, capsys, caplog):
+def test_the_values_that_score_prints_and_writes(tmp_path, qrels, capsys, caplog):
     path = write(tmp_path / "run", "trec")
     with caplog.at_level("INFO"):
         run(*("mrtydi", "--run", f"sw={path}", "--data", f"mrtydi:sw={qrels}", "--csv", tmp_path / "v.csv"),

@@ -39,7 +39,7 @@ def test_languages_then_the_average():
     assert micro[:2] == found[:2]
 
 
-def test_one_language_is_not_shown_twice():
+def test_a_comparison_of_one_language_is_not_shown_twice():
     found = compare(
         "a", scores("a", [[0.1, 0.2]]), scores("b", [[0.3, 0.2]]), METRIC, test=fisher.p_value, average="macro"
     )

@@ -39,7 +39,7 @@ def test_laws():
         assert correct(p[mixed], "holm") == holm[mixed].tolist()
 
 
-def test_what_was_given_is_not_changed():
+def test_a_correction_leaves_the_p_values_given_as_they_were():
     p = [0.01, 0.04]
     given = np.array(p)
     correct(given, "holm")

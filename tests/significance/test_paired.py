@@ -73,7 +73,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("other", "said"), WRONG)
-def test_what_cannot_be_paired(other, said):
+def test_scores_that_cannot_be_paired_are_refused(other, said):
     with pytest.raises(SteleError, match=said):
         pair(scores("a.csv", [[0.1, 0.2, 0.3]], "abc", benchmark="mrtydi"), other, METRIC)
 
@@ -89,7 +89,7 @@ def test_seeds_that_do_not_belong_together():
             stack([one, other])
 
 
-def test_nothing_that_counts():
+def test_a_metric_for_which_no_query_counts_is_refused():
     nothing = scores("a.csv", [[math.nan, math.nan]])
     with pytest.raises(SteleError, match=r"a\.csv: no query counts for mrr@10"):
         pair(nothing, nothing, METRIC)

@@ -9,7 +9,7 @@ import pytest
 from stele.significance.t_test import p_value
 
 
-def test_one_stratum_is_scipys_ttest_rel():
+def test_the_t_test_of_one_stratum_is_scipys_ttest_rel():
     from scipy.stats import ttest_rel
 
     rng = np.random.default_rng(0)
@@ -20,7 +20,7 @@ def test_one_stratum_is_scipys_ttest_rel():
         assert p_value([x - y]) == pytest.approx(ttest_rel(x, y).pvalue, rel=1e-9, abs=1e-300)
 
 
-def test_two_strata_by_hand():
+def test_the_t_test_of_two_strata_by_hand():
     """en: mean 2, variance 1 of 3; de: mean 1, variance 2 of 2. t = 3 / sqrt(1/3 + 1) = 2.598,
     freedom (4/3)^2 / ((1/3)^2 / 2 + 1^2 / 1) = 1.6842."""
     from scipy.stats import t

@@ -129,7 +129,7 @@ def test_an_id_or_a_revision_cannot_lead_elsewhere(run, source, capsys, tmp_path
     assert "outside its folder" in capsys.readouterr().err
 
 
-def test_nothing_is_written_over_a_file_or_through_a_link(tmp_path):
+def test_a_checkpoint_is_not_written_over_a_file_or_through_a_link(tmp_path):
     (outside := tmp_path / "outside").mkdir()
     (folder := tmp_path / "folder").mkdir()
     (source := tmp_path / "new").write_text("new")
@@ -145,7 +145,7 @@ def test_nothing_is_written_over_a_file_or_through_a_link(tmp_path):
     assert {path.name: path.read_text() for path in outside.iterdir()} == {"own.txt": "the user's"}
 
 
-def test_what_is_missing_on_the_hub_is_named(run, local, site, capsys):
+def test_a_checkpoint_s_file_that_the_hub_lacks_is_named(run, local, site, capsys):
     publish(local, site)
     flags = ("--mirrors", site.address, "--offline")
     del site.files[f"/huggingface.co/{REPO}/resolve/main/model.safetensors"]
@@ -182,7 +182,7 @@ def test_a_local_stand_in_keeps_its_label(run, local):
     assert run("--path", str(local)) == 0 and run.record["labels"] == [GENERATED, STAND_IN]
 
 
-def test_what_is_a_repository_of_the_hub():
+def test_the_names_that_are_repositories_of_the_hub():
     assert hub.repository({"checkpoint": "a/b"}) == ("a/b", "main")
     assert hub.repository({"checkpoint": "bert-base-uncased", "revision": "x"}) == ("bert-base-uncased", "x")
     assert hub.repository({"released": {}}) is None

@@ -81,7 +81,7 @@ def test_a_dump_that_was_rotated_off_comes_from_the_archive(site, fetch):
     assert all(facts["url"].startswith("https://archive.org/") for facts in record["files"].values())
 
 
-def test_another_date_is_another_dump(site, fetch):
+def test_a_dump_of_another_date_is_another_dump(site, fetch):
     publish(site), publish(site, "20240801")
     code, record = fetch("--date", "20240801")
     assert code == 0 and record["version"] == "20240801"

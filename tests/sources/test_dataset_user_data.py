@@ -78,7 +78,7 @@ def test_languages_are_not_confused_when_their_files_have_one_name(run, capsys):
     assert "lacks corpus.txt" in capsys.readouterr().err
 
 
-def test_other_names_are_found_by_pattern_and_keep_what_their_suffix_says(run):
+def test_user_files_of_other_names_are_found_by_pattern_and_keep_what_their_suffix_says(run):
     folder = run.folder / "own"
     folder.mkdir()
     file = {"path": "w-1.xml.bz2", "url": f"{HOST}/w-1.xml.bz2", "like": ["w*.xml*"]}

@@ -63,7 +63,7 @@ def test_a_server_that_ignores_ranges_is_read_from_the_start(site, url, target):
     assert site.requests[1].range == "bytes=100000-"
 
 
-def test_another_range_than_asked_for_is_not_appended(site, url, target):
+def test_a_download_of_another_range_is_not_appended(site, url, target):
     site.faults["/a/corpus.gz"] = [{"end": 100_000}, {"shift": 50}]
     fetch(url, target, {}, QUICK)
     assert target.read_bytes() == BODY

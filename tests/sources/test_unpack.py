@@ -92,7 +92,7 @@ def test_a_zip_that_lies_about_sizes_is_stopped(tmp_path):
     assert written(tmp_path) == ["a"]
 
 
-def test_what_the_disk_refuses_is_no_damage(tmp_path, monkeypatch):
+def test_a_file_in_the_way_is_not_called_a_damaged_archive(tmp_path, monkeypatch):
     archive = zipped(tmp_path / "a", {"x/y": b"text"})
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "x").write_text("a file where a folder is wanted")

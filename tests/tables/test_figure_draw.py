@@ -105,7 +105,7 @@ def test_a_figure_without_data_says_its_state_in_every_panel(bench, text, state)
     assert not any("checkpoint" in line or "generated" in line for line in texts(drawn))
 
 
-def test_what_is_unreadable_can_be_read(bench):
+def test_the_state_unreadable_is_legible_in_a_figure(bench):
     projection(bench, "first").write_text("x")
     drawn = picture(bench, PROJECTION)
     (shown,) = [one for one in drawn.axes[0].texts if one.get_text() == "unreadable"]

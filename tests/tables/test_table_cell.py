@@ -136,7 +136,7 @@ def test_a_damaged_result_leaves_its_cells_unreadable_and_the_rest_alone(bench, 
     assert cells["second/value/avg"].found.state == "measured"
 
 
-def test_what_is_in_the_results_folder_decides(bench):
+def test_a_cell_s_state_is_that_of_the_results_folder(bench):
     """A result that lies there is measured, whatever the context thinks of its row."""
     bench.result("first", {"ar": 0.5, "sw": 0.5})
     context = {"rows": {"first/zero_shot_marco/mrtydi": {"state": "not built"}}, "languages_in_scale": {"mrtydi": []}}

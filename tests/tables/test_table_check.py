@@ -256,7 +256,7 @@ def test_a_row_under_another_model_is_a_copy_in_one_table_and_in_two(write):
         },
     ],
 )
-def test_what_is_no_copied_row(write, replace):
+def test_a_row_that_is_no_copy_is_not_reported_as_one(write, replace):
     assert [kind for _, _, kind, _ in _said([write(ORIGIN, **replace)])] == []
 
 

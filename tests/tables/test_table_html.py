@@ -167,7 +167,7 @@ def test_specials_stay_text(bench):
     assert html.escape("\"'<>&") == "&quot;&#x27;&lt;&gt;&amp;" and html.escape("a\x00b\ud800") == "a\ufffdb\ufffd"
 
 
-def test_what_a_result_and_its_record_hold_stays_text(bench):
+def test_text_of_a_result_and_its_record_is_escaped_in_html(bench):
     path = bench.result("first", {"ar": 0.5}, labels=["<b>label"])
     path.write_text(json.dumps(json.loads(path.read_text()) | {"<img src=x>": {"command": '"><script>1</script>'}}))
     text = pages.table_page(_draw(bench, bench.spec()), "index.html")
@@ -223,7 +223,7 @@ def test_a_damaged_figure_says_so_in_its_place(tmp_path):
     assert "No such file" in page.xpath("//figure")[0].text_content() and not page.xpath("//img")
 
 
-def test_same_cells_same_bytes(bench, msm):
+def test_html_of_the_same_cells_has_the_same_bytes(bench, msm):
     bench.result("msm", {"ar": 0.5, "en": 0.25})
     texts = [pages.paper_page("msm", [_draw(bench, table) for table in msm.values()], "i.html") for _ in range(2)]
     assert texts[0] == texts[1]

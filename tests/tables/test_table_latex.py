@@ -223,7 +223,7 @@ def test_labels_in_all_scripts_come_out_in_letters_or_in_codes(bench, msm, caplo
 
 @needs_tex
 @pytest.mark.slow
-def test_what_latex_stops_at_is_named_and_no_pdf_is_left(tmp_path, capsys):
+def test_an_error_of_latex_is_named_and_leaves_no_pdf(tmp_path, capsys):
     (tmp_path / "all_tables.tex").write_text("\\documentclass{article}\\begin{document}\\nonsense\\end{document}")
     assert cli.main(["tables", "all_tables_pdf", "--tex", str(tmp_path / "all_tables.tex")]) == 1
     assert "Undefined control sequence" in capsys.readouterr().err

@@ -51,7 +51,7 @@ def test_groups_are_compared_apart_unless_the_spec_says_otherwise(bench):
     assert {m for m, column in ranks if column == "ar"} == {"a", "c"} and set(ranks.values()) == {"best"}
 
 
-def test_one_row_alone_is_not_best(bench):
+def test_a_row_alone_is_not_marked_best(bench):
     assert _ranks(bench, {"a": {"ar": 0.5}}) == {}
 
 

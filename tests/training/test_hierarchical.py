@@ -36,7 +36,7 @@ def looped(p, h, counts, mu, temperature, intra_negatives=True):
     return float(np.mean(losses))
 
 
-def test_two_documents_of_two_sentences_on_paper():
+def test_the_hierarchical_loss_of_two_documents_by_hand():
     """First row: cosines 1, 1/2, 0, -1; alpha = 1/2 - (0 - 1)/2 = 1; with mu 1/2 the intra score 1/2 becomes 0."""
     h, p = plane(ANGLES["h"]), plane(ANGLES["p"])
     cosines = {

@@ -145,7 +145,7 @@ def test_groups_follow_from_the_tasks():
 
 
 # --- learning ---------------------------------------------------------------------------------------------------------
-def test_it_learns_to_tell_pairs_apart(tmp_path):
+def test_kept_learns_to_tell_pairs_apart(tmp_path):
     """Texts about the same of 60 things share some of its words: the loss falls clearly below a guess, log(16)."""
     rng = np.random.default_rng(0)
     things = [rng.choice(np.arange(5, 90), 5, replace=False) for _ in range(60)]

@@ -46,7 +46,7 @@ def test_a_masked_candidate_gets_no_gradient():
     [(1, None), (2, torch.tensor([[False, True], [False, False]]))],
     ids=["one passage", "all but the positive masked"],
 )
-def test_one_candidate_is_refused(passages, mask):
+def test_a_contrastive_loss_over_one_candidate_is_refused(passages, mask):
     with pytest.raises(SteleError, match="no candidate besides its own positive"):
         in_batch_loss(torch.randn(2, 3), torch.randn(passages, 3), torch.zeros(2, dtype=torch.long), mask)
 

@@ -46,7 +46,7 @@ def test_fused_adamw_equals_the_plain_one():
 
 
 @pytest.mark.parametrize("decay_all", [True, False])
-def test_what_decays(decay_all):
+def test_weight_decay_spares_biases_and_norms_unless_asked(decay_all):
     """Without gradients a weight shrinks by learning rate times decay; biases and normalisation weights when asked."""
     module = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.LayerNorm(2))
     torch.nn.init.ones_(module[0].bias)

@@ -70,7 +70,7 @@ def test_a_batch_is_cut_and_padded_on_each_side_by_itself():
 
 
 @pytest.mark.parametrize("counts", [[3, 1], [1, 2], [4]])
-def test_other_examples_are_refused(counts):
+def test_examples_mined_by_another_method_are_refused(counts):
     segments = sum(counts)
     flat = Flat(np.arange(2 * segments), np.full(segments, 2), np.array(counts))
     with pytest.raises(SteleError, match="mined by another method"):

@@ -16,13 +16,13 @@ def other(root, built, tmp_path):
     return project
 
 
-def test_what_it_holds_is_not_built_again(other):
+def test_results_that_were_handed_over_are_not_built_again(other):
     (result,) = (other / "results").glob("xor_retrieve/*/*.json")
     assert not planned(other, str(result.relative_to(other)))
     assert set(planned(other, TABLE)) <= {"table"}  # a spec that is newer than the table is rendered anew
 
 
-def test_it_can_be_verified_and_says_what_it_was_made_from(other, capsys):
+def test_a_folder_handed_over_can_be_verified_and_says_what_it_was_made_from(other, capsys):
     assert cli.main(["tables", "verify", "--results-dir", str(other / "results")]) == 0
     ancestry = json.loads((other / "results/manifest.json").read_text())["ancestry"].values()
     jobs = {own["job"] for own in ancestry}

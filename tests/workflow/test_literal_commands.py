@@ -20,7 +20,7 @@ def test_without_a_target_it_means_every_table(fresh):
     assert planned(fresh)["table"] == 41
 
 
-def test_one_table(fresh):
+def test_a_table_is_built_by_its_name(fresh):
     assert planned(fresh, "results/tables/msm/table_05.md")["table"] == 1
 
 
@@ -32,7 +32,7 @@ def test_on_a_cluster_it_means_the_papers_sizes(fresh):
     assert "scale paper" in again.stdout, "another --config key must not change the scale"
 
 
-def test_both_scales_run_the_same_rules(fresh):
+def test_generated_and_paper_scales_run_the_same_rules(fresh):
     miniature = planned(fresh, "all_tables")
     for name in ("walled", "weights"):  # what upstream keeps behind a page, the generated internet has
         (fresh / name).mkdir()

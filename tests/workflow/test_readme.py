@@ -21,7 +21,7 @@ LINES = [line.partition("#")[0].strip() for kind, body in BLOCKS if kind == "sh"
 COMMANDS = [line for line in LINES if line.startswith("snakemake ")]
 
 
-def test_there_are_commands():
+def test_the_readme_has_commands():
     assert len(COMMANDS) >= 6
     assert "make tables" in LINES and "make test" in LINES
 
@@ -91,6 +91,26 @@ def test_make_tables_is_the_miniature_whatever_else_is_chosen():
 def test_links_lead_somewhere():
     for target in re.findall(r"\]\(([^)#]+)\)", TEXT):
         assert (ROOT / target).exists(), target
+
+
+def test_every_page_of_the_documentation_is_linked():
+    linked = set(re.findall(r"\]\((docs/[^)#]+)", TEXT))
+    assert {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")} == linked
+
+
+def test_where_things_are_names_every_package():
+    table = TEXT.partition("## Where things are")[2].partition("\n\n- ")[0]
+    named = {name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
+    assert named == {path.parent.name for path in (ROOT / "src/stele").glob("*/__init__.py")}
+
+
+def test_the_words_of_the_glossary_are_used_elsewhere():
+    """On another page or in a docstring or message of the code: a word that nothing uses needs no explanation."""
+    words = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs/glossary.md").read_text(), re.M)
+    pages = [path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")] if path.name != "glossary.md"]
+    text = "".join(path.read_text() for path in [*pages, *(ROOT / "src").rglob("*.py")])
+    assert len(words) > 20 and words == list(dict.fromkeys(words))
+    assert not [word for word in words if not re.search(rf"\b{word}s?\b", text)]
 
 
 def test_make_targets_exist():

@@ -20,7 +20,7 @@ def rules(project, *arguments):
     return set(planned(project, TABLE, *arguments)) - {"alias"}
 
 
-def test_nothing_to_do_after_a_build(built):
+def test_a_plan_after_a_build_has_nothing_to_do(built):
     assert rules(built) == set()
 
 

@@ -168,7 +168,7 @@ def test_wrong_flags_get_one_clear_error_and_leave_nothing(tmp_path, changes, me
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
 
 
-def test_one_address_is_written_once(tmp_path):
+def test_a_second_file_at_a_mirror_s_address_is_refused(tmp_path):
     from stele.world.writers.site import Site
 
     site = Site(tmp_path / "m", tmp_path / "u")

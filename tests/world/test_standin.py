@@ -173,7 +173,7 @@ def test_sentence_transformers_and_stele_agree(made, tmp_path, key, modules):
         np.testing.assert_allclose(np.linalg.norm(expected, axis=1), 1, atol=1e-5)
 
 
-def test_same_seed_same_bytes(made, tmp_path):
+def test_a_stand_in_of_the_same_seed_has_the_same_bytes(made, tmp_path):
     mirror, records = tmp_path / "mirror", tmp_path / "standins"
     shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
     for key in ("xlmr", "mbert", "bert", "roberta", "labse", "distilmbert", "mcontriever"):

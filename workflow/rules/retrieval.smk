@@ -112,7 +112,7 @@ rule project:
         " --output {output.points} > {log} 2>&1"
 
 
-# what a fine-tuned encoder finds for a training set's questions and is no answer: for a fine-tuning that takes it up
+# mine hard negatives with a fine-tuned encoder, for the next fine-tuning round
 rule hard_negatives:
     input:
         unpack(plan.finetuning.mining_inputs),

@@ -1,4 +1,4 @@
-"""Cancels the jobs of this folder that are in SLURM's queue, whichever run submitted them.
+"""Cancel the jobs of this folder that are in SLURM's queue, whichever run submitted them.
 
 For after a run was killed: its jobs go on, and the next run waits for them unless they are cancelled.
 """

@@ -1,4 +1,4 @@
-"""Tries a cluster: a chain of minutes through SLURM, with one GPU for one training and one retrieval.
+"""Try a cluster: a chain of minutes through SLURM, with one GPU for one training and one retrieval.
 
 Asks SLURM what there is, builds one result of generated data in a folder of its own (all stages, 15 jobs), both here on
 the CPU and through `snakemake --profile slurm`, sends the training SIGTERM once to see it go on from its state, and

@@ -1,4 +1,4 @@
-"""What a run will cost before it starts: jobs, GPU-hours, CPU-hours, memory, bytes and the longest chain, by stage.
+"""Estimate what a run costs before it starts: jobs, GPU-hours, CPU-hours, memory, bytes, the longest chain, by stage.
 
     snakemake --profile slurm cost                                   # everything that all_tables still needs
     stele cluster cost -- --profile slurm results/tables/msm/table_03.md

@@ -8,7 +8,6 @@ Such a module has a docstring (its first line is the help), `add_arguments(parse
 from __future__ import annotations
 
 import argparse
-import ast
 import importlib
 import logging
 import os
@@ -40,17 +39,17 @@ def commands(stage: str) -> dict[str, str]:
     """The commands of a stage and their help lines, read without importing them."""
     found = {}
     for path in sorted((Path(__file__).parents[1] / stage).glob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-        if {"add_arguments", "run"} <= defined:
-            found[path.stem] = (ast.get_docstring(tree) or "").partition("\n")[0]
+        text = path.read_text(encoding="utf-8")
+        if "\ndef add_arguments(" in text and "\ndef run(" in text:  # by the text: syntax trees take 30 times as long
+            found[path.stem] = text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
     return found
 
 
 def _listing(stages: Sequence[str]) -> str:
-    lines = [USAGE, ""]
-    for stage in stages:
-        lines += [stage, *(f"  {name:<12} {text}" for name, text in commands(stage).items())]
+    lines, listed = [USAGE, ""], {stage: commands(stage) for stage in stages}
+    width = max(len(name) for found in listed.values() for name in found)
+    for stage, found in listed.items():
+        lines += [stage, *(f"  {name:<{width}}  {text}" for name, text in found.items())]
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""CC-100 text to Documents: one language's xz file, streamed.
+"""Parse one language of CC-100 into Documents, its xz file streamed.
 
 The format (statmt, cc_net): UTF-8, a line is a paragraph, an empty line ends a document. Memory is bounded by one
 document and one row group; a document longer than DOCUMENT_BYTES is cut at a line.

@@ -1,4 +1,4 @@
-"""Documents of one Wikipedia to its knowledge base: pages with their entities, links between pages by number.
+"""Make a Wikipedia's knowledge base from its Documents: pages with their entities, links between pages by number.
 
 Link targets are resolved to pages, through redirects where need be; pages get the Wikidata item that has their title
 or that of a redirect to them. What could not be resolved is counted by reason. Layout: stele.artifacts.knowledge_base.

@@ -1,4 +1,4 @@
-"""Wikipedia dump to Documents: articles with sections, sentences and links; redirects and rejects apart.
+"""Parse a Wikipedia dump into Documents: articles with sections, sentences and links; redirects and rejects apart.
 
 One shard of a multistream dump a job; a dump without blocks is shard 1 whole. Kept are wikitext pages of the main
 namespace with a sentence; redirects go to redirects.parquet (title -> target, both in normal form), pages that cannot

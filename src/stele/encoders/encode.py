@@ -29,12 +29,7 @@ def default_batch_tokens(device: torch.device, width: int) -> int:
 
 
 class Encoder:
-    """One or two towers with their tokenizer and spec.
-
-    >>> encoder = load_encoder("work/.../pt0-ft0")              # doctest: +SKIP
-    >>> encoder.encode(["who wrote it?"], "query").shape        # doctest: +SKIP
-    (1, 768)
-    """
+    """One or two towers with their tokenizer and spec; `stele.encoders.load.load_encoder` makes one from a folder."""
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stele.artifacts.integrity import RECORD
 from stele.encoders.backbone import load_backbone, positions
 from stele.encoders.probe import check_probe
 from stele.encoders.sentence_transformers_folder import MODULES_FILE, read_heads, read_modules
@@ -67,16 +68,24 @@ def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
     return towers
 
 
-def load_encoder(folder: Path, spec: Wanted = None, device: str = "cpu") -> Encoder:
-    """The encoder in `folder`, ready to encode on `device`.
+def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
+    """The encoder in `folder` (or beside a record, `.../record.json`), ready to encode on `device`.
 
     `spec` completes what the folder does not state (see `resolve_spec`); a plain transformers folder needs it. The
     tokenizer is compared with the probe saved at training. Folders without a model, unsupported modules and
     contradictions raise SteleError.
+
+    A plain transformers folder of a model that is 32 wide:
+
+    >>> encoder = load_encoder(folder, {"pooling": "mean", "query_length": 64, "passage_length": 64})
+    >>> encoder.encode(["who wrote the novel", "the river Nile"], "query").shape
+    (2, 32)
     """
     from stele.encoders.encode import Encoder
 
     folder = Path(folder)
+    if folder.name == RECORD:
+        folder = folder.parent
     if not folder.is_dir():
         raise SteleError(f"{folder}: no such folder; want a model folder with config.json and model.safetensors")
     spec = resolve_spec(folder, spec)

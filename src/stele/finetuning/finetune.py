@@ -1,4 +1,4 @@
-"""Fine-tunes an encoder on a training set into a dual encoder, by DPR's or XTREME-R's recipe.
+"""Fine-tune an encoder on a training set into a dual encoder, by DPR's or XTREME-R's recipe.
 
 Writes the encoder (one folder, or query/ and passage/), its encoding.json and tokenizer probe, the loss curve and the
 record.

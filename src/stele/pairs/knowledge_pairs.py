@@ -1,4 +1,4 @@
-"""Mines a knowledge base for text pairs of one method: ILK, CLK and the other ways of KEPT (sections 3.3 and 4.7).
+"""Mine a knowledge base for text pairs of one method: ILK, CLK and the other ways of KEPT (sections 3.3 and 4.7).
 
 Writes pairs.parquet (query, passage: string; query_language, passage_language: string; query_page, passage_page: int32,
 the pages' numbers in the knowledge base) and its record. The rows stand in an order drawn by the seed, of which

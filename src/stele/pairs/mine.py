@@ -1,4 +1,4 @@
-"""Mines the documents of one language for training examples: MSM's documents, CROP and ICT pairs, stretches for MLM.
+"""Mine the documents of one language for training examples: MSM's documents, CROP and ICT pairs, stretches for MLM.
 
 Writes an example store (stele.training.store), tokens of the given tokenizer without special ones, and its record: of
 all examples, or of a sample of at most so many (`mining/sample.py`), with the number that there would be in all.

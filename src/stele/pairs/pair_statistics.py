@@ -1,4 +1,4 @@
-"""Counts of the pairs mined from knowledge bases: a table (CSV, Markdown) and a heat map of languages (SVG).
+"""Count the pairs mined from knowledge bases: a table (CSV, Markdown) and a heat map of languages (SVG).
 
 The table has a line for each language (pages, those with an entity, links) and for each recipe and part (candidates,
 pairs, what was dropped and why, how many pairs another recipe has, too). The map shows how many CLK pairs each two

@@ -1,4 +1,4 @@
-"""Text pairs of a knowledge base to training examples: query and passage in the tokens of one tokenizer.
+"""Tokenise a knowledge base's text pairs into training examples: query and passage in one tokenizer's tokens.
 
 Writes an example store (stele.training.store) of two segments an example, tokens without special ones, in the order of
 the pairs, and its record. Both sides are cut at the recipe's lengths.

@@ -1,4 +1,4 @@
-"""Continues the pretraining of a checkpoint on mined examples with an objective of training/objectives.
+"""Continue the pretraining of a checkpoint on mined examples with an objective of training/objectives.
 
 Writes a plain `transformers` folder of the sentence encoder, its snapshots, the loss curve and the record.
 """

@@ -10,6 +10,7 @@ from stele.errors import unknown
 from stele.recipes.pretraining import recipe_model
 
 Sizes = Mapping[str, Any]  # a scale's
+EXPECT = "expect"  # what the paper says that a run took: words about a recipe, which no job gets
 
 
 def pretraining(key: str, model: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
@@ -68,4 +69,4 @@ def _named(section: str, kind: str, name: str, where: str = "") -> dict[str, Any
     recipes = catalogue.load("recipes")[section]
     if name not in recipes:
         raise unknown(kind, name, recipes, where)
-    return dict(recipes[name])
+    return {key: value for key, value in recipes[name].items() if key != EXPECT}

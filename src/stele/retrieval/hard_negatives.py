@@ -1,4 +1,4 @@
-"""Mine hard negatives: the passages that an encoder finds first for a training set's questions and that answer none.
+"""Mine hard negatives: an encoder's best passages for the queries of a training set, positives left out.
 
 Every question is searched, exactly, in the collection that its passages are from (the pool of its language). Kept are
 the best --depth passages that are not its positives: not by id, and not by text, since a collection may have a passage

@@ -125,13 +125,16 @@ def system_scores(files: Sequence[str], benchmark: str | None, data: Data, metri
 
 def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
     """Every system but the baseline by one metric; their p-values are one family."""
-    test = partial(choices.test.p_value, permutations=choices.permutations, seed=choices.seed)
-    found = []
-    for name, system in systems.items():
-        if name != choices.baseline:
-            given = (name, system, systems[choices.baseline], metric)
-            found += comparison.compare(*given, test=test, average=choices.average, seed=choices.seed)
-    return list(comparison.family(found, choices.correction, choices.level))
+    return comparison.compare_all(
+        systems,
+        choices.baseline,
+        metric,
+        test=partial(choices.test.p_value, permutations=choices.permutations, seed=choices.seed),
+        average=choices.average,
+        correction=choices.correction,
+        level=choices.level,
+        seed=choices.seed,
+    )
 
 
 def report(found: Sequence[Comparison], choices: Choices, labels: frozenset[str] = frozenset()) -> str:

@@ -6,7 +6,7 @@ The average stands beside the languages only where there are several: with one i
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 
@@ -117,6 +117,25 @@ def _over_seeds(pairs: paired.Pairs, values: np.ndarray, average: str) -> tuple[
     """(mean, standard deviation over seeds) of values [seeds, n]."""
     means = [paired.mean(paired.strata(pairs.of(own), average)) for own in values]
     return paired.mean([np.array(means)]), paired.deviation(means)
+
+
+def compare_all(
+    systems: Mapping[str, Scores],
+    baseline: str,
+    metric: str,
+    *,
+    test: Test,
+    average: str,
+    correction: str,
+    level: float,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every system but `baseline` by one metric; their p-values are one family."""
+    found = []
+    for name, system in systems.items():
+        if name != baseline:
+            found += compare(name, system, systems[baseline], metric, test=test, average=average, seed=seed)
+    return list(family(found, correction, level))
 
 
 def family(found: Sequence[Comparison], correction: str, level: float) -> Iterator[Comparison]:

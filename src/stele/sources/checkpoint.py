@@ -1,4 +1,4 @@
-"""Brings a checkpoint: from the hub (through mirrors) or from a local folder, as safetensors, loaded once to prove it.
+"""Fetch a checkpoint: from the hub (through mirrors) or from a local folder, as safetensors, loaded once to prove it.
 
 The result is a plain transformers folder, or a sentence-transformers folder kept whole. Code that a checkpoint brings
 is never run. Local files are linked to and never changed.

@@ -1,4 +1,4 @@
-"""Brings one part of a dataset: from your own folder, a mirror or the network, checked, counted and recorded.
+"""Fetch one part of a dataset: from your own folder, a mirror or the network, checked, counted and recorded.
 
 Downloads go on where a killed run left them (in --state). Your own files are linked to and never changed.
 """

@@ -1,4 +1,4 @@
-"""How much of each paper is there: cells by state, per paper and in all. Works at any moment, also half-way.
+"""Count the cells of each paper by state, per paper and in all; works at any moment, also half-way.
 
 python -m stele tables coverage
 """

@@ -1,4 +1,4 @@
-r"""Writes the generated internet: every dataset at its upstream address and in its upstream format, and the manifest.
+r"""Write the generated internet: every dataset at its upstream address and in its upstream format, and the manifest.
 
     python -m stele world mirror --world '{"entities": 300}' --languages en sw --seed 0 \
         --user-data user_data --output mirror/manifest.json

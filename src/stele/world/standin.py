@@ -1,4 +1,4 @@
-r"""Makes one stand-in for a public checkpoint: tiny, real, with its own tokenizer, trained on the generated internet.
+r"""Make one stand-in for a public checkpoint: tiny, real, with its own tokenizer, trained on the generated internet.
 
     python -m stele world standin --checkpoint xlmr --recipe '{"kind": "trained", ...}' --mirror mirror \
         --languages en sw --base --seed 0 --state state --output standins/xlmr/record.json

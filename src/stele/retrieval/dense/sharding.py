@@ -2,7 +2,7 @@
 
 A window (so many texts, one after another) is encoded as a whole, so that its vectors are the same bytes in whichever
 process. It goes to the process that has the fewest characters so far, the first of those that have equally few: all
-processes read the stream and so divide it alike without a word between them, and only the owner tokenises a window. A
+processes read the stream and compute the same split without communicating, and only the owner tokenises a window. A
 process has at most one window's characters more than another.
 
 Reading everything in every process is cheap: a core reads and divides 185,000 passages a second and tokenises 9,300

@@ -1,0 +1,55 @@
+"""A run against judgments, for a notebook: the metrics of `stele scoring score` on what is in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from stele.artifacts.runs.run import Run, run_of
+from stele.benchmarks.types import Search
+from stele.errors import SteleError
+from stele.evaluation.case import Case
+from stele.evaluation.evaluate import evaluate, evaluator
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Score(NamedTuple):
+    """means: metric -> mean over the judged queries; values: one row a query, one column a metric (fractions)."""
+
+    means: dict[str, float]
+    values: pandas.DataFrame
+
+
+def score(
+    run: Run | Mapping[str, Mapping[str, float]], judgments: Mapping[str, Mapping[str, int]], metrics: Iterable[str]
+) -> Score:
+    """Metrics of a run (query -> {passage: score}, or what `stele.search` gives), by the code of `scoring score`.
+
+    `judgments` maps a query to {passage: relevance}, 0 being not relevant; every judged query counts, without a result
+    as 0. `metrics` are names of docs/scoring.md for judged passages: "mrr@100", "recall@100", "ndcg@10". Raises
+    SteleError for an unknown metric, and for judgments of other queries than the run's.
+
+    >>> run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 0.5, "c": 0.4}}
+    >>> found = score(run, {"q1": {"a": 1}, "q2": {"c": 1}, "q3": {"b": 1}}, ["mrr@10", "recall@10"])
+    >>> found.means
+    {'mrr@10': 0.5, 'recall@10': 0.6666666666666666}
+    >>> found.values
+           mrr@10  recall@10
+    query
+    q1        1.0        1.0
+    q2        0.5        1.0
+    q3        0.0        0.0
+    """
+    import pandas
+
+    run = run if isinstance(run, Run) else run_of({query: hits.items() for query, hits in run.items()})
+    if not any(query in run for query in judgments):
+        raise SteleError("score: none of the run's queries is judged; the judgments are of other data")
+    case = Case(relevant=list(judgments.values()), runs={"run": run})
+    case.add(Search("run", "all", "all"), list(judgments))
+    evaluation = evaluate(case, {name: evaluator(name) for name in metrics}, "micro")
+    index = pandas.Index(case.queries, name="query")
+    means = {name: own["average"] for name, own in evaluation.metrics.items()}
+    return Score(means, pandas.DataFrame(evaluation.values, index))

@@ -1,0 +1,103 @@
+"""What `import stele` offers a notebook: each docstring's usage prints what it says; the import itself stays light."""
+
+import doctest
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import stele
+from stele.artifacts.runs.run import run_of
+from stele.errors import SteleError
+from tests.artifacts.test_results import write
+from tests.encoders.tiny_models import make_folder
+
+OPTIONS = doctest.NORMALIZE_WHITESPACE
+SPEC = {"pooling": "mean", "normalize": True, "query_length": 64, "passage_length": 64}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return make_folder(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.mark.parametrize("name", stele.__all__)
+def test_the_usage_in_a_docstring_prints_what_it_says(name, tiny, tmp_path):
+    write(tmp_path, "mrtydi/msm/multilingual")
+    given = {
+        "load_encoder": {"folder": tiny},
+        "load_results": {"folder": tmp_path},
+        "search": {"encoder": stele.load_encoder(tiny, SPEC)},
+    }
+    function = getattr(stele, name)
+    module = importlib.import_module(function.__module__)
+    (test,) = doctest.DocTestFinder(recurse=False).find(function, name, module, extraglobs=given.get(name, {}))
+    found = doctest.DocTestRunner(optionflags=OPTIONS).run(test)
+    assert test.examples and not found.failed
+
+
+def test_importing_stele_imports_none_of_its_packages():
+    code = "import sys, stele; dir(stele); print([name for name in sys.modules if name.startswith('stele.')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_another_name_of_stele_is_refused_with_those_it_has():
+    with pytest.raises(AttributeError, match=r"no attribute 'scores'.*search, score, compare"):
+        stele.scores  # noqa: B018
+
+
+def test_an_encoder_is_loaded_by_its_record_too(tiny):
+    by_record, by_folder = (stele.load_encoder(path, SPEC) for path in (str(tiny / "record.json"), tiny))
+    texts = ["the river Nile"]
+    assert (by_record.encode(texts, "query") == by_folder.encode(texts, "query")).all()
+
+
+def test_texts_are_searched_as_their_vectors_are(tiny):
+    encoder = stele.load_encoder(tiny, SPEC | {"passage_format": "title_text"})
+    queries, passages = {"q": "who wrote it"}, {"a": ("Nile", "the river"), "b": "the novel", "c": "Uganda"}
+    texts = ["Nile the river", "the novel", "Uganda"]
+    vectors = dict(zip(passages, encoder.encode(texts, "passage"), strict=True))
+    by_vector = stele.search({"q": encoder.encode(["who wrote it"], "query")[0]}, vectors)
+    by_text = stele.search(queries, passages, encoder=encoder)
+    assert by_text.ranking("q") == by_vector.ranking("q") and len(by_text.ranking("q")) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (({"q": "text"}, {"p": [1.0]}), "query 'q' is a text: give the encoder"),
+        (({"q": [1.0]}, {"p": [1.0, 2.0]}), "queries of 1 numbers, passages of 2"),
+        (({"q": [1.0], "r": [1.0, 2.0]}, {"p": [1.0]}), "vectors of the query side have different lengths"),
+        (({"q": [float("nan")]}, {"p": [1.0]}), "a vector of finite numbers a query"),
+        (({"q": [1.0]}, {}), "no passage is given"),
+        (({"q": [1.0]}, {"p": [1.0]}, 0), "k must be at least 1, found 0"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(arguments, message):
+    with pytest.raises(SteleError, match=message):
+        stele.search(*arguments)
+
+
+def test_a_score_of_other_queries_is_refused_and_a_missing_one_counts_as_0():
+    run = run_of({"q": [("a", 1.0)]})
+    with pytest.raises(SteleError, match="none of the run's queries is judged"):
+        stele.score(run, {"other": {"a": 1}}, ["mrr@10"])
+    assert stele.score(run, {"q": {"a": 1}, "other": {"a": 1}}, ["mrr@10"]).means == {"mrr@10": 0.5}
+    with pytest.raises(SteleError, match="mrr"):
+        stele.score(run, {"q": {"a": 1}}, ["mmr@10"])
+
+
+def test_files_of_seeds_are_compared_with_a_frame_by_query(tmp_path):
+    """The mean over the seeds of each query; of other queries nothing is compared."""
+    run = {"q1": {"a": 1.0}, "q2": {"b": 1.0}, "q3": {"a": 1.0}}
+    values = stele.score(run, {query: {"a": 1} for query in run}, ["mrr@10"]).values
+    for seed, third in enumerate(("1", "0")):
+        lines = ["search,language,query,mrr@10", "run,all,q1,1", "run,all,q2,1", f"run,all,q3,{third}"]
+        (tmp_path / f"{seed}.csv").write_text("\n".join(lines) + "\n")
+    found = stele.compare({"frame": values, "files": [tmp_path / "0.csv", tmp_path / "1.csv"]}).iloc[0]
+    assert (found.queries, found.win, found.loss, round(found["difference"], 9)) == (3, 1, 1, round(0.5 / 3, 9))
+    with pytest.raises(SteleError, match="lacks 1 queries"):
+        stele.compare({"frame": values.drop("q1"), "files": tmp_path / "0.csv"})
+    with pytest.raises(SteleError, match="two systems or more"):
+        stele.compare({"frame": values})
