@@ -7,7 +7,7 @@ from snakemake.utils import min_version
 min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
-from stele.cluster.resources import expected, gpu_threads, gpu_work, memory, room, runtime
+from stele.cluster.resources import job_resources, job_threads
 from stele.driver.fingerprint import code, package_modules
 from stele.plan.jobs import as_json, assignments, option
 from stele.plan.base import finetuning_seed, pretraining_seed

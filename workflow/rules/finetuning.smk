@@ -12,9 +12,9 @@ rule finetune:
         plan.timing("finetune/{model}.{recipe}.{seeds}")
     conda:
         plan.torch_environment
-    threads: gpu_threads("finetune", plan)
+    threads: job_threads("finetune", plan)
     resources:
-        **gpu_work("finetune", plan),
+        **job_resources("finetune", plan),
     params:
         code=lambda w: code("finetuning.finetune", *plan.finetune_modules(w.recipe)),
         recipe=lambda w: as_json(plan.training_recipe(w.recipe)),

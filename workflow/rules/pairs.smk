@@ -16,8 +16,7 @@ rule mine:
     conda:
         plan.torch_environment
     resources:
-        runtime=runtime(expected("mine", plan)),
-        disk_mb=room("mine", plan),
+        **job_resources("mine", plan),
     params:
         code=lambda w: code(
             "pairs.mine", f"pairs.methods.{plan.pairs_recipe(w.method)['method']}"
@@ -46,14 +45,15 @@ rule knowledge_pairs:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=memory(8000),
-        runtime=runtime(
-            lambda w: 60 + plan.dump_mb(*plan.part_codes(w.method, w.part)) // 100
+        **job_resources(
+            "knowledge_pairs",
+            plan,
+            lambda w: plan.dump_mb(*plan.part_codes(w.method, w.part)),
         ),
-        disk_mb=10000,
     params:
         code=lambda w: code(
-            "pairs.knowledge_pairs", f"pairs.methods.{plan.pairs_recipe(w.method)['method']}"
+            "pairs.knowledge_pairs",
+            f"pairs.methods.{plan.pairs_recipe(w.method)['method']}",
         ),
         recipe=lambda w: as_json(plan.text_recipe(w.method)),
         knowledge_base=lambda w: plan.knowledge_base_arguments(w),
@@ -83,9 +83,7 @@ rule tokenise:
     conda:
         plan.torch_environment
     resources:
-        mem_mb=memory(4000),
-        runtime=runtime(240),
-        disk_mb=5000,
+        **job_resources("tokenise", plan),
     params:
         code=code("pairs.tokenise"),
         recipe=lambda w: as_json(plan.token_recipe(w.method)),

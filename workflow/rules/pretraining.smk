@@ -14,9 +14,9 @@ rule pretrain:
         pt=r"\d+",
     conda:
         plan.torch_environment
-    threads: gpu_threads("pretrain", plan)
+    threads: job_threads("pretrain", plan)
     resources:
-        **gpu_work("pretrain", plan),
+        **job_resources("pretrain", plan),
     params:
         code=lambda w: code("pretraining.pretrain", *plan.objective_modules(w.model)),
         recipe=lambda w: as_json(plan.objective_recipe(w.model)),

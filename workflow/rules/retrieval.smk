@@ -12,9 +12,9 @@ rule retrieve:
         plan.timing("retrieve/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         plan.torch_environment
-    threads: gpu_threads("retrieve", plan)
+    threads: job_threads("retrieve", plan)
     resources:
-        **gpu_work("retrieve", plan),
+        **job_resources("retrieve", plan),
     params:
         code=lambda w: code("retrieval.retrieve", *plan.benchmark_modules(w.benchmark)),
         languages=lambda w: plan.languages(w.benchmark),
@@ -48,7 +48,7 @@ rule bm25:
         model="|".join(plan.lexical_models),
     conda:
         "../../envs/data.yaml"
-    threads: plan.sizes["threads"]
+    threads: job_threads("bm25", plan)
     params:
         code=lambda w: code(
             "retrieval.bm25",
@@ -92,9 +92,9 @@ rule project:
         language="[A-Za-z0-9_-]+",
     conda:
         plan.torch_environment
-    threads: gpu_threads("project", plan)
+    threads: job_threads("project", plan)
     resources:
-        **gpu_work("project", plan),
+        **job_resources("project", plan),
     params:
         code=code("retrieval.project"),
         encoding=lambda w: as_json(plan.encoding("tatoeba", w.model, w.setting)),
@@ -123,9 +123,9 @@ rule hard_negatives:
         training_set="[a-z0-9_]+",
     conda:
         plan.torch_environment
-    threads: gpu_threads("hard_negatives", plan)
+    threads: job_threads("hard_negatives", plan)
     resources:
-        **gpu_work("hard_negatives", plan),
+        **job_resources("hard_negatives", plan),
     params:
         code=lambda w: code(
             "retrieval.hard_negatives",
@@ -157,9 +157,9 @@ rule encode_pairs:
         plan.timing("encode_pairs/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         plan.torch_environment
-    threads: gpu_threads("encode_pairs", plan)
+    threads: job_threads("encode_pairs", plan)
     resources:
-        **gpu_work("encode_pairs", plan),
+        **job_resources("encode_pairs", plan),
     params:
         code=lambda w: code(
             "retrieval.encode_pairs", *plan.benchmark_modules(w.benchmark)

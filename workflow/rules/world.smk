@@ -40,7 +40,7 @@ rule standin:
         key="[a-z0-9_]+",
     conda:
         "../../envs/cpu.yaml"
-    threads: plan.sizes["threads"]
+    threads: job_threads("standin", plan)
     params:
         code=lambda w: code("world.standin", *plan.standin_modules(w.key)),
         recipe=lambda w: as_json(plan.standin_recipe(w.key)),

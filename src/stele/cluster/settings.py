@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from stele.catalogue import read_yaml
-from stele.command.launch import ALONE, SHARED
+from stele.catalogue.rules import facts, on_gpus
 from stele.errors import SteleError, nearest
 from stele.files.strict import STRICT
 
@@ -50,8 +50,8 @@ def _of_rules(name: str, **bounds: Any) -> type[_Part]:
     return create_model(name, __base__=_Part, **numbers)
 
 
-Gpus = _of_rules("Gpus", **{rule: {"ge": 0} for rule in SHARED}, **{rule: {"ge": 0, "le": 1} for rule in ALONE})
-NodesOf = _of_rules("NodesOf", **{rule: {"ge": 1} for rule in SHARED})
+Gpus = _of_rules("Gpus", **{rule: {"ge": 0} if facts(rule).parallel else {"ge": 0, "le": 1} for rule in on_gpus()})
+NodesOf = _of_rules("NodesOf", **{rule: {"ge": 1} for rule in on_gpus(parallel=True)})
 
 
 class Names(_Part):

@@ -130,8 +130,12 @@ def _run(asked: launch.Asked, stage: str, command: str, arguments: Sequence[str]
     if "RANK" not in os.environ and launch.MEETING not in os.environ:  # once, where several processes share it
         check_inputs(vars(parsed))
     if asked.processes > 1:
-        if command not in launch.SHARED:
-            raise SteleError(f"{command} runs in one process; several can share {', '.join(launch.SHARED)}")
+        from stele.catalogue.rules import (
+            on_gpus,
+        )  # a command is called as its rule; what reads YAML is not for each start
+
+        if command not in (valid := on_gpus(parallel=True)):
+            raise SteleError(f"{command} runs in one process; several can share {', '.join(valid)}")
         return launch.launch(asked, [stage, command, *arguments])
     launch.take_gpus(asked.gpus)
     module.run(parsed)

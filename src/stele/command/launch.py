@@ -20,8 +20,6 @@ from stele.command.arguments import whole
 from stele.command.parent_watch import identity
 from stele.errors import SteleError
 
-SHARED = ("pretrain", "finetune", "retrieve", "hard_negatives")  # commands that several processes can share
-ALONE = ("encode_pairs", "project")  # commands that use one GPU
 DEVICES = "CUDA_VISIBLE_DEVICES"
 JOB = "STELE_JOB"  # set in a job that was submitted for one rule (cluster/node.py), not in an allocation one types in
 MEETING = "STELE_MEETING"  # host:port where the torchruns of several nodes find each other
