@@ -11,6 +11,7 @@ from stele.cluster.resources import job_resources, job_threads
 from stele.driver.fingerprint import code, package_modules
 from stele.plan.jobs import as_json, assignments, option
 from stele.plan.base import finetuning_seed, pretraining_seed
+from stele.driver.table_context import context_digest, context_file
 from stele.driver.hooks import begin, command_line, finished, in_full, running
 
 

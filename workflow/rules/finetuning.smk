@@ -25,7 +25,7 @@ rule finetune:
     message:
         "Fine-tune {wildcards.model} with {wildcards.recipe} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " finetuning finetune --model {wildcards.model} --recipe {params.recipe:q} --encoder {input.encoder}"
         " --training {params.training} {params.negatives} --seed {params.seed} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"

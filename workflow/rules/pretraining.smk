@@ -25,7 +25,7 @@ rule pretrain:
     message:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}"
         " --pairs {params.pairs} --seed {wildcards.pt} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"

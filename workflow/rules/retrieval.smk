@@ -27,7 +27,7 @@ rule retrieve:
     message:
         "Retrieve {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --depth {params.depth}"
         " --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
@@ -103,7 +103,7 @@ rule project:
     message:
         "Project Tatoeba's pairs of {wildcards.language} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval project --language {wildcards.language} --encoder {input.encoder}"
         " --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
         " --output {output.points} > {log} 2>&1"
@@ -139,7 +139,7 @@ rule hard_negatives:
     message:
         "Mine hard negatives of {wildcards.training_set} with {wildcards.model}, {wildcards.recipe} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval hard_negatives --training-set {params.module} --encoder {input.encoder}"
         " --data {params.data} --depth {params.depth} --threads {params.threads} --state {params.state}"
         " --code {params.code} --output {output.record} > {log} 2>&1"
@@ -171,7 +171,7 @@ rule encode_pairs:
     message:
         "Encode the pairs of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval encode_pairs --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
         " --output {output.record} > {log} 2>&1"

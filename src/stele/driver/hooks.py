@@ -18,7 +18,7 @@ from stele.command.parent_watch import identity
 from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
-from stele.driver import locks, partial_tables, progress, summary, targets
+from stele.driver import locks, partial_tables, progress, summary, table_context, targets
 from stele.driver.scheduler import limit_rate
 from stele.errors import SteleError
 from stele.plan.base import make_plan
@@ -120,6 +120,8 @@ def running(plan: Jobs, workflow) -> None:
             check_stamp(Path(plan.work("")), plan.scale, "give the scale's file another name")
         locks.note([str(path) for job in jobs for path in job.output])
         requests.note(theirs)
+        if any(job.rule.name == table_context.RULE for job in jobs):
+            table_context.write(plan)
     except SteleError as error:
         locks.forget()
         raise _workflow_error(error) from None

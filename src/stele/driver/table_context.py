@@ -1,0 +1,32 @@
+"""What tables must know beside the results, handed from the plan to rule `context`.
+
+As a file: at the papers' sizes it is tens of kilobytes, and one argument of a command line ends at 128 kB. The rule is
+local, so the process that plans it is the one that runs it. Its param is a digest: where that stays, nothing reruns.
+"""
+
+from __future__ import annotations
+
+from stele.files.atomic import atomic_file, digest
+from stele.plan.jobs import Jobs, as_json
+
+RULE = "context"
+
+
+def context_file(plan: Jobs) -> str:
+    """Where rule `context` finds what it copies."""
+    return plan.state("context.json")
+
+
+def _text(plan: Jobs) -> str:
+    return as_json(plan.table_context()) + "\n"
+
+
+def context_digest(plan: Jobs) -> str:
+    """A digest of the plan's table context."""
+    return digest(_text(plan))
+
+
+def write(plan: Jobs) -> None:
+    """Writes the plan's table context; called before the first job, where rule `context` is to run."""
+    with atomic_file(context_file(plan)) as handle:
+        handle.write(_text(plan))
