@@ -6,7 +6,7 @@ import pytest
 
 from stele.cluster import settings
 from stele.cluster.preflight import run as preflight
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 from stele.cluster.slurm import sinfo
 from stele.cluster.slurm.sinfo import gpus, granted, lacks, later, minutes, nodes
 from stele.config.model import parse_config
@@ -41,7 +41,7 @@ def cluster_yaml(tmp_path, monkeypatch):
 def job(rule="pretrain", **values):
     known = {"stage": "pretraining", "wildcards": {}, "log": f"logs/paper/{rule}/x.log", "threads": 8}
     known |= {"outputs": ("work/paper/x.json",), "resources": {}}
-    return Asked(**{**known, "rule": rule, **values})
+    return JobRequest(**{**known, "rule": rule, **values})
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele.cluster.preflight import disk, network
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 from stele.config.model import parse_config
 from stele.cost.work import Work
 from stele.plan.base import make_plan
@@ -18,7 +18,7 @@ GB = 10**9
 
 
 def job(rule="mine", output="work/paper/x.json", work=None, **wildcards):
-    return Asked(
+    return JobRequest(
         "pairs", rule, wildcards, f"logs/paper/{rule}/{'.'.join(wildcards.values())}.log", (output,), 1, {}, work=work
     )
 

@@ -6,38 +6,17 @@ Nothing is run, locked or written: it is `snakemake --dry-run` up to where that 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stdout
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
+from stele.cluster.requests import JobRequest, job_requests
 from stele.errors import SteleError
 from stele.plan.jobs import Jobs
 
 
-class Job(NamedTuple):
-    """A job: its rule and stage, its wildcards, what it asks for, and the jobs (by number) that it waits for."""
-
-    rule: str
-    stage: str
-    wildcards: Mapping[str, str]
-    threads: int
-    resources: Mapping[str, Any]
-    after: tuple[int, ...]
-
-    @property
-    def name(self) -> str:
-        """The rule and what it is about."""
-        return " ".join([self.rule, *(f"{value}" for value in self.wildcards.values())])
-
-    @property
-    def devices(self) -> int:
-        """GPUs, over all nodes."""
-        return int(self.resources.get("gpus") or 0) * int(self.resources.get("nodes") or 1)
-
-
-def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple[Jobs, list[Job]]:
+def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple[Jobs, list[JobRequest]]:
     """The plan and the jobs of `snakemake` with these arguments; with `everything`, those whose outputs are there too.
 
     The target `leave_out` is not planned; without another one it is the workflow's default target.
@@ -65,22 +44,5 @@ def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple
         args.targets = [target for target in args.targets or () if target != leave_out]
         if not cli.args_to_api(args, parser) or not found:
             raise SteleError("Snakemake cannot plan this; what it says stands above")
-    return found[0].globals["plan"], _plain(found[0])
-
-
-def _plain(workflow: Any) -> list[Job]:
-    """The jobs that are to be run, each after those that it waits for."""
-    layers = workflow.dag.toposorted(set(workflow.dag.needrun_jobs()))
-    jobs = [job for layer in layers for job in sorted(layer, key=lambda job: (job.rule.name, str(job.wildcards)))]
-    number = {job: place for place, job in enumerate(jobs)}
-    return [
-        Job(
-            job.rule.name,
-            Path(job.rule.snakefile).stem,
-            dict(job.wildcards_dict),
-            job.threads,
-            dict(job.resources),
-            tuple(sorted(number[other] for other in workflow.dag.dependencies[job] if other in number)),
-        )
-        for job in jobs
-    ]
+    plan = found[0].globals["plan"]
+    return plan, job_requests(plan, found[0].dag)

@@ -1,4 +1,4 @@
-"""Write what every job took, against what it asked for and was expected to take: usage.csv, and .md and .svg beside it.
+"""Write what every job took, against what it requested and was expected to take: usage.csv, and .md and .svg beside it.
 
     snakemake usage
     stele cluster usage --logs logs/paper --output results/usage.csv
@@ -18,7 +18,7 @@ from typing import Any
 
 from stele.cluster import requests
 from stele.cluster.history import finished_jobs, summary
-from stele.cluster.history.finished_jobs import Ran
+from stele.cluster.history.finished_jobs import FinishedJob
 from stele.cluster.slurm.sacct import Account, accounts
 from stele.command import arguments
 from stele.files.atomic import atomic_file
@@ -44,8 +44,8 @@ COLUMNS = (
     "gpu_hours",
     "device",
     "host",
-    "asked_minutes",
-    "asked_mb",
+    "requested_minutes",
+    "requested_mb",
     "expected_s",
     "share_of_time",
     "share_of_memory",
@@ -69,14 +69,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from stele.cluster.history.plot import save
+    from stele.cluster.history.plot import draw
+    from stele.files.figures import save_figure
 
     found = rows(args.logs.rstrip("/"))
     write(args.output, found)
     rules = summary.by_rule(found)
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(summary.markdown(rules, found))
-    save(args.output.with_suffix(".svg"), rules, found)
+    save_figure(draw(rules, found), args.output.with_suffix(".svg"), "What the jobs took")
     print(f"{len(found)} jobs: {args.output}, {args.output.with_suffix('.md')}, {args.output.with_suffix('.svg')}")
 
 
@@ -109,9 +110,9 @@ def _submitted() -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def row(job: Ran, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: list[Account]) -> Row:
-    """A job's figures beside what it asked for, in its last attempt where that one is known."""
-    wanted = {**plan, **submitted.get("asked", {})}
+def row(job: FinishedJob, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: list[Account]) -> Row:
+    """A job's figures beside what it requested, in its last attempt where that one is known."""
+    wanted = {**plan, **submitted.get("requested", {})}
     gpus, nodes = wanted.get("gpus", 0), wanted.get("nodes", 1)
     wall, (cpu, cpu_from), (peak, peak_from) = job.wall[0], job.cpu or (None, None), job.peak or (None, None)
     minutes, memory, expected = wanted.get("runtime"), wanted.get("mem_mb"), plan.get("seconds")
@@ -133,8 +134,8 @@ def row(job: Ran, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: l
         "gpu_hours": gpus * nodes * wall / 3600,
         "device": job.device,
         "host": job.host,
-        "asked_minutes": minutes,
-        "asked_mb": memory,
+        "requested_minutes": minutes,
+        "requested_mb": memory,
         "expected_s": expected,
         "share_of_time": wall / (60 * minutes) if minutes else None,
         "share_of_memory": peak / memory if memory and peak is not None else None,

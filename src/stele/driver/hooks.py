@@ -39,7 +39,7 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
         deployed = software.prepare(workflow, root)
         if workflow.remote_exec:
             node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
-            plugin_patches.mend_node()
+            plugin_patches.patch_node()
         where = read_sources(workflow)
         plan = make_plan(parse_config(values, where), Jobs)
         check(plan, where)
@@ -49,7 +49,7 @@ def begin(values: Mapping[str, Any], workflow) -> Jobs:
         if workflow.is_main_process:
             print(f"Stele: scale {plan.scale} ({plan.why}): {plan.sizes['title']}", file=sys.stderr)
             locks.clear_stale_locks()
-            plugin_patches.mend_driver()
+            plugin_patches.patch_driver()
             targets.explain_missing(plan)
             if not workflow.output_settings.dryrun:
                 progress.install(workflow)
@@ -112,7 +112,7 @@ def running(plan: Jobs, workflow) -> None:
     """
     jobs = list(workflow.dag.needrun_jobs())
     try:
-        theirs = [] if workflow.touch else requests.asked(plan, workflow.dag)
+        theirs = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
         check_resources(plan, theirs, slurm=workflow.executor_plugin.name == "slurm")  # a refused run leaves no stamp
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
             another = f"give another folder (--config results_dir=results_{plan.scale_folder})"

@@ -22,7 +22,7 @@ Figure = tuple[float, str]  # a number and where it is from
 
 
 @dataclass(frozen=True)
-class Ran:
+class FinishedJob:
     """A job that was done: wall and CPU seconds, peak memory in MB (None: nobody knows), where and when."""
 
     rule: str
@@ -104,19 +104,19 @@ def _larger(*figures: tuple[float | None, str]) -> Figure | None:
     return max(((value, source) for value, source in figures if value is not None), default=None)
 
 
-def jobs(logs: str, metadata: Path = METADATA) -> Iterator[Ran]:
+def jobs(logs: str, metadata: Path = METADATA) -> Iterator[FinishedJob]:
     """The jobs that were done whose logs are in a folder, by the time at which they started."""
-    found = [_ran(log, *done) for log, done in _done(metadata, logs).items()]
+    found = [_finished(log, *done) for log, done in _done(metadata, logs).items()]
     yield from sorted(found, key=lambda job: (job.started, job.log))
 
 
-def _ran(log: str, done: Mapping[str, Any], outputs: list[str]) -> Ran:
+def _finished(log: str, done: Mapping[str, Any], outputs: list[str]) -> FinishedJob:
     rule = done["rule"]
     measured, record = benchmark(Path(log.removesuffix(".log") + SUFFIX)), _record(outputs, rule)
     started = done.get("starttime") or done["endtime"]
     # Snakemake's own span has the waiting in a cluster's queue in it, so it is the last resort
     wall = _larger((measured.get("s"), "benchmark"), (record.get("wall_seconds"), "record"))
-    return Ran(
+    return FinishedJob(
         rule=rule,
         job=subject(log, rule),
         log=log,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stele.cluster.history.summary import Rule
-from stele.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,12 +83,3 @@ def _shares(axes: Axes, rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]
     axes.set_xticks([0.001, 0.01, 0.1, 1], ["0.1 % or less", "1 %", "10 %", "all"])
     axes.set_xlabel("share of what a job asked for, a point a job", fontsize=8)
     _legend(axes)
-
-
-def save(path: Path, rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Writes the picture as SVG; the same figures are the same bytes."""
-    import matplotlib
-
-    settings = {"svg.hashsalt": "stele", "svg.fonttype": "none"}
-    with matplotlib.rc_context(settings), atomic_file(path, "wb") as handle:
-        draw(rules, rows).savefig(handle, format="svg", metadata={"Date": None, "Title": "What the jobs took"})

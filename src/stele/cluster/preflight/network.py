@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from urllib.parse import quote, urlsplit
 
 from stele.catalogue import datasets, hub
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 from stele.plan.jobs import Jobs
 
 SECONDS = 5.0  # for an answer
@@ -17,7 +17,7 @@ AT_ONCE = 16  # hosts
 WAYS = "come again later, or name a mirror (mirrors:) or folders of your own (user_data:) in config.yaml"
 
 
-def files(plan: Jobs, job: Asked) -> list[list[str]]:
+def files(plan: Jobs, job: JobRequest) -> list[list[str]]:
     """The upstream addresses of the files that a job fetches, each with those that are as good; none of other jobs."""
     w = SimpleNamespace(**job.wildcards)
     if job.rule == "dataset" and not plan.dataset_input(w) and not plan.data_folder(w.dataset):
@@ -71,10 +71,10 @@ def silent(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
     return {host: why for host, why in answers.items() if why}
 
 
-def lacks(plan: Jobs, jobs: Iterable[Asked]) -> dict[str, list[str]]:
+def lacks(plan: Jobs, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
     """What cannot be fetched from here as things are, a line for each place -> the logs of the jobs that want it."""
     mirrors, offline = plan.config.mirrors, plan.config.offline
-    waiting: dict[tuple[str, ...], list[Asked]] = {}  # by hosts that are equally good
+    waiting: dict[tuple[str, ...], list[JobRequest]] = {}  # by hosts that are equally good
     asked: dict[str, str] = {}
     for job in jobs:
         for addresses in files(plan, job):
@@ -95,7 +95,7 @@ def lacks(plan: Jobs, jobs: Iterable[Asked]) -> dict[str, list[str]]:
     return {line: [job.log for job in group] for line, group in found.items()}
 
 
-def _line(hosts: Sequence[str], dumb: Mapping[str, str], jobs: Sequence[Asked]) -> str:
+def _line(hosts: Sequence[str], dumb: Mapping[str, str], jobs: Sequence[JobRequest]) -> str:
     names = [job.name for job in jobs]
     what = f"{len(names)} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
     if not hosts:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from stele.cluster import settings
 from stele.cluster.preflight import disk, network
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 from stele.cluster.slurm import sinfo, squeue
 from stele.cluster.slurm.sinfo import Nodes, nodes
 from stele.errors import SteleError
@@ -20,7 +20,7 @@ from stele.plan.jobs import Jobs
 RENDERING = "tables"  # the stage whose jobs show what is there, however little
 
 
-def check(plan: Jobs, jobs: list[Asked], slurm: bool) -> None:
+def check(plan: Jobs, jobs: list[JobRequest], slurm: bool) -> None:
     """Refuses a run that surely cannot be done, naming all that is missing; says the rest."""
     told, lines = [], []
     if slurm and (theirs := [job for job in jobs if not job.local]):
@@ -51,7 +51,7 @@ def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
 
 
 # --- a cluster ------------------------------------------------------------------------------------------------------
-def of_cluster(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
+def of_cluster(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     """What a cluster lacks for some jobs."""
     found = [(problem, job.rule) for job in jobs for problem in sinfo.lacks(job.resources, job.threads, cluster)]
     lines = _merged(found) or _merged(
@@ -61,12 +61,12 @@ def of_cluster(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
     return ["\n  ".join(["this cluster cannot run these jobs:", *lines, where])] if lines else []
 
 
-def on_cpus(job: Asked) -> bool:
+def on_cpus(job: JobRequest) -> bool:
     """Whether a job asks for no GPU: how long it takes is then a rougher estimate."""
     return sinfo.kind(job.resources) == "cpu"
 
 
-def too_long(job: Asked, cluster: list[Nodes]) -> list[str]:
+def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
     """Why a job that takes longer than all its attempts may last cannot end."""
     runtime, work = sinfo.size(job.resources, "runtime"), sinfo.kind(job.resources)
     if not runtime or job.seconds is None:
@@ -84,7 +84,7 @@ def too_long(job: Asked, cluster: list[Nodes]) -> list[str]:
     return [f"{job.name} takes about {needed / 60:,.0f} hours, more than {each}: --retries {more - 1}, or more GPUs"]
 
 
-def growth(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
+def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     """Where a further attempt would ask for more than there is and be refused."""
     here, found = settings.read(), set()
     for job in jobs:
@@ -96,7 +96,7 @@ def growth(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
 
 
 # --- what is fetched, what the user gives -----------------------------------------------------------------------------
-def all_wait_for(missing: set[str], jobs: list[Asked]) -> bool:
+def all_wait_for(missing: set[str], jobs: list[JobRequest]) -> bool:
     """Whether everything that is to be built comes, at some remove, after some jobs (by log)."""
     if not missing:
         return False
@@ -108,7 +108,7 @@ def all_wait_for(missing: set[str], jobs: list[Asked]) -> bool:
     return all(job.log in blocked or job.stage == RENDERING for job in jobs)
 
 
-def unavailable(plan: Jobs, jobs: list[Asked]) -> list[str]:
+def unavailable(plan: Jobs, jobs: list[JobRequest]) -> list[str]:
     """The rows of the tables that a run renders which wait for something that only the user can give."""
     tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
     reasons: dict[str, list[str]] = {}

@@ -1,6 +1,6 @@
 """What Snakemake's SLURM executor (2.8.0, as locked) does not do, added while a workflow is read.
 
-In the driver (`mend_driver`):
+In the driver (`patch_driver`):
 - an earlier driver's job that still runs is waited for and not submitted a second time; the plugin never looks;
 - while the controller is away nothing is submitted, and the way of asking for states does not change: the plugin falls
   back to `sacct`, which a cluster without accounting has and cannot answer, and then forgets its jobs;
@@ -9,7 +9,7 @@ In the driver (`mend_driver`):
 - a job that was preempted, or whose node died, and that SLURM does not start again counts as failed, and one that
   SLURM has forgotten as ended: the plugin would wait for ever.
 
-On a node (`mend_node`), where Snakemake reads the workflow anew:
+On a node (`patch_node`), where Snakemake reads the workflow anew:
 - a job whose code, recipe or configuration changed since it was submitted refuses to run: the driver would record it
   under the old ones;
 - what a job was made of is recorded there too, for a driver that dies before its jobs do.
@@ -64,11 +64,11 @@ def submitted(job: Any) -> str | None:
 
 
 def note(job: Any) -> None:
-    """Notes what a job is and asks for when it is submitted, beside the SLURM jobs of its earlier attempts."""
+    """Notes what a job is and requests when it is submitted, beside the SLURM jobs of its earlier attempts."""
     earlier = _noted(job).get("slurm", []) if job.attempt > 1 else []
     found = {"content": content(job), "rule": job.rule.name, "log": str(job.log[0]) if job.log else ""}
     with atomic_file(_note(job)) as handle:
-        json.dump({**found, "asked": resources(job), "attempt": job.attempt, "slurm": earlier}, handle)
+        json.dump({**found, "requested": resources(job), "attempt": job.attempt, "slurm": earlier}, handle)
 
 
 def note_start(job: Any) -> None:
@@ -114,14 +114,14 @@ def comment_of(plugin: Any, job: Any) -> str:
 
 
 def _once(plugin: Any) -> bool:
-    """Whether the plugin is there and not mended yet."""
-    fresh = plugin is not None and not hasattr(plugin, "mended_by_stele")
+    """Whether the plugin is there and not patched yet."""
+    fresh = plugin is not None and not hasattr(plugin, "patched_by_stele")
     if fresh:
-        plugin.mended_by_stele = True
+        plugin.patched_by_stele = True
     return fresh
 
 
-def mend_driver() -> None:
+def patch_driver() -> None:
     """Adds to the plugin what a driver needs. Nothing happens where jobs run here."""
     plugin = sys.modules.get("snakemake_executor_plugin_slurm")
     if not _once(plugin):
@@ -229,7 +229,7 @@ def _follow(plugin: Any, executor: Any, job: Any, found: squeue.Queued, earlier:
     executor._report_job_submission_threadsafe(info)
 
 
-def mend_node() -> None:
+def patch_node() -> None:
     """Adds to the plugin, and to Snakemake's records, what a job on a node needs."""
     plugin = sys.modules.get("snakemake_executor_plugin_slurm_jobstep")
     if not _once(plugin):
