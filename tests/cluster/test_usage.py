@@ -11,7 +11,7 @@ import pytest
 
 from stele.cluster import requests, usage
 from stele.cluster.history import finished_jobs, summary
-from stele.cluster.slurm import plugin_patches, sacct
+from stele.cluster.slurm import sacct, submissions
 from stele.cluster.slurm.sacct import Account
 from stele.command import cli
 from stele.tables import manifest
@@ -154,11 +154,11 @@ def test_a_job_on_a_cluster_beside_what_it_asked_for(folder, monkeypatch):
     requests.note([plan])
     for attempt, slurm in ((1, "101"), (2, "102")):
         one = planned_job(attempt=attempt, resources={**resources, "mem_mb": 1000 * attempt})
-        plugin_patches.note(one)
+        submissions.note(one)
         monkeypatch.setenv("SLURM_JOB_ID", slurm)
-        plugin_patches.note_start(one)
-        plugin_patches.note_start(one)  # SLURM starts it again
-    assert plugin_patches.submitted(one) == plugin_patches.content(one)
+        submissions.note_start(one)
+        submissions.note_start(one)  # SLURM starts it again
+    assert submissions.submitted(one) == submissions.content(one)
     done("b", "mine", log, text=record("pairs mine"))
     measured(log, 90.0)
     program(folder, 'while read -r line; do echo "$line"; done < said')
@@ -169,8 +169,8 @@ def test_a_job_on_a_cluster_beside_what_it_asked_for(folder, monkeypatch):
     assert row["share_of_time"] == 0.75 and row["share_of_expected"] == 2.0 and row["share_of_memory"] is None
     assert (row["slurm_jobs"], row["slurm_starts"], row["slurm_elapsed_s"]) == ("101 102", 3, 4230)
     assert (row["slurm_state"], row["slurm_peak_mb"]) == ("CANCELLED", 4096)
-    plugin_patches.note(planned_job(attempt=1))
-    assert json.loads(plugin_patches._note(one).read_text())["slurm"] == [], "a new run counts anew"
+    submissions.note(planned_job(attempt=1))
+    assert json.loads(submissions._path(one).read_text())["slurm"] == [], "a new run counts anew"
 
 
 def test_what_was_noted_before_stays_and_what_cannot_be_read_is_nothing(folder):

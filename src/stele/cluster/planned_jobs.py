@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from typing import Any
 from unittest.mock import patch
 
 from stele.cluster.requests import JobRequest, job_requests
@@ -22,23 +21,11 @@ def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple
     The target `leave_out` is not planned; without another one it is the workflow's default target.
     """
     from snakemake import cli
-    from snakemake.workflow import Workflow
 
-    found: list[Workflow] = []
+    from stele.cluster.snakemake_patches import planning_only
 
-    def plan_only(workflow: Workflow, executor_plugin: Any, executor_settings: Any, **_: Any) -> None:
-        """In place of Workflow.execute, whose first lines these are."""
-        workflow._executor_plugin = executor_plugin
-        workflow._prepare_dag(everything, ignore_incomplete=True, lock_warn_only=True, nolock=True)
-        workflow._build_dag()
-        workflow.async_run(workflow.dag.postprocess(update_needrun=False, check_initial=True))
-        found.append(workflow)
-
-    with (
-        patch.object(sys, "argv", ["snakemake", *arguments]),  # profiles/default looks at it
-        patch.object(Workflow, "execute", plan_only),
-        redirect_stdout(sys.stderr),
-    ):
+    argv = patch.object(sys, "argv", ["snakemake", *arguments])  # profiles/default looks at it
+    with argv, planning_only(everything) as found, redirect_stdout(sys.stderr):
         parser, args = cli.parse_args(list(arguments))
         args.dryrun, args.forceall = True, everything
         args.targets = [target for target in args.targets or () if target != leave_out]

@@ -10,7 +10,6 @@ Figures come from the benchmark files, the records of outputs, and SLURM's accou
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,12 +18,11 @@ from typing import Any
 from stele.cluster import requests
 from stele.cluster.history import finished_jobs, summary
 from stele.cluster.history.finished_jobs import FinishedJob
+from stele.cluster.slurm import submissions
 from stele.cluster.slurm.sacct import Account, accounts
 from stele.command import arguments
 from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
-
-SUBMITTED = Path(".snakemake/stele-submitted")
 
 Row = dict[str, Any]  # a column of COLUMNS -> its value; None: nobody knows
 COLUMNS = (
@@ -84,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
 def rows(logs: str) -> list[Row]:
     """A row for each job whose log is in a folder and whose outputs are there, by the time at which they started."""
     done = list(finished_jobs.jobs(logs))
-    plans, submitted = requests.read(), _submitted()
+    plans, submitted = requests.read(), dict(submissions.notes())
     slurm = {log: note.get("slurm") or [] for log, note in submitted.items()}
     said = accounts(id for job in done for id in slurm.get(job.log, ()))
     return [
@@ -96,18 +94,6 @@ def rows(logs: str) -> list[Row]:
         )
         for job in done
     ]
-
-
-def _submitted() -> dict[str, Mapping[str, Any]]:
-    """What was noted when jobs were submitted to SLURM, by log (stele.cluster.slurm.plugin_patches.note)."""
-    found = {}
-    for path in SUBMITTED.glob("*.json"):
-        try:
-            note = json.loads(path.read_text(encoding="utf-8"))
-            found[note["log"]] = note
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # being written at this moment
-    return found
 
 
 def row(job: FinishedJob, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: list[Account]) -> Row:

@@ -14,12 +14,12 @@ from stele.artifacts.integrity import VERIFY_WHOLE
 from stele.cluster import node, requests, settings, software
 from stele.cluster.preflight.run import check as check_resources
 from stele.cluster.slurm import plugin_patches
+from stele.cluster.snakemake_patches import limit_rate
 from stele.command.parent_watch import identity
 from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
 from stele.driver import locks, partial_tables, progress, summary, table_context, targets
-from stele.driver.scheduler import limit_rate
 from stele.errors import SteleError
 from stele.plan.base import make_plan
 from stele.plan.jobs import Jobs

@@ -6,6 +6,7 @@ import os
 import re
 from collections import defaultdict
 
+from stele.cluster.snakemake_patches import name_missing
 from stele.errors import nearest
 from stele.plan.jobs import Jobs
 
@@ -14,20 +15,7 @@ FORMATS = (".md", ".tex", ".csv", ".html")  # of a table
 
 def explain_missing(plan: Jobs) -> None:
     """Has Snakemake say what it could have been asked for, where no rule makes the file that it was."""
-    from snakemake import dag
-    from snakemake.exceptions import MissingRuleException
-
-    class NoRule(MissingRuleException):
-        """Also raised, and caught, for files that are there: the nearest one is looked for when this is printed."""
-
-        def __init__(self, file, **more) -> None:
-            super().__init__(file, **more)
-            self.file = str(file)
-
-        def __str__(self) -> str:
-            return unmade(self.file, targets(plan))
-
-    dag.MissingRuleException = NoRule
+    name_missing(lambda file: unmade(file, targets(plan)))
 
 
 def targets(plan: Jobs) -> list[str]:
