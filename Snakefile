@@ -12,13 +12,13 @@ from stele.driver.fingerprint import code, package_modules
 from stele.plan.jobs import as_json, assignments, option
 from stele.plan.base import finetuning_seed, pretraining_seed
 from stele.driver.table_context import context_digest, context_file
-from stele.driver.hooks import begin, command_line, finished, in_full, running
+from stele.driver.hooks import command_line, finish_rules, on_end, on_start, setup
 
 
 configfile: "config.yaml"
 
 
-plan = begin(config, workflow)
+plan = setup(config, workflow)
 workflow.default_target = "all_tables"  # an included file cannot say so
 
 
@@ -35,15 +35,15 @@ wildcard_constraints:
 
 
 onstart:
-    running(plan, workflow)
+    on_start(plan, workflow)
 
 
 onsuccess:
-    finished(plan, workflow)
+    on_end(plan, workflow)
 
 
 onerror:
-    finished(plan, workflow)
+    on_end(plan, workflow)
 
 
 include: "workflow/rules/world.smk"
@@ -58,4 +58,4 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/cluster.smk"
 
 
-in_full(workflow)
+finish_rules(workflow)

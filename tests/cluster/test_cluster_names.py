@@ -39,9 +39,9 @@ def given(tmp_path, monkeypatch):
 
 def test_the_example_has_every_key_and_says_nothing(root):
     example = settings.read(root / "profiles/slurm/cluster.example.yaml")
-    assert example == settings.Names()
+    assert example == settings.ClusterSettings()
     keys = yaml.safe_load((root / "profiles/slurm/cluster.example.yaml").read_text())
-    assert set(keys) == set(settings.Names.model_fields)
+    assert set(keys) == set(settings.ClusterSettings.model_fields)
 
 
 @pytest.mark.parametrize(

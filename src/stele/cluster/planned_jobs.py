@@ -1,4 +1,4 @@
-"""The jobs that a Snakemake command would run, as plain data: its own plan, asked for in this process.
+"""The jobs that a Snakemake command would run, as plain data: its own plan, made in this process.
 
 Nothing is run, locked or written: it is `snakemake --dry-run` up to where that would print its jobs.
 """

@@ -76,7 +76,7 @@ class Build:
         self.process = start(folder, self.log, arguments, environment)
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text(errors="replace")
 
     @property

@@ -55,7 +55,7 @@ def _listing(stages: Sequence[str]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns the exit code: 0 done, 1 an error the user can mend, 2 wrong usage."""
+    """Runs one command and returns the exit code: 0 done, 1 an error the user can correct, 2 wrong usage."""
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
         if not argv or argv[0] in ("-h", "--help"):

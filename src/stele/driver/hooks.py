@@ -26,7 +26,7 @@ from stele.plan.jobs import Jobs
 from stele.plan.validation import check
 
 
-def begin(values: Mapping[str, Any], workflow) -> Jobs:
+def setup(values: Mapping[str, Any], workflow) -> Jobs:
     """Validates the configuration, prepares the environment of the jobs and returns the plan.
 
     Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
@@ -88,10 +88,10 @@ def command_line() -> str:
     return shlex.join(sys.argv[1:])
 
 
-def in_full(workflow) -> None:
+def finish_rules(workflow) -> None:
     """What holds for all rules, once all are read: their container, and, where the profile wants it, no message.
 
-    A message would hide what a job asks for, reads and writes; the one core of a dry run its threads.
+    A message would hide what a job requests, reads and writes; the one core of a dry run its threads.
     """
     try:
         software.image(workflow)
@@ -104,22 +104,24 @@ def in_full(workflow) -> None:
             workflow.global_resources["_cores"] = None
 
 
-def running(plan: Jobs, workflow) -> None:
+def on_start(plan: Jobs, workflow) -> None:
     """`onstart`: jobs are about to run.
 
-    Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs ask for; starts the
+    Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs request; starts the
     worker.
     """
     jobs = list(workflow.dag.needrun_jobs())
     try:
-        theirs = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
-        check_resources(plan, theirs, slurm=workflow.executor_plugin.name == "slurm")  # a refused run leaves no stamp
+        requested = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
+        check_resources(
+            plan, requested, slurm=workflow.executor_plugin.name == "slurm"
+        )  # a refused run leaves no stamp
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
             another = f"give another folder (--config results_dir=results_{plan.scale_folder})"
             check_stamp(Path(plan.config.results_dir), plan.scale, another)
             check_stamp(Path(plan.work("")), plan.scale, "give the scale's file another name")
         locks.note([str(path) for job in jobs for path in job.output])
-        requests.note(theirs)
+        requests.note(requested)
         if any(job.rule.name == table_context.RULE for job in jobs):
             table_context.write(plan)
     except SteleError as error:
@@ -159,7 +161,7 @@ def _write_usage(plan: Jobs, workflow) -> None:
             print("Stele: no usage.csv: see above", file=sys.stderr)
 
 
-def finished(plan: Jobs, workflow) -> None:
+def on_end(plan: Jobs, workflow) -> None:
     """`onsuccess` and `onerror`: what a run did not build is still shown."""
     progress.end()
     partial_tables.finish(plan, workflow)

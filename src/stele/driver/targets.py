@@ -1,4 +1,4 @@
-"""What a run is asked for on Snakemake's command line: a file that no rule makes is said with the nearest one."""
+"""Targets on Snakemake's command line: a file that no rule makes is said with the nearest one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMATS = (".md", ".tex", ".csv", ".html")  # of a table
 
 
 def explain_missing(plan: Jobs) -> None:
-    """Has Snakemake say what it could have been asked for, where no rule makes the file that it was."""
+    """Has Snakemake say what the nearest targets are, where no rule makes the file that it was."""
     name_missing(lambda file: unmade(file, targets(plan)))
 
 

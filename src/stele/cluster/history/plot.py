@@ -1,4 +1,4 @@
-"""What rules took against the plan, as a picture: hours beside those expected, and shares of what jobs asked for."""
+"""What rules took against the plan, as a picture: hours beside those expected, and shares of what jobs requested."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def _hours(axes: Axes, rules: Sequence[Rule]) -> None:
 
 
 def _shares(axes: Axes, rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> None:
-    """A point a job: what it took of the time and of the memory that it asked for."""
+    """A point a job: what it took of the time and of the memory that it requested."""
     place = {rule.name: number for number, rule in enumerate(rules)}
     for column, colour, shift, label in (
-        ("share_of_time", TIME, -0.16, "of the time asked for"),
+        ("share_of_time", TIME, -0.16, "of the time requested"),
         ("share_of_memory", MEMORY, 0.16, "of the memory"),
     ):
         known = [row for row in rows if row[column] is not None]
@@ -81,5 +81,5 @@ def _shares(axes: Axes, rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]
     axes.set_xscale("log")
     axes.set_xlim(LEAST * 0.8, MOST * 1.1)
     axes.set_xticks([0.001, 0.01, 0.1, 1], ["0.1 % or less", "1 %", "10 %", "all"])
-    axes.set_xlabel("share of what a job asked for, a point a job", fontsize=8)
+    axes.set_xlabel("share of what a job requested, a point a job", fontsize=8)
     _legend(axes)

@@ -8,16 +8,16 @@ from typing import Any
 
 from stele.files.markdown import bullets, table
 
-FULL = 0.8  # of what a job asked for: near the end that SLURM makes
+FULL = 0.8  # of what a job requested: near the end that SLURM makes
 LISTED = 20  # jobs that are named
 
 
 @dataclass(frozen=True)
 class Rule:
-    """The jobs of a rule: hours of all of them, hours of the longest; None: nobody knows, or nothing was asked for.
+    """The jobs of a rule: hours of all of them, hours of the longest; None: nobody knows, or nothing was requested.
 
     expected    hours that those jobs were expected to take of which that is known, and `of_those` what they took
-    time, memory    the largest share of what a job asked for
+    time, memory    the largest share of what a job requested
     """
 
     name: str
@@ -82,7 +82,7 @@ HEAD = "rule | jobs | time | expected | longest | CPU time | GPU-hours | most me
 
 
 def markdown(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> str:
-    """The page: a line a rule, the sum, and which jobs came near what they asked for."""
+    """The page: a line a rule, the sum, and which jobs came near what they requested."""
     title, cells = "# What the jobs took", []
     if not rows:
         return f"{title}\n\nNo job of this scale was done here.\n"

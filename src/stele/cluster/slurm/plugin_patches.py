@@ -40,7 +40,7 @@ GONE_ANSWERS = 3  # in a row that say so: then a job has failed
 
 
 class Earlier:
-    """Living jobs of earlier drivers in this folder, by comment; and the names under which they are asked for."""
+    """Living jobs of earlier drivers in this folder, by comment; and the names under which they are queried."""
 
     def __init__(self) -> None:
         self.jobs: dict[str, squeue.Queued] | None = None
@@ -97,7 +97,7 @@ def patch_driver() -> None:
 
 def _controller() -> None:
     """Returns when the controller is there."""
-    squeue.ask(["sinfo", "--noheader", "--format=%P"])
+    squeue.query(["sinfo", "--noheader", "--format=%P"])
 
 
 def remembered(question: Any, wait: Callable[[], None]) -> Any:
