@@ -25,38 +25,11 @@ from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
 
 Row = dict[str, Any]  # a column of COLUMNS -> its value; None: nobody knows
-COLUMNS = (
-    "rule",
-    "job",
-    "started",
-    "wall_s",
-    "wall_from",
-    "cpu_s",
-    "cpu_from",
-    "peak_mb",
-    "peak_from",
-    "threads",
-    "processes",
-    "gpus",
-    "nodes",
-    "gpu_hours",
-    "device",
-    "host",
-    "requested_minutes",
-    "requested_mb",
-    "expected_s",
-    "share_of_time",
-    "share_of_memory",
-    "share_of_expected",
-    "attempts",
-    "partition",
-    "slurm_jobs",
-    "slurm_state",
-    "slurm_starts",
-    "slurm_elapsed_s",
-    "slurm_cpu_s",
-    "slurm_peak_mb",
-)
+COLUMNS = ("rule", "job", "started", "wall_s", "wall_from", "cpu_s", "cpu_from", "peak_mb", "peak_from")
+COLUMNS += ("threads", "processes", "gpus", "nodes", "gpu_hours", "device", "host", "requested_minutes")
+COLUMNS += ("requested_mb", "expected_s", "share_of_time", "share_of_memory", "share_of_expected", "attempts")
+COLUMNS += ("partition", "slurm_jobs", "slurm_state", "slurm_starts", "slurm_elapsed_s", "slurm_cpu_s")
+COLUMNS += "slurm_peak_mb"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from stele.cluster.requests import resources
 from stele.files.atomic import atomic_file, digest
+from stele.files.notes import read_note
 
 SUBMITTED = Path(".snakemake/stele-submitted")
 
@@ -25,22 +26,14 @@ def _path(job: Any) -> Path:
     return SUBMITTED / f"{digest([job.rule.name, list(map(str, job.output))])}.json"
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # none, or being written at this moment
-    return found if isinstance(found, dict) else {}
-
-
 def submitted(job: Any) -> str | None:
     """What a job was when it was submitted last, None where nobody noted it."""
-    return _read(_path(job)).get("content")
+    return read_note(_path(job)).get("content")
 
 
 def note(job: Any) -> None:
     """Notes what a job is and requests when it is submitted, beside the SLURM jobs of its earlier attempts."""
-    earlier = _read(_path(job)).get("slurm", []) if job.attempt > 1 else []
+    earlier = read_note(_path(job)).get("slurm", []) if job.attempt > 1 else []
     found = {"content": content(job), "rule": job.rule.name, "log": str(job.log[0]) if job.log else ""}
     with atomic_file(_path(job)) as handle:
         json.dump({**found, "requested": resources(job), "attempt": job.attempt, "slurm": earlier}, handle)
@@ -48,7 +41,7 @@ def note(job: Any) -> None:
 
 def note_start(job: Any) -> None:
     """Notes, on the node, which SLURM job a job is."""
-    own, found = os.environ.get("SLURM_JOB_ID"), _read(_path(job))
+    own, found = os.environ.get("SLURM_JOB_ID"), read_note(_path(job))
     if own and found and own not in found.get("slurm", []):
         with atomic_file(_path(job)) as handle:
             json.dump({**found, "slurm": [*found.get("slurm", []), own]}, handle)
@@ -57,5 +50,5 @@ def note_start(job: Any) -> None:
 def notes() -> Iterator[tuple[str, dict[str, Any]]]:
     """(log, note) of all jobs that were noted."""
     for path in SUBMITTED.glob("*.json"):
-        if "log" in (found := _read(path)):
+        if "log" in (found := read_note(path)):
             yield found["log"], found
