@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stele import __main__
-from stele.command import launch
+from stele.command import cli, launch
 from stele.command.parent_watch import identity
 from stele.errors import SteleError
 
@@ -103,6 +103,20 @@ def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["stele", "--gpus", gpus, "tables", "nonsense"])
         assert __main__.main() == code
     assert handed == [["--gpus", "1", "tables", "nonsense"]] and "nonsense" in capsys.readouterr().err
+
+
+def test_a_command_that_is_not_for_several_processes_is_refused(capsys):
+    """By what rules.yaml says of the rule of its name."""
+    assert cli.main(["--gpus", "2", "cluster", "cancel"]) == 1
+    said = "cancel runs in one process; several can share pretrain, finetune, retrieve, hard_negatives"
+    assert said in capsys.readouterr().err
+
+
+def test_a_command_in_one_process_starts_without_the_catalogue():
+    """What is true of rules is read by those that several processes share: a start takes no parser of YAML."""
+    code = "import stele.__main__, stele.command.cli, sys; print({'yaml', 'pydantic', 'torch'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"
 
 
 # --- GPUs -----------------------------------------------------------------------------------------------------------

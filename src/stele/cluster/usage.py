@@ -29,7 +29,7 @@ COLUMNS = ("rule", "job", "started", "wall_s", "wall_from", "cpu_s", "cpu_from",
 COLUMNS += ("threads", "processes", "gpus", "nodes", "gpu_hours", "device", "host", "requested_minutes")
 COLUMNS += ("requested_mb", "expected_s", "share_of_time", "share_of_memory", "share_of_expected", "attempts")
 COLUMNS += ("partition", "slurm_jobs", "slurm_state", "slurm_starts", "slurm_elapsed_s", "slurm_cpu_s")
-COLUMNS += "slurm_peak_mb"
+COLUMNS += ("slurm_peak_mb",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
