@@ -1,7 +1,8 @@
 """What tables must know beside the results, handed from the plan to rule `context`.
 
-As a file: at the papers' sizes it is tens of kilobytes, and one argument of a command line ends at 128 kB. The rule is
-local, so the process that plans it is the one that runs it. Its param is a digest: where that stays, nothing reruns.
+As a file: at the papers' sizes it is tens of kilobytes, which would stand in a command line, and so in what Snakemake
+prints of the job and records of it. The rule is local: the process that plans it is the one that runs it. Its param is
+a digest: where that stays, nothing reruns.
 """
 
 from __future__ import annotations
