@@ -8,25 +8,19 @@ min_version("9.27")
 sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 
 from stele.artifacts.row import Row
-from stele.cluster.resources import (
-    expected,
-    gpu_threads,
-    gpu_work,
-    memory,
-    room,
-    runtime,
-)
+from stele.cluster.resources import job_resources, job_threads
 from stele.driver.fingerprint import code, package_modules
 from stele.plan.params import as_json, assignments, option
 from stele.plan.paths import finetuning_seed, pretraining_seed
 from stele.plan.retrieval import row_of
-from stele.driver.hooks import begin, command_line, finished, in_full, running
+from stele.driver.table_context import context_digest, context_file
+from stele.driver.hooks import command_line, finish_rules, on_end, on_start, setup
 
 
 configfile: "config.yaml"
 
 
-plan = begin(config, workflow)
+plan = setup(config, workflow)
 workflow.default_target = "all_tables"  # an included file cannot say so
 
 
@@ -43,15 +37,15 @@ wildcard_constraints:
 
 
 onstart:
-    running(plan, workflow)
+    on_start(plan, workflow)
 
 
 onsuccess:
-    finished(plan, workflow)
+    on_end(plan, workflow)
 
 
 onerror:
-    finished(plan, workflow)
+    on_end(plan, workflow)
 
 
 include: "workflow/rules/world.smk"
@@ -66,4 +60,4 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/cluster.smk"
 
 
-in_full(workflow)
+finish_rules(workflow)

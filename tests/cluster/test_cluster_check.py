@@ -76,10 +76,10 @@ def test_a_check_that_is_ended_or_has_no_time_leaves_no_job(cluster, start, busy
 
 def test_why_jobs_wait_is_slurm_s_own_word(monkeypatch, tmp_path):
     own = [squeue.Queued("7", "run", "PENDING", "rule_pretrain")]
-    monkeypatch.setattr(squeue, "of_folder", lambda folder, patience: own)
-    said = check.mine("5 rule_mine: Priority\n7 rule_pretrain: QOSMaxGRESPerUser\n", tmp_path)
+    monkeypatch.setattr(squeue, "of_folder", lambda folder, timeout: own)
+    said = check.pending_reasons("5 rule_mine: Priority\n7 rule_pretrain: QOSMaxGRESPerUser\n", tmp_path)
     assert said == "; waiting in the queue: 7 rule_pretrain: QOSMaxGRESPerUser (--minutes waits longer)"
-    assert check.mine("5 rule_mine: Priority\n", tmp_path) == ""
+    assert check.pending_reasons("5 rule_mine: Priority\n", tmp_path) == ""
 
 
 def test_an_error_of_the_check_has_the_message_of_the_run(start):
@@ -92,7 +92,7 @@ def test_an_error_of_the_check_has_the_message_of_the_run(start):
 
 def test_the_check_has_settings_of_its_own(root, tmp_path):
     given = {"account": "p1", "gpus": {"pretrain": 4, "finetune": 4}, "nodes": {"pretrain": 2}}
-    own = settings.Names.model_validate(given | {"hours": {"cpu": 0.25, "gpu": 48}})
+    own = settings.ClusterSettings.model_validate(given | {"hours": {"cpu": 0.25, "gpu": 48}})
     check.prepare(root, tmp_path / "there", own)
     found = settings.read(tmp_path / "there/cluster.yaml")
     assert found.account == "p1" and found.gpus.model_dump(exclude_none=True) == {"pretrain": 1, "retrieve": 1}

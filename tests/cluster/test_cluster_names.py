@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+from stele.catalogue.rules import on_gpus
 from stele.cluster import resources, settings
 from stele.config.model import parse_config
 from stele.errors import SteleError
@@ -37,9 +38,9 @@ def given(tmp_path, monkeypatch):
 
 def test_the_example_has_every_key_and_says_nothing(root):
     example = settings.read(root / "profiles/slurm/cluster.example.yaml")
-    assert example == settings.Names()
+    assert example == settings.ClusterSettings()
     keys = yaml.safe_load((root / "profiles/slurm/cluster.example.yaml").read_text())
-    assert set(keys) == set(settings.Names.model_fields)
+    assert set(keys) == set(settings.ClusterSettings.model_fields)
 
 
 @pytest.mark.parametrize(
@@ -77,10 +78,10 @@ def plan(scale):
 
 def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_scale(given):
     given(MINE)
-    paper, generated = (resources.gpu_work("pretrain", plan(scale)) for scale in ("paper", "miniature"))
+    paper, generated = (resources.job_resources("pretrain", plan(scale)) for scale in ("paper", "miniature"))
     assert (paper["gpu"], paper["gpu_model"], paper["slurm_partition"]) == (4, "h100", "accel")
     assert (generated["gpu"], generated["slurm_partition"]) == (0, "milan") and "gpu_model" not in generated
-    assert {rule: resources.gpus(rule, plan("paper")) for rule in resources.PAPER} == {
+    assert {rule: resources.gpus(rule, plan("paper")) for rule in on_gpus()} == {
         "pretrain": 4,
         "finetune": 1,
         "retrieve": 8,
@@ -88,7 +89,7 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
         "encode_pairs": 1,
         "project": 1,
     }
-    one = resources.gpu_work("project", plan("paper"))
+    one = resources.job_resources("project", plan("paper"))
     assert [one["mem_mb"](None, attempt) for attempt in (1, 2, 4)] == [32_000, 64_000, 100_000]
     msm = {"model": "msm", "pt": "0"}  # longer than the cluster allows
     assert [paper["runtime"](msm, attempt) for attempt in (1, 2)] == [24 * 60, 24 * 60]
@@ -98,22 +99,24 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
 def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(given):
     """A node's GPUs as `gres`, one task a node, and no srun of the plugin's; the command line is told the same."""
     given("nodes: {pretrain: 2}\ngpus: {pretrain: 8}\ngpu_model: h100\n")
-    found = resources.gpu_work("pretrain", plan("paper"))
+    found = resources.job_resources("pretrain", plan("paper"))
     form = {"gpus": 8, "nodes": 2, "tasks": 2, "mpi": "srun", "tasks_per_gpu": 0, "gres": "gpu:h100:8"}
     assert form.items() <= found.items() and not {"gpu", "gpu_model"} & set(found)
-    assert resources.gpu_threads("pretrain", plan("paper")) == 64
-    assert found["mem_mb"](None, 1) - resources.gpu_work("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
+    assert resources.job_threads("pretrain", plan("paper")) == 64
+    assert (
+        found["mem_mb"](None, 1) - resources.job_resources("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
+    )
 
 
 def test_a_generated_scale_uses_the_gpus_that_are_named(given, monkeypatch):
     """For rehearsals, and for small scales; on the cluster, not on the machine where one types."""
     given("gpus: {finetune: 2}\npartitions: {gpu: accel}\n")
-    assert resources.gpu_work("finetune", plan("miniature"))["gpus"] == 0
+    assert resources.job_resources("finetune", plan("miniature"))["gpus"] == 0
     monkeypatch.setenv("STELE_ON_CLUSTER", "1")
-    found = resources.gpu_work("finetune", plan("miniature"))
+    found = resources.job_resources("finetune", plan("miniature"))
     assert (found["gpu"], found["gpus"], found["slurm_partition"]) == (2, 2, "accel")
-    assert resources.gpu_threads("finetune", plan("miniature")) == 2
-    assert resources.gpu_work("pretrain", plan("miniature"))["gpus"] == 0
+    assert resources.job_threads("finetune", plan("miniature")) == 2
+    assert resources.job_resources("pretrain", plan("miniature"))["gpus"] == 0
 
 
 def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time(fresh, given):

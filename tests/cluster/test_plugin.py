@@ -3,7 +3,7 @@
 import asyncio
 import types
 
-from stele.cluster.slurm import plugin_patches
+from stele.cluster.slurm import plugin_patches, submissions
 
 
 def test_an_answer_is_remembered_while_the_controller_is_away():
@@ -60,16 +60,14 @@ def job(**changes):
 
 def test_a_job_is_its_command_inputs_outputs_and_params_and_not_its_size(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert plugin_patches.submitted(job()) is None
-    plugin_patches.note(job())
+    assert submissions.submitted(job()) is None
+    submissions.note(job())
     assert (
-        plugin_patches.submitted(job())
-        == plugin_patches.content(job())
-        == plugin_patches.content(job(resources={"mem_mb": 2}))
+        submissions.submitted(job()) == submissions.content(job()) == submissions.content(job(resources={"mem_mb": 2}))
     )
     others = [job(params=[["x", "z"], 1]), job(input=["c"]), job(output=["d"]), job(params=[["x"], "y", 1])]
-    assert plugin_patches.content(job()) not in {plugin_patches.content(other) for other in others}
-    assert plugin_patches.submitted(job(output=["d"])) is None, "each output has a note of its own"
+    assert submissions.content(job()) not in {submissions.content(other) for other in others}
+    assert submissions.submitted(job(output=["d"])) is None, "each output has a note of its own"
 
 
 def test_the_plugin_that_is_locked_is_the_one_that_is_mended(root):

@@ -6,9 +6,9 @@ import pytest
 
 from stele.cluster import settings
 from stele.cluster.preflight import run as preflight
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 from stele.cluster.slurm import sinfo
-from stele.cluster.slurm.sinfo import gpus, granted, lacks, later, minutes, nodes
+from stele.cluster.slurm.sinfo import gpus, granted_minutes, minutes, nodes, problems, problems_of_retries
 from stele.config.model import parse_config
 from stele.cost.work import Work
 from stele.errors import SteleError
@@ -40,7 +40,7 @@ def cluster_yaml(tmp_path, monkeypatch):
 def job(rule="pretrain", **values):
     known = {"stage": "pretraining", "wildcards": {}, "log": f"logs/paper/{rule}/x.log", "threads": 8}
     known |= {"outputs": ("work/paper/x.json",), "resources": {}}
-    return Asked(**{**known, "rule": rule, **values})
+    return JobRequest(**{**known, "rule": rule, **values})
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def job(rule="pretrain", **values):
         ),
     ],
 )
-def test_the_preflight_names_what_is_missing_with_the_way_out(resources, threads, problem):
-    found = lacks(resources, threads, nodes(SINFO))
+def test_what_is_missing_is_named_with_the_way_out(resources, threads, problem):
+    found = problems(resources, threads, nodes(SINFO))
     assert (found == []) if problem is None else (len(found) == 1 and problem in found[0]), found
 
 
 def test_a_cluster_without_a_default_partition_wants_a_name():
-    (found,) = lacks({"gpu": 1}, 1, nodes(SINFO.replace("*", "")))
+    (found,) = problems({"gpu": 1}, 1, nodes(SINFO.replace("*", "")))
     assert "name one as partitions.gpu; there are accel, endless, short" in found
 
 
@@ -98,20 +98,20 @@ def test_sinfo_s_words_are_read():
 
 # --- attempts ---------------------------------------------------------------------------------------------------------
 def test_attempts_that_go_on_add_up_and_others_do_not():
-    assert granted(240, 4, None, resumes=True) == 240 + 480 + 720 + 960
-    assert granted(240, 4, 300, resumes=True) == 240 + 3 * 300
-    assert granted(240, 4, 300, resumes=False) == 300 and granted(240, 4, None, resumes=False) == 960
+    assert granted_minutes(240, 4, None, resumes=True) == 240 + 480 + 720 + 960
+    assert granted_minutes(240, 4, 300, resumes=True) == 240 + 3 * 300
+    assert granted_minutes(240, 4, 300, resumes=False) == 300 and granted_minutes(240, 4, None, resumes=False) == 960
 
 
 def test_a_further_attempt_that_would_be_refused_is_said(cluster_yaml):
     cluster, one = nodes(SINFO), job("score", resources={"mem_mb": 100_000, "runtime": 100}, attempts=4)
     free = {"gigabytes": None, "hours": None}
-    assert later(one.resources, 4, free, cluster) == [
+    assert problems_of_retries(one.resources, 4, free, cluster) == [
         "nodes of short have 256000 MB: gigabytes.cpu: 256",
         "partition short ends jobs after 4 hours: hours.cpu: 4",
     ]
-    assert later(one.resources, 2, free, cluster) == []
-    assert later(one.resources, 4, {"gigabytes": 256.0, "hours": 4.0}, cluster) == []
+    assert problems_of_retries(one.resources, 2, free, cluster) == []
+    assert problems_of_retries(one.resources, 4, {"gigabytes": 256.0, "hours": 4.0}, cluster) == []
     cluster_yaml("hours: {cpu: 4}\n")
     (line,) = preflight.growth([one, one], cluster)
     assert "gigabytes.cpu: 256" in line and "hours.cpu" not in line
@@ -119,14 +119,14 @@ def test_a_further_attempt_that_would_be_refused_is_said(cluster_yaml):
 
 def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster_yaml):
     cluster = nodes(SINFO)
-    asked = {"slurm_partition": "accel", "gpu": 4, "runtime": 2880}
-    long = job(resources=asked, seconds=3600 * 200, attempts=4, resumes=True)
+    requested = {"slurm_partition": "accel", "gpu": 4, "runtime": 2880}
+    long = job(resources=requested, seconds=3600 * 200, attempts=4, resumes=True)
     cluster_yaml("hours: {gpu: 48}\n")
     (line,) = preflight.of_cluster([long, long], cluster)  # 4 x 48 < 200 <= 5 x 48
     assert "pretrain x takes about 200 hours, more than 4 attempts of at most 48 hours: --retries 4" in line
     assert preflight.of_cluster([dataclasses.replace(long, attempts=5)], cluster) == []
     cluster_yaml("hours: {gpu: 24}\n")
-    (line,) = preflight.of_cluster([dataclasses.replace(long, resources=asked | {"runtime": 1440})], cluster)
+    (line,) = preflight.of_cluster([dataclasses.replace(long, resources=requested | {"runtime": 1440})], cluster)
     assert "--retries 8" in line  # 9 x 24
     (line,) = preflight.of_cluster([dataclasses.replace(long, resumes=False)], cluster)
     assert "do not go on from one another" in line
@@ -136,12 +136,12 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
 
 
 # --- all at once ------------------------------------------------------------------------------------------------------
-def test_an_error_of_the_preflight_lists_everything(monkeypatch, cluster_yaml, capsys):
+def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     cluster_yaml("partitions: {gpu: gpus}\n")
-    monkeypatch.setattr(preflight.squeue, "ask", lambda *_, **__: SINFO)
+    monkeypatch.setattr(preflight.squeue, "query", lambda *_, **__: SINFO)
     monkeypatch.setattr(preflight.disk.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
     monkeypatch.setattr(preflight.disk, "_left_of_quotas", dict)
-    monkeypatch.setattr(preflight.network, "silent", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
+    monkeypatch.setattr(preflight.network, "unanswered", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
     plan = make_plan(parse_config({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}))
     jobs = [
         job("dataset", stage="sources", wildcards={"dataset": "cc100", "part": "sw"}, log="d.log", local=True),
@@ -174,7 +174,7 @@ def test_partitions_are_asked_about_for_jobs_on_nodes_alone(monkeypatch):
     def ask(*_, **__):
         raise AssertionError("nobody runs there")
 
-    monkeypatch.setattr(preflight.squeue, "ask", ask)
+    monkeypatch.setattr(preflight.squeue, "query", ask)
     plan = make_plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
     preflight.check(plan, [job("table", stage="tables", wildcards={"paper": "msm", "number": "01"}, local=True)], True)
     assert sinfo.size({"mem_mb": "<TBD>"}, "mem_mb") == 0, "what is not known before is no problem"

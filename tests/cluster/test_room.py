@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele.cluster.preflight import disk, network
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 from stele.config.model import parse_config
 from stele.cost.work import Work
 from stele.plan.plan import make_plan
@@ -17,7 +17,7 @@ GB = 10**9
 
 
 def job(rule="mine", output="work/paper/x.json", work=None, **wildcards):
-    return Asked(
+    return JobRequest(
         "pairs", rule, wildcards, f"logs/paper/{rule}/{'.'.join(wildcards.values())}.log", (output,), 1, {}, work=work
     )
 
@@ -46,18 +46,18 @@ def test_what_is_kept_adds_up_and_the_largest_of_what_lies_beside(tmp_path, monk
     assert tmp_path.is_relative_to(at) and at.is_mount()
 
 
-def test_outputs_that_cannot_fit_the_disk_are_told_from_those_that_may_not(free, tmp_path, monkeypatch):
+def test_what_cannot_fit_is_told_from_what_may_not(free, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jobs = [job(work=Work(kept=20 * GB))]
     for size, expected in ((21 * GB, (0, 0)), (10 * GB, (0, 1)), (6 * GB, (1, 0))):
         free(size)
-        assert tuple(map(len, disk.lacks(jobs))) == expected
+        assert tuple(map(len, disk.problems(jobs))) == expected
     (at,) = disk.needed(jobs)
     free(100 * GB, {at: 3 * GB})
-    ((line,), _) = disk.lacks(jobs)
+    ((line,), _) = disk.problems(jobs)
     assert "keeps about 20 GB there, and 3 GB are left of your quota: make room" in line
     free(100 * GB, {Path("/elsewhere"): 0})
-    assert disk.lacks(jobs) == ([], [])
+    assert disk.problems(jobs) == ([], [])
 
 
 def test_quota_s_own_words_are_read(tmp_path, monkeypatch):
@@ -105,7 +105,7 @@ def server():
 @pytest.fixture
 def lacking():
     """lacking(jobs, key=value...) -> what reach.lacks says at the papers' sizes."""
-    return lambda jobs, **values: network.lacks(make_plan(parse_config({"scale": "paper", **values})), jobs)
+    return lambda jobs, **values: network.problems(make_plan(parse_config({"scale": "paper", **values})), jobs)
 
 
 CC100 = [job("dataset", dataset="cc100", part=part) for part in ("sw", "th")]
@@ -114,12 +114,12 @@ XLMR = job("checkpoint", model="xlmr")
 
 def test_an_answer_of_any_kind_is_one(server):
     there, gone = server
-    assert network.silent({"there": f"{there}/x", "gone": f"{gone}/x"}) == {"gone": "ConnectionError"}
+    assert network.unanswered({"there": f"{there}/x", "gone": f"{gone}/x"}) == {"gone": "ConnectionError"}
 
 
 def test_a_host_is_asked_once_and_named_with_what_needs_it(lacking, monkeypatch):
     asked = []
-    monkeypatch.setattr(network, "silent", lambda urls: asked.append(dict(urls)) or {"data.statmt.org": "Timeout"})
+    monkeypatch.setattr(network, "unanswered", lambda urls: asked.append(dict(urls)) or {"data.statmt.org": "Timeout"})
     found = lacking([*CC100, XLMR, job("score", benchmark="nq")])
     assert [sorted(urls) for urls in asked] == [["data.statmt.org", "huggingface.co"]]
     (line,) = found
@@ -129,9 +129,9 @@ def test_a_host_is_asked_once_and_named_with_what_needs_it(lacking, monkeypatch)
 
 def test_one_of_several_equally_good_hosts_is_enough(lacking, monkeypatch):
     dumps = [job("dataset", dataset="wikipedia", part="sw")]
-    monkeypatch.setattr(network, "silent", lambda urls: {"dumps.wikimedia.org": "Timeout"})
+    monkeypatch.setattr(network, "unanswered", lambda urls: {"dumps.wikimedia.org": "Timeout"})
     assert lacking(dumps) == {}
-    monkeypatch.setattr(network, "silent", lambda urls: dict.fromkeys(urls, "Timeout"))
+    monkeypatch.setattr(network, "unanswered", lambda urls: dict.fromkeys(urls, "Timeout"))
     assert "dumps.wikimedia.org (Timeout), archive.org (Timeout): 1" in next(iter(lacking(dumps)))
 
 
@@ -146,7 +146,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
     path = tmp_path / "data.statmt.org/cc-100/sw.txt.xz"
     path.parent.mkdir(parents=True)
     path.touch()
-    monkeypatch.setattr(network, "silent", lambda urls: pytest.fail("nobody is asked") if urls else {})
+    monkeypatch.setattr(network, "unanswered", lambda urls: pytest.fail("nobody is asked") if urls else {})
     assert lacking(CC100[:1], mirrors=[str(tmp_path)]) == {}
     (line,) = found = lacking(CC100, mirrors=[str(tmp_path)], offline=True)
     assert line == "in no mirror, and the network is not asked (offline: true): 1 (dataset cc100.th)"
@@ -156,7 +156,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
 
 
 def test_what_the_user_gives_or_the_world_makes_is_not_fetched(lacking, tmp_path, monkeypatch):
-    monkeypatch.setattr(network, "silent", lambda urls: pytest.fail("nobody is asked"))
+    monkeypatch.setattr(network, "unanswered", lambda urls: pytest.fail("nobody is asked"))
     assert lacking(CC100, user_data={"cc100": str(tmp_path)}) == {}
     assert lacking([*CC100, XLMR], scale="miniature") == {}
     assert lacking([XLMR], models={"xlmr": {"checkpoint": str(tmp_path)}}) == {}

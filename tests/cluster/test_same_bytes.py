@@ -26,7 +26,7 @@ def test_a_table_from_a_clean_clone_is_the_same_bytes_as_here(root, cluster, her
         took = [row for row in csv.DictReader(handle) if row["rule"] in NODES]
     assert {row["slurm_jobs"] for row in took} == {job["id"] for job in ran}
     assert {row["wall_from"] for row in took if row["rule"] != "mirror"} == {"benchmark"}
-    assert all(float(row["peak_mb"]) < float(row["asked_mb"]) for row in took)
+    assert all(float(row["peak_mb"]) < float(row["requested_mb"]) for row in took)
     # what the nodes built is up to date for a run here, too
     assert planned(project, TABLE) == {}
 

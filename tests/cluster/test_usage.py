@@ -4,13 +4,14 @@ import base64
 import csv
 import json
 import os
+import re
 import time
 
 import pytest
 
 from stele.cluster import requests, usage
 from stele.cluster.history import finished_jobs, summary
-from stele.cluster.slurm import plugin_patches, sacct
+from stele.cluster.slurm import sacct, submissions
 from stele.cluster.slurm.sacct import Account
 from stele.command import cli
 from stele.tables import manifest
@@ -149,34 +150,34 @@ def test_a_job_on_a_cluster_beside_what_it_asked_for(folder, monkeypatch):
     """What is noted at the start of a run, at submission and on the node comes together, attempts and all."""
     log = "logs/tiny/mine/b.log"
     resources = {"mem_mb": 1000, "runtime": 2, "gpus": 2, "nodes": 2, "slurm_partition": "gpu", "tmpdir": "/tmp"}
-    plan = requests.Asked("pairs", "mine", {}, log, ("b",), 1, resources, seconds=45.0)
+    plan = requests.JobRequest("pairs", "mine", {}, log, ("b",), 1, resources, seconds=45.0)
     requests.note([plan])
     for attempt, slurm in ((1, "101"), (2, "102")):
         one = planned_job(attempt=attempt, resources={**resources, "mem_mb": 1000 * attempt})
-        plugin_patches.note(one)
+        submissions.note(one)
         monkeypatch.setenv("SLURM_JOB_ID", slurm)
-        plugin_patches.note_start(one)
-        plugin_patches.note_start(one)  # SLURM starts it again
-    assert plugin_patches.submitted(one) == plugin_patches.content(one)
+        submissions.note_start(one)
+        submissions.note_start(one)  # SLURM starts it again
+    assert submissions.submitted(one) == submissions.content(one)
     done("b", "mine", log, text=record("pairs mine"))
     measured(log, 90.0)
     program(folder, 'while read -r line; do echo "$line"; done < said')
     (folder / "said").write_text(SACCT)
     (row,) = usage.rows("logs/tiny")
-    assert (row["asked_mb"], row["asked_minutes"], row["partition"], row["attempts"]) == (2000, 2, "gpu", 2)
+    assert (row["requested_mb"], row["requested_minutes"], row["partition"], row["attempts"]) == (2000, 2, "gpu", 2)
     assert (row["gpus"], row["nodes"], row["gpu_hours"]) == (4, 2, 4 * 90 / 3600)
     assert row["share_of_time"] == 0.75 and row["share_of_expected"] == 2.0 and row["share_of_memory"] is None
     assert (row["slurm_jobs"], row["slurm_starts"], row["slurm_elapsed_s"]) == ("101 102", 3, 4230)
     assert (row["slurm_state"], row["slurm_peak_mb"]) == ("CANCELLED", 4096)
-    plugin_patches.note(planned_job(attempt=1))
-    assert json.loads(plugin_patches._note(one).read_text())["slurm"] == [], "a new run counts anew"
+    submissions.note(planned_job(attempt=1))
+    assert json.loads(submissions._path(one).read_text())["slurm"] == [], "a new run counts anew"
 
 
 def test_what_was_noted_before_stays_and_what_cannot_be_read_is_nothing(folder):
     assert requests.read() == {}
-    one = requests.Asked("pairs", "mine", {}, "a.log", ("a",), 3, {"mem_mb": 5, "tmpdir": "<TBD>"})
+    one = requests.JobRequest("pairs", "mine", {}, "a.log", ("a",), 3, {"mem_mb": 5, "tmpdir": "<TBD>"})
     requests.note([one])
-    requests.note([requests.Asked("pairs", "mine", {}, "b.log", ("b",), 1, {}, seconds=1.23)])
+    requests.note([requests.JobRequest("pairs", "mine", {}, "b.log", ("b",), 1, {}, seconds=1.23)])
     requests.note([])
     assert requests.read() == {"a.log": {"threads": 3, "mem_mb": 5}, "b.log": {"threads": 1, "seconds": 1.2}}
     requests.NOTES.write_text("{")
@@ -200,7 +201,7 @@ def test_rules_are_summed_by_hand():
     assert (second.expected, second.of_those, second.peak_mb) == (0.25, 0.5, 100)
     assert (second.time, second.memory) == (0.5, 0.9)
     text = summary.markdown([first, second], rows)
-    assert "| score | 2 | 1.5 h | 15 min | 1 h | 30 min |  | 100 MB | 50 % | 90 % |" in text
+    assert "| score | 2 | 1.5 h | 15 min | 1 h | 30 min | | 100 MB | 50 % | 90 % |" in re.sub(" +", " ", text)
     assert "- score x: 90 %" in text and "- pretrain x: 4 times" in text
     assert "No job" in summary.markdown([], [])
 
@@ -214,7 +215,7 @@ def test_the_command_writes_three_files_that_no_manifest_has(folder, capsys):
     assert tuple(found) == usage.COLUMNS
     assert (found["job"], found["wall_s"], found["wall_from"]) == ("nq.m.direct", "80", "record")
     assert found["started"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(START))
-    assert found["asked_mb"] == found["slurm_state"] == "", "nobody knows"
+    assert found["requested_mb"] == found["slurm_state"] == "", "nobody knows"
     picture = (folder / "results/usage.svg").read_bytes()
     assert cli.main(["cluster", "usage", "--logs", "logs/tiny/"]) == 0
     assert (folder / "results/usage.svg").read_bytes() == picture

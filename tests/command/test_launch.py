@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stele import __main__
-from stele.command import launch
+from stele.command import cli, launch
 from stele.command.parent_watch import identity
 from stele.errors import SteleError
 
@@ -51,7 +51,7 @@ def start(tree, tmp_path):
 
     def run(*arguments, folder=tmp_path, gpus="0,1", **variables):
         variables = {"PYTHONPATH": str(tree / "src"), "STELE_DEVICE": "cpu", launch.DEVICES: gpus, **variables}
-        command = [sys.executable, "-m", "stele", "--gpus", "2", "--threads", "6", "retrieval", "retrieve", *arguments]
+        command = [sys.executable, "-m", "stele", "--gpus", "2", "--cpus", "6", "retrieval", "retrieve", *arguments]
         folder.mkdir(exist_ok=True)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SLURM_"))} | variables
         with (folder / "log").open("w") as log:
@@ -81,18 +81,18 @@ def gone(pids, seconds=10):
 
 
 # --- the command line -----------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("argv", [["--nodes", "0"], ["--gpus", "x"], ["--threads", "-1"], ["--gpu", "1"]])
+@pytest.mark.parametrize("argv", [["--nodes", "0"], ["--gpus", "x"], ["--cpus", "-1"], ["--gpu", "1"]])
 def test_a_wrong_number_or_option_is_wrong_usage(argv, capsys):
     with pytest.raises(SystemExit) as stop:
         launch.options(argv)
     assert stop.value.code == 2 and argv[0] in capsys.readouterr().err
 
 
-def test_options_after_the_stage_belong_to_the_command():
-    asked, rest = launch.options(["--nodes", "2", "--gpus", "4", "retrieval", "retrieve", "--threads", "8"])
-    assert (asked.processes, asked.threads, rest) == (8, 1, ["retrieval", "retrieve", "--threads", "8"])
-    assert launch.options(["scoring", "score"]) == (launch.Asked(), ["scoring", "score"])
-    assert launch.Asked(nodes=2).processes == 2 and launch.Asked(gpus=1).processes == 1
+def test_what_follows_the_stage_is_the_command_s():
+    resources, rest = launch.options(["--nodes", "2", "--gpus", "4", "retrieval", "retrieve", "--threads", "8"])
+    assert (resources.processes, resources.cpus, rest) == (8, 1, ["retrieval", "retrieve", "--threads", "8"])
+    assert launch.options(["scoring", "score"]) == (launch.Resources(), ["scoring", "score"])
+    assert launch.Resources(nodes=2).processes == 2 and launch.Resources(gpus=1).processes == 1
 
 
 def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
@@ -103,6 +103,20 @@ def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["stele", "--gpus", gpus, "tables", "nonsense"])
         assert __main__.main() == code
     assert handed == [["--gpus", "1", "tables", "nonsense"]] and "nonsense" in capsys.readouterr().err
+
+
+def test_a_command_that_is_not_for_several_processes_is_refused(capsys):
+    """By what rules.yaml says of the rule of its name."""
+    assert cli.main(["--gpus", "2", "cluster", "cancel"]) == 1
+    said = "cancel runs in one process; several can share pretrain, finetune, retrieve, hard_negatives"
+    assert said in capsys.readouterr().err
+
+
+def test_a_command_in_one_process_starts_without_the_catalogue():
+    """What is true of rules is read by those that several processes share: a start takes no parser of YAML."""
+    code = "import stele.__main__, stele.command.cli, sys; print({'yaml', 'pydantic', 'torch'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "set()"
 
 
 # --- GPUs -----------------------------------------------------------------------------------------------------------
@@ -203,12 +217,12 @@ def test_too_few_gpus_start_nothing(start, tmp_path):
 def test_several_nodes_take_one_srun_with_the_same_command_on_each(tmp_path, monkeypatch):
     """The second time, started by srun, it is told where the nodes meet, and looks at its own GPUs."""
     srun = tmp_path / "srun"
-    srun.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" "meeting $STELE_MEETING" > {tmp_path}/called\nexit 3\n')
+    srun.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" "meeting $STELE_RENDEZVOUS" > {tmp_path}/called\nexit 3\n')
     srun.chmod(0o755)
     variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "STELE_DEVICE": "cpu", launch.DEVICES: "0"}
     flags = ["benchmark", "languages", "encoder", "data", "state", "output"]
     asked = ["retrieval", "retrieve", *(word for flag in flags for word in (f"--{flag}", "x"))]
-    command = ["--nodes", "2", "--gpus", "2", "--threads", "6", *asked]
+    command = ["--nodes", "2", "--gpus", "2", "--cpus", "6", *asked]
 
     def run(**more):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_")} | variables | more
@@ -223,7 +237,7 @@ def test_several_nodes_take_one_srun_with_the_same_command_on_each(tmp_path, mon
     assert called[called.index(sys.executable) :] == [sys.executable, "-m", "stele", *command]
     options = {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpus-per-task=6", "--gres=gpu:2"}
     assert options <= set(called) and int(meeting.rpartition(":")[2]) > 0
-    inside = run(SLURM_JOB_ID="7", STELE_MEETING="somewhere:1")
+    inside = run(SLURM_JOB_ID="7", STELE_RENDEZVOUS="somewhere:1")
     assert inside.returncode == 1 and "asked for 2 GPUs and sees 1" in inside.stderr
 
 
@@ -234,7 +248,7 @@ def test_processes_without_gpus_know_each_other(tmp_path):
         port = free.getsockname()[1]
     variables = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     variables |= {"CUDA_VISIBLE_DEVICES": ""}
-    text = "from stele.training.processes import process_context as own; found = own(); print(found.rank, found.world)"
+    text = "from stele.training.processes import place; found = place(); print(found.rank, found.world)"
 
     def start(rank):
         environment = {k: v for k, v in os.environ.items() if k != "STELE_DEVICE"} | variables

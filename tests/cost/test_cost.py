@@ -126,16 +126,16 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
             assert rules.work(plan, "retrieve", row).operations > 1e13
     known = {key for key in plan.models.all if not plan.models.is_trained(key) and not plan.models.is_lexical(key)}
     assert known <= catalogue.load("checkpoint_sizes").keys()
-    assert set(gpu_rules.RULES) == {"pretrain", "finetune", "retrieve", "hard_negatives", "encode_pairs", "project"}
 
 
 def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
     plan = jobs(scale="paper")
     w = {"benchmark": "my_questions", "model": "msm", "setting": "zero_shot_nq", "seeds": "pt0-ft0"}
     assert rules.work(plan, "retrieve", w) is None and rules.work(plan, "score", w) is not None
-    assert resources.expected("retrieve", plan, 2)(w) == 24 * 60 and resources.room("retrieve", plan)(w) == 1000
-    finetuning = SimpleNamespace(whole_recipe=lambda name: {"training_set": "my_examples"})
-    own = SimpleNamespace(settings=SimpleNamespace(generated=False), finetuning=finetuning)
+    assert (
+        resources.runtime_minutes("retrieve", plan, 2)(w) == 24 * 60 and resources.disk_mb("retrieve", plan)(w) == 1000
+    )
+    own = SimpleNamespace(generated=False, finetuning_recipe=lambda name: {"training_set": "my_examples"})
     assert rules.work(own, "finetune", {"recipe": "mine"}) is None
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake.iocontainers import InputFiles
 
 from stele.artifacts.row import Row
 from stele.driver import partial_tables
@@ -91,3 +92,15 @@ def test_input_that_is_there_is_not_missing(tmp_path):
     assert not partial_tables._misses(job)
     job.input = [str(tmp_path / "gone")]
     assert partial_tables._misses(job) and not Path(job.input[0]).exists()
+
+
+def test_the_command_gets_the_other_context_and_all_else_as_it_is(tmp_path):
+    """Wherever its rule spells the context, and nowhere else."""
+    spec, context = str(tmp_path / "spec.yaml"), str(tmp_path / "context.json")
+    job = Job("table")
+    job.input = InputFiles(fromdict={"spec": spec, "context": context})
+    job.rule.shellcmd = f"echo {{input.spec}} --context={{input.context}} {context} > {tmp_path}/said"
+    job.format_wildcards = lambda text, **variables: text.format(**variables)
+    assert partial_tables._render(job, tmp_path / "other.json")
+    assert (tmp_path / "said").read_text().split() == [spec, f"--context={tmp_path}/other.json", context]
+    assert job.input.context == context

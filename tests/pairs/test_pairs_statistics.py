@@ -78,7 +78,7 @@ def test_table_and_map(tmp_path, made):
         "ilk",
     ]
     total = sum(made["clk", part].record["pairs"] for part in ("ar-en", "en-sw"))
-    assert re.search(rf"^\| all \|.* {total:,} \|", text, re.M)
+    assert re.search(rf"^\| all +\|.* {total:,} \|", text, re.M)
 
     drawn = re.findall(r"<text[^>]*>\s*([^<]+?)\s*</text>", output.with_suffix(".svg").read_text())
     for key in (*(("ilk", code) for code in WIKIS), ("clk", "ar-en"), ("clk", "en-sw")):

@@ -97,8 +97,8 @@ def test_the_languages_of_a_scale_are_known(jobs, tmp_path):
 def test_generated_data_lie_in_a_users_folder_only_behind_a_wall(jobs, tmp_path, dataset, wall):
     """The others are fetched from the generated mirror, as real ones are from the network; the user's are first."""
     assert catalogue.get("datasets", dataset)["wall"] == wall
-    given = shlex.split(jobs(scale="miniature").dataset_locations(dataset))
+    given = shlex.split(jobs(scale="miniature").sources.dataset_locations(dataset))
     folder = f"resources/miniature/user_data/{dataset}"
     assert (given[given.index("--user-data") + 1 :] == [folder]) if wall != "none" else "--user-data" not in given
-    mine = shlex.split(jobs(scale="miniature", user_data={dataset: str(tmp_path)}).dataset_locations(dataset))
+    mine = shlex.split(jobs(scale="miniature", user_data={dataset: str(tmp_path)}).sources.dataset_locations(dataset))
     assert mine == ["--user-data", str(tmp_path)]

@@ -19,7 +19,7 @@ def start(folder, base, pairs):
     command = arguments(folder, base, pairs, steps=20, save_every_seconds=0, encode_chunk=2)
     environment = {**os.environ, "STELE_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": "0,1"}
     with (folder / "log").open("a") as log:
-        program = [sys.executable, "-m", "stele", "--gpus", "2", "--threads", "2"]
+        program = [sys.executable, "-m", "stele", "--gpus", "2", "--cpus", "2"]
         return subprocess.Popen([*program, *command], env=environment, stdout=log, stderr=log)
 
 

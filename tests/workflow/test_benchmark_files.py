@@ -57,7 +57,7 @@ def test_a_run_says_what_its_jobs_took(built):
     # the command ran in the local worker: only its record knows what it took
     assert (training["wall_from"], training["cpu_from"], training["peak_from"]) == ("benchmark", "record", "record")
     assert float(training["wall_s"]) > float(training["cpu_s"]) / 2 > 0
-    assert float(training["asked_mb"]) > float(training["peak_mb"]) > 100
+    assert float(training["requested_mb"]) > float(training["peak_mb"]) > 100
     assert float(training["expected_s"]) > 0 and training["slurm_jobs"] == ""
     assert rows["mirror", ""]["wall_from"] == "record" and rows["context", ""]["wall_from"] == "snakemake"
     assert "usage" not in (built / "results/manifest.json").read_text()

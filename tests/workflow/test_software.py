@@ -68,7 +68,7 @@ def test_in_a_container_the_tables_are_the_same_bytes(bare, chain, image, tmp_pa
     )
     # what runs where the workflow was started runs in none
     commands = " ".join(call["given"][-1] for call in found)
-    assert "stele pretraining pretrain" in commands.replace(" --nodes 1 --gpus 0 --threads 1", "")
+    assert "stele pretraining pretrain" in commands.replace(" --nodes 1 --gpus 0 --cpus 1", "")
     assert "stele tables table" not in commands and "stele sources dataset" not in commands
     assert not planned(bare, TABLE)
 

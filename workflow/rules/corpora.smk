@@ -13,8 +13,7 @@ rule cc100:
     conda:
         "../../envs/data.yaml"
     resources:
-        runtime=runtime(expected("cc100", plan)),
-        disk_mb=room("cc100", plan),
+        **job_resources("cc100", plan),
     params:
         code=code("corpora.cc100"),
     message:
@@ -37,13 +36,11 @@ rule wikipedia:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=memory(1000),
-        runtime=runtime(
-            lambda w: 10
-            + plan.corpora.dump_mb(w.part) // plan.corpora.shards(w.part) // 20
+        **job_resources(
+            "wikipedia",
+            plan,
+            lambda w: plan.corpora.dump_mb(w.part) // plan.corpora.shards(w.part),
         ),
-        disk_mb=lambda w: 1
-        + plan.corpora.dump_mb(w.part) // plan.corpora.shards(w.part),
     params:
         code=code("corpora.wikipedia"),
         shards=lambda w: plan.corpora.shards(w.part),
@@ -65,9 +62,7 @@ rule page_entities:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=memory(2000),
-        runtime=runtime(240),
-        disk_mb=4000,
+        **job_resources("page_entities", plan),
     params:
         code=code("corpora.page_entities"),
         wikis=lambda w: plan.corpora.knowledge_wikis,
@@ -91,11 +86,9 @@ rule knowledge_base:
         plan.paths.benchmark_file("knowledge_base/{part}")
     conda:
         "../../envs/data.yaml"
-    threads: plan.settings.sizes["threads"]
+    threads: job_threads("knowledge_base", plan)
     resources:
-        mem_mb=memory(lambda w: 2000 + plan.corpora.dump_mb(w.part) // 2),
-        runtime=runtime(lambda w: 20 + plan.corpora.dump_mb(w.part) // 100),
-        disk_mb=lambda w: 1000 + plan.corpora.dump_mb(w.part),
+        **job_resources("knowledge_base", plan, lambda w: plan.corpora.dump_mb(w.part)),
     params:
         code=code("corpora.knowledge_base"),
         wiki=lambda w: plan.corpora.wiki(w.part),

@@ -12,9 +12,9 @@ rule finetune:
         plan.paths.benchmark_file("finetune/{model}.{recipe}.{seeds}")
     conda:
         plan.sources.torch_environment
-    threads: gpu_threads("finetune", plan)
+    threads: job_threads("finetune", plan)
     resources:
-        **gpu_work("finetune", plan),
+        **job_resources("finetune", plan),
     params:
         code=lambda w: code("finetuning.finetune", *plan.finetuning.modules(w.recipe)),
         recipe=lambda w: as_json(plan.finetuning.recipe(w.recipe)),
@@ -25,7 +25,7 @@ rule finetune:
     message:
         "Fine-tune {wildcards.model} with {wildcards.recipe} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " finetuning finetune --model {wildcards.model} --recipe {params.recipe:q} --encoder {input.encoder}"
         " --training {params.training} {params.negatives} --seed {params.seed} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"

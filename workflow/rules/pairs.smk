@@ -16,8 +16,7 @@ rule mine:
     conda:
         plan.sources.torch_environment
     resources:
-        runtime=runtime(expected("mine", plan)),
-        disk_mb=room("mine", plan),
+        **job_resources("mine", plan),
     params:
         code=lambda w: code("pairs.mine", *plan.mining.modules(w.method)),
         recipe=lambda w: as_json(plan.mining.recipe(w.method)),
@@ -46,14 +45,16 @@ rule knowledge_pairs:
     conda:
         "../../envs/data.yaml"
     resources:
-        mem_mb=memory(8000),
-        runtime=runtime(
-            lambda w: 60
-            + plan.corpora.dump_mb(*plan.mining.part_codes(w.method, w.part)) // 100
+        **job_resources(
+            "knowledge_pairs",
+            plan,
+            lambda w: plan.corpora.dump_mb(*plan.mining.part_codes(w.method, w.part)),
         ),
-        disk_mb=10000,
     params:
-        code=lambda w: code("pairs.knowledge_pairs", *plan.mining.modules(w.method)),
+        code=lambda w: code(
+            "pairs.knowledge_pairs",
+            f"pairs.methods.{plan.mining.recipe(w.method)['method']}",
+        ),
         recipe=lambda w: as_json(plan.mining.text_recipe(w.method)),
         knowledge_base=lambda w: assignments(plan.pairs.knowledge_bases(w)),
         documents=lambda w: assignments(plan.pairs.knowledge_documents(w)),
@@ -82,9 +83,7 @@ rule tokenise:
     conda:
         plan.sources.torch_environment
     resources:
-        mem_mb=memory(4000),
-        runtime=runtime(240),
-        disk_mb=5000,
+        **job_resources("tokenise", plan),
     params:
         code=code("pairs.tokenise"),
         recipe=lambda w: as_json(plan.mining.token_recipe(w.method)),

@@ -14,9 +14,9 @@ rule pretrain:
         pt=r"\d+",
     conda:
         plan.sources.torch_environment
-    threads: gpu_threads("pretrain", plan)
+    threads: job_threads("pretrain", plan)
     resources:
-        **gpu_work("pretrain", plan),
+        **job_resources("pretrain", plan),
     params:
         code=lambda w: code("pretraining.pretrain", *plan.pretraining.modules(w.model)),
         recipe=lambda w: as_json(plan.pretraining.recipe(w.model)),
@@ -25,7 +25,7 @@ rule pretrain:
     message:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}"
         " --pairs {params.pairs} --seed {wildcards.pt} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"

@@ -16,9 +16,9 @@ rule retrieve:
         benchmark=plan.protocols.default_of("dense", "vectors", "parameters"),
     conda:
         plan.sources.torch_environment
-    threads: gpu_threads("retrieve", plan)
+    threads: job_threads("retrieve", plan)
     resources:
-        **gpu_work("retrieve", plan),
+        **job_resources("retrieve", plan),
     params:
         code=lambda w: code("retrieval.retrieve", *plan.retrieval.modules(w.benchmark)),
         languages=lambda w: plan.data.languages(w.benchmark),
@@ -31,7 +31,7 @@ rule retrieve:
     message:
         "Retrieve {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --depth {params.depth}"
         " --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
@@ -54,7 +54,7 @@ rule bm25:
         benchmark=plan.protocols.constraint("lexical"),
     conda:
         "../../envs/data.yaml"
-    threads: plan.settings.sizes["threads"]
+    threads: job_threads("bm25", plan)
     params:
         code=lambda w: code(
             "retrieval.bm25",
@@ -95,9 +95,9 @@ rule project:
         language="[A-Za-z0-9_-]+",
     conda:
         plan.sources.torch_environment
-    threads: gpu_threads("project", plan)
+    threads: job_threads("project", plan)
     resources:
-        **gpu_work("project", plan),
+        **job_resources("project", plan),
     params:
         code=code("retrieval.project"),
         encoding=lambda w: as_json(plan.retrieval.encoding("tatoeba", w.model)),
@@ -106,7 +106,7 @@ rule project:
     message:
         "Project Tatoeba's pairs of {wildcards.language} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval project --language {wildcards.language} --encoder {input.encoder}"
         " --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
         " --output {output.points} > {log} 2>&1"
@@ -130,9 +130,9 @@ rule hard_negatives:
         training_set="[a-z0-9_]+",
     conda:
         plan.sources.torch_environment
-    threads: gpu_threads("hard_negatives", plan)
+    threads: job_threads("hard_negatives", plan)
     resources:
-        **gpu_work("hard_negatives", plan),
+        **job_resources("hard_negatives", plan),
     params:
         code=lambda w: code(
             "retrieval.hard_negatives",
@@ -146,7 +146,7 @@ rule hard_negatives:
     message:
         "Mine hard negatives of {wildcards.training_set} with {wildcards.model}, {wildcards.recipe} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval hard_negatives --training-set {params.module} --encoder {input.encoder}"
         " --data {params.data} --depth {params.depth} --threads {params.threads} --state {params.state}"
         " --code {params.code} --output {output.record} > {log} 2>&1"
@@ -164,9 +164,9 @@ rule encode_pairs:
         plan.paths.benchmark_file("encode_pairs/{benchmark}.{model}.{setting}.{seeds}")
     conda:
         plan.sources.torch_environment
-    threads: gpu_threads("encode_pairs", plan)
+    threads: job_threads("encode_pairs", plan)
     resources:
-        **gpu_work("encode_pairs", plan),
+        **job_resources("encode_pairs", plan),
     params:
         code=lambda w: code(
             "retrieval.encode_pairs", *plan.retrieval.modules(w.benchmark)
@@ -178,7 +178,7 @@ rule encode_pairs:
     message:
         "Encode the pairs of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
-        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --threads {threads}"
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval encode_pairs --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
         " --output {output.record} > {log} 2>&1"

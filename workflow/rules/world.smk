@@ -40,7 +40,7 @@ rule standin:
         key="[a-z0-9_]+",
     conda:
         "../../envs/cpu.yaml"
-    threads: plan.settings.sizes["threads"]
+    threads: job_threads("standin", plan)
     params:
         code=lambda w: code("world.standin", *plan.world.modules(w.key)),
         recipe=lambda w: as_json(plan.world.recipe(w.key)),

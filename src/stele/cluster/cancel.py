@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    found = squeue.of_folder(args.folder, patience=60)
+    found = squeue.of_folder(args.folder, timeout=60)
     squeue.cancel([job.id for job in found])
     for job in found:
         print(f"cancelled {job.id}: {job.comment}, {job.state.lower()}")

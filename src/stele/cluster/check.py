@@ -33,9 +33,9 @@ ENCODER = "work/tiny/encoders/msm/pt0"
 TRAINING_LOG = "logs/tiny/pretrain/msm.pt0.log"
 ON_GPU = {"pretrain": 1, "retrieve": 1}
 STEPS = 600  # of the training: long enough on any device to be sent a signal
-HOURS = 0.5  # that a job asks for at most: short ones start sooner
-LOOK = 5  # seconds before the first look at the queue
-EVERY = 0.5  # seconds between two looks at the run
+HOURS = 0.5  # that a job requests at most: short ones start sooner
+FIRST_LOOK = 5  # seconds before the first look at the queue
+INTERVAL = 0.5  # seconds between two looks at the run
 PENDING = ["squeue", "--noheader", f"--user={os.getuid()}", "--states=PENDING", "--format=%i %k: %r"]
 
 
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError("this is inside a SLURM job: start it where you type sbatch")
     root = trial_run.project()
     own = settings.read()
-    items = [Item("cluster.yaml", True, given(own)), Item("SLURM", True, present())]
+    items = [Item("cluster.yaml", True, describe_settings(own)), Item("SLURM", True, describe_cluster())]
     print(*items, sep="\n", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="stele-check-", dir=args.folder))
     print(f"building {RESULT} in {folder}: at most {args.minutes:g} minutes", flush=True)
@@ -82,16 +82,16 @@ def run(args: argparse.Namespace) -> None:
     print("this cluster is ready")
 
 
-def given(own: settings.Names) -> str:
+def describe_settings(own: settings.ClusterSettings) -> str:
     """What the user's file says."""
     said = own.model_dump(exclude_defaults=True, exclude_none=True)
-    where = str(settings.place()) if settings.place().exists() else f"no {settings.place()}: the cluster's defaults"
+    where = str(settings.path()) if settings.path().exists() else f"no {settings.path()}: the cluster's defaults"
     return f"{where} {json.dumps(said) if said else ''}".rstrip()
 
 
-def present() -> str:
+def describe_cluster() -> str:
     """What SLURM says of itself, in a line."""
-    text = squeue.ask(sinfo.SINFO, patience=60)
+    text = squeue.query(sinfo.SINFO, timeout=60)
     found = []
     for of in sinfo.nodes(text):
         gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
@@ -115,7 +115,7 @@ def ended_with(folder: Path) -> Iterator[tuple[Path, Path]]:
             signal.signal(number, handler)
 
 
-def prepare(root: Path, folder: Path, own: settings.Names | None = None) -> None:
+def prepare(root: Path, folder: Path, own: settings.ClusterSettings | None = None) -> None:
     """A copy of the project with settings of its own; with the cluster's names, where it is for the cluster."""
     import yaml
 
@@ -138,22 +138,22 @@ def build(here: Path, there: Path, seconds: float) -> list[Item]:
     """Builds the result in both folders at once, and tells the cluster's training once to end."""
     settings = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SNAKEMAKE_"))}
     device = {k: v for k, v in os.environ.items() if k == "STELE_DEVICE"}
-    look = ["--slurm-init-seconds-before-status-checks", str(LOOK)]
+    look = ["--slurm-init-seconds-before-status-checks", str(FIRST_LOOK)]
     runs = [trial_run.Build(here, "--", RESULT, environment=settings | {"STELE_DEVICE": "cpu"})]
-    told, until = None, time.monotonic() + seconds
+    signalled, until = None, time.monotonic() + seconds
     try:
         runs.append(trial_run.Build(there, "--profile", "slurm", *look, "--", RESULT, environment=settings | device))
         while any(one.code is None for one in runs) and not failed(runs) and time.monotonic() < until:
-            told = told or tell(there)
-            time.sleep(EVERY)
-        waiting = mine(squeue.ask(PENDING, patience=10), there) if runs[1].code is None else ""
+            signalled = signalled or signal_training(there)
+            time.sleep(INTERVAL)
+        waiting = pending_reasons(squeue.query(PENDING, timeout=10), there) if runs[1].code is None else ""
         why = "" if failed(runs) else f"not done in {seconds / 60:g} minutes{waiting}"
     finally:
         for one in runs:
             one.end()
         with suppress(SteleError):
-            squeue.cancel([job.id for job in squeue.of_folder(there, patience=10)])
-    return [outcome("built here", runs[0], why), outcome("through SLURM", runs[1], why), stopped(told, there)]
+            squeue.cancel([job.id for job in squeue.of_folder(there, timeout=10)])
+    return [outcome("built here", runs[0], why), outcome("through SLURM", runs[1], why), resumed(signalled, there)]
 
 
 def failed(runs: Sequence[trial_run.Build]) -> bool:
@@ -161,19 +161,19 @@ def failed(runs: Sequence[trial_run.Build]) -> bool:
     return any(one.code for one in runs)
 
 
-def mine(text: str, folder: Path) -> str:
+def pending_reasons(text: str, folder: Path) -> str:
     """Why jobs wait, if some do."""
-    ids = {job.id for job in squeue.of_folder(folder, patience=10)}
+    ids = {job.id for job in squeue.of_folder(folder, timeout=10)}
     lines = [line for line in text.splitlines() if line.split(" ")[0] in ids]
     return f"; waiting in the queue: {'; '.join(lines)} (--minutes waits longer)" if lines else ""
 
 
-def tell(folder: Path) -> str | None:
+def signal_training(folder: Path) -> str | None:
     """Sends SIGTERM to the training of a folder, once it runs and has saved a state; its job's number."""
     if not any((folder / "state/tiny/pretrain").rglob("training.pt")):
         return None
     with suppress(SteleError):
-        for job in squeue.of_folder(folder, patience=10):
+        for job in squeue.of_folder(folder, timeout=10):
             if job.comment.startswith("rule_pretrain") and job.state == "RUNNING":
                 subprocess.run(["scancel", "--signal=TERM", job.id], capture_output=True, check=False)
                 return job.id
@@ -183,15 +183,15 @@ def tell(folder: Path) -> str | None:
 def outcome(name: str, run: trial_run.Build, why: str) -> Item:
     """How a run of the workflow ended; `why` it was ended, empty where the other one failed."""
     if run.code == 0:
-        jobs = run.said.count("has been submitted with SLURM jobid")
+        jobs = run.output.count("has been submitted with SLURM jobid")
         return Item(name, True, f"{jobs} jobs" if jobs else "on the CPU")
     if run.ended and not why:
         return Item(name, None, "not finished, since the other run failed")
-    said = [line for line in run.said.splitlines() if line.strip()]
+    said = [line for line in run.output.splitlines() if line.strip()]
     return Item(name, False, "\n  | ".join([why if run.ended else f"exit code {run.code}", *said[-25:]]))
 
 
-def stopped(job: str | None, folder: Path) -> Item:
+def resumed(job: str | None, folder: Path) -> Item:
     """Whether the training that was told to end saved its state and went on from there."""
     name, log = "told to end", folder / TRAINING_LOG
     if job is None:
@@ -214,7 +214,7 @@ def compared(here: Path, there: Path) -> list[Item]:
         "documents": [files_digest(folder / "work/tiny/documents") for folder in (here, there)],
         "training pairs": [files_digest(folder / "work/tiny/pairs") for folder in (here, there)],
         "encoder": [trial_run.tensors(folder / ENCODER / "model.safetensors") for folder in (here, there)],
-        "result": [scored(folder / RESULT) for folder in (here, there)],
+        "result": [query_counts(folder / RESULT) for folder in (here, there)],
     }
     for name, (first, second) in kinds.items():
         what = {"encoder": "names and shapes", "result": "metrics, languages, queries"}.get(name, "bytes")
@@ -223,6 +223,6 @@ def compared(here: Path, there: Path) -> list[Item]:
     return found
 
 
-def scored(path: Path) -> dict[str, dict[str, int]]:
+def query_counts(path: Path) -> dict[str, dict[str, int]]:
     """Metric -> language -> number of queries of a result."""
     return {name: values["n"] for name, values in json.loads(path.read_text())["metrics"].items()}

@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from stele import catalogue
-from stele.cluster.planned_jobs import Job
+from stele.cluster.requests import JobRequest
+from stele.cluster.slurm.sinfo import size as number
 from stele.cost import chain
 from stele.cost.shapes import UNKNOWN, shape_of
-from stele.cost.work import Work, gpu_seconds
+from stele.cost.work import Work, cpu_seconds, seconds
+from stele.files.markdown import table
 from stele.plan.plan import Plan
 
 STAGES = ("world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables")
 LISTED = 8  # jobs named of those that are too long for their limit
-RESUMED = ("pretrain", "finetune", "retrieve", "hard_negatives")  # rules whose jobs keep their state
 
 
-class Estimate(NamedTuple):
-    """A job with what it does, and its seconds: of the job, of GPUs, of one core."""
-
-    job: Job
-    work: Work
-    seconds: float
-    gpu_seconds: float
-    cpu_seconds: float
+def gpu_seconds(job: JobRequest) -> float:
+    """Estimated seconds of GPUs, all together; nothing where nobody knows."""
+    return (job.seconds or 0) * job.devices
 
 
-def markdown(plan: Plan, found: Sequence[Estimate], unknown: Sequence[str], on: str, everything: bool) -> str:
-    """The whole page; `unknown` are jobs of which costs.yaml has no figures."""
+def core_seconds(job: JobRequest) -> float:
+    """Estimated seconds of one core, beside GPUs where it has some."""
+    work = job.work or Work()
+    return work.cpu_seconds if job.devices else cpu_seconds(work)
+
+
+def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool) -> str:
+    """The whole page, of GPUs of a kind `on`."""
     what = "everything" if everything else "what is still to be built"
     title = f"# What a run costs: scale {plan.settings.scale_folder}, {', '.join(plan.settings.config.papers)}"
-    if not found:
+    if not jobs:
         return f"{title}\n\nNothing is left to be built.\n"
+    unknown = [job.name for job in jobs if job.work is None]
     parts = [
         title,
-        f"{len(found):,} jobs, {what}. Every figure is an estimate: hours within a factor of two.",
-        _by_stage(found, on),
-        *_devices(found, on),
-        _chain(found),
-        *_too_long(found),
-        *_guessed(plan, found),
+        f"{len(jobs):,} jobs, {what}. Every figure is an estimate: hours within a factor of two.",
+        _by_stage(jobs, on),
+        *_devices(jobs, on),
+        _chain(jobs),
+        *_too_long(jobs),
+        *_guessed(plan, jobs),
         *([f"Counted as nothing, since costs.yaml has no figures for them: {', '.join(unknown)}."] if unknown else []),
-        _assumed(on, any(one.job.devices for one in found)),
+        _assumed(on, any(job.devices for job in jobs)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -68,9 +71,9 @@ class Unit(NamedTuple):
 HOUR, MINUTE = Unit("hour", 3600), Unit("minute", 60)
 
 
-def unit_of(found: Sequence[Estimate]) -> Unit:
+def unit_of(jobs: Sequence[JobRequest]) -> Unit:
     """Hours, or minutes where no job takes an hour."""
-    return HOUR if any(one.seconds >= HOUR.seconds for one in found) else MINUTE
+    return HOUR if any((job.seconds or 0) >= HOUR.seconds for job in jobs) else MINUTE
 
 
 def size(number: float) -> str:
@@ -88,107 +91,84 @@ def size(number: float) -> str:
     return f"{value:,.0f} {name}" if name == "MB" or value >= 100 else f"{value:.1f} {name}"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table whose columns stand below each other, all but the first to the right; without empty columns."""
-    rows = list(rows)
-    used = [column for column in range(len(head)) if any(row[column] for row in rows)]
-    lines = [[row[column] for column in used] for row in (head, *rows)]
-    widths = [max(3, *(len(line[column]) for line in lines)) for column in range(len(used))]
-
-    def shown(cells: Sequence[str]) -> str:
-        right = (cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))
-        return f"| {' | '.join([cells[0].ljust(widths[0]), *right])} |"
-
-    rule = "|".join(["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])])
-    return "\n".join([shown(lines[0]), f"|{rule}|", *map(shown, lines[1:])])
+def _by_stage(jobs: Sequence[JobRequest], on: str) -> str:
+    unit = unit_of(jobs)
+    times = [f"{on.upper()}-{unit.name}s", f"CPU-{unit.name}s", f"longest job, {unit.name}s"]
+    rows = [_row(stage, [job for job in jobs if job.stage == stage], unit) for stage in STAGES]
+    head = ["stage", "jobs", "with GPUs", *times, "most memory", "download", "kept"]
+    return table(head, [*filter(None, rows), _row("together", jobs, unit)])
 
 
-def _by_stage(found: Sequence[Estimate], on: str) -> str:
-    unit = unit_of(found)
-    head = [
-        "stage",
-        "jobs",
-        "with GPUs",
-        f"{on.upper()}-{unit.name}s",
-        f"CPU-{unit.name}s",
-        f"longest job, {unit.name}s",
-    ]
-    rows = [_row(stage, [one for one in found if one.job.stage == stage], unit) for stage in STAGES]
-    lines = [[*head, "most memory", "download", "kept"], *filter(None, rows), _row("together", found, unit)]
-    return table(lines[0], lines[1:])
-
-
-def _row(name: str, own: Sequence[Estimate], unit: Unit) -> list[str]:
-    if not own:
+def _row(name: str, jobs: Sequence[JobRequest], unit: Unit) -> list[str]:
+    if not jobs:
         return []
-    on_gpus = sum(one.job.devices > 0 for one in own)
+    on_gpus = sum(job.devices > 0 for job in jobs)
+    works = [job.work for job in jobs if job.work]
     return [
         name,
-        f"{len(own):,}",
+        f"{len(jobs):,}",
         f"{on_gpus:,}" if on_gpus else "",
-        unit.show(sum(one.gpu_seconds for one in own)),
-        unit.show(sum(one.cpu_seconds for one in own)),
-        unit.show(max(one.seconds for one in own)),
-        size(1e6 * max(_number(one.job.resources.get("mem_mb")) for one in own)),
-        size(sum(one.work.download for one in own)),
-        size(sum(one.work.kept for one in own)),
+        unit.show(sum(map(gpu_seconds, jobs))),
+        unit.show(sum(map(core_seconds, jobs))),
+        unit.show(max(job.seconds or 0 for job in jobs)),
+        size(1e6 * max(number(job.resources, "mem_mb") for job in jobs)),
+        size(sum(work.download for work in works)),
+        size(sum(work.kept for work in works)),
     ]
 
 
-def _number(resource: object) -> int:
-    """A resource that is a number; Snakemake has words for what is not known yet."""
-    return resource if isinstance(resource, int) else 0
-
-
-def _devices(found: Sequence[Estimate], on: str) -> list[str]:
+def _devices(jobs: Sequence[JobRequest], on: str) -> list[str]:
     """The same work on each kind of GPU that is known."""
-    own = [one for one in found if one.job.devices]
+    own = [(job.work, job.devices) for job in jobs if job.devices and job.work]
     if not own:
         return []
 
     def total(kind: str) -> float:
-        return sum(gpu_seconds(one.work, kind, one.job.devices) * one.job.devices for one in own)
+        return sum(seconds(work, kind, devices) * devices for work, devices in own)
 
     kinds = [kind for kind in catalogue.load("devices") if kind != on]
     return [f"On other GPUs: {', '.join(f'{HOUR.show(total(kind))} {kind.upper()}-hours' for kind in kinds)}."]
 
 
-def _chain(found: Sequence[Estimate]) -> str:
+def _chain(jobs: Sequence[JobRequest]) -> str:
     """The chain that no number of nodes makes shorter, without what is nothing beside it."""
-    unit = unit_of(found)
-    names = [found[n] for n in chain.longest([one.seconds for one in found], [one.job.after for one in found])]
-    total = sum(one.seconds for one in names)
-    shown = [one for one in names if one.seconds >= total / 100]
-    lines = [[one.job.name, str(one.job.devices or ""), unit.show(one.seconds)] for one in shown]
+    unit, place = unit_of(jobs), {job.log: n for n, job in enumerate(jobs)}
+    after = [[place[log] for log in job.after if log in place] for job in jobs]
+    found = [(jobs[n], jobs[n].seconds or 0) for n in chain.longest([job.seconds or 0 for job in jobs], after)]
+    total = sum(took for _, took in found)
+    lines = [[job.name, str(job.devices or ""), unit.show(took)] for job, took in found if took >= total / 100]
     return (
         f"The longest chain of jobs takes {unit.show(total) or 0} {unit.name}s, without the time in a queue:\n\n"
         + table(["job", "GPUs", f"{unit.name}s"], lines)
     )
 
 
-def _too_long(found: Sequence[Estimate]) -> list[str]:
-    """Jobs that take longer than their first attempt may: those that train or encode go on in the next one."""
-    own = [one for one in found if one.seconds > 60 * _number(one.job.resources.get("runtime")) > 0]
+def _too_long(jobs: Sequence[JobRequest]) -> list[str]:
+    """Jobs that take longer than their first attempt may: those that keep a state go on in the next one."""
+    own = [job for job in jobs if (job.seconds or 0) > 60 * number(job.resources, "runtime") > 0]
     kinds = {
-        "go on from their state in a second attempt": [one for one in own if one.job.rule in RESUMED],
-        "start anew with each attempt, which asks for more time": [one for one in own if one.job.rule not in RESUMED],
+        "go on from their state in a second attempt": [job for job in own if job.resumes],
+        "start anew with each attempt, which requests more time": [job for job in own if not job.resumes],
     }
     return [
-        f"Longer than the time that the first attempt asks for, {len(jobs)} jobs that {what} (hours): {_longest(jobs)}."
-        for what, jobs in kinds.items()
-        if jobs
+        f"Longer than the time that the first attempt requests, {len(found)} jobs that {what} (hours): "
+        f"{_longest(found)}."
+        for what, found in kinds.items()
+        if found
     ]
 
 
-def _longest(jobs: Sequence[Estimate]) -> str:
-    most = sorted(jobs, key=lambda one: -one.seconds)[:LISTED]
+def _longest(jobs: Sequence[JobRequest]) -> str:
+    most = sorted(jobs, key=lambda job: -(job.seconds or 0))[:LISTED]
     more = ", ..." if len(jobs) > LISTED else ""
-    return ", ".join(f"{one.job.name} {HOUR.show(one.seconds)}" for one in most) + more
+    return ", ".join(f"{job.name} {HOUR.show(job.seconds or 0)}" for job in most) + more
 
 
-def _guessed(plan: Plan, found: Sequence[Estimate]) -> list[str]:
-    models = sorted({one.job.wildcards["model"] for one in found if one.work.flops and "model" in one.job.wildcards})
-    unknown = [model for model in models if not shape_of(plan, model).known]
+def _guessed(plan: Plan, jobs: Sequence[JobRequest]) -> list[str]:
+    counted = [job for job in jobs if job.work and job.work.flops and "model" in job.wildcards]
+    unknown = [
+        model for model in sorted({job.wildcards["model"] for job in counted}) if not shape_of(plan, model).known
+    ]
     return [f"Taken for as large as {UNKNOWN}, since nobody said: {', '.join(unknown)}."] if unknown else []
 
 

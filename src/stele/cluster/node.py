@@ -55,9 +55,7 @@ def take_environment(lines: Sequence[str]) -> None:
     text = "\n".join(["set -e", "{", ":", *lines, "} >&2", "env -0"])
     done = subprocess.run(["bash", "-c", text], stdout=subprocess.PIPE, check=False)
     if done.returncode:
-        raise SteleError(
-            f"{settings.place()}: setup: failed with exit code {done.returncode} on {socket.gethostname()}"
-        )
+        raise SteleError(f"{settings.path()}: setup: failed with exit code {done.returncode} on {socket.gethostname()}")
     os.environ.update(item.split("=", 1) for item in done.stdout.decode().split("\0") if "=" in item)
 
 
@@ -67,8 +65,6 @@ def use_scratch(folder: str) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SteleError(
-            f"{settings.place()}: scratch: {path} cannot be made on this node ({error.strerror})"
-        ) from None
+        raise SteleError(f"{settings.path()}: scratch: {path} cannot be made on this node ({error.strerror})") from None
     os.environ["TMPDIR"] = str(path)
     tempfile.tempdir = None  # read anew from the environment

@@ -1,26 +1,28 @@
-"""What the jobs of a run ask for and are expected to take: for checks before they run, and noted for afterwards."""
+"""What the jobs of a run request and are expected to take: for checks before they run, and noted for afterwards."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from stele.cluster import settings
+from stele.cluster.slurm.sinfo import size
 from stele.cost import rules
 from stele.cost.work import Work, device, seconds
 from stele.files.atomic import atomic_file
+from stele.files.notes import read_note
 from stele.plan.plan import Plan
 
-NOTES = Path(".snakemake/stele-asked.json")
-ASKED = ("mem_mb", "runtime", "gpus", "nodes", "slurm_partition")
+NOTES = Path(".snakemake/stele-requests.json")
+NOTED = ("mem_mb", "runtime", "gpus", "nodes", "slurm_partition")
 
 
 @dataclass(frozen=True)
-class Asked:
+class JobRequest:
     """A job before it runs.
 
     local       whether it runs where the workflow was started
@@ -50,6 +52,11 @@ class Asked:
         """The rule and what it is about, as its log is called."""
         return f"{self.rule} {subject(self.log, self.rule)}".strip()
 
+    @property
+    def devices(self) -> int:
+        """GPUs, over all nodes."""
+        return size(self.resources, "gpus") * (size(self.resources, "nodes") or 1)
+
 
 def subject(log: str, rule: str) -> str:
     """What a job is about: its log's name without the rule's.
@@ -62,36 +69,36 @@ def subject(log: str, rule: str) -> str:
 
 
 def resources(job: Any) -> dict[str, Any]:
-    """What a job of Snakemake asks for in its present attempt, as plain values."""
-    found = {name: job.resources.get(name) for name in ASKED}
+    """What a job of Snakemake requests in its present attempt, as plain values."""
+    found = {name: job.resources.get(name) for name in NOTED}
     return {"threads": job.threads, **{k: v for k, v in found.items() if isinstance(v, int | str)}}
 
 
-def asked(plan: Plan, dag: Any) -> list[Asked]:
-    """The jobs of Snakemake's graph that have to run and make something, with what is known of them."""
-    on, found = device(settings.read().gpu_model), []
-    for job in dag.needrun_jobs():
-        if not (job.log and job.output):
-            continue
-        work = _work(plan, job)
-        number = (job.resources.get("gpus") or 0) * (job.resources.get("nodes") or 1)
-        one = Asked(
-            stage=Path(job.rule.snakefile).stem,
-            rule=job.rule.name,
-            wildcards=dict(job.wildcards_dict),
-            log=str(job.log[0]),
-            outputs=tuple(map(str, job.output)),
-            threads=job.threads,
-            resources=dict(job.resources),
-            attempts=1 + job.restart_times,
-            resumes=any(name == "state" for name in job.params.keys()),  # noqa: SIM118 (iterated, it gives values)
-            local=job.is_local,
-            after=tuple(str(other.log[0]) for other in dag.dependencies[job] if other.log),
-            work=work,
-            seconds=None if work is None else seconds(work, on, number, job.threads),
-        )
-        found.append(one)
-    return found
+def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
+    """The jobs of Snakemake's graph that have to run and make something, each after those that it waits for."""
+    on = device(settings.read().gpu_model)
+    layers = dag.toposorted(set(dag.needrun_jobs()))
+    jobs = [job for layer in layers for job in sorted(layer, key=lambda job: (job.rule.name, str(job.wildcards)))]
+    return [_request(plan, dag, job, on) for job in jobs if job.log and job.output]
+
+
+def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
+    work = _work(plan, job)
+    known = JobRequest(
+        stage=Path(job.rule.snakefile).stem,
+        rule=job.rule.name,
+        wildcards=dict(job.wildcards_dict),
+        log=str(job.log[0]),
+        outputs=tuple(map(str, job.output)),
+        threads=job.threads,
+        resources=dict(job.resources),
+        attempts=1 + job.restart_times,
+        resumes=any(name == "state" for name in job.params.keys()),  # noqa: SIM118 (iterated, it gives values)
+        local=job.is_local,
+        after=tuple(str(other.log[0]) for other in dag.dependencies[job] if other.log),
+        work=work,
+    )
+    return known if work is None else replace(known, seconds=seconds(work, on, known.devices, job.threads))
 
 
 def _work(plan: Plan, job: Any) -> Work | None:
@@ -103,12 +110,12 @@ def _work(plan: Plan, job: Any) -> Work | None:
         return None
 
 
-def note(jobs: Iterable[Asked]) -> None:
-    """Notes what jobs ask for, by their logs, beside what earlier runs noted."""
+def note(jobs: Iterable[JobRequest]) -> None:
+    """Notes what jobs request, by their logs, beside what earlier runs noted."""
     new = {
         job.log: {
             "threads": job.threads,
-            **{key: job.resources[key] for key in ASKED if isinstance(job.resources.get(key), int | str)},
+            **{key: job.resources[key] for key in NOTED if isinstance(job.resources.get(key), int | str)},
             **({} if job.seconds is None else {"seconds": round(job.seconds, 1)}),
         }
         for job in jobs
@@ -120,7 +127,4 @@ def note(jobs: Iterable[Asked]) -> None:
 
 def read(path: Path = NOTES) -> dict[str, dict[str, Any]]:
     """What was noted, by log; nothing where there is no note, or none that can be read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    return read_note(path)

@@ -1,60 +1,36 @@
-"""What the jobs of a rule ask of a cluster: GPUs, nodes, memory and time, by scale, growing with each attempt.
+"""What the jobs of a rule request of a cluster: GPUs, nodes, memory and time, by scale, growing with each attempt.
 
-A generated scale is CPU work: its jobs ask for a GPU only where `cluster.yaml` says so. At the papers' sizes the rules
-that train or encode do.
+The numbers are those of rules.yaml. A generated scale is CPU work: its jobs request a GPU only where `cluster.yaml`
+says so.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
+from stele.catalogue.rules import Growing, RuleFacts, Size, facts
 from stele.cluster import settings
 from stele.cost.rules import work
 from stele.cost.work import device, seconds
 from stele.plan.plan import Plan
 
-
-@dataclass(frozen=True)
-class Need:
-    """What the first attempt of a job asks for on each node: memory in MB (all, and for each process).
-
-    `gpus` is the number where cluster.yaml names none: one process each.
-    """
-
-    mem_mb: int
-    each_mb: int
-    gpus: int = 1
-
-
-# Most clusters have four GPUs a node: a pretraining, the longest work, takes them all; encoding takes two, since its
-# jobs are many and small ones wait less; a fine-tuning takes one: its batches are small, and its jobs many.
-# Memory is the host's: each process has CUDA's own and a checkpoint twice while it is loaded, the first one the state
-# that it saves, or an encoded corpus's block four times.
-PAPER = {
-    "pretrain": Need(48_000, 16_000, gpus=4),
-    "finetune": Need(48_000, 16_000),
-    "retrieve": Need(96_000, 24_000, gpus=2),
-    "encode_pairs": Need(32_000, 16_000),
-    "project": Need(16_000, 16_000),
-    "hard_negatives": Need(96_000, 24_000, gpus=2),
-}
-GENERATED, GENERATED_MINUTES = Need(2_000, 2_000, gpus=0), 240
-# the notice before a job's time limit, in seconds: a state of gigabytes takes minutes on a busy file system
-NOTICE = "--signal=TERM@300"
+# of a rule that trains or encodes, at a generated scale
+GENERATED = {"gpus": None, "mem_mb": 2_000, "each_mb": 2_000, "minutes": 240}
+# SLURM's signal before a GPU job's time limit, in seconds: a state of gigabytes takes minutes on a busy file system
+PREEMPTION_SIGNAL = "--signal=TERM@300"
 DAY = 24 * 60
 VARIABLE = "STELE_ON_CLUSTER"  # set by the slurm profile
-Size = int | Callable[[Any], int]
+OfWildcards = Callable[[Any], int]
 
 
-def grows(size: Size, most: float | None = None) -> Callable[..., int]:
+def growing(size: int | OfWildcards, most: float | None = None) -> Callable[..., int]:
     """A resource that grows with each attempt: of a number, or of a function of the wildcards; at most `most`.
 
-    >>> [grows(1000)(None, attempt) for attempt in (1, 2, 3)]
+    >>> [growing(1000)(None, attempt) for attempt in (1, 2, 3)]
     [1000, 2000, 3000]
-    >>> grows(1000, most=1500)(None, 2)
+    >>> growing(1000, most=1500)(None, 2)
     1500
     """
 
@@ -67,19 +43,9 @@ def grows(size: Size, most: float | None = None) -> Callable[..., int]:
 
 
 def _most(what: str, kind: str, unit: float) -> float | None:
-    """The most that a job of a kind of work may ask for here; None: no bound is known."""
+    """The most that a job of a kind of work may request here; None: no bound is known."""
     found = getattr(getattr(settings.read(), what), kind)
     return None if found is None else found * unit
-
-
-def runtime(size: Size, kind: str = "cpu") -> Callable[..., int]:
-    """Time of a job in minutes: grows with each attempt up to what the cluster allows."""
-    return grows(size, _most("hours", kind, 60))
-
-
-def memory(size: Size, kind: str = "cpu") -> Callable[..., int]:
-    """Memory of a job in MB: grows with each attempt up to what the cluster has."""
-    return grows(size, _most("gigabytes", kind, 1000))
 
 
 def _named(what: str, rule: str, generated: bool) -> int | None:
@@ -88,19 +54,24 @@ def _named(what: str, rule: str, generated: bool) -> int | None:
     return None if here else getattr(getattr(settings.read(), what), rule, None)
 
 
+def _facts(rule: str, plan: Plan) -> RuleFacts:
+    known = facts(rule)
+    return known.model_copy(update=GENERATED) if plan.settings.generated and known.gpus else known
+
+
 def gpus(rule: str, plan: Plan) -> int:
     """GPUs of a job of a rule on each of its nodes: what cluster.yaml says, else what the scale allows."""
-    named = _named("gpus", rule, plan.settings.generated)
-    usual = (GENERATED if plan.settings.generated else PAPER[rule]).gpus
+    named, usual = _named("gpus", rule, plan.settings.generated), _facts(rule, plan).gpus or 0
     return min(usual, plan.settings.sizes["gpus"] or usual) if named is None else named
 
 
-def gpu_threads(rule: str, plan: Plan) -> int:
-    """CPU threads of a job on each of its nodes: the scale's for each process."""
-    return plan.settings.sizes["threads"] * max(gpus(rule, plan), 1)
+def job_threads(rule: str, plan: Plan) -> int:
+    """CPU threads of a job on each of its nodes: those of a process, for each process."""
+    each = plan.settings.sizes["threads"] if facts(rule).threads == "scale" else 1
+    return each * max(gpus(rule, plan), 1)
 
 
-def expected(rule: str, plan: Plan, devices: int = 0) -> Callable[[Any], int]:
+def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
     """Minutes of a job's first attempt: twice what it is estimated at, and half an hour; a day without an estimate."""
     on, threads = device(settings.read().gpu_model), plan.settings.sizes["threads"]
 
@@ -111,7 +82,7 @@ def expected(rule: str, plan: Plan, devices: int = 0) -> Callable[[Any], int]:
     return minutes
 
 
-def room(rule: str, plan: Plan) -> Callable[[Any], int]:
+def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     """MB on the disk that a job is estimated to fill, with what lies there while it runs; 1 GB at least."""
 
     def megabytes(wildcards: Any) -> int:
@@ -121,38 +92,46 @@ def room(rule: str, plan: Plan) -> Callable[[Any], int]:
     return megabytes
 
 
-def gpu_work(rule: str, plan: Plan) -> Mapping[str, Any]:
-    """The resources of a rule that trains or encodes, for its `resources:`; at a generated scale CPUs do it.
+def job_resources(rule: str, plan: Plan, dump_mb: OfWildcards | None = None) -> dict[str, Any]:
+    """What the jobs of a rule request, for its `resources:`; `dump_mb`: of the wildcards, MB of dump that a job reads.
 
-    `gpus` is for the command line: GPUs on each node. The others are the SLURM plugin's.
+    Of a rule that trains or encodes, `gpus` is for the command line (GPUs on each node), the others are the SLURM
+    plugin's.
     """
-    generated, number = plan.settings.generated, gpus(rule, plan)
-    need = GENERATED if generated else PAPER[rule]
-    nodes = _named("nodes", rule, generated) or 1
-    kind = "gpu" if number else "cpu"
-    found = {
-        "gpus": number,
-        **_placed(number, nodes),
-        "slurm_partition": getattr(settings.read().partitions, kind),
-        "slurm_extra": NOTICE if number else None,
-        "mem_mb": memory(need.mem_mb + need.each_mb * max(number, 1), kind),
-        "disk_mb": room(rule, plan),
-        "runtime": runtime(
-            GENERATED_MINUTES if plan.settings.generated else expected(rule, plan, number * nodes), kind
-        ),
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    known, number = _facts(rule, plan), gpus(rule, plan)
+    nodes, kind = _named("nodes", rule, plan.settings.generated) or 1, "gpu" if number else "cpu"
+    disk = disk_mb(rule, plan) if known.disk_mb == "estimated" else _size(known.disk_mb, dump_mb)
+    found = _placed(number, nodes, kind) if facts(rule).gpus else {}
+    memory = _size(known.mem_mb, dump_mb, known.each_mb * max(number, 1))
+    if memory is not None:
+        found["mem_mb"] = growing(memory, _most("gigabytes", kind, 1000))
+    if disk is not None:
+        found["disk_mb"] = disk
+    estimated = known.minutes == "estimated"
+    minutes = runtime_minutes(rule, plan, number * nodes) if estimated else _size(known.minutes, dump_mb)
+    if minutes is not None:
+        found["runtime"] = growing(minutes, _most("hours", kind, 60))
+    return found
 
 
-def _placed(number: int, nodes: int) -> dict[str, Any]:
-    """GPUs and nodes as the SLURM plugin wants them.
+def _size(size: Size | None, dump_mb: OfWildcards | None, more: int = 0) -> int | OfWildcards | None:
+    if isinstance(size, Growing):
+        return lambda wildcards: int(size.base + size.per_mb * dump_mb(wildcards)) + more
+    return None if size is None else size + more
+
+
+def _placed(number: int, nodes: int, kind: str) -> dict[str, Any]:
+    """Partition, GPUs and nodes as the SLURM plugin wants them.
 
     On one node GPUs are `gpu`, a total. With several nodes they are `gres`, of each node, and the command has an srun
     of its own: `mpi` keeps the plugin from starting one, and wants tasks; `tasks_per_gpu` 0 makes them one a node.
     """
-    model = settings.read().gpu_model
+    names = settings.read()
+    partition, signal = getattr(names.partitions, kind), PREEMPTION_SIGNAL if number else None
+    found = {"gpus": number, "nodes": nodes, "slurm_partition": partition, "slurm_extra": signal}
     if nodes == 1:
-        return {"nodes": 1, "gpu": number, "gpu_model": model if number else None}
-    gres = f"gpu:{model}:{number}" if model else f"gpu:{number}"
-    tasks = {"tasks": nodes, "mpi": "srun", "tasks_per_gpu": 0}
-    return {"nodes": nodes, **tasks, "gres": gres if number else None}
+        found |= {"gpu": number, "gpu_model": names.gpu_model if number else None}
+    else:
+        gres = f"gpu:{names.gpu_model}:{number}" if names.gpu_model else f"gpu:{number}"
+        found |= {"tasks": nodes, "mpi": "srun", "tasks_per_gpu": 0, "gres": gres if number else None}
+    return {name: value for name, value in found.items() if value is not None}

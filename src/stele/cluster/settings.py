@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from stele.catalogue import read_yaml
-from stele.command.launch import ALONE, SHARED
+from stele.catalogue.rules import facts, on_gpus
 from stele.errors import SteleError, nearest
 from stele.files.strict import STRICT
 
@@ -50,11 +50,11 @@ def _of_rules(name: str, **bounds: Any) -> type[_Part]:
     return create_model(name, __base__=_Part, **numbers)
 
 
-Gpus = _of_rules("Gpus", **{rule: {"ge": 0} for rule in SHARED}, **{rule: {"ge": 0, "le": 1} for rule in ALONE})
-NodesOf = _of_rules("NodesOf", **{rule: {"ge": 1} for rule in SHARED})
+Gpus = _of_rules("Gpus", **{rule: {"ge": 0} if facts(rule).parallel else {"ge": 0, "le": 1} for rule in on_gpus()})
+NodesOfRules = _of_rules("NodesOfRules", **{rule: {"ge": 1} for rule in on_gpus(parallel=True)})
 
 
-class Names(_Part):
+class ClusterSettings(_Part):
     """What differs from cluster to cluster."""
 
     partitions: Partitions = Partitions()
@@ -62,7 +62,7 @@ class Names(_Part):
     qos: Name | None = None
     gpu_model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+$")] | None = None
     gpus: Gpus = Gpus()
-    nodes: NodesOf = NodesOf()
+    nodes: NodesOfRules = NodesOfRules()
     hours: Most = Most()
     gigabytes: Most = Most()
     scratch: str | None = None
@@ -71,7 +71,7 @@ class Names(_Part):
     setup: list[str] = []
 
     @model_validator(mode="after")
-    def _software_can(self) -> Names:
+    def _software_can(self) -> ClusterSettings:
         if self.container and self.software != "container":
             raise ValueError("container: names an image that is not used without `software: container`")
         if self.software == "container" and (many := [rule for rule, number in self.nodes if (number or 1) > 1]):
@@ -86,24 +86,24 @@ class Names(_Part):
         return Path(os.path.expandvars(self.container or IMAGE)).expanduser().absolute()
 
 
-def place() -> Path:
-    """The file of names."""
+def path() -> Path:
+    """The user's file."""
     return Path(os.environ.get(VARIABLE) or DEFAULT)
 
 
-def read(path: Path | None = None) -> Names:
-    """The names of this cluster; all of them the cluster's defaults where there is no file."""
-    return _read(path or place())
+def read(file: Path | None = None) -> ClusterSettings:
+    """The settings of this cluster; all of them the cluster's defaults where there is no file."""
+    return _read(file or path())
 
 
 @cache
-def _read(path: Path) -> Names:
+def _read(path: Path) -> ClusterSettings:
     if not path.exists():
         if os.environ.get(VARIABLE) == str(path):
             raise SteleError(f"{VARIABLE} names {path}, which does not exist: copy profiles/slurm/cluster.example.yaml")
-        return Names()
+        return ClusterSettings()
     try:
-        return Names.model_validate(read_yaml(path))
+        return ClusterSettings.model_validate(read_yaml(path))
     except ValidationError as error:
         raise SteleError("\n".join(_explain(path, found) for found in error.errors())) from None
 
@@ -115,8 +115,8 @@ def _explain(path: Path, found: dict) -> str:
         return f"{path}: {found['msg'].removeprefix('Value error, ')}"
     if found["type"] != "extra_forbidden":
         return f"{path}: {key}: {found['msg']} (found {found['input']!r}){HINTS.get(key, '')}"
-    parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most, "gpus": Gpus, "nodes": NodesOf}
-    valid = (parts[str(found["loc"][0])] if len(found["loc"]) > 1 else Names).model_fields
+    parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most, "gpus": Gpus, "nodes": NodesOfRules}
+    valid = (parts[str(found["loc"][0])] if len(found["loc"]) > 1 else ClusterSettings).model_fields
     close = nearest(str(found["loc"][-1]), valid)
     hint = f"; did you mean {close!r}?" if close else "."
     return f"{path}: {key}: unknown key{hint} Valid: {', '.join(valid)}"

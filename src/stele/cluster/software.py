@@ -57,7 +57,7 @@ def image(workflow: Any) -> None:
     path = settings.read().image
     if CONTAINER in methods(workflow) and not path.exists():
         way = "make it (apptainer build stele.sif envs/stele.def), or name yours as `container:`"
-        raise SteleError(f"{path}: no such container image; {way} in {settings.place()}")
+        raise SteleError(f"{path}: no such container image; {way} in {settings.path()}")
     for rule in workflow.rules:
         if rule.name not in workflow._localrules:
             rule.container_img = str(path)

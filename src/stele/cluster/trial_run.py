@@ -15,18 +15,8 @@ from typing import Any
 
 from stele.errors import SteleError
 
-PARTS = (
-    "Snakefile",
-    "config.yaml",
-    "config.schema.json",
-    "pyproject.toml",
-    "src",
-    "workflow",
-    "profiles",
-    "envs",
-    "paper_tables",
-    "slurm",
-)
+PARTS = ("Snakefile", "config.yaml", "config.schema.json", "pyproject.toml")
+PARTS += ("src", "workflow", "profiles", "envs", "paper_tables", "slurm")
 SCALE = Path(__file__).with_name("tiny.yaml")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
@@ -76,7 +66,7 @@ class Build:
         self.process = start(folder, self.log, arguments, environment)
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text(errors="replace")
 
     @property

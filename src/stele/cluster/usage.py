@@ -1,4 +1,4 @@
-"""Write what every job took, against what it asked for and was expected to take: usage.csv, and .md and .svg beside it.
+"""Write what every job took, against what it requested and was expected to take: usage.csv, and .md and .svg beside it.
 
     snakemake usage
     stele cluster usage --logs logs/paper --output results/usage.csv
@@ -10,7 +10,6 @@ Figures come from the benchmark files, the records of outputs, and SLURM's accou
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,47 +17,19 @@ from typing import Any
 
 from stele.cluster import requests
 from stele.cluster.history import finished_jobs, summary
-from stele.cluster.history.finished_jobs import Ran
+from stele.cluster.history.finished_jobs import FinishedJob
+from stele.cluster.slurm import submissions
 from stele.cluster.slurm.sacct import Account, accounts
 from stele.command import arguments
 from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
 
-SUBMITTED = Path(".snakemake/stele-submitted")
-
 Row = dict[str, Any]  # a column of COLUMNS -> its value; None: nobody knows
-COLUMNS = (
-    "rule",
-    "job",
-    "started",
-    "wall_s",
-    "wall_from",
-    "cpu_s",
-    "cpu_from",
-    "peak_mb",
-    "peak_from",
-    "threads",
-    "processes",
-    "gpus",
-    "nodes",
-    "gpu_hours",
-    "device",
-    "host",
-    "asked_minutes",
-    "asked_mb",
-    "expected_s",
-    "share_of_time",
-    "share_of_memory",
-    "share_of_expected",
-    "attempts",
-    "partition",
-    "slurm_jobs",
-    "slurm_state",
-    "slurm_starts",
-    "slurm_elapsed_s",
-    "slurm_cpu_s",
-    "slurm_peak_mb",
-)
+COLUMNS = ("rule", "job", "started", "wall_s", "wall_from", "cpu_s", "cpu_from", "peak_mb", "peak_from")
+COLUMNS += ("threads", "processes", "gpus", "nodes", "gpu_hours", "device", "host", "requested_minutes")
+COLUMNS += ("requested_mb", "expected_s", "share_of_time", "share_of_memory", "share_of_expected", "attempts")
+COLUMNS += ("partition", "slurm_jobs", "slurm_state", "slurm_starts", "slurm_elapsed_s", "slurm_cpu_s")
+COLUMNS += ("slurm_peak_mb",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,21 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    from stele.cluster.history.plot import save
+    from stele.cluster.history.plot import draw
+    from stele.files.figures import save_figure
 
     found = rows(args.logs.rstrip("/"))
     write(args.output, found)
     rules = summary.by_rule(found)
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(summary.markdown(rules, found))
-    save(args.output.with_suffix(".svg"), rules, found)
+    save_figure(draw(rules, found), args.output.with_suffix(".svg"), "What the jobs took")
     print(f"{len(found)} jobs: {args.output}, {args.output.with_suffix('.md')}, {args.output.with_suffix('.svg')}")
 
 
 def rows(logs: str) -> list[Row]:
     """A row for each job whose log is in a folder and whose outputs are there, by the time at which they started."""
     done = list(finished_jobs.jobs(logs))
-    plans, submitted = requests.read(), _submitted()
+    plans, submitted = requests.read(), dict(submissions.notes())
     slurm = {log: note.get("slurm") or [] for log, note in submitted.items()}
     said = accounts(id for job in done for id in slurm.get(job.log, ()))
     return [
@@ -97,21 +69,9 @@ def rows(logs: str) -> list[Row]:
     ]
 
 
-def _submitted() -> dict[str, Mapping[str, Any]]:
-    """What was noted when jobs were submitted to SLURM, by log (stele.cluster.slurm.plugin_patches.note)."""
-    found = {}
-    for path in SUBMITTED.glob("*.json"):
-        try:
-            note = json.loads(path.read_text(encoding="utf-8"))
-            found[note["log"]] = note
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # being written at this moment
-    return found
-
-
-def row(job: Ran, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: list[Account]) -> Row:
-    """A job's figures beside what it asked for, in its last attempt where that one is known."""
-    wanted = {**plan, **submitted.get("asked", {})}
+def row(job: FinishedJob, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: list[Account]) -> Row:
+    """A job's figures beside what it requested, in its last attempt where that one is known."""
+    wanted = {**plan, **submitted.get("requested", {})}
     gpus, nodes = wanted.get("gpus", 0), wanted.get("nodes", 1)
     wall, (cpu, cpu_from), (peak, peak_from) = job.wall[0], job.cpu or (None, None), job.peak or (None, None)
     minutes, memory, expected = wanted.get("runtime"), wanted.get("mem_mb"), plan.get("seconds")
@@ -133,8 +93,8 @@ def row(job: Ran, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: l
         "gpu_hours": gpus * nodes * wall / 3600,
         "device": job.device,
         "host": job.host,
-        "asked_minutes": minutes,
-        "asked_mb": memory,
+        "requested_minutes": minutes,
+        "requested_mb": memory,
         "expected_s": expected,
         "share_of_time": wall / (60 * minutes) if minutes else None,
         "share_of_memory": peak / memory if memory and peak is not None else None,

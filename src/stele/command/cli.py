@@ -31,7 +31,7 @@ STAGES = (
     "tables",
     "cluster",
 )
-USAGE = "usage: stele [--nodes N] [--gpus G] [--threads T] STAGE COMMAND [--flags]"
+USAGE = "usage: stele [--nodes N] [--gpus N] [--cpus N] STAGE COMMAND [--flags]"
 WRONG_USAGE = 2
 
 
@@ -54,7 +54,7 @@ def _listing(stages: Sequence[str]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns the exit code: 0 done, 1 an error the user can mend, 2 wrong usage."""
+    """Runs one command and returns the exit code: 0 done, 1 an error the user can correct, 2 wrong usage."""
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
         if not argv or argv[0] in ("-h", "--help"):
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for argument in argv:
             if not _is_text(argument):
                 return _refuse(SteleError(f"the argument {argument!r} is not UTF-8"), WRONG_USAGE)
-        asked, argv = launch.options(argv)
+        resources, argv = launch.options(argv)
         if not argv:
             return _refuse(SteleError(f"no stage is named\n{USAGE}"), WRONG_USAGE)
         stage, rest = argv[0], argv[1:]
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command, rest = rest[0].replace("-", "_"), rest[1:]
         if command not in (valid := commands(stage)):
             return _refuse(unknown(f"command of {stage}", command, valid), WRONG_USAGE)
-        return _run(asked, stage, command, rest)
+        return _run(resources, stage, command, rest)
     except SteleError as error:
         return _refuse(error, 1)
     except Exception as error:
@@ -110,13 +110,13 @@ def _speak() -> None:
         os.environ |= {"TQDM_DISABLE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 
 
-def _run(asked: launch.Asked, stage: str, command: str, arguments: Sequence[str]) -> int:
+def _run(resources: launch.Resources, stage: str, command: str, arguments: Sequence[str]) -> int:
     from stele.command.parent_watch import watch_driver
 
     watch_driver()
     _speak()
-    if asked.gpus:  # elsewhere the workflow says how many threads a command has
-        os.environ |= launch.threads(asked)
+    if resources.gpus:  # elsewhere the workflow says how many threads a command has
+        os.environ |= launch.thread_environment(resources)
     module = importlib.import_module(f"stele.{stage}.{command}")
     parser = argparse.ArgumentParser(
         prog=f"stele {stage} {command}",
@@ -126,12 +126,16 @@ def _run(asked: launch.Asked, stage: str, command: str, arguments: Sequence[str]
     )
     module.add_arguments(parser)
     parsed = parser.parse_args(arguments)
-    if "RANK" not in os.environ and launch.MEETING not in os.environ:  # once, where several processes share it
+    if "RANK" not in os.environ and launch.RENDEZVOUS not in os.environ:  # once, where several processes share it
         check_inputs(vars(parsed))
-    if asked.processes > 1:
-        if command not in launch.SHARED:
-            raise SteleError(f"{command} runs in one process; several can share {', '.join(launch.SHARED)}")
-        return launch.launch(asked, [stage, command, *arguments])
-    launch.take_gpus(asked.gpus)
+    if resources.processes > 1:
+        from stele.catalogue.rules import (
+            on_gpus,
+        )  # a command is called as its rule; what reads YAML is not for each start
+
+        if command not in (valid := on_gpus(parallel=True)):
+            raise SteleError(f"{command} runs in one process; several can share {', '.join(valid)}")
+        return launch.launch(resources, [stage, command, *arguments])
+    launch.take_gpus(resources.gpus)
     module.run(parsed)
     return 0

@@ -1,7 +1,7 @@
 """Starts a command in several processes, one a GPU: with torchrun on one node, through srun with one torchrun on each.
 
-The general options of the command line (`stele --nodes 2 --gpus 4 --threads 32 STAGE COMMAND`) say what a job has. The
-command is the same for any number of processes; each of them learns its place from the environment that torchrun gives
+The general options of the command line (`stele --nodes 2 --gpus 4 --cpus 32 STAGE COMMAND`) say what a job has. The
+command is the same for any number of processes; each of them learns its number from the environment that torchrun gives
 it (`stele.training.processes.process_context`).
 """
 
@@ -20,11 +20,9 @@ from stele.command.arguments import whole
 from stele.command.parent_watch import identity
 from stele.errors import SteleError
 
-SHARED = ("pretrain", "finetune", "retrieve", "hard_negatives")  # commands that several processes can share
-ALONE = ("encode_pairs", "project")  # commands that use one GPU
 DEVICES = "CUDA_VISIBLE_DEVICES"
 JOB = "STELE_JOB"  # set in a job that was submitted for one rule (cluster/node.py), not in an allocation one types in
-MEETING = "STELE_MEETING"  # host:port where the torchruns of several nodes find each other
+RENDEZVOUS = "STELE_RENDEZVOUS"  # host:port where the torchruns of several nodes find each other
 SIGNALS = (
     "SIGTERM",
     "SIGINT",
@@ -33,25 +31,25 @@ SIGNALS = (
     "SIGUSR1",
 )  # passed on to the ranks; torchrun's list lacks the last
 # seconds that ranks may take to save their state after a signal; a scheduler that is to end sooner kills them itself
-PATIENCE = 600
+SHUTDOWN_TIMEOUT = 600
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a job has: nodes, and on each of them GPUs (0: none asked for) and CPU threads."""
+class Resources:
+    """What a job has: nodes, and on each of them GPUs (0: none requested) and CPU threads."""
 
     nodes: int = 1
     gpus: int = 0
-    threads: int = 1
+    cpus: int = 1
 
     @property
-    def here(self) -> int:
+    def processes_per_node(self) -> int:
         """Processes on each node."""
         return max(self.gpus, 1)
 
     @property
     def processes(self) -> int:
-        return self.nodes * self.here
+        return self.nodes * self.processes_per_node
 
 
 def _at_least(least: int):
@@ -63,19 +61,19 @@ def _at_least(least: int):
     return number
 
 
-def options(argv: Sequence[str]) -> tuple[Asked, list[str]]:
+def options(argv: Sequence[str]) -> tuple[Resources, list[str]]:
     """The general options, which stand before the stage, and what follows them.
 
     >>> options(["--nodes", "2", "--gpus", "4", "pretraining", "pretrain", "--seed", "0"])
-    (Asked(nodes=2, gpus=4, threads=1), ['pretraining', 'pretrain', '--seed', '0'])
+    (Resources(nodes=2, gpus=4, cpus=1), ['pretraining', 'pretrain', '--seed', '0'])
     """
     parser = argparse.ArgumentParser(prog="stele", add_help=False, allow_abbrev=False)
     parser.add_argument("--nodes", type=_at_least(1), default=1)
     parser.add_argument("--gpus", type=_at_least(0), default=0)
-    parser.add_argument("--threads", type=_at_least(1), default=1)
+    parser.add_argument("--cpus", type=_at_least(1), default=1)
     parser.add_argument("rest", nargs=argparse.REMAINDER)
     found = parser.parse_args(argv)
-    return Asked(found.nodes, found.gpus, found.threads), found.rest
+    return Resources(found.nodes, found.gpus, found.cpus), found.rest
 
 
 def rank() -> int:
@@ -94,15 +92,15 @@ def visible() -> list[str]:
     return named[:number] or [str(index) for index in range(number)]
 
 
-def take_gpus(asked: int) -> None:
-    """Refuses to start with other GPUs than were asked for; where nobody asked SLURM for them, the rest are hidden."""
-    if not asked:
+def take_gpus(requested: int) -> None:
+    """Refuses to start with other GPUs than were requested; where nobody requested them of SLURM, hides the rest."""
+    if not requested:
         return
     seen, in_slurm = visible(), JOB in os.environ
-    if len(seen) == asked or (len(seen) > asked and not in_slurm):
-        os.environ[DEVICES] = ",".join(seen[:asked])
+    if len(seen) == requested or (len(seen) > requested and not in_slurm):
+        os.environ[DEVICES] = ",".join(seen[:requested])
         return
-    what = f"{socket.gethostname()}: this job asked for {asked} GPUs and sees {len(seen)}"
+    what = f"{socket.gethostname()}: this job asked for {requested} GPUs and sees {len(seen)}"
     what += f" ({DEVICES}={os.environ[DEVICES]})" if DEVICES in os.environ else ""
     if in_slurm:
         way = "look at what SLURM gave (scontrol show job), at the driver (nvidia-smi) and at the torch in use"
@@ -111,48 +109,52 @@ def take_gpus(asked: int) -> None:
     raise SteleError(f"{what}; {way}")
 
 
-def threads(asked: Asked) -> dict[str, str]:
+def thread_environment(resources: Resources) -> dict[str, str]:
     """The environment in which a process takes its share of the node's threads."""
-    each = max(1, asked.threads // asked.here)
+    each = max(1, resources.cpus // resources.processes_per_node)
     names = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS"), str(each))
     return {**names, "TOKENIZERS_PARALLELISM": "true" if each > 1 else "false"}
 
 
-def launch(asked: Asked, command: Sequence[str]) -> int:
+def launch(resources: Resources, command: Sequence[str]) -> int:
     """Runs a command (stage, command, its flags) in all its processes; returns the exit code, 0 if all ended well."""
-    if asked.nodes > 1 and MEETING not in os.environ:
-        _on_nodes(asked, command)
-    take_gpus(asked.gpus)
-    os.environ.update({**threads(asked), "STELE_DRIVER": identity(os.getpid())})  # the ranks end with this process
+    if resources.nodes > 1 and RENDEZVOUS not in os.environ:
+        _on_nodes(resources, command)
+    take_gpus(resources.gpus)
+    os.environ.update(
+        {**thread_environment(resources), "STELE_DRIVER": identity(os.getpid())}
+    )  # the ranks end with this process
     os.environ.pop("STELE_WORKER", None)
-    if asked.nodes > 1:
+    if resources.nodes > 1:
         if "TMPDIR" in os.environ:  # made on the first node only
             os.makedirs(os.environ["TMPDIR"], exist_ok=True)
-        place = [f"--rdzv-id={os.environ['SLURM_JOB_ID']}", "--rdzv-backend=c10d", "--rdzv-conf=read_timeout=600"]
-        place += [f"--nnodes={asked.nodes}", f"--rdzv-endpoint={os.environ.pop(MEETING)}"]
+        rendezvous = [f"--rdzv-id={os.environ['SLURM_JOB_ID']}", "--rdzv-backend=c10d", "--rdzv-conf=read_timeout=600"]
+        rendezvous += [f"--nnodes={resources.nodes}", f"--rdzv-endpoint={os.environ.pop(RENDEZVOUS)}"]
     else:
-        place = ["--standalone", "--local-addr=localhost"]  # on a free port
-    return _torchrun([*place, f"--nproc-per-node={asked.here}"], command)
+        rendezvous = ["--standalone", "--local-addr=localhost"]  # on a free port
+    return _torchrun([*rendezvous, f"--nproc-per-node={resources.processes_per_node}"], command)
 
 
-def _on_nodes(asked: Asked, command: Sequence[str]) -> None:
+def _on_nodes(resources: Resources, command: Sequence[str]) -> None:
     """Becomes an srun that starts this command line once on each node of the SLURM job; this host is the first one."""
     if "SLURM_JOB_ID" not in os.environ:
-        raise SteleError(f"--nodes {asked.nodes}: several nodes take a SLURM job: snakemake --profile slurm")
+        raise SteleError(f"--nodes {resources.nodes}: several nodes take a SLURM job: snakemake --profile slurm")
     if not shutil.which("srun"):
-        raise SteleError(f"--nodes {asked.nodes}: there is no srun here, nor in a container: use one node, or `setup`")
+        raise SteleError(
+            f"--nodes {resources.nodes}: there is no srun here, nor in a container: use one node, or `setup`"
+        )
     with socket.socket() as free:
         free.bind(("", 0))
-        os.environ[MEETING] = f"{socket.gethostname()}:{free.getsockname()[1]}"
+        os.environ[RENDEZVOUS] = f"{socket.gethostname()}:{free.getsockname()[1]}"
     # an end on one node is the end on all
-    step = [f"--nodes={asked.nodes}", f"--ntasks={asked.nodes}", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
-    step += [f"--cpus-per-task={asked.threads}", *([f"--gres=gpu:{asked.gpus}"] if asked.gpus else [])]
-    again = ["--nodes", asked.nodes, "--gpus", asked.gpus, "--threads", asked.threads, *command]
+    step = [f"--nodes={resources.nodes}", f"--ntasks={resources.nodes}", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
+    step += [f"--cpus-per-task={resources.cpus}", *([f"--gres=gpu:{resources.gpus}"] if resources.gpus else [])]
+    again = ["--nodes", resources.nodes, "--gpus", resources.gpus, "--cpus", resources.cpus, *command]
     sys.stdout.flush(), sys.stderr.flush()
     os.execvp("srun", ["srun", *step, sys.executable, "-m", "stele", *map(str, again)])
 
 
-def _torchrun(place: Sequence[str], command: Sequence[str]) -> int:
+def _torchrun(rendezvous: Sequence[str], command: Sequence[str]) -> int:
     """torchrun in this process: it starts the ranks of this node, passes signals on, ends all when one has failed."""
     import logging
 
@@ -165,17 +167,17 @@ def _torchrun(place: Sequence[str], command: Sequence[str]) -> int:
     heard = ",".join(
         name for name in SIGNALS if signal.getsignal(signal.Signals[name]) != signal.SIG_IGN
     )  # not nohup's
-    settings = ["--max-restarts=0", f"--signals-to-handle={heard}", f"--shutdown-timeout={PATIENCE}"]
+    settings = ["--max-restarts=0", f"--signals-to-handle={heard}", f"--shutdown-timeout={SHUTDOWN_TIMEOUT}"]
     quiet = ["--log-dir", os.devnull]  # else a folder of temporary files stays
     try:
-        run.run(run.parse_args([*place, *settings, *quiet, "--module", "stele", *command]))
+        run.run(run.parse_args([*rendezvous, *settings, *quiet, "--module", "stele", *command]))
     except SignalException as error:
         return _failed(f"stopped by {error.sigval.name}", 128 + error.sigval)
     except ChildFailedError as error:  # torchrun has ended the others
         rank, first = error.get_first_failure()
         return _failed(f"process {rank} ended {_how(first.exitcode)}", 1)
     except RendezvousError as error:
-        where = next(text for text in place if "endpoint" in text or text.startswith("--local")).partition("=")[2]
+        where = next(text for text in rendezvous if "endpoint" in text or text.startswith("--local")).partition("=")[2]
         return _failed(f"the processes did not find each other at {where}: {error}", 1)
     return 0
 

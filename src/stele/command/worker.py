@@ -52,7 +52,7 @@ PRELOAD = (
 )
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 DECLINED = b"declined\n"
-PATIENCE = 10.0  # seconds that a client may take to say what it wants
+REQUEST_TIMEOUT = 10.0  # seconds that a client may take to say what it wants
 
 
 # --- client ---------------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
     descriptors = array.array("i")
     request = None
     try:
-        connection.settimeout(PATIENCE)
+        connection.settimeout(REQUEST_TIMEOUT)
         message, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_LEN(3 * descriptors.itemsize))
         for level, kind, data in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:

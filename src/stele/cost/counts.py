@@ -5,7 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from stele import catalogue
 from stele.catalogue import datasets
+
+
+class NoFigures(LookupError):
+    """costs.yaml has no figures for a benchmark or a training set: nobody knows what its jobs cost."""
+
+
+def costs() -> dict[str, Any]:
+    """The catalogue's figures and rates."""
+    return catalogue.load("costs")
+
+
+def figures(kind: str, name: str) -> dict[str, Any]:
+    """The numbers and texts of one of the `benchmarks` or `training_sets`; NoFigures where costs.yaml has none."""
+    if name not in (known := costs()[kind]):
+        raise NoFigures(f"{kind}: {name}")
+    return known[name]
 
 
 def total(items: Iterable[int | str], languages: Sequence[str] | None) -> int:

@@ -1,24 +1,19 @@
-"""What jobs do that fetch, read and mine texts, or score, by rule: `{rule}(plan, w)` for a job's wildcards `w`."""
+"""What jobs do that fetch, read and mine texts, or score: cost formulas `formula(plan, w)` (rules.yaml: `cost`)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from stele import catalogue
 from stele.catalogue import datasets
-from stele.cost.counts import pinned, total
+from stele.cost.counts import costs, figures, pinned, total
 from stele.cost.work import Work
 from stele.plan.plan import Plan
 
 
-def _costs() -> dict[str, Any]:
-    return catalogue.load("costs")
-
-
 def _rate(what: str) -> float:
-    return _costs()["rates"][what]
+    return costs()["rates"][what]
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------
@@ -29,10 +24,10 @@ def dataset_bytes(plan: Plan, name: str, part: str) -> float:
     if name == "cc100":
         return plan.text_sizes.web_bytes(part)
     if name == "mrtydi_corpus":
-        return _costs()["passage_bytes"] * pinned(name, "passages", [part])
+        return costs()["passage_bytes"] * pinned(name, "passages", [part])
     files = datasets.resolve(name, part, plan.sources.part_languages(name, part))["files"]
     sizes = [file.get("bytes") for file in files]
-    return sum(sizes) if sizes and None not in sizes else _costs()["datasets"].get(name, 0)
+    return sum(sizes) if sizes and None not in sizes else costs()["datasets"].get(name, 0)
 
 
 def dataset(plan: Plan, w: Any) -> Work:
@@ -47,7 +42,7 @@ def checkpoint(plan: Plan, w: Any) -> Work:
     size = catalogue.load("checkpoint_sizes").get(w.model, {}).get("bytes", 0)
     fetched = 0 if "path" in plan.models.checkpoint_source(w.model) else size
     return Work(
-        cpu_seconds=_costs()["seconds"]["checkpoint"], download=fetched, kept=size, waiting=fetched / _rate("network")
+        cpu_seconds=costs()["seconds"]["checkpoint"], download=fetched, kept=size, waiting=fetched / _rate("network")
     )
 
 
@@ -58,22 +53,22 @@ def _dump(plan: Plan, *languages: str) -> float:
 
 def wikipedia(plan: Plan, w: Any) -> Work:
     dump = _dump(plan, w.part) / plan.corpora.shards(w.part)
-    kept = dump * _costs()["wikipedia_text"] * _costs()["documents_kept"]
-    return Work(cpu_seconds=dump * _costs()["wikipedia_xml"] / _rate("xml_bytes"), kept=kept)
+    kept = dump * costs()["wikipedia_text"] * costs()["documents_kept"]
+    return Work(cpu_seconds=dump * costs()["wikipedia_xml"] / _rate("xml_bytes"), kept=kept)
 
 
 def cc100(plan: Plan, w: Any) -> Work:
-    text = plan.text_sizes.web_bytes(w.part) * _costs()["cc100_text"]
-    return Work(cpu_seconds=text / _rate("web_bytes"), kept=text * _costs()["documents_kept"])
+    text = plan.text_sizes.web_bytes(w.part) * costs()["cc100_text"]
+    return Work(cpu_seconds=text / _rate("web_bytes"), kept=text * costs()["documents_kept"])
 
 
 def page_entities(plan: Plan, w: Any) -> Work:
-    return Work(cpu_seconds=_costs()["seconds"]["page_entities"], kept=_costs()["page_entities_kept"])
+    return Work(cpu_seconds=costs()["seconds"]["page_entities"], kept=costs()["page_entities_kept"])
 
 
 def knowledge_base(plan: Plan, w: Any) -> Work:
     dump = _dump(plan, w.part)
-    return Work(cpu_seconds=dump / _rate("links_of_dump"), kept=dump * _costs()["knowledge_base_kept"])
+    return Work(cpu_seconds=dump / _rate("links_of_dump"), kept=dump * costs()["knowledge_base_kept"])
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------------
@@ -84,50 +79,39 @@ def mine(plan: Plan, w: Any) -> Work:
     times = max(1.0, text / plan.text_sizes.example_bytes(w.method) / most)  # as many examples as are kept
     tokenised = text * min(1.0, (1 + math.log2(times)) / times)
     seconds = tokenised / _rate("mined_bytes") + (text - tokenised) / _rate("read_bytes")
-    return Work(cpu_seconds=seconds, kept=text / times * _costs()["store_kept"])
+    return Work(cpu_seconds=seconds, kept=text / times * costs()["store_kept"])
 
 
 def text_pairs(plan: Plan, mining: str, part: str) -> float:
     """Pairs of a part: at most what its recipe keeps, and what the smaller of its wikis has."""
     smallest = min(plan.corpora.dump_mb(code) for code in plan.mining.part_codes(mining, part))
-    return min(plan.mining.recipe(mining)["max_pairs"], smallest * _costs()["pairs_a_megabyte"])
+    return min(plan.mining.recipe(mining)["max_pairs"], smallest * costs()["pairs_a_megabyte"])
 
 
 def knowledge_pairs(plan: Plan, w: Any) -> Work:
     number = text_pairs(plan, w.method, w.part)
-    text = _dump(plan, *plan.mining.part_codes(w.method, w.part)) * _costs()["wikipedia_text"]
+    text = _dump(plan, *plan.mining.part_codes(w.method, w.part)) * costs()["wikipedia_text"]
     seconds = number / _rate("text_pairs") + text / _rate("read_bytes")
-    return Work(cpu_seconds=seconds, kept=number * _costs()["text_pair"]["bytes"])
+    return Work(cpu_seconds=seconds, kept=number * costs()["text_pair"]["bytes"])
 
 
 def tokenise(plan: Plan, w: Any) -> Work:
-    number, pair = text_pairs(plan, w.method, w.part), _costs()["text_pair"]
+    number, pair = text_pairs(plan, w.method, w.part), costs()["text_pair"]
     return Work(cpu_seconds=number * pair["characters"] / _rate("mined_bytes"), kept=number * pair["tokens_bytes"])
 
 
 # --- retrieval, scoring ----------------------------------------------------------------------------------------------
 def bm25(plan: Plan, w: Any) -> Work:
-    passages = total(_costs()["benchmarks"][w.benchmark]["passages"], plan.data.languages(w.benchmark))
+    passages = total(figures("benchmarks", w.benchmark)["passages"], plan.data.languages(w.benchmark))
     return Work(cpu_seconds=passages / _rate("bm25_passages"))
 
 
 def score(plan: Plan, w: Any) -> Work:
     """Some benchmarks look for answers in the passages themselves."""
-    read = _costs()["benchmarks"].get(w.benchmark, {}).get("reads", 0) * 1e9
-    return Work(cpu_seconds=_costs()["seconds"]["score"] + read / _rate("read_bytes"))
-
-
-RULES: dict[str, Callable[[Plan, Any], Work]] = {
-    rule.__name__: rule
-    for rule in (
-        *(dataset, checkpoint),
-        *(wikipedia, cc100, page_entities, knowledge_base),
-        *(mine, knowledge_pairs, tokenise),
-        *(bm25, score),
-    )
-}
+    read = costs()["benchmarks"].get(w.benchmark, {}).get("reads", 0) * 1e9
+    return Work(cpu_seconds=costs()["seconds"]["score"] + read / _rate("read_bytes"))
 
 
 def short(plan: Plan, w: Any) -> Work:
     """A job that only starts, reads little and ends."""
-    return Work(cpu_seconds=_costs()["seconds"]["other"])
+    return Work(cpu_seconds=costs()["seconds"]["other"])

@@ -1,50 +1,46 @@
-"""What jobs that train or encode do, by rule: `{rule}(plan, w)` for a job's wildcards `w`."""
+"""What jobs do that train or encode: cost formulas `formula(plan, w)` of wildcards `w` (rules.yaml: `cost`)."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from stele import catalogue
 from stele.cost import counts, finetuning, pretraining
+from stele.cost.counts import costs, figures
 from stele.cost.finetuning import Texts
-from stele.cost.shapes import saved_bytes, shape_of
+from stele.cost.shapes import saved_bytes, shape_of, standin_shape
 from stele.cost.work import Work
 from stele.plan.plan import Plan
 from stele.training.flops import Shape, encode
 
 FLOAT = 4  # bytes of a number of a vector
-
-
-def _costs() -> dict[str, Any]:
-    return catalogue.load("costs")
+BATCH, LENGTH, HIDDEN = 24, 32, 0.3  # of a stand-in's training, its recipe's own defaults
 
 
 def _texts(name: str) -> Texts:
-    return Texts(**_costs()["texts"][name])
+    return Texts(**costs()["texts"][name])
 
 
 def pretrain(plan: Plan, w: Any) -> Work:
     shape = shape_of(plan, w.model).shape
     recipe = plan.pretraining.recipe(w.model)
-    number, steps = pretraining.operations(recipe, shape, _costs()["fill"])
+    number, steps = pretraining.operations(recipe, shape, costs()["fill"])
     kept = saved_bytes(shape) * (1 + len(recipe.get("snapshots", [])))
     # weights, gradients' averages and the optimiser's two moments lie in the state folder
     return Work({"training": number}, steps=steps, kept=kept, temporary=3 * saved_bytes(shape))
 
 
 def finetune(plan: Plan, w: Any) -> Work:
-    shape = shape_of(plan, w.model).shape
     recipe = plan.finetuning.whole_recipe(w.recipe)
     name, dev = recipe["training_set"], recipe.get("dev_set") or recipe["training_set"]
-    known = _costs()["training_sets"]
-    entry, languages = known[name], plan.data.training_languages(name) or None
+    entry = figures("training_sets", name)
+    shape, languages = shape_of(plan, w.model).shape, plan.data.training_languages(name) or None
     examples = counts.total(entry["examples"], languages)
-    questions = counts.total(known[dev]["dev"], plan.data.training_languages(dev) or None)
+    questions = counts.total(figures("training_sets", dev)["dev"], plan.data.training_languages(dev) or None)
     texts = (_texts(entry["query"]), _texts(entry["passage"]))
     number, steps = finetuning.operations(recipe, shape, *texts, examples, questions)
     kept = saved_bytes(shape) * (1 if recipe["towers"] == "shared" else 2)
-    read = examples * (1 + recipe["hard_negatives"]) * _costs()["passage_characters"]
-    return Work({"training": number}, steps, read / _costs()["rates"]["mined_bytes"], kept=kept, temporary=3 * kept)
+    read = examples * (1 + recipe["hard_negatives"]) * costs()["passage_characters"]
+    return Work({"training": number}, steps, read / costs()["rates"]["mined_bytes"], kept=kept, temporary=3 * kept)
 
 
 class Search(NamedTuple):
@@ -61,10 +57,10 @@ def encoded(search: Search, shape: Shape, first_only: bool, half: bool) -> Work:
     passages = search.passages * encode(1, search.passage_length, shape, first_only)
     queries = search.queries * encode(1, search.query_length, shape, first_only)
     compared = 2.0 * search.queries * search.passages * shape.width
-    characters = (search.passages + search.queries) * _costs()["passage_characters"]
+    characters = (search.passages + search.queries) * costs()["passage_characters"]
     return Work(
         {"encoding_half" if half else "encoding": passages + queries, "search": compared},
-        cpu_seconds=characters / _costs()["rates"]["mined_bytes"],
+        cpu_seconds=characters / costs()["rates"]["mined_bytes"],
         temporary=float(search.passages) * shape.width * FLOAT,
     )
 
@@ -80,7 +76,7 @@ def _encoding(plan: Plan, w: Any) -> tuple[bool, bool, dict[str, Any]]:
 
 def retrieve(plan: Plan, w: Any) -> Work:
     shape = shape_of(plan, w.model).shape
-    entry, languages = _costs()["benchmarks"][w.benchmark], plan.data.languages(w.benchmark)
+    entry, languages = figures("benchmarks", w.benchmark), plan.data.languages(w.benchmark)
     first_only, half, encoding = _encoding(plan, w)
     search = Search(
         counts.total(entry["queries"], languages),
@@ -89,14 +85,14 @@ def retrieve(plan: Plan, w: Any) -> Work:
         _texts(entry["passage"]).within(encoding["passage_length"]).mean,
     )
     work = encoded(search, shape, first_only, half)
-    kept = search.queries * plan.data.benchmark(w.benchmark)["depth"] * _costs()["run_bytes"]
+    kept = search.queries * plan.data.benchmark(w.benchmark)["depth"] * costs()["run_bytes"]
     index = work.temporary if plan.settings.config.keep_index else 0
     return Work(work.flops, 0, work.cpu_seconds, kept=kept + index, temporary=work.temporary)
 
 
 def hard_negatives(plan: Plan, w: Any) -> Work:
     shape, recipe = shape_of(plan, w.model).shape, plan.finetuning.whole_recipe(w.recipe)
-    entry, languages = _costs()["training_sets"][w.training_set], plan.data.training_languages(w.training_set) or None
+    entry, languages = figures("training_sets", w.training_set), plan.data.training_languages(w.training_set) or None
     depth = plan.data.training_set(w.training_set)["mined"]["depth"]
     search = Search(
         counts.total(entry["examples"], languages),
@@ -105,14 +101,14 @@ def hard_negatives(plan: Plan, w: Any) -> Work:
         _texts(entry["passage"]).within(recipe["passage_length"]).mean,
     )
     work = encoded(search, shape, recipe["pooling"] != "mean", half=False)
-    kept = search.queries * depth * _costs()["negative_bytes"]
+    kept = search.queries * depth * costs()["negative_bytes"]
     return Work(work.flops, 0, work.cpu_seconds, kept=kept, temporary=work.temporary)
 
 
 def encode_pairs(plan: Plan, w: Any) -> Work:
     """Questions with their gold passages; as many of these."""
     shape = shape_of(plan, w.model).shape
-    entry = _costs()["benchmarks"][w.benchmark]
+    entry = figures("benchmarks", w.benchmark)
     number = counts.total(entry["queries"], plan.data.languages(w.benchmark))
     search = Search(number, number, _texts(entry["query"]).mean, _texts(entry["passage"]).mean)
     work = encoded(search, shape, first_only=False, half=False)
@@ -125,4 +121,10 @@ def project(plan: Plan, w: Any) -> Work:
     return encoded(Search(1000, 1000, length, length), shape_of(plan, w.model).shape, first_only=False, half=False)
 
 
-RULES = {rule.__name__: rule for rule in (pretrain, finetune, retrieve, hard_negatives, encode_pairs, project)}
+def standin(plan: Plan, w: Any) -> Work:
+    """A stand-in's training, as if all were masked language modelling."""
+    shape, recipe = standin_shape(plan, w.key), plan.world.recipe(w.key)
+    batch, length = recipe.get("batch", BATCH), recipe.get("length", LENGTH)
+    head = HIDDEN * batch * length * 2 * shape.width * (shape.width + shape.vocabulary)
+    operations = 3 * recipe["steps"] * (encode(batch, length, shape, first_only=False) + head)
+    return Work({"training": operations}, kept=saved_bytes(shape))

@@ -14,18 +14,18 @@ from stele.artifacts.integrity import VERIFY_WHOLE
 from stele.cluster import node, requests, settings, software
 from stele.cluster.preflight.run import check as check_resources
 from stele.cluster.slurm import plugin_patches
+from stele.cluster.snakemake_patches import limit_rate
 from stele.command.parent_watch import identity
 from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
-from stele.driver import locks, partial_tables, progress, summary, targets
-from stele.driver.scheduler import limit_rate
+from stele.driver import locks, partial_tables, progress, summary, table_context, targets
 from stele.errors import SteleError
 from stele.plan.plan import Plan, make_plan
 from stele.plan.validation import check
 
 
-def begin(values: Mapping[str, Any], workflow) -> Plan:
+def setup(values: Mapping[str, Any], workflow) -> Plan:
     """Validates the configuration, prepares the environment of the jobs and returns the plan.
 
     Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
@@ -38,7 +38,7 @@ def begin(values: Mapping[str, Any], workflow) -> Plan:
         deployed = software.prepare(workflow, root)
         if workflow.remote_exec:
             node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
-            plugin_patches.mend_node()
+            plugin_patches.patch_node()
         where = read_sources(workflow)
         plan = make_plan(parse_config(values, where))
         check(plan, where)
@@ -46,12 +46,10 @@ def begin(values: Mapping[str, Any], workflow) -> Plan:
         if software.CONTAINER in deployed:
             software.bind([root, *software.folders(plan.settings.config, plan.models.all.values())])
         if workflow.is_main_process:
-            print(
-                f"Stele: scale {plan.settings.scale} ({plan.settings.why}): {plan.settings.sizes['title']}",
-                file=sys.stderr,
-            )
+            chosen = plan.settings
+            print(f"Stele: scale {chosen.scale} ({chosen.why}): {chosen.sizes['title']}", file=sys.stderr)
             locks.clear_stale_locks()
-            plugin_patches.mend_driver()
+            plugin_patches.patch_driver()
             targets.explain_missing(plan)
             if not workflow.output_settings.dryrun:
                 progress.install(workflow)
@@ -90,10 +88,10 @@ def command_line() -> str:
     return shlex.join(sys.argv[1:])
 
 
-def in_full(workflow) -> None:
+def finish_rules(workflow) -> None:
     """What holds for all rules, once all are read: their container, and, where the profile wants it, no message.
 
-    A message would hide what a job asks for, reads and writes; the one core of a dry run its threads.
+    A message would hide what a job requests, reads and writes; the one core of a dry run its threads.
     """
     try:
         software.image(workflow)
@@ -106,22 +104,26 @@ def in_full(workflow) -> None:
             workflow.global_resources["_cores"] = None
 
 
-def running(plan: Plan, workflow) -> None:
+def on_start(plan: Plan, workflow) -> None:
     """`onstart`: jobs are about to run.
 
-    Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs ask for; starts the
+    Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs request; starts the
     worker.
     """
     jobs = list(workflow.dag.needrun_jobs())
     try:
-        theirs = [] if workflow.touch else requests.asked(plan, workflow.dag)
-        check_resources(plan, theirs, slurm=workflow.executor_plugin.name == "slurm")  # a refused run leaves no stamp
+        requested = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
+        check_resources(
+            plan, requested, slurm=workflow.executor_plugin.name == "slurm"
+        )  # a refused run leaves no stamp
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
             another = f"give another folder (--config results_dir=results_{plan.settings.scale_folder})"
             check_stamp(Path(plan.settings.config.results_dir), plan.settings.scale, another)
             check_stamp(Path(plan.paths.work("")), plan.settings.scale, "give the scale's file another name")
         locks.note([str(path) for job in jobs for path in job.output])
-        requests.note(theirs)
+        requests.note(requested)
+        if any(job.rule.name == table_context.RULE for job in jobs):
+            table_context.write(plan)
     except SteleError as error:
         locks.forget()
         raise _workflow_error(error) from None
@@ -159,7 +161,7 @@ def _write_usage(plan: Plan, workflow) -> None:
             print("Stele: no usage.csv: see above", file=sys.stderr)
 
 
-def finished(plan: Plan, workflow) -> None:
+def on_end(plan: Plan, workflow) -> None:
     """`onsuccess` and `onerror`: what a run did not build is still shown."""
     progress.end()
     partial_tables.finish(plan, workflow)

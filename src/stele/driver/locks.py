@@ -18,6 +18,7 @@ from pathlib import Path
 from stele.command.parent_watch import alive, host, identity
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
+from stele.files.notes import read_note
 
 DRIVERS = Path(".snakemake/stele-drivers")
 LOCKS = Path(".snakemake/locks")
@@ -36,21 +37,13 @@ def note(outputs: Collection[str] = ()) -> None:
     with atomic_file(_own()) as handle:
         json.dump({"process": identity(os.getpid()), "outputs": sorted(outputs)}, handle)
     for path, process in _others().items():
-        same = set(outputs).intersection(_outputs(path))
+        same = set(outputs).intersection(read_note(path).get("outputs", []))
         if same and alive(process):
             pid = process.partition(":")[0]
             raise SteleError(
                 f"another run (process {pid} on {host(process)}) builds {min(same)} in this folder: wait until it has "
                 f"ended, or end it (kill -INT {pid}), then give the same command again"
             )
-
-
-def _outputs(record: Path) -> list[str]:
-    """What a run noted that it is going to write."""
-    try:
-        return json.loads(record.read_text()).get("outputs", [])
-    except (OSError, ValueError):
-        return []  # it has ended meanwhile
 
 
 def forget() -> None:
@@ -62,9 +55,9 @@ def _others() -> dict[Path, str]:
     """Record -> process, of the other runs noted here; records that cannot be read are removed."""
     found = {}
     for path in DRIVERS.glob("*.json"):
-        try:
-            found[path] = json.loads(path.read_text())["process"]
-        except (OSError, ValueError, KeyError, TypeError):
+        if "process" in (note := read_note(path)):
+            found[path] = note["process"]
+        else:
             path.unlink(missing_ok=True)
     return {path: process for path, process in found.items() if process != identity(os.getpid())}
 

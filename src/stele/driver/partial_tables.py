@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from snakemake.iocontainers import InputFiles
+
 from stele.plan.plan import Plan
 
 # rules whose commands show any state of the results; in the order of their need
@@ -64,8 +66,9 @@ def _misses(job) -> bool:
 
 
 def _render(job, context: Path) -> bool:
-    """Runs a job's own command with another context."""
-    command = job.shellcmd.replace(f" {job.input.context} ", f" {context} ")
+    """Runs the command of a job's rule with another context as its input."""
+    inputs = InputFiles(toclone=job.input, custom_map=lambda path: str(context) if path == job.input.context else path)
+    command = job.format_wildcards(job.rule.shellcmd, input=inputs)
     return subprocess.run(command, shell=True, check=False).returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""What a run is asked for on Snakemake's command line: a file that no rule makes is said with the nearest one."""
+"""Targets on Snakemake's command line: a file that no rule makes is said with the nearest one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 from collections import defaultdict
 
+from stele.cluster.snakemake_patches import name_missing
 from stele.errors import nearest
 from stele.plan.plan import Plan
 
@@ -13,21 +14,8 @@ FORMATS = ("md", "tex", "csv", "html")  # of a table
 
 
 def explain_missing(plan: Plan) -> None:
-    """Has Snakemake say what it could have been asked for, where no rule makes the file that it was."""
-    from snakemake import dag
-    from snakemake.exceptions import MissingRuleException
-
-    class NoRule(MissingRuleException):
-        """Also raised, and caught, for files that are there: the nearest one is looked for when this is printed."""
-
-        def __init__(self, file, **more) -> None:
-            super().__init__(file, **more)
-            self.file = str(file)
-
-        def __str__(self) -> str:
-            return unmade(self.file, targets(plan))
-
-    dag.MissingRuleException = NoRule
+    """Has Snakemake say what the nearest targets are, where no rule makes the file that it was."""
+    name_missing(lambda file: unmade(file, targets(plan)))
 
 
 def targets(plan: Plan) -> list[str]:

@@ -19,7 +19,9 @@ from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
-from stele.pairs.statistics.heat_map import draw, save
+from stele.files.figures import save_figure
+from stele.files.markdown import table
+from stele.pairs.statistics.heat_map import draw
 from stele.pairs.statistics.overlap import read_sketch, shared
 
 log = logging.getLogger(__name__)
@@ -65,7 +67,8 @@ def run(args: argparse.Namespace) -> None:
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(markdown(languages, parts, labels))
     counts = {(row["method"], row["part"]): row["pairs"] for row in parts if row["recipe"] == row["method"]}
-    save(draw([row["part"] for row in languages], counts, labels), args.output.with_suffix(".svg"))
+    picture = draw([row["part"] for row in languages], counts, labels)
+    save_figure(picture, args.output.with_suffix(".svg"), "Pairs mined from the knowledge bases")
     log.info("%d languages, %d parts: %d pairs", len(languages), len(parts), sum(row["pairs"] for row in parts))
 
 
@@ -133,9 +136,7 @@ def _table(rows: Sequence[Row], first: str) -> str:
     names = [name for name in columns(rows) if name not in FIRST]
     total = {name: sum(row.get(name, 0) for row in rows) for name in names}
     lines = [
-        f"| {first} | {' | '.join(name.replace('_', ' ') for name in names)} |",
-        "| --- |" + " ---: |" * len(names),
+        [part, *(f"{row[name]:,}" if name in row else "" for name in names)]
+        for part, row in [*((f"`{row['part']}`", row) for row in rows), ("all", total)]
     ]
-    for part, row in [*((f"`{row['part']}`", row) for row in rows), ("all", total)]:
-        lines.append(f"| {part} | {' | '.join(f'{row[name]:,}' if name in row else '' for name in names)} |")
-    return "\n".join([*lines, ""])
+    return table([first, *(name.replace("_", " ") for name in names)], lines) + "\n"

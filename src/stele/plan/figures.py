@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """A figure names rows, as a table does; some kinds draw a file that lies beside a result."""
+    """Like a table, a figure depends on rows; some kinds draw a file that lies beside a result."""
 
     paths: Paths
     protocols: Protocols

@@ -6,14 +6,13 @@ python -m stele tables cell_map --output cells.svg cells.pdf
 from __future__ import annotations
 
 import argparse
-import logging
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file
+from stele.files.figures import save_figure
 from stele.papers.table import PAPERS
 from stele.tables.cells.cell import Cell
 from stele.tables.cells.states import STATES
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import PathPatch
 
+ON_PAPER = {"bbox_inches": "tight", "dpi": 200}  # how pictures of tables' pages are saved
 # Okabe and Ito's colours, told apart by the colour-blind and in grey; what is missing is pale
 COLOURS = {
     "measured": "#0072B2",
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     outputs, cells = checked(args.output), given_cells(args)
     figure = draw(cells)
     for path in outputs:
-        save(figure, path, "All cells by state", described(cells))
+        save_figure(figure, path, "All cells by state", described(cells), **ON_PAPER)
 
 
 def add_output_argument(parser: argparse.ArgumentParser) -> None:
@@ -63,24 +63,6 @@ def checked(outputs: Sequence[Path]) -> Sequence[Path]:
         if path.suffix[1:] not in FORMATS:
             raise SteleError(f"--output {path}: want a name that ends in .{', .'.join(FORMATS)}")
     return outputs
-
-
-def save(figure: Figure, path: Path, title: str, description: str) -> None:
-    """Writes a figure; the same figure is the same bytes (no date in it, ids that do not depend on the process).
-
-    Title and description go into the file, for readers who cannot see it and for the pages that hold it.
-    """
-    import matplotlib
-
-    logging.getLogger("fontTools").setLevel(logging.WARNING)  # else it tells of every glyph
-    metadata: dict[str, dict[str, str | None]] = {
-        "svg": {"Date": None, "Title": title, "Description": description},
-        "pdf": {"CreationDate": None, "Title": title, "Subject": description},
-        "png": {"Title": title, "Description": description},
-    }
-    settings = {"svg.hashsalt": "stele", "svg.fonttype": "none", "pdf.fonttype": 42}
-    with matplotlib.rc_context(settings), atomic_file(path, "wb") as handle:
-        figure.savefig(handle, format=path.suffix[1:], metadata=metadata[path.suffix[1:]], bbox_inches="tight", dpi=200)
 
 
 def described(cells: Sequence[Cell]) -> str:

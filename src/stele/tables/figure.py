@@ -10,8 +10,9 @@ import logging
 from collections import Counter
 from pathlib import Path
 
+from stele.files.figures import save_figure
 from stele.papers.figure import load_figure
-from stele.tables.cell_map import add_output_argument, checked, save
+from stele.tables.cell_map import ON_PAPER, add_output_argument, checked
 from stele.tables.cells.cell import Results
 from stele.tables.cells.context import load_context, refuse
 from stele.tables.figures.data import parts
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     found = parts(figure, context, results)
     picture = draw(figure, found)
     for path in outputs:
-        save(picture, path, title(figure), described(figure, found))
+        save_figure(picture, path, title(figure), described(figure, found), **ON_PAPER)
     states = Counter(one.state for part in found for one in part.found)
     log.info("%s: %s", figure.file, ", ".join(f"{count} {state}" for state, count in states.items()))
     refuse([one.reason for part in found for one in part.found if one.state == "unreadable"], context)

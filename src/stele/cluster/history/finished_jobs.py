@@ -8,13 +8,13 @@ is the truer one, and each stands with where it is from.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from stele.cluster.requests import subject
+from stele.files.notes import read_note
 
 METADATA = Path(".snakemake/metadata")
 SUFFIX = ".benchmark.tsv"
@@ -22,7 +22,7 @@ Figure = tuple[float, str]  # a number and where it is from
 
 
 @dataclass(frozen=True)
-class Ran:
+class FinishedJob:
     """A job that was done: wall and CPU seconds, peak memory in MB (None: nobody knows), where and when."""
 
     rule: str
@@ -46,20 +46,12 @@ def _name(path: Path, folder: Path) -> str:
         return ""
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # being written at this moment, or no JSON
-    return found if isinstance(found, dict) else {}
-
-
 def _done(metadata: Path, logs: str) -> dict[str, tuple[dict[str, Any], list[str]]]:
     """Log -> Snakemake's record of the job and the outputs that are there; of several jobs with one log, the last."""
     found: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for path in sorted(metadata.rglob("*")):
         if path.is_file():
-            output, record = _name(path, metadata), _read_json(path)
+            output, record = _name(path, metadata), read_note(path)
             log = next(iter(record.get("log") or ()), "")
             if not (output and log.startswith(f"{logs}/") and record.get("endtime") and Path(output).exists()):
                 continue
@@ -94,7 +86,7 @@ def _record(outputs: list[str], rule: str) -> dict[str, Any]:
     """The record that a job's command wrote; not that of another job, which a copy may be."""
     for output in outputs:
         if output.endswith(".json"):
-            record = _read_json(Path(output))
+            record = read_note(Path(output))
             if "wall_seconds" in record and str(record.get("job")).replace(" ", "_").endswith(rule):
                 return record
     return {}
@@ -104,19 +96,19 @@ def _larger(*figures: tuple[float | None, str]) -> Figure | None:
     return max(((value, source) for value, source in figures if value is not None), default=None)
 
 
-def jobs(logs: str, metadata: Path = METADATA) -> Iterator[Ran]:
+def jobs(logs: str, metadata: Path = METADATA) -> Iterator[FinishedJob]:
     """The jobs that were done whose logs are in a folder, by the time at which they started."""
-    found = [_ran(log, *done) for log, done in _done(metadata, logs).items()]
+    found = [_finished(log, *done) for log, done in _done(metadata, logs).items()]
     yield from sorted(found, key=lambda job: (job.started, job.log))
 
 
-def _ran(log: str, done: Mapping[str, Any], outputs: list[str]) -> Ran:
+def _finished(log: str, done: Mapping[str, Any], outputs: list[str]) -> FinishedJob:
     rule = done["rule"]
     measured, record = benchmark(Path(log.removesuffix(".log") + SUFFIX)), _record(outputs, rule)
     started = done.get("starttime") or done["endtime"]
     # Snakemake's own span has the waiting in a cluster's queue in it, so it is the last resort
     wall = _larger((measured.get("s"), "benchmark"), (record.get("wall_seconds"), "record"))
-    return Ran(
+    return FinishedJob(
         rule=rule,
         job=subject(log, rule),
         log=log,

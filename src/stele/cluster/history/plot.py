@@ -1,13 +1,11 @@
-"""What rules took against the plan, as a picture: hours beside those expected, and shares of what jobs asked for."""
+"""What rules took against the plan, as a picture: hours beside those expected, and shares of what jobs requested."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stele.cluster.history.summary import Rule
-from stele.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,10 +66,10 @@ def _hours(axes: Axes, rules: Sequence[Rule]) -> None:
 
 
 def _shares(axes: Axes, rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> None:
-    """A point a job: what it took of the time and of the memory that it asked for."""
+    """A point a job: what it took of the time and of the memory that it requested."""
     place = {rule.name: number for number, rule in enumerate(rules)}
     for column, colour, shift, label in (
-        ("share_of_time", TIME, -0.16, "of the time asked for"),
+        ("share_of_time", TIME, -0.16, "of the time requested"),
         ("share_of_memory", MEMORY, 0.16, "of the memory"),
     ):
         known = [row for row in rows if row[column] is not None]
@@ -83,14 +81,5 @@ def _shares(axes: Axes, rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]
     axes.set_xscale("log")
     axes.set_xlim(LEAST * 0.8, MOST * 1.1)
     axes.set_xticks([0.001, 0.01, 0.1, 1], ["0.1 % or less", "1 %", "10 %", "all"])
-    axes.set_xlabel("share of what a job asked for, a point a job", fontsize=8)
+    axes.set_xlabel("share of what a job requested, a point a job", fontsize=8)
     _legend(axes)
-
-
-def save(path: Path, rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Writes the picture as SVG; the same figures are the same bytes."""
-    import matplotlib
-
-    settings = {"svg.hashsalt": "stele", "svg.fonttype": "none"}
-    with matplotlib.rc_context(settings), atomic_file(path, "wb") as handle:
-        draw(rules, rows).savefig(handle, format="svg", metadata={"Date": None, "Title": "What the jobs took"})

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-FULL = 0.8  # of what a job asked for: near the end that SLURM makes
+from stele.files.markdown import bullets, table
+
+FULL = 0.8  # of what a job requested: near the end that SLURM makes
 LISTED = 20  # jobs that are named
 
 
 @dataclass(frozen=True)
 class Rule:
-    """The jobs of a rule: hours of all of them, hours of the longest; None: nobody knows, or nothing was asked for.
+    """The jobs of a rule: hours of all of them, hours of the longest; None: nobody knows, or nothing was requested.
 
     expected    hours that those jobs were expected to take of which that is known, and `of_those` what they took
-    time, memory    the largest share of what a job asked for
+    time, memory    the largest share of what a job requested
     """
 
     name: str
@@ -80,11 +82,10 @@ HEAD = "rule | jobs | time | expected | longest | CPU time | GPU-hours | most me
 
 
 def markdown(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> str:
-    """The page: a line a rule, the sum, and which jobs came near what they asked for."""
-    lines = ["# What the jobs took", ""]
+    """The page: a line a rule, the sum, and which jobs came near what they requested."""
+    title, cells = "# What the jobs took", []
     if not rows:
-        return "\n".join([*lines, "No job of this scale was done here.", ""])
-    cells = [HEAD.split(" | "), ["---", *["---:"] * 9]]
+        return f"{title}\n\nNo job of this scale was done here.\n"
     for rule in rules:
         expected = "" if rule.expected is None else duration(rule.expected)
         spans = [duration(rule.hours), expected, duration(rule.longest), duration(rule.cpu_hours)]
@@ -94,19 +95,23 @@ def markdown(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> str:
     spans = [duration(sum(rule.hours for rule in rules)), "", "", duration(sum(rule.cpu_hours for rule in rules))]
     gpu = sum(rule.gpu_hours for rule in rules)
     cells.append(["**all**", str(len(rows)), *spans, f"{gpu:,.1f}" if gpu else "", "", "", ""])
-    lines += [f"| {' | '.join(row)} |" for row in cells]
-    lines += [
-        "",
+    parts = [
+        title,
+        table(HEAD.split(" | "), cells),
         "Time is that of all jobs one after the other. Expected is the estimate made before (`snakemake cost`). The"
-        " last two columns are the largest share of what a job asked for. Job by job, with where each figure is from:"
+        " last two columns are the largest share of what a job requested. Job by job, with where each figure is from:"
         " usage.csv.",
     ]
     near = sorted((row for row in rows if _share_used(row) >= FULL), key=_share_used, reverse=True)
-    title = f"Jobs that took more than {100 * FULL:.0f} % of the time or of the memory that they asked for"
-    lines += _listed(title, [f"{_name(row)}: {_share(_share_used(row))}" for row in near])
     again = [row for row in rows if _starts(row) > 1]
-    lines += _listed("Jobs that were started more than once", [f"{_name(row)}: {_starts(row)} times" for row in again])
-    return "\n".join([*lines, ""])
+    lists = {
+        f"Jobs that took more than {100 * FULL:.0f} % of the time or of the memory that they requested": [
+            f"{_name(row)}: {_share(_share_used(row))}" for row in near
+        ],
+        "Jobs that were started more than once": [f"{_name(row)}: {_starts(row)} times" for row in again],
+    }
+    parts += [bullets(title, items, LISTED) for title, items in lists.items() if items]
+    return "\n\n".join(parts) + "\n"
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -119,9 +124,3 @@ def _share_used(row: Mapping[str, Any]) -> float:
 
 def _starts(row: Mapping[str, Any]) -> int:
     return max(row["attempts"], row["slurm_starts"] or 0)
-
-
-def _listed(title: str, items: Sequence[str]) -> list[str]:
-    """A list under a title, cut where it is long; nothing where there is no item."""
-    more = [f"and {len(items) - LISTED} more"] if len(items) > LISTED else []
-    return ["", f"{title}:", "", *(f"- {item}" for item in [*items[:LISTED], *more])] if items else []

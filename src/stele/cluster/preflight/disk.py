@@ -1,4 +1,4 @@
-"""Whether there is room for what a run will keep, on each file system and within the user's quota there."""
+"""Whether the disk has space for what a run will keep, on each file system and within the user's quota there."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 
 ROUGHLY = 3  # estimates of sizes are right within this factor
 GB = 1e9
-SMALL = GB  # what no quota is asked about
+SMALL = GB  # below this no quota is looked up
 WAYS = "make room, name fewer papers, or put links to a larger disk in the place of work/ and resources/"
 SECONDS = 5.0  # for the answer of `quota`, which asks file servers
 QUOTA = ("quota", "--no-wrap", "--raw-grace", "--show-mntpoint", "--hide-device")
 
 
-def needed(jobs: Iterable[Asked]) -> dict[Path, float]:
+def needed(jobs: Iterable[JobRequest]) -> dict[Path, float]:
     """Mount point -> bytes that jobs will keep there, and the most that lies there beside while one of them runs."""
     mounts: dict[str, Path] = {}
     kept: dict[Path, float] = {}
@@ -66,7 +66,7 @@ def _left_of_quotas() -> dict[Path, float]:
         return {}
 
 
-def lacks(jobs: Iterable[Asked]) -> tuple[list[str], list[str]]:
+def problems(jobs: Iterable[JobRequest]) -> tuple[list[str], list[str]]:
     """(what surely does not fit, what may not fit)."""
     wanted = needed(jobs)
     quota = _left_of_quotas() if any(size > SMALL for size in wanted.values()) else {}

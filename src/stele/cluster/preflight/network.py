@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from urllib.parse import quote, urlsplit
 
 from stele.catalogue import datasets, hub
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 from stele.plan.plan import Plan
 
 SECONDS = 5.0  # for an answer
@@ -17,7 +17,7 @@ AT_ONCE = 16  # hosts
 WAYS = "come again later, or name a mirror (mirrors:) or folders of your own (user_data:) in config.yaml"
 
 
-def files(plan: Plan, job: Asked) -> list[list[str]]:
+def files(plan: Plan, job: JobRequest) -> list[list[str]]:
     """The upstream addresses of the files that a job fetches, each with those that are as good; none of other jobs."""
     w = SimpleNamespace(**job.wildcards)
     if job.rule == "dataset" and not plan.sources.dataset_inputs(w) and not plan.data.folder(w.dataset):
@@ -32,8 +32,8 @@ def files(plan: Plan, job: Asked) -> list[list[str]]:
     return []
 
 
-def places(addresses: Sequence[str], mirrors: Sequence[str], offline: bool) -> list[str] | None:
-    """Where a file is asked for, as addresses; None where a folder has it."""
+def locations(addresses: Sequence[str], mirrors: Sequence[str], offline: bool) -> list[str] | None:
+    """The addresses where a file is looked for; None where a folder has it."""
     below = [datasets.mirror_path(url) for url in addresses]
     folders = [mirror for mirror in mirrors if not _is_address(mirror)]
     if any(Path(folder, path).is_file() for folder in folders for path in below):
@@ -50,7 +50,7 @@ def _host(url: str) -> str:
     return urlsplit(url).netloc
 
 
-def silent(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
+def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
     """Host -> why, of hosts (each with an address there) that do not answer; an answer of any kind is one.
 
     All are asked at once.
@@ -59,7 +59,7 @@ def silent(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
         return {}
     import requests
 
-    def ask(url: str) -> str | None:
+    def why_silent(url: str) -> str | None:
         try:
             requests.head(url, timeout=seconds, allow_redirects=False)
         except requests.RequestException as error:
@@ -67,37 +67,37 @@ def silent(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
         return None
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = dict(zip(urls, pool.map(ask, urls.values()), strict=True))
+        answers = dict(zip(urls, pool.map(why_silent, urls.values()), strict=True))
     return {host: why for host, why in answers.items() if why}
 
 
-def lacks(plan: Plan, jobs: Iterable[Asked]) -> dict[str, list[str]]:
+def problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
     """What cannot be fetched from here as things are, a line for each place -> the logs of the jobs that want it."""
     mirrors, offline = plan.settings.config.mirrors, plan.settings.config.offline
-    waiting: dict[tuple[str, ...], list[Asked]] = {}  # by hosts that are equally good
-    asked: dict[str, str] = {}
+    waiting: dict[tuple[str, ...], list[JobRequest]] = {}  # by hosts that are equally good
+    address_of: dict[str, str] = {}
     for job in jobs:
         for addresses in files(plan, job):
-            urls = places(addresses, mirrors, offline)
+            urls = locations(addresses, mirrors, offline)
             if urls is not None:
-                asked |= {_host(url): url for url in urls}
+                address_of |= {_host(url): url for url in urls}
                 group = waiting.setdefault(tuple(dict.fromkeys(map(_host, urls))), [])
                 if job not in group[-1:]:
                     group.append(job)
     if not waiting:
         return {}
-    gone = [mirror for mirror in mirrors if not _is_address(mirror) and not Path(mirror).is_dir()]
-    dumb = silent(asked)
-    without = {hosts: group for hosts, group in waiting.items() if all(host in dumb for host in hosts)}
-    found = {_line(hosts, dumb, group): group for hosts, group in without.items()}
+    missing_folders = [mirror for mirror in mirrors if not _is_address(mirror) and not Path(mirror).is_dir()]
+    silent_hosts = unanswered(address_of)
+    without = {hosts: group for hosts, group in waiting.items() if all(host in silent_hosts for host in hosts)}
+    found = {_line(hosts, silent_hosts, group): group for hosts, group in without.items()}
     everything = [job for group in found.values() for job in group]
-    found |= {f"mirrors: {mirror} is no folder": everything for mirror in gone}
+    found |= {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders}
     return {line: [job.log for job in group] for line, group in found.items()}
 
 
-def _line(hosts: Sequence[str], dumb: Mapping[str, str], jobs: Sequence[Asked]) -> str:
+def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[JobRequest]) -> str:
     names = [job.name for job in jobs]
     what = f"{len(names)} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
     if not hosts:
         return f"in no mirror, and the network is not asked (offline: true): {what}"
-    return f"no answer from {', '.join(f'{host} ({dumb[host]})' for host in hosts)}: {what}"
+    return f"no answer from {', '.join(f'{host} ({silent_hosts[host]})' for host in hosts)}: {what}"

@@ -1,6 +1,6 @@
 """Before the first job runs: whether what the plan needs is there; all that is missing, at once.
 
-Partitions, GPUs, memory and time limits (on a cluster), room on the disk, places to download from, data that only the
+Partitions, GPUs, memory and time limits (on a cluster), disk space, places to download from, data that only the
 user can give. What surely cannot be done is an error; what may fail, or concerns some rows only, is said.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from stele.cluster import settings
 from stele.cluster.preflight import disk, network
-from stele.cluster.requests import Asked
+from stele.cluster.requests import JobRequest
 from stele.cluster.slurm import sinfo, squeue
 from stele.cluster.slurm.sinfo import Nodes, nodes
 from stele.errors import SteleError
@@ -20,25 +20,25 @@ from stele.plan.plan import Plan
 RENDERING = "tables"  # the stage whose jobs show what is there, however little
 
 
-def check(plan: Plan, jobs: list[Asked], slurm: bool) -> None:
+def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
     """Refuses a run that surely cannot be done, naming all that is missing; says the rest."""
-    told, lines = [], []
-    if slurm and (theirs := [job for job in jobs if not job.local]):
-        cluster = nodes(squeue.ask(sinfo.SINFO, patience=60))
-        lines += of_cluster(theirs, cluster)
-        told += growth(theirs, cluster)
-        told += _merged((text, job.rule) for job in theirs if on_cpus(job) for text in too_long(job, cluster))
-    for found, into in zip(disk.lacks(jobs), (lines, told), strict=True):
+    warnings, errors = [], []
+    if slurm and (submitted := [job for job in jobs if not job.local]):
+        cluster = nodes(squeue.query(sinfo.SINFO, timeout=60))
+        errors += of_cluster(submitted, cluster)
+        warnings += growth(submitted, cluster)
+        warnings += _merged((text, job.rule) for job in submitted if on_cpus(job) for text in too_long(job, cluster))
+    for found, into in zip(disk.problems(jobs), (errors, warnings), strict=True):
         into += found
-    missing = network.lacks(plan, jobs)
+    missing = network.problems(plan, jobs)
     if missing:
         text = "\n  ".join([f"these downloads cannot be had from here; {network.WAYS}:", *missing])
-        (lines if all_wait_for(set().union(*missing.values()), jobs) else told).append(text)
-    told += unavailable(plan, jobs)
-    if told:
-        print("\n- ".join(["Stele: before it starts:", *told]), file=sys.stderr, flush=True)
-    if lines:
-        raise SteleError("\n".join(["this cannot be built as things are:", *(f"- {line}" for line in lines)]))
+        (errors if all_wait_for(set().union(*missing.values()), jobs) else warnings).append(text)
+    warnings += unavailable(plan, jobs)
+    if warnings:
+        print("\n- ".join(["Stele: before it starts:", *warnings]), file=sys.stderr, flush=True)
+    if errors:
+        raise SteleError("\n".join(["this cannot be built as things are:", *(f"- {line}" for line in errors)]))
 
 
 def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
@@ -51,52 +51,52 @@ def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
 
 
 # --- a cluster ------------------------------------------------------------------------------------------------------
-def of_cluster(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
+def of_cluster(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     """What a cluster lacks for some jobs."""
-    found = [(problem, job.rule) for job in jobs for problem in sinfo.lacks(job.resources, job.threads, cluster)]
+    found = [(problem, job.rule) for job in jobs for problem in sinfo.problems(job.resources, job.threads, cluster)]
     lines = _merged(found) or _merged(
         (text, job.rule) for job in jobs if not on_cpus(job) for text in too_long(job, cluster)
     )
-    where = f"{settings.place()} names partitions, GPUs and limits; its keys: profiles/slurm/cluster.example.yaml"
+    where = f"{settings.path()} names partitions, GPUs and limits; its keys: profiles/slurm/cluster.example.yaml"
     return ["\n  ".join(["this cluster cannot run these jobs:", *lines, where])] if lines else []
 
 
-def on_cpus(job: Asked) -> bool:
+def on_cpus(job: JobRequest) -> bool:
     """Whether a job asks for no GPU: how long it takes is then a rougher estimate."""
-    return sinfo.kind(job.resources) == "cpu"
+    return sinfo.work_kind(job.resources) == "cpu"
 
 
-def too_long(job: Asked, cluster: list[Nodes]) -> list[str]:
+def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
     """Why a job that takes longer than all its attempts may last cannot end."""
-    runtime, work = sinfo.size(job.resources, "runtime"), sinfo.kind(job.resources)
+    runtime, work = sinfo.size(job.resources, "runtime"), sinfo.work_kind(job.resources)
     if not runtime or job.seconds is None:
         return []
     hours = getattr(settings.read().hours, work)
-    limits = [sinfo.limit(sinfo.own(job.resources, cluster)), None if hours is None else 60 * hours]
+    limits = [sinfo.limit(sinfo.eligible(job.resources, cluster)), None if hours is None else 60 * hours]
     most = min((limit for limit in limits if limit is not None), default=None)
-    if (needed := job.seconds / 60) <= sinfo.granted(runtime, job.attempts, most, job.resumes):
+    if (needed := job.seconds / 60) <= sinfo.granted_minutes(runtime, job.attempts, most, job.resumes):
         return []
     each = f"{job.attempts} attempts of at most {(most or runtime * job.attempts) / 60:g} hours"
     if not job.resumes:
         more = "a partition with a longer limit" if on_cpus(job) else "more GPUs"
         return [f"{job.name} takes about {needed / 60:,.0f} hours, and {each} do not go on from one another: {more}"]
-    more = next(n for n in range(job.attempts, 10**6) if needed <= sinfo.granted(runtime, n, most, True))
+    more = next(n for n in range(job.attempts, 10**6) if needed <= sinfo.granted_minutes(runtime, n, most, True))
     return [f"{job.name} takes about {needed / 60:,.0f} hours, more than {each}: --retries {more - 1}, or more GPUs"]
 
 
-def growth(jobs: list[Asked], cluster: list[Nodes]) -> list[str]:
+def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     """Where a further attempt would ask for more than there is and be refused."""
     here, found = settings.read(), set()
     for job in jobs:
-        work = sinfo.kind(job.resources)
+        work = sinfo.work_kind(job.resources)
         caps = {"gigabytes": getattr(here.gigabytes, work), "hours": getattr(here.hours, work)}
-        found |= set(sinfo.later(job.resources, job.attempts, caps, cluster))
-    head = f"a job that fails asks for more in each further attempt, and would be refused; give in {settings.place()}"
+        found |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
+    head = f"a job that fails asks for more in each further attempt, and would be refused; give in {settings.path()}"
     return [f"{head}: {'; '.join(sorted(found))}"] if found else []
 
 
 # --- what is fetched, what the user gives -----------------------------------------------------------------------------
-def all_wait_for(missing: set[str], jobs: list[Asked]) -> bool:
+def all_wait_for(missing: set[str], jobs: list[JobRequest]) -> bool:
     """Whether everything that is to be built comes, at some remove, after some jobs (by log)."""
     if not missing:
         return False
@@ -108,7 +108,7 @@ def all_wait_for(missing: set[str], jobs: list[Asked]) -> bool:
     return all(job.log in blocked or job.stage == RENDERING for job in jobs)
 
 
-def unavailable(plan: Plan, jobs: list[Asked]) -> list[str]:
+def unavailable(plan: Plan, jobs: list[JobRequest]) -> list[str]:
     """The rows of the tables that a run renders which wait for something that only the user can give."""
     tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
     reasons: dict[str, list[str]] = {}

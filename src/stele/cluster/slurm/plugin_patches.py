@@ -1,25 +1,28 @@
-"""What Snakemake's SLURM executor (2.8.0, as locked) does not do, added while a workflow is read.
+"""What is changed in Snakemake's SLURM executor (2.8.0, as locked): every patch of it, and what would make it needless.
 
-In the driver (`mend_driver`):
-- an earlier driver's job that still runs is waited for and not submitted a second time; the plugin never looks;
-- while the controller is away nothing is submitted, and the way of asking for states does not change: the plugin falls
-  back to `sacct`, which a cluster without accounting has and cannot answer, and then forgets its jobs;
-- the queue is looked at again after three times the first wait at most: the plugin waits 10 s longer each time until a
-  job has succeeded, so that a failed one would be tried again minutes later;
-- a job that was preempted, or whose node died, and that SLURM does not start again counts as failed, and one that
-  SLURM has forgotten as ended: the plugin would wait for ever.
+In the driver (`patch_driver`):
+run_job           An earlier driver's job that still runs is submitted a second time: the plugin never looks. While the
+                  controller is away it submits all the same. Goes when the plugin looks for jobs of its comment in the
+                  queue, and waits for the controller.
+two queries       `query_job_status_squeue`, `_sacct` ask for jobs of this run's name alone. Goes with the one above.
+get_min_job_age   Where the controller does not answer it falls back to `sacct`, which a cluster without accounting has
+                  and cannot answer, and then forgets its jobs. Goes when the answer is kept for the run.
+query_job_status  A job that was preempted, or whose node died, and that SLURM does not start again is waited for
+                  without end, and so is one that SLURM has forgotten. Goes when the plugin gives such jobs up.
+next look         `next_seconds_between_status_checks` grows by 10 s until a job has succeeded, so that a failed one is
+                  tried again minutes later. Goes when it has a bound that can be set.
 
-On a node (`mend_node`), where Snakemake reads the workflow anew:
-- a job whose code, recipe or configuration changed since it was submitted refuses to run: the driver would record it
-  under the old ones;
-- what a job was made of is recorded there too, for a driver that dies before its jobs do.
-- srun finds its cluster where only SLURM_CONF says which it is.
+On a node (`patch_node`), where Snakemake reads the workflow anew:
+run_job           A job whose code, recipe or configuration changed since it was submitted runs, and the driver records
+                  it under the old ones. Goes when a job brings what it was planned with and refuses another.
+subprocess        srun starts without SLURM_CONF and finds no cluster where only that says which it is. Goes when the
+                  jobstep plugin keeps it.
+record_on_nodes   See stele.cluster.snakemake_patches.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import os
 import subprocess
 import sys
@@ -28,59 +31,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stele.cluster.requests import resources
 from stele.cluster.slurm import squeue
+from stele.cluster.slurm.submissions import content, note, note_start, submitted
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file, digest
 
-SUBMITTED = Path(".snakemake/stele-submitted")
 GONE = ("PREEMPTED", "NODE_FAIL")
-PATIENCE = 3  # as many answers in a row that say so
-
-
-def content(job: Any) -> str:
-    """A digest of what a job is: its rule's command, inputs, outputs, params; of nothing that grows with attempts."""
-    return digest(
-        [job.rule.name, job.rule.shellcmd, *(list(map(str, part)) for part in (job.input, job.output, job.params))]
-    )
-
-
-def _note(job: Any) -> Path:
-    return SUBMITTED / f"{digest([job.rule.name, list(map(str, job.output))])}.json"
-
-
-def _noted(job: Any) -> dict[str, Any]:
-    """What was noted of a job when it was submitted last."""
-    try:
-        found = json.loads(_note(job).read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def submitted(job: Any) -> str | None:
-    """What a job was when it was submitted last, None where nobody noted it."""
-    return _noted(job).get("content")
-
-
-def note(job: Any) -> None:
-    """Notes what a job is and asks for when it is submitted, beside the SLURM jobs of its earlier attempts."""
-    earlier = _noted(job).get("slurm", []) if job.attempt > 1 else []
-    found = {"content": content(job), "rule": job.rule.name, "log": str(job.log[0]) if job.log else ""}
-    with atomic_file(_note(job)) as handle:
-        json.dump({**found, "asked": resources(job), "attempt": job.attempt, "slurm": earlier}, handle)
-
-
-def note_start(job: Any) -> None:
-    """Notes, on the node, which SLURM job a job is."""
-    own, found = os.environ.get("SLURM_JOB_ID"), _noted(job)
-    if own and found and own not in found.get("slurm", []):
-        with atomic_file(_note(job)) as handle:
-            json.dump({**found, "slurm": [*found.get("slurm", []), own]}, handle)
+GONE_ANSWERS = 3  # in a row that say so: then a job has failed
 
 
 class Earlier:
-    """Living jobs of earlier drivers in this folder, by comment; and the names under which they are asked for."""
+    """Living jobs of earlier drivers in this folder, by comment; and the names under which they are queried."""
 
     def __init__(self) -> None:
         self.jobs: dict[str, squeue.Queued] | None = None
@@ -114,14 +74,14 @@ def comment_of(plugin: Any, job: Any) -> str:
 
 
 def _once(plugin: Any) -> bool:
-    """Whether the plugin is there and not mended yet."""
-    fresh = plugin is not None and not hasattr(plugin, "mended_by_stele")
+    """Whether the plugin is there and not patched yet."""
+    fresh = plugin is not None and not hasattr(plugin, "patched_by_stele")
     if fresh:
-        plugin.mended_by_stele = True
+        plugin.patched_by_stele = True
     return fresh
 
 
-def mend_driver() -> None:
+def patch_driver() -> None:
     """Adds to the plugin what a driver needs. Nothing happens where jobs run here."""
     plugin = sys.modules.get("snakemake_executor_plugin_slurm")
     if not _once(plugin):
@@ -137,7 +97,7 @@ def mend_driver() -> None:
 
 def _controller() -> None:
     """Returns when the controller is there."""
-    squeue.ask(["sinfo", "--noheader", "--format=%P"])
+    squeue.query(["sinfo", "--noheader", "--format=%P"])
 
 
 def remembered(question: Any, wait: Callable[[], None]) -> Any:
@@ -187,7 +147,7 @@ def ending(question: Any) -> Any:
             return states, seconds
         for job in gone.keys() | states.keys():
             gone[job] = gone.get(job, 0) + 1 if states.get(job, GONE[0]) in GONE else 0
-            if gone[job] >= PATIENCE:
+            if gone[job] >= GONE_ANSWERS:
                 states[job] = "FAILED" if job in states else "UNKNOWN"
         return states, seconds
 
@@ -229,16 +189,16 @@ def _follow(plugin: Any, executor: Any, job: Any, found: squeue.Queued, earlier:
     executor._report_job_submission_threadsafe(info)
 
 
-def mend_node() -> None:
+def patch_node() -> None:
     """Adds to the plugin, and to Snakemake's records, what a job on a node needs."""
     plugin = sys.modules.get("snakemake_executor_plugin_slurm_jobstep")
     if not _once(plugin):
         return
-    from snakemake.persistence import PersistenceBase
+    from stele.cluster.snakemake_patches import record_on_nodes
 
     plugin.subprocess = _Subprocess()
     plugin.Executor.run_job = _unchanged(plugin.Executor.run_job)
-    PersistenceBase.finished = _recorded(PersistenceBase.finished)
+    record_on_nodes()
 
 
 class _Subprocess:
@@ -265,19 +225,3 @@ def _unchanged(run_job: Any) -> Any:
         run_job(self, job)
 
     return run
-
-
-def _recorded(finished: Any) -> Any:
-    """Snakemake's own record of a finished job, written on a node too: only the mode of the run forbids it there."""
-
-    @functools.wraps(finished)
-    async def record(self: Any, job: Any) -> None:
-        settings = self.dag.workflow.remote_execution_settings
-        before = settings.immediate_submit
-        settings.immediate_submit = True
-        try:
-            await finished(self, job)
-        finally:
-            settings.immediate_submit = before
-
-    return record

@@ -81,10 +81,10 @@ def size(resources: Mapping[str, Any], name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def wanted_gpus(resources: Mapping[str, Any]) -> tuple[int, str | None]:
+def requested_gpus(resources: Mapping[str, Any]) -> tuple[int, str | None]:
     """GPUs that a job wants on each of its nodes, and their model: `gres` are of each node, `gpu` of all together.
 
-    >>> wanted_gpus({"gres": "gpu:h100:4", "nodes": 2}), wanted_gpus({"gpu": 8, "nodes": 2}), wanted_gpus({})
+    >>> requested_gpus({"gres": "gpu:h100:4", "nodes": 2}), requested_gpus({"gpu": 8, "nodes": 2}), requested_gpus({})
     ((4, 'h100'), (4, None), (0, None))
     """
     if generic := gpus(str(resources.get("gres") or "")):
@@ -93,10 +93,10 @@ def wanted_gpus(resources: Mapping[str, Any]) -> tuple[int, str | None]:
     return -(-size(resources, "gpu") // (size(resources, "nodes") or 1)), resources.get("gpu_model")
 
 
-def own(resources: Mapping[str, Any], cluster: list[Nodes]) -> list[Nodes]:
+def eligible(resources: Mapping[str, Any], cluster: list[Nodes]) -> list[Nodes]:
     """The nodes on which a job may run: of the partitions that it names, or of the default one."""
-    asked = resources.get("slurm_partition")
-    names = str(asked).split(",") if asked else [found.partition for found in cluster if found.default]
+    named = resources.get("slurm_partition")
+    names = str(named).split(",") if named else [found.partition for found in cluster if found.default]
     return [found for found in cluster if found.partition in names]
 
 
@@ -106,12 +106,12 @@ def limit(found: list[Nodes]) -> float | None:
     return None if None in limits or not limits else max(limits)
 
 
-def kind(resources: Mapping[str, Any]) -> str:
+def work_kind(resources: Mapping[str, Any]) -> str:
     """The kind of work, as cluster.yaml calls it."""
-    return "gpu" if wanted_gpus(resources)[0] else "cpu"
+    return "gpu" if requested_gpus(resources)[0] else "cpu"
 
 
-def lacks(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> list[str]:
+def problems(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> list[str]:
     """What a job asks for that no node has on which it may run."""
     partitions = ", ".join(sorted({found.partition for found in cluster}))
     names = str(resources.get("slurm_partition") or "").split(",")
@@ -119,15 +119,15 @@ def lacks(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> l
         close = nearest(missing[0], partitions.split(", "))
         hint = f" (did you mean {close!r}?)" if close else ""
         return [f"no partition {missing[0]!r}{hint}; there are {partitions}"]
-    if not (found := own(resources, cluster)):
-        return [f"no default partition: name one as partitions.{kind(resources)}; there are {partitions}"]
-    problems = _of_nodes(resources, threads, found, cluster)
+    if not (found := eligible(resources, cluster)):
+        return [f"no default partition: name one as partitions.{work_kind(resources)}; there are {partitions}"]
+    lacking = _of_nodes(resources, threads, found, cluster)
     most = limit(found)
     if most is not None and size(resources, "runtime") > most:
         hours = f"{most / 60:g}"
-        give = f"give hours.{kind(resources)}: {hours}"
-        problems.append(f"partition {_name(found)} ends jobs after {hours} hours: {give}")
-    return problems
+        give = f"give hours.{work_kind(resources)}: {hours}"
+        lacking.append(f"partition {_name(found)} ends jobs after {hours} hours: {give}")
+    return lacking
 
 
 def _names(found: list[Nodes]) -> list[str]:
@@ -140,7 +140,7 @@ def _name(found: list[Nodes]) -> str:
 
 def _of_nodes(resources: Mapping[str, Any], threads: int, found: list[Nodes], cluster: list[Nodes]) -> list[str]:
     """What nodes lack: one thing alone, or all of it together, or that there are as many such nodes as are wanted."""
-    number, model = wanted_gpus(resources)
+    number, model = requested_gpus(resources)
     memory, many = size(resources, "mem_mb"), size(resources, "nodes") or 1
     wants: dict[str, Callable[[Nodes], bool]] = {
         f"{threads} CPUs": lambda one: one.cpus >= threads,
@@ -149,13 +149,13 @@ def _of_nodes(resources: Mapping[str, Any], threads: int, found: list[Nodes], cl
     if number:
         what = f"{number} GPUs{f' of model {model}' if model else ''}"
         wants = {what: lambda one: one.has_gpus(model, number)} | wants
-    problems = []
+    lacking = []
     for what, has in wants.items():
         if not any(map(has, found)):
             way = _others(cluster, model) if "GPUs" in what else WAYS[what.partition(" ")[2]]
-            problems.append(f"partition {_name(found)} has no node with {what}; {way}")
-    if problems:
-        return problems
+            lacking.append(f"partition {_name(found)} has no node with {what}; {way}")
+    if lacking:
+        return lacking
     good = [one for one in found if all(has(one) for has in wants.values())]
     if not good:
         return [f"partition {_name(found)} has no node with all of {', '.join(wants)}"]
@@ -169,28 +169,28 @@ def _others(cluster: list[Nodes], model: str | None) -> str:
     return f"partitions with such GPUs: {', '.join(others)}" if others else "no partition has such GPUs"
 
 
-def later(
+def problems_of_retries(
     resources: Mapping[str, Any], attempts: int, caps: Mapping[str, float | None], cluster: list[Nodes]
 ) -> list[str]:
     """What a job's last attempt would ask for and be refused: memory and time grow with attempts up to `caps`.
 
     `caps` are cluster.yaml's `gigabytes` and `hours` for this kind of work.
     """
-    found, work = own(resources, cluster), kind(resources)
-    problems = []
+    found, work = eligible(resources, cluster), work_kind(resources)
+    lacking = []
     memory = max((one.memory for one in found), default=0)
     if caps["gigabytes"] is None and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
-        problems.append(f"nodes of {_name(found)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
+        lacking.append(f"nodes of {_name(found)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
     most = limit(found)
     if caps["hours"] is None and most and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
-        problems.append(f"partition {_name(found)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
-    return problems
+        lacking.append(f"partition {_name(found)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
+    return lacking
 
 
-def granted(runtime: int, attempts: int, most: float | None, resumes: bool) -> float:
+def granted_minutes(runtime: int, attempts: int, most: float | None, resumes: bool) -> float:
     """Minutes that a job gets: of all its attempts where each goes on after the one before, else of the longest.
 
-    >>> granted(1440, 4, 1440, resumes=True), granted(240, 3, None, resumes=False)
+    >>> granted_minutes(1440, 4, 1440, resumes=True), granted_minutes(240, 3, None, resumes=False)
     (5760, 720)
     """
     each = [runtime * attempt if most is None else min(runtime * attempt, most) for attempt in range(1, attempts + 1)]

@@ -1,4 +1,4 @@
-"""SLURM's own commands, asked until they answer: a controller that is restarted is no reason to lose a job."""
+"""SLURM's own commands, repeated until they answer: a controller that is restarted is no reason to lose a job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from pathlib import Path
 
 from stele.errors import SteleError
 
-AWAY = ("Unable to contact slurm controller", "Connection refused", "timed out", "connect failure", "try again")
+AWAY = (
+    "Unable to contact slurm controller",
+    "Connection refused",
+    "timed out",
+    "connect failure",
+    "try again",
+)
 EVERY = 5.0  # seconds between two questions to a controller that does not answer
 
 
@@ -27,13 +33,13 @@ class Queued:
     comment: str
 
 
-def ask(command: Sequence[str], patience: float = float("inf")) -> str:
-    """What a SLURM command prints; a controller that does not answer is asked again for `patience` seconds.
+def query(command: Sequence[str], timeout: float = float("inf")) -> str:
+    """What a SLURM command prints; a controller that does not answer is asked again for `timeout` seconds.
 
-    >>> ask(["echo", "n1"])
+    >>> query(["echo", "n1"])
     'n1\\n'
     """
-    until, told = time.monotonic() + patience, False
+    until, warned = time.monotonic() + timeout, False
     while True:
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -46,15 +52,15 @@ def ask(command: Sequence[str], patience: float = float("inf")) -> str:
         away = any(sign.lower() in done.stderr.lower() for sign in AWAY)
         if not away or time.monotonic() > until:
             raise SteleError(f"{' '.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
-        if not told:
+        if not warned:
             print("Stele: SLURM's controller does not answer; asking until it does", file=sys.stderr, flush=True)
-            told = True
+            warned = True
         time.sleep(EVERY)
 
 
-def of_folder(folder: Path, patience: float = float("inf")) -> list[Queued]:
+def of_folder(folder: Path, timeout: float = float("inf")) -> list[Queued]:
     """This user's living jobs that Snakemake submitted for a folder."""
-    text = ask(["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%T|%Z|%k"], patience)
+    text = query(["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%T|%Z|%k"], timeout)
     rows = [line.split("|", 4) for line in text.splitlines() if line.count("|") >= 4]
     here = folder.resolve()
     return [
@@ -69,7 +75,7 @@ def cancel(ids: Sequence[str], seconds: float = 120) -> None:
     if not ids:
         return
     with suppress(SteleError):  # some have ended meanwhile; whether all have is asked below
-        ask(["scancel", *ids])
+        query(["scancel", *ids])
     until = time.monotonic() + seconds
     while alive(ids):
         if time.monotonic() > until:
@@ -79,6 +85,6 @@ def cancel(ids: Sequence[str], seconds: float = 120) -> None:
 
 def alive(ids: Sequence[str]) -> list[str]:
     """Those of some jobs that have not ended."""
-    text = ask(["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i"])
+    text = query(["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i"])
     living = set(text.split())
     return [id for id in ids if id in living]

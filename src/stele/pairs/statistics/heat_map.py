@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from stele.files.atomic import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,12 +91,3 @@ def short(count: int) -> str:
             value = count / unit
             return f"{value:.1f}".removesuffix(".0") + sign if value < 9.95 else f"{value:.0f}{sign}"
     return str(count)
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Writes the figure as SVG; the same figure is the same bytes."""
-    import matplotlib
-
-    settings = {"svg.hashsalt": "stele", "svg.fonttype": "none"}
-    with matplotlib.rc_context(settings), atomic_file(path, "wb") as handle:
-        figure.savefig(handle, format="svg", metadata={"Date": None})

@@ -6,7 +6,7 @@ XOR predictions (JSON)      [{"id", "lang", "ctxs": [passage text, ...]}], best 
 answers (JSON)              {question id: answer}, as the MLQA and SQuAD scripts read them
 embeddings (npy,npy)        two float arrays [n, d] whose lines belong together
 retrieval record (JSON)     what `retrieval retrieve` writes, with runs/ beside it
-record of vectors (JSON)    what `retrieval encode_pairs` writes, with vectors/ beside it
+record of vectors (JSON)    a result's vectors.json, with vectors/ beside it
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ REASONS = 3  # at most so many of them are told
 
 
 def draw(figure: Figure, parts: Sequence[Part]) -> Picture:
-    """The picture of a figure, to be written by `cell_map.save`."""
+    """The picture of a figure, to be written by `save_figure`."""
     from matplotlib.figure import Figure as Picture
 
     columns = min(2, len(figure.panels))

@@ -1,4 +1,4 @@
-"""Snakemake's scheduler as a run sets it up: a rate limit without a chain of timers."""
+"""What is changed in Snakemake: the scheduler's rate limit, without a chain of timers."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ JOBS = 24
 # each job notes how many threads Snakemake, the parent of its shell, has then
 SNAKEFILE = f"""
 import threading
-from stele.driver.scheduler import limit_rate
+from stele.cluster.snakemake_patches import limit_rate
 
 timers = []
 

@@ -1,0 +1,82 @@
+"""What rules.yaml says of rules and what the rule files say agree."""
+
+import doctest
+import re
+
+import pytest
+
+from stele import catalogue
+from stele.catalogue import rules as rule_facts
+from stele.cost.rules import formula
+from stele.errors import SteleError
+from tests.conftest import ROOT
+from tests.rule_files import command, rules
+
+RULES = rules(ROOT)
+FACTS = rule_facts.all_facts()
+CALL = re.compile(r"job_(resources|threads)\(\s*\"(\w+)\"")
+
+
+@pytest.fixture
+def entry(monkeypatch):
+    """entry(rule, values): rules.yaml has that entry alone."""
+
+    def put(rule, **values):
+        monkeypatch.setattr(catalogue, "load", lambda name: {rule: values})
+        rule_facts.all_facts.cache_clear()
+
+    yield put
+    rule_facts.all_facts.cache_clear()
+
+
+def test_the_examples_in_the_docstrings_hold():
+    found = doctest.testmod(rule_facts)
+    assert found.attempted and not found.failed
+
+
+@pytest.mark.parametrize("rule", FACTS)
+def test_an_entry_names_a_rule_and_a_formula_that_exist(rule):
+    assert rule in RULES
+    assert callable(formula(FACTS[rule]))
+
+
+@pytest.mark.parametrize("rule", [rule for rule, body in RULES.items() if "{resources.gpus}" in body])
+def test_a_rule_that_requests_gpus_has_an_entry_and_a_command_of_its_name(rule):
+    assert rule in rule_facts.on_gpus()
+    assert command(RULES[rule]).endswith(f".{rule}"), "cluster.yaml and the launcher know it by one name"
+
+
+def test_all_rules_on_gpus_request_them():
+    assert {rule for rule, body in RULES.items() if "{resources.gpus}" in body} == set(rule_facts.on_gpus())
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_requests_what_its_own_entry_says(rule):
+    """All of it: sizes and threads that a rule file does not ask for would be said in vain."""
+    known, used = rule_facts.facts(rule), dict(CALL.findall(RULES[rule]))
+    assert set(used.values()) <= {rule}
+    sizes = (known.gpus, known.mem_mb, known.minutes, known.disk_mb)
+    assert ("resources" in used) == any(size is not None for size in sizes)
+    assert ("threads" in used) == (known.threads == "scale")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"gpu": 1}, "rules.yaml: mine.gpu: unknown key; did you mean 'gpus'?"),
+        ({"minutes": {"base": 1, "per_dump": 2}}, "mine.minutes"),
+        ({"gpus": 0}, "rules.yaml: mine.gpus: Input should be greater than or equal to 1"),
+        ({"threads": 2}, "mine.threads"),
+    ],
+)
+def test_a_wrong_entry_is_named(entry, values, message):
+    entry("mine", **values)
+    with pytest.raises(SteleError) as error:
+        rule_facts.all_facts()
+    assert message in str(error.value)
+
+
+def test_a_formula_that_does_not_exist_is_named(entry):
+    entry("mine", cost="cpu_rules.mines")
+    with pytest.raises(SteleError, match=r"cpu_rules\.mines: there is no such function"):
+        formula(rule_facts.facts("mine"))
