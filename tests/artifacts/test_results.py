@@ -7,6 +7,7 @@ import pytest
 import stele
 from stele.artifacts.results import COLUMNS
 from stele.errors import SteleError
+from tests.waiting import PATIENCE
 
 METRICS = {
     "mrr@100": {"languages": {"en": 0.5, "sw": 0.25}, "average": 0.375, "n": {"en": 10, "sw": 5}},
@@ -106,7 +107,7 @@ def test_the_notebook_runs(tmp_path, root, monkeypatch):
     nbformat.validate(notebook)
     assert all(not cell.get("outputs") for cell in notebook.cells), "the notebook is kept without outputs"
     client = nbclient.NotebookClient(
-        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        notebook, timeout=PATIENCE, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     )
     done = client.execute()
     kinds = {kind for cell in done.cells for output in cell.get("outputs", []) for kind in output.get("data", {})}
