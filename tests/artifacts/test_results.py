@@ -9,6 +9,7 @@ from stele.artifacts.results import COLUMNS
 from stele.errors import SteleError
 from stele.recipes.encoding import make_spec, write_spec
 from tests.encoders.tiny_models import make_folder
+from tests.waiting import PATIENCE
 
 METRICS = {
     "mrr@100": {"languages": {"en": 0.5, "sw": 0.25}, "average": 0.375, "n": {"en": 10, "sw": 5}},
@@ -111,7 +112,7 @@ def test_the_notebook_runs(tmp_path, root, monkeypatch):
     nbformat.validate(notebook)
     assert all(not cell.get("outputs") for cell in notebook.cells), "the notebook is kept without outputs"
     client = nbclient.NotebookClient(
-        notebook, timeout=None, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        notebook, timeout=PATIENCE, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
     )
     done = client.execute()
     assert "mrr@10" in str(done.cells[-1].outputs), "it compares two runs"

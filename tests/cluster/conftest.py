@@ -9,11 +9,13 @@ import os
 import signal
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from stele.cluster import trial_run
+from tests import waiting
 from tests.cluster.private import Cluster, install
 from tests.workflow.conftest import clone, copy_project, environment, short_chain
 
@@ -21,13 +23,7 @@ from tests.workflow.conftest import clone, copy_project, environment, short_chai
 ARGUMENTS = ["--profile", "slurm", "--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5"]
 
 
-def wait_for(condition, seconds=300, what="it"):
-    """The first true answer of `condition`."""
-    until = time.monotonic() + seconds
-    while not (answer := condition()):
-        assert time.monotonic() < until, f"{what}: it never came so far"
-        time.sleep(0.2)
-    return answer
+wait_for = partial(waiting.wait_for, every=0.2)  # each look may be a question to SLURM
 
 
 @pytest.fixture(scope="session")
@@ -75,9 +71,9 @@ class Driver:
     def said(self) -> str:
         return self.log.read_text()
 
-    def end(self, seconds: float = 900) -> int:
+    def end(self) -> int:
         """Its exit code, once it has ended."""
-        return self.process.wait(timeout=seconds)
+        return self.process.wait(timeout=4 * waiting.PATIENCE)
 
     def kill(self) -> None:
         """SIGKILL, as a host that loses power."""
@@ -109,7 +105,7 @@ def busy(cluster):
     fillers = []
 
     def fill():
-        options = ["-p", "urgent", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 900"]
+        options = ["-p", "urgent", "--exclusive", "--time=600", "-o", "/dev/null", "--wrap", "sleep infinity"]
         fillers.extend(cluster.run("sbatch", "--parsable", *options).strip() for _ in range(2))
         wait_for(lambda: len(cluster.run("squeue", "-h", "-t", "R", "-p", "urgent", "-o", "%i").split()) == 2)
         return release

@@ -7,7 +7,23 @@ from pathlib import Path
 
 ENCODER = "work/tiny/encoders/msm/pt0/record.json"
 STEP = "AfterStep(module.after_step)"
-SLOW = 'AfterStep(lambda process: (module.after_step(process), __import__("time").sleep(2 * Path("slow").exists())))'
+SLOW = "AfterStep(lambda process: (module.after_step(process), _slowly()))"
+# The first steps of a process take two seconds, the others twenty, so that the training does not end by itself; each
+# ends at once when a signal comes or the file goes.
+WAIT = """
+
+import select, signal, socket, time
+_woken, _waker = socket.socketpair()
+_waker.setblocking(False)
+_seconds = [2, 2]
+
+
+def _slowly():
+    signal.set_wakeup_fd(_waker.fileno())
+    until = time.monotonic() + (_seconds.pop() if _seconds else 20)
+    while Path("slow").exists() and time.monotonic() < until and not select.select([_woken], [], [], 0.2)[0]:
+        pass
+"""
 
 
 def change(path: Path, old: str, new: str) -> None:
@@ -24,8 +40,10 @@ def before(module: Path, code: str) -> None:
 
 
 def slowly(project: Path) -> None:
-    """No encoder yet, and one whose 60 steps take two minutes while there is a file `slow`."""
-    change(project / "src/stele/pretraining/pretrain.py", STEP, SLOW)
+    """No encoder yet, and one whose 60 steps take a quarter of an hour while there is a file `slow`."""
+    pretrain = project / "src/stele/pretraining/pretrain.py"
+    change(pretrain, STEP, SLOW)
+    pretrain.write_text(pretrain.read_text() + WAIT)
     shutil.rmtree(project / "work/tiny/encoders")
     log_file(project).unlink()
     (project / "slow").touch()

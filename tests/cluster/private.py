@@ -17,6 +17,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "srun")
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
 NODES = ("n1", "n2")
@@ -199,7 +201,7 @@ class Cluster:
         with contextlib.suppress(RuntimeError, subprocess.TimeoutExpired):
             if ids := self.run("squeue", "-h", "-o", "%A").split():
                 self.run("scancel", *ids)
-            until = time.monotonic() + 20
+            until = time.monotonic() + 60
             while self.run("squeue", "-h") and time.monotonic() < until:
                 time.sleep(0.2)
         for node in NODES:
@@ -226,14 +228,14 @@ class Cluster:
         environment = os.environ | self.environment
         program = shutil.which(command[0], path=environment["PATH"])
         done = subprocess.run(
-            [program, *command[1:]], env=environment, capture_output=True, text=True, timeout=180, check=False
+            [program, *command[1:]], env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         if done.returncode:
             raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip() or done.returncode}")
         return done.stdout
 
-    def wait_until_idle(self, seconds: float = 180) -> None:
-        until = time.monotonic() + seconds
+    def wait_until_idle(self) -> None:
+        until = time.monotonic() + PATIENCE
         while self.run("sinfo", "-h", "-N", "-p", "cpu", "-t", "idle", "-o", "%N").split() != list(NODES):
             if time.monotonic() > until:
                 logs = [path.read_text()[-500:] for path in sorted((self.folder / "log").glob("*.log"))]

@@ -16,7 +16,7 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 first = not os.path.exists(f"tried-{args.language}")
 open(f"tried-{args.language}", "w").close()
 held = b"-" * (1000 << 20) if args.language == "en" else b""
-time.sleep(1800 if first else 3)
+time.sleep(3600 if first else 3)
 """
 PAIRS = """\
 import contextlib
@@ -66,7 +66,7 @@ def too_little_memory_cancelled_and_out_of_time(run):
         wait_for(lambda part=part: (run.project / f"tried-{part}").exists(), what=f"the first try of {part}")
     run.cluster.run("scancel", run.documents("ru")[0]["id"])
     run.cluster.run("scontrol", "update", f"JobId={run.documents('te')[0]['id']}", "TimeLimit=1")
-    wait_for(lambda: run.training(), seconds=600, what="a saved step of the training")
+    wait_for(lambda: run.training(), what="a saved step of the training")
     ends = {"en": "FAILED", "ru": "CANCELLED", "te": "TIMEOUT"}
     for part, end in ends.items():
         first, second = run.documents(part)

@@ -11,6 +11,7 @@ import pytest
 from stele.cluster import check, settings, trial_run
 from stele.cluster.slurm import squeue
 from tests.cluster.conftest import wait_for
+from tests.waiting import PATIENCE
 from tests.workflow.conftest import environment
 
 ITEMS = ["cluster.yaml", "SLURM", "built here", "through SLURM", "told to end", "GPU", "documents", "training pairs"]
@@ -42,7 +43,7 @@ def jobs(cluster, folder):
 @pytest.mark.slow
 def test_a_cluster_that_works_is_ready(cluster, start, tmp_path):
     command = start("partitions: {gpu: gpu}\ngpu_model: fake\n")
-    said, _ = command.communicate(timeout=1800)
+    said, _ = command.communicate(timeout=4 * PATIENCE)
     assert command.returncode == 0, said
     assert "this cluster is ready" in said and "NOT OK" not in said
     lines = [line for line in said.splitlines() if " ok " in line]
@@ -63,11 +64,11 @@ def test_a_check_that_is_ended_or_has_no_time_leaves_no_job(cluster, start, busy
     ended = start("")
     wait_for(lambda: [job for job in jobs(cluster, tmp_path) if job["state"] == "PENDING"], what="its first job")
     ended.send_signal(signal.SIGTERM)
-    assert ended.communicate(timeout=300) and ended.returncode == 128 + signal.SIGTERM
+    assert ended.communicate(timeout=PATIENCE) and ended.returncode == 128 + signal.SIGTERM
     assert {job["state"] for job in jobs(cluster, tmp_path)} == {"CANCELLED"}
     assert not any(path.is_dir() for path in tmp_path.iterdir())
     late = start("", "--minutes", "0.01")
-    said, _ = late.communicate(timeout=300)
+    said, _ = late.communicate(timeout=PATIENCE)
     assert late.returncode == 1 and "through SLURM    NOT OK  not done in 0.01 minutes" in said, said
     assert {job["state"] for job in jobs(cluster, tmp_path)} == {"CANCELLED"}
     (kept,) = (path for path in tmp_path.iterdir() if path.is_dir())
@@ -84,7 +85,7 @@ def test_why_jobs_wait_is_slurm_s_own_word(monkeypatch, tmp_path):
 
 def test_an_error_of_the_check_has_the_message_of_the_run(start):
     command = start("partitions: {gpu: gpuz}\n")
-    said, _ = command.communicate(timeout=300)
+    said, _ = command.communicate(timeout=PATIENCE)
     assert command.returncode == 1
     assert "through SLURM    NOT OK  exit code 1" in said and "no partition 'gpuz' (did you mean 'gpu'?)" in said, said
     assert "told to end      -" in said and "built here       -       not finished, since the other run failed" in said

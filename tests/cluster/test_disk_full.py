@@ -10,6 +10,7 @@ import pytest
 
 from tests.cluster.conftest import wait_for
 from tests.cluster.edits import ENCODER, at_speed, slowly
+from tests.waiting import PATIENCE
 from tests.workflow.conftest import TABLE, environment, outputs, snakemake
 
 
@@ -40,16 +41,16 @@ def test_a_full_disk_loses_nothing(here, built):
     first = begin()
     wait_for(files, what="a saved step")
     first.send_signal(signal.SIGTERM)
-    assert "the state is saved" in first.communicate(timeout=300)[1]
+    assert "the state is saved" in first.communicate(timeout=PATIENCE)[1]
     saved = files()
     assert len(saved) == 1
     full = begin(limit=max(map(len, saved.values())) // 2)
-    said = full.communicate(timeout=300)[1]
+    said = full.communicate(timeout=PATIENCE)[1]
     assert full.returncode == 1 and "stele: error: the disk is full" in said and "Traceback" not in said
     assert files() == saved, "the state from before, whole, and nothing beside it"
     at_speed(built)
     last = begin()
-    said = last.communicate(timeout=300)[1]
+    said = last.communicate(timeout=PATIENCE)[1]
     assert last.returncode == 0 and "going on after step" in said
     done = snakemake(built, "--rerun-triggers", "mtime", "--", TABLE)  # what was made by hand is not made again
     assert done.returncode == 0, done.stdout[-6000:]

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.cluster.conftest import wait_for
-from tests.cluster.edits import at_speed, saved, slowly
+from tests.cluster.edits import ENCODER, at_speed, saved, slowly
 from tests.workflow.conftest import TABLE, environment, outputs, planned, snakemake
 
 DOCUMENTS = "work/tiny/documents/cc100/te/record.json"
@@ -34,7 +34,8 @@ def test_two_drivers_one_killed_and_a_controller_that_is_away_make_each_file_onc
     wait_for(lambda: "of an earlier run, running" in last.said, what="the old job being found")
     cluster.stop_controller()
     at_speed(built)  # the training ends while nobody can be told
-    time.sleep(30)
+    wait_for((built / ENCODER).exists, what="the encoder")
+    time.sleep(15)  # and the driver asks in vain
     cluster.start_controller()
     assert last.end() == 0, last.said[-6000:]
     assert "its locks are removed" in last.said

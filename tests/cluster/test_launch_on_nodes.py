@@ -40,7 +40,7 @@ def test_two_nodes_with_two_gpus_each_told_to_stop_killed_and_brought_to_the_tab
     wait_for(lambda: "stele: error: pretrain msm: stopped by SIGUSR1" in log(built), what="the notice")
     second = wait_for(lambda: "going on after step" in log(built) and training(), what="the second attempt")
     os.kill(rank(3, second["id"]), signal.SIGKILL)
-    wait_for(lambda: "process 3 ended by SIGKILL" in log(built), seconds=30, what="the end of a process")
+    wait_for(lambda: "process 3 ended by SIGKILL" in log(built), what="the end of a process")
     at_speed(built)
     assert driver.end() == 0, driver.said[-6000:]
     jobs = cluster.jobs(rule="pretrain", folder=built)

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 JOBS = 24
 # each job notes how many threads Snakemake, the parent of its shell, has then
 SNAKEFILE = f"""
@@ -41,7 +43,7 @@ def build(folder, local, *arguments):
     """A run of the toy workflow: its timers, its most threads, and the seconds from its first job to its last."""
     (folder / "Snakefile").write_text(SNAKEFILE)
     command = [sys.executable, "-m", "snakemake", "--cores", "4", "--config", f"local={local}", *arguments]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0, run.stderr
     made = [(folder / f"{n}.txt").read_text().split() for n in range(JOBS)]
     started = [float(time) for _, time in made]

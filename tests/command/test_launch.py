@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from stele import __main__
 from stele.command import cli, launch
 from stele.command.parent_watch import identity
 from stele.errors import SteleError
+from tests.waiting import PATIENCE, wait_for
 
 # a command that several processes share, in place of the real one; --fail is what the second process does
 PROBE = '''"""A command for the tests."""
@@ -31,7 +31,7 @@ def run(args):
     made.with_suffix(".part").rename(made)
     if rank == "1" and args.fail == "mend":
         raise SteleError("the second shard is damaged")
-    time.sleep(60 if args.fail else args.sleep)
+    time.sleep(900 if args.fail else args.sleep)
 '''
 
 
@@ -64,20 +64,15 @@ def start(tree, tmp_path):
         process.wait()
 
 
-def ranks(folder, number=2, seconds=60):
+def ranks(folder, number=2):
     """What each process found in its environment, once all are there."""
-    until = time.monotonic() + seconds
-    while len(made := sorted(folder.glob("made.*.json"))) < number:
-        assert time.monotonic() < until, (folder / "log").read_text()
-        time.sleep(0.05)
-    return [json.loads(path.read_text()) for path in made]
+    wait_for(lambda: len(list(folder.glob("made.*.json"))) == number, "a process", (folder / "log").read_text)
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("made.*.json"))]
 
 
-def gone(pids, seconds=10):
-    until = time.monotonic() + seconds
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        assert time.monotonic() < until, "a process is left"
-        time.sleep(0.05)
+def gone(pids):
+    pids = list(pids)
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), "the end of all")
 
 
 # --- the command line -----------------------------------------------------------------------------------------------
@@ -167,7 +162,7 @@ def test_real_gpus_are_counted_by_torch(monkeypatch, given, left):
 def test_two_jobs_at_once_each_with_its_own_two_processes(start, tmp_path):
     folders = [tmp_path / "one", tmp_path / "two"]
     processes = [start("--sleep", "2", folder=folder, STELE_WORKER="/nowhere") for folder in folders]
-    assert [process.wait(60) for process in processes] == [0, 0]
+    assert [process.wait(PATIENCE) for process in processes] == [0, 0]
     for folder, process in zip(folders, processes, strict=True):
         found = ranks(folder)
         assert [each["RANK"] for each in found] == ["0", "1"] and {each["WORLD_SIZE"] for each in found} == {"2"}
@@ -182,7 +177,7 @@ def test_two_jobs_at_once_each_with_its_own_two_processes(start, tmp_path):
 
 
 def test_an_error_of_one_process_is_said_plainly_and_ends_all(start, tmp_path):
-    assert start("--fail", "mend").wait(60) == 1
+    assert start("--fail", "mend").wait(PATIENCE) == 1
     said = (tmp_path / "log").read_text()
     assert "stele: process 1: error: the second shard is damaged\n" in said
     assert "stele: error: process 1 ended with exit code 1; all processes on " in said
@@ -192,14 +187,14 @@ def test_an_error_of_one_process_is_said_plainly_and_ends_all(start, tmp_path):
 
 @pytest.mark.parametrize("victim", ["rank", "launcher", "driver"])
 def test_kill_9_leaves_nobody(start, tmp_path, victim):
-    driver = subprocess.Popen(["sleep", "120"])
+    driver = subprocess.Popen(["sleep", str(PATIENCE)])
     try:
         process = start("--fail", "sleeping", STELE_DRIVER=identity(driver.pid))
         pids = [each["pid"] for each in ranks(tmp_path)]
         os.kill({"rank": pids[1], "launcher": process.pid, "driver": driver.pid}[victim], signal.SIGKILL)
         if victim == "driver":
             driver.wait()
-        assert process.wait(20) == {"rank": 1, "launcher": -signal.SIGKILL, "driver": 137}[victim]
+        assert process.wait(PATIENCE) == {"rank": 1, "launcher": -signal.SIGKILL, "driver": 137}[victim]
         gone(pids)
     finally:
         driver.kill()
@@ -209,7 +204,7 @@ def test_kill_9_leaves_nobody(start, tmp_path, victim):
 
 
 def test_too_few_gpus_start_nothing(start, tmp_path):
-    assert start(gpus="0").wait(60) == 1
+    assert start(gpus="0").wait(PATIENCE) == 1
     assert "asked for 2 GPUs and sees 1" in (tmp_path / "log").read_text() and not list(tmp_path.glob("made*"))
 
 
@@ -256,4 +251,4 @@ def test_processes_without_gpus_know_each_other(tmp_path):
         return subprocess.Popen([sys.executable, "-c", text], env=environment, stdout=subprocess.PIPE, text=True)
 
     running = [start(rank) for rank in range(2)]
-    assert [process.communicate(timeout=120)[0].split() for process in running] == [["0", "2"], ["1", "2"]]
+    assert [process.communicate(timeout=PATIENCE)[0].split() for process in running] == [["0", "2"], ["1", "2"]]

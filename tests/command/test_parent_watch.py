@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from stele.command import parent_watch
+from tests.waiting import PATIENCE
 
 JOB = """
 import time
@@ -31,7 +32,7 @@ def job(driver, seconds):
 
 @pytest.fixture
 def driver():
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    process = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({PATIENCE})"])
     yield process
     process.kill()
     process.wait()
@@ -52,11 +53,11 @@ def test_an_id_used_again_is_another_process(driver):
 
 
 def test_a_job_ends_with_its_driver(driver):
-    process = job(parent_watch.identity(driver.pid), seconds=30)
+    process = job(parent_watch.identity(driver.pid), seconds=PATIENCE)
     assert process.stdout.readline() == "started\n"
     driver.kill()
     driver.wait()
-    assert process.wait(timeout=15) == -signal.SIGKILL
+    assert process.wait(timeout=PATIENCE) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("change", ["another host", "the same name, started anew", "nothing"])
@@ -72,5 +73,5 @@ def test_a_job_whose_driver_cannot_be_seen_from_here_runs_to_its_end(driver, cha
     driver.kill()
     driver.wait()
     running = job(foreign, seconds=3 * parent_watch.INTERVAL)
-    out, _ = running.communicate(timeout=30)
+    out, _ = running.communicate(timeout=PATIENCE)
     assert (running.returncode, out) == (0, "started\ndone\n")

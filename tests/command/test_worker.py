@@ -5,10 +5,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import PATIENCE, wait_for
 
 PROBE = '''"""A command for the tests."""
 import os, sys, time
@@ -18,6 +19,7 @@ def add_arguments(parser):
 def run(args):
     print("torch" in sys.modules, os.getcwd(), os.environ.get("MARK"), flush=True)
     print("to stderr", file=sys.stderr, flush=True)
+    if args.sleep: open("running", "w").write(str(os.getpid()))
     time.sleep(args.sleep)
     if args.sleep: open("finished", "w").close()
     if args.code: sys.exit(args.code)
@@ -41,7 +43,7 @@ def environment(tree):
     """The environment of clients of a running worker, whose driver is a process of this fixture."""
     env = {**os.environ, "PYTHONPATH": str(tree / "src"), "MARK": "mine"}
     env.pop("STELE_DRIVER", None)
-    code = "import os, sys, time; from stele.command.worker import start; print(start(), flush=True); time.sleep(120)"
+    code = "import os, sys, time; from stele.command.worker import start; print(start(), flush=True); time.sleep(900)"
     driver = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
     yield {**env, "STELE_WORKER": driver.stdout.readline().strip()}
     driver.kill()
@@ -61,38 +63,39 @@ def test_the_same_with_and_without(tree, environment, code):
     results = []
     for env in (environment, alone):
         process = stele(env, tree, "--code", str(code))
-        results.append((*process.communicate(timeout=60), process.returncode))
+        results.append((*process.communicate(timeout=PATIENCE), process.returncode))
     assert results[0] == results[1]
     assert results[0] == (f"False {tree} mine\n", "to stderr\n", code)
 
 
 def test_many_at_once(tree, environment):
     processes = [stele(environment, tree, "--code", str(n)) for n in range(8)]
-    assert [p.wait(timeout=60) for p in processes] == list(range(8))
+    assert [p.wait(timeout=PATIENCE) for p in processes] == list(range(8))
 
 
 def test_an_error_for_the_user_and_a_wrong_flag_keep_their_codes(tree, environment):
     process = stele(environment, tree, "--nonsense")
-    assert process.wait(timeout=60) == 2
+    assert process.wait(timeout=PATIENCE) == 2
     assert "--nonsense" in process.stderr.read()
 
 
 def test_a_signal_reaches_the_child(tree, environment):
-    process = stele(environment, tree, "--sleep", "30")
+    process = stele(environment, tree, "--sleep", str(PATIENCE))
     process.stdout.readline()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == 128 + signal.SIGTERM
+    assert process.wait(timeout=PATIENCE) == 128 + signal.SIGTERM
 
 
 @pytest.mark.parametrize("victim", ["client", "driver"])
 def test_no_orphan_still_writes(tree, environment, victim):
-    process = stele(environment, tree, "--sleep", "3")
-    process.stdout.readline()
+    process = stele(environment, tree, "--sleep", str(PATIENCE))
+    wait_for((tree / "running").exists)
+    child = Path("/proc", wait_for((tree / "running").read_text))
     if victim == "client":
         process.kill()
     else:
         os.kill(int(environment["STELE_WORKER"] and _driver(environment)), signal.SIGKILL)
-    time.sleep(5)
+    wait_for(lambda: not child.exists(), "the end of the child")
     assert not (tree / "finished").exists()
     process.kill()
 
@@ -116,7 +119,7 @@ def test_clients_that_die_before_they_have_said_what_they_want_disturb_nobody(tr
         client.sendall(message)
         client.close()
     process = stele(environment, tree, "--code", "3")
-    assert process.wait(timeout=20) == 3
+    assert process.wait(timeout=PATIENCE) == 3
 
 
 @pytest.mark.parametrize(("prefix", "answer"), [(sys.prefix, "3"), ("/elsewhere", "None")])
@@ -153,4 +156,4 @@ def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch)
 
 def test_without_a_worker_the_command_runs_by_itself(tree, environment):
     process = stele({**environment, "STELE_WORKER": str(tree / "nobody")}, tree)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0

@@ -12,6 +12,7 @@ import pytest
 
 from stele.driver import summary
 from stele.driver.progress import Overview, seconds_left
+from tests.waiting import PATIENCE
 
 # a run of two stages that goes through the same hooks; `work` stands in for the cost model of a real plan
 SNAKEFILE = """
@@ -76,7 +77,7 @@ def on_terminal(project, **variables):
             break
         seen += part
     os.close(master)
-    return process.wait(timeout=60), seen.decode()
+    return process.wait(timeout=PATIENCE), seen.decode()
 
 
 def plain(text):
@@ -126,7 +127,7 @@ def test_a_failed_job_is_shown_at_once_with_its_reason_and_its_log(project):
 def test_where_there_is_no_terminal_snakemakes_own_lines_stay(project):
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "table"]
     settings = os.environ | {"STELE_PROGRESS": "1"}
-    run = subprocess.run(command, cwd=project, env=settings, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(command, cwd=project, env=settings, capture_output=True, text=True, timeout=PATIENCE)
     assert run.returncode == 0 and "Make number 1" in run.stderr and "\x1b" not in run.stderr
     assert "\nopen table.html\n" in run.stderr
 

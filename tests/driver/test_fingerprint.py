@@ -1,5 +1,8 @@
 """Which code a command can reach, and which changes of it count."""
 
+import os
+import shutil
+
 import pytest
 
 from stele.driver import fingerprint
@@ -73,3 +76,23 @@ def test_data_counts_by_value(package):
     assert fresh("lonely", data=("data",)) == before
     (package / "data/a.yaml").write_text("a: 2\n")
     assert fresh("lonely", data=("data",)) != before
+
+
+def test_what_was_found_is_kept_for_the_same_bytes_and_where_nothing_can_be_kept_it_is_found_anew(package, monkeypatch):
+    before = fresh("stage.command")
+    kept = package / "stage/__pycache__/command.fingerprint.json"
+    assert kept.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(fingerprint.ast, "parse", None)  # read, not found again
+        assert fresh("stage.command") == before
+    kept.write_text('["damaged')
+    assert fresh("stage.command") == before
+    source = package / "stage/command.py"
+    times = source.stat()
+    source.write_text(source.read_text().replace("tool", "took"))
+    os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert fresh("stage.command") != before, "as many bytes of the same time are other code all the same"
+    changed = fresh("stage.command")
+    shutil.rmtree(kept.parent)
+    kept.parent.touch()  # no folder can be there
+    assert fresh("stage.command") == changed

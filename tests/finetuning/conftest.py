@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 from tiny_models import make_folder
 from tiny_runs import example, write_set
 
+from tests.plots import drawn, undrawn  # noqa: F401
+
 
 @pytest.fixture(scope="session")
 def base(tmp_path_factory) -> Path:

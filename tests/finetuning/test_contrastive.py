@@ -1,13 +1,6 @@
 """The loss: by hand, against a naive implementation, under permutation, on two processes."""
 
-import json
 import math
-import os
-import socket
-import subprocess
-import sys
-import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +14,8 @@ from stele.finetuning.data.examples import read_examples
 from stele.finetuning.dual_encoder.contrastive import group_loss, loss_of_vectors
 from stele.finetuning.dual_encoder.model import load_model
 from stele.recipes.finetuning import parse_recipe
+from stele.training.processes import process_context
+from tests.forked import forked
 
 
 def group_of(passages: list[int], columns: list[int], known: list[list[int]] | None = None) -> Group:
@@ -208,43 +203,21 @@ def one_group(base, case, process=None):
     return loss.detach(), gradients(module), module
 
 
-WORKER = """
-    import json, sys, torch
-    torch.set_num_threads(1)
-    sys.path[:0] = json.loads(sys.argv[1])
-    import test_contrastive as t
-    from stele.training.processes import process_context
-    process, results = process_context(), {}
-    assert process.world == 2
-    for case in t.CASES:
-        loss, found, module = t.one_group(t.Path(sys.argv[2]), case, process)
-        grads = {n: process.all_reduce_sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
-        results[case] = {"loss": process.all_reduce_sum(loss), "gradients": grads}
-    if process.is_main:
-        torch.save(results, sys.argv[3])
-    process.barrier()
-"""
-
-
 @pytest.mark.slow
 def test_two_processes_give_the_loss_and_gradients_of_one(base, tmp_path):
-    here = Path(__file__).resolve()
-    paths = [str(here.parent), str(here.parents[1] / "encoders"), str(here.parents[2] / "src")]
-    script = tmp_path / "worker.py"
-    script.write_text(textwrap.dedent(WORKER))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    def work(rank):
+        torch.set_num_threads(1)
+        process, results = process_context(), {}
+        assert process.world == 2
+        for case in CASES:
+            loss, found, module = one_group(base, case, process)
+            grads = {n: process.all_reduce_sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
+            results[case] = {"loss": process.all_reduce_sum(loss), "gradients": grads}
+        if process.is_main:
+            torch.save(results, tmp_path / "two.pt")
+        process.barrier()
 
-    def start(rank: int):
-        environment = {**os.environ, "STELE_DEVICE": "cpu", "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
-        environment |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
-        environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-        command = [sys.executable, str(script), json.dumps(paths), str(base), str(tmp_path / "two.pt")]
-        return subprocess.Popen(command, env=environment)
-
-    running = [start(rank) for rank in range(2)]
-    assert [process.wait(timeout=240) for process in running] == [0, 0]
+    assert forked(2, work) == [0, 0]
     two = torch.load(tmp_path / "two.pt", weights_only=True)
     for case in CASES:
         loss, found, _ = one_group(base, case)

@@ -1,11 +1,9 @@
 """The command: what it writes, that it learns, that it goes on after a kill, and what it refuses."""
 
 import json
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +15,7 @@ from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
 from stele.training.curve import read_csv
+from tests.waiting import exit_code
 
 DEV = {**RECIPE, "dev_set": "jsonl", "selection": "dev_nll"}
 
@@ -237,38 +236,33 @@ def test_a_refused_finetuning_leaves_no_output(base, data, tmp_path, change, mes
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
-def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path, root):
-    """kill -9 in the middle, twice; both the weights chosen by the dev set and the curve are those of a whole run."""
-    recipe = {**DEV, "steps": 40, "save_every_seconds": 0}
+def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path, monkeypatch):
+    """kill -9 in the middle; both the weights chosen by the dev set and the curve are those of a whole run."""
+    from stele.training import loop
+
+    recipe = {**DEV, "steps": 20, "save_every_seconds": 0}
     whole = finetune(base, data, tmp_path / "whole", {**recipe, "save_every_seconds": 60})
-    output, state = tmp_path / "killed" / "record.json", tmp_path / "state"
-    command = [
-        sys.executable,
-        "-m",
-        "stele",
-        "finetuning",
-        "finetune",
-        "--model",
-        "tiny",
-        "--recipe",
-        json.dumps(recipe),
-    ]
-    command += ["--encoder", str(base / "record.json"), "--training", f"own:all={data}", "--seed", "0"]
-    command += ["--state", str(state), "--output", str(output)]
-    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "STELE_DEVICE": "cpu"}
-    log = tmp_path / "log"
-    with log.open("w") as handle:
-        process = subprocess.Popen(command, env=environment, stderr=handle)
-        while not list(state.glob("*/best/best.json")) and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(0.3)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-        assert not output.exists()
-        assert subprocess.run(command, env=environment, stderr=handle).returncode == 0
-    assert "going on after step" in log.read_text()
-    assert json.loads(output.read_text())["content"] == whole["content"]
-    assert files_digest(output.parent) == files_digest(tmp_path / "whole" / "out")
-    assert json.loads(output.read_text())["dev_curve"] == whole["dev_curve"]
-    assert not state.exists()
+    killed, original = tmp_path / "killed", loop.train
+
+    def work():
+        die = {13: lambda: os.kill(os.getpid(), signal.SIGKILL)}
+        loop.train = lambda **options: original(**{**options, "at_step": die})
+        finetune(base, data, killed, recipe)
+
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    assert exit_code(process) == -signal.SIGKILL
+    assert list((killed / "state").glob("*/best/best.json")) and not (killed / "out").exists()
+    steps = []
+
+    def train(**options):
+        source = options["loss_at"]
+        return original(**{**options, "loss_at": lambda step: (steps.append(step), source(step))[1]})
+
+    monkeypatch.setattr(loop, "train", train)
+    again = finetune(base, data, killed, recipe)
+    assert steps == [*range(12, 20)]
+    assert again["content"] == whole["content"]
+    assert files_digest(killed / "out") == files_digest(tmp_path / "whole" / "out")
+    assert again["dev_curve"] == whole["dev_curve"]
+    assert not (killed / "state").exists()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
+import multiprocessing
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from bm25_by_hand import by_hand
 
 from stele.errors import SteleError
 from stele.retrieval.lexical import bm25_index, bm25_search
+from tests.waiting import exit_code
 
 TEXTS = {"d1": "nile river", "d2": "nile nile delta river basin", "d3": "congo river", "d4": "capital of uganda"}
 
@@ -92,24 +92,21 @@ def test_blocks_change_nothing(index, number, rows):
     assert [bm25_search.search(cut, cut_ids, [own], 20, cut_pool, (0.9, 0.4))[0] for own in asked] == whole
 
 
-THREADS = """
-import json, sys, pathlib
-from stele.retrieval.lexical import bm25_index, bm25_search
-folder = pathlib.Path(sys.argv[1])
-ids, pool = bm25_index.read_ids(folder), bm25_index.statistics(folder)
-print(json.dumps(bm25_search.search(folder, ids, json.loads(sys.argv[2]), 20, pool, (0.9, 0.4), threads=2)))
-"""
-
-
-def test_threads_change_nothing(index):
+def test_threads_change_nothing(index, tmp_path):
     """In a process of its own: numba's threads would make this one's later forks unsafe."""
     texts, vocabulary = random_texts(200), [f"w{i}" for i in range(6)]
     folder, ids, pool = index(texts, vocabulary)
     asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    line = [sys.executable, "-c", THREADS, str(folder), json.dumps(asked)]
-    two = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
     one = bm25_search.search(folder, ids, asked, 20, pool, (0.9, 0.4), threads=1)
-    assert one == [[tuple(hit) for hit in hits] for hits in two]
+
+    def work():
+        two = bm25_search.search(folder, ids, asked, 20, pool, (0.9, 0.4), threads=2)
+        (tmp_path / "two").write_text(json.dumps(two))
+
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    assert exit_code(process) == 0
+    assert one == [[tuple(hit) for hit in hits] for hits in json.loads((tmp_path / "two").read_text())]
 
 
 def test_the_scores_are_those_of_bm25s_s_own_index(index):

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import test_hard_negatives as mining
 import test_retrieve as retrieval
-from forked import forked
 
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives, retrieve, search_job
 from stele.retrieval.dense import collection as searched
 from stele.retrieval.dense import vector_files
+from tests.forked import forked
 
 data, small_windows = retrieval.data, retrieval.small_windows
 collection, crowded, tuned = mining.collection, mining.crowded, mining.tuned

@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pytest
 import test_retrieve as retrieval
-from forked import forked
 from recorded import record
 from test_retrieve import SPEC, WORDS, files, kill_at, killed
 
 from stele.retrieval import retrieve
 from stele.retrieval.dense import collection
+from tests.forked import forked
 
 small_windows = retrieval.small_windows
 SEARCHES = ["en-fr", "en-th", "fr-en", "th-en"]

@@ -33,7 +33,8 @@ class Site:
 
     Faults: {"cut": n} sends n bytes and resets the connection; {"end": n} sends n bytes and closes in peace;
     {"short": n} announces and sends n bytes only; {"wrong": True} sends other bytes; {"whole": True} ignores ranges;
-    {"status": 503, "headers": {...}}; {"shift": n} answers another range than asked; {"slow": seconds a block};
+    {"status": 503, "headers": {...}}; {"shift": n} answers another range than asked;
+    {"stall": n} sends n bytes and no more, until the client hangs up;
     {"endless": True} announces no size and sends the body again and again; {"drip": seconds a byte}.
     `more` is what a hostile server has under any path.
     """
@@ -97,16 +98,15 @@ class Handler(BaseHTTPRequestHandler):
         for position in range(len(body) if "drip" in fault else 0):
             self.wfile.write(body[position : position + 1])
             time.sleep(fault["drip"])
-        cut = fault.get("cut", fault.get("end"))
+        cut = fault.get("cut", fault.get("end", fault.get("stall")))
         out = body if cut is None else body[:cut]
         pause = threading.Event()
         for position in range(0, len(out), 1 << 14):
             self.wfile.write(out[position : position + (1 << 14)])
             request.sent = min(len(out), position + (1 << 14))
-            if "slow" in fault:
-                self.wfile.flush()
-                pause.wait(fault["slow"])
         self.wfile.flush()
+        if "stall" in fault:
+            self.connection.recv(1)  # until the client hangs up
         if cut is not None:
             if "cut" in fault:  # a reset, not an orderly end
                 pause.wait(0.05)  # let what was sent arrive: a reset throws away what is still unread

@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from stele.artifacts.records import GENERATED
 from stele.catalogue.datasets import mirror_path
 from stele.command import cli
 from stele.files.atomic import files_digest
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -211,16 +211,18 @@ def test_a_killed_download_goes_on_where_it_was(run, site):
     """kill -9 half-way, the same command again: the file is whole and its first half is not fetched twice."""
     body = random.Random(5).randbytes(3 << 20)
     site.files["/big"] = body
-    site.faults["/big"] = [{"slow": 0.01}]
+    site.faults["/big"] = [{"stall": len(body) // 2}]
     entry = source(counts={}, file={"path": "big", "url": f"{site.address}/big", "sha256": sha(body)})
     environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2]), "NO_PROXY": "127.0.0.1"}
     process = subprocess.Popen(
         [sys.executable, "-m", "stele", *run.arguments(entry)], env=environment, stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and not (site.requests and site.requests[0].sent > len(body) // 2):
+
+    def half_way():
         assert process.poll() is None
-        time.sleep(0.005)
+        return any(part.stat().st_size > len(body) // 4 for part in run.state.glob("*.part"))
+
+    wait_for(half_way)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     (part,) = run.state.glob("*.part")

@@ -8,6 +8,7 @@ import itertools
 import json
 import random
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -149,17 +150,17 @@ def test_no_more_is_taken_than_the_file_has(site, url, target, who):
 def test_a_connection_that_is_too_slow_is_given_up_and_continued(site, url, target):
     slow = {"drip": 0.002}
     site.faults["/a/corpus.gz"] = [slow]
-    policy = Policy(attempts=2, base=0.001, slowest=1 << 20, slow=0.2)
-    fetch(url, target, {"sha256": SHA}, policy)
+    policy = partial(Policy, base=0.001, slowest=1 << 20, slow=0.2)
+    fetch(url, target, {"sha256": SHA}, policy(attempts=100))  # on a busy machine others may be too slow, too
     second = site.requests[1]
     assert target.read_bytes() == BODY and 0 < int(second.range.removeprefix("bytes=").rstrip("-")) < 10_000
     site.faults["/a/corpus.gz"] = [slow, slow]
     again = target.with_name("again.gz")
-    with pytest.raises(Failed, match="bytes in 0 s, less than 1,048,576 a second; gave up after 2 attempts"):
-        fetch(url, again, {}, policy)
+    with pytest.raises(Failed, match=r"bytes in \d+ s, less than 1,048,576 a second; gave up after 2 attempts"):
+        fetch(url, again, {}, policy(attempts=2))
     kept = again.with_name("again.gz.part").stat().st_size
     assert 0 < kept < 10_000
-    fetch(url, again, {}, policy)  # typed again, it goes on
+    fetch(url, again, {}, QUICK)  # typed again, it goes on
     assert site.requests[-1].range == f"bytes={kept}-" and again.read_bytes() == BODY
 
 
@@ -260,13 +261,13 @@ def test_passing_failures_are_tried_again_a_bounded_number_of_times(site, url, t
 def test_retry_after_is_waited_for_in_seconds_or_as_a_date(site, url, target, monkeypatch):
     waited = []
     monkeypatch.setattr(time, "sleep", waited.append)
-    date = email.utils.formatdate(time.time() + 30, usegmt=True)
+    date = email.utils.formatdate(time.time() + 240, usegmt=True)
     site.faults["/a/corpus.gz"] = [
         {"status": 503, "headers": {"Retry-After": "7"}},
         {"status": 429, "headers": {"Retry-After": date}},
     ]
     fetch(url, target, {}, QUICK)
-    assert waited[0] == 7 and 25 < waited[1] <= 30
+    assert waited[0] == 7 and 120 < waited[1] <= 240
 
 
 def test_a_retry_after_beyond_patience_gives_up_at_once(site, url, target):

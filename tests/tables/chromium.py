@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import time
 
-PATIENCE = 60.0  # seconds for one answer, on a machine that is busy with other things
+from tests.waiting import PATIENCE, wait_for
 
 
 class Chromium:
@@ -75,10 +75,10 @@ class Chromium:
     def open(self, url):
         """Opens an address and waits until it is all there."""
         self("Page.navigate", url=url)
-        end = time.monotonic() + PATIENCE
-        while self.evaluate("document.readyState") != "complete" or self.evaluate("location.href") != url:
-            assert time.monotonic() < end, f"{url} does not load"
-            time.sleep(0.05)
+        wait_for(
+            lambda: self.evaluate("document.readyState") == "complete" and self.evaluate("location.href") == url,
+            url,
+        )
 
     def evaluate(self, expression):
         """The value of a JavaScript expression in the page; a promise is waited for."""

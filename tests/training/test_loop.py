@@ -15,6 +15,7 @@ from stele.recipes.optimisation import Optimisation
 from stele.training.callbacks import Curve, Evaluation, Snapshots
 from stele.training.loop import MicroBatches, train
 from stele.training.processes import ProcessContext
+from tests.waiting import exit_code
 
 HERE = ProcessContext(torch.device("cpu"))
 FORK = multiprocessing.get_context("fork")
@@ -69,7 +70,7 @@ def same(first, second):
 
 
 # --- what a step is ---------------------------------------------------------------------------------------------------
-def test_the_loss_falls_and_is_logged(tmp_path):
+def test_the_loss_falls_and_is_logged(tmp_path, drawn):
     curve = tmp_path / "out" / "curve.csv"
     _, outcome = fit(tmp_path / "state", optimisation=settings(steps=60, clip_norm=1.0), curve=curve)
     rows = list(csv.DictReader(curve.open()))
@@ -155,8 +156,7 @@ def in_a_process(target):
     """Runs `target` in a forked process; returns its exit code (negative: the signal that ended it)."""
     process = FORK.Process(target=target)
     process.start()
-    process.join(60)
-    return process.exitcode
+    return exit_code(process)
 
 
 def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path):
@@ -295,9 +295,7 @@ def test_two_processes_train_as_one(tmp_path, groups):
         processes = [FORK.Process(target=shared_run, args=(r, world, tmp_path, groups)) for r in range(world)]
         for process in processes:
             process.start()
-        for process in processes:
-            process.join(60)
-            assert process.exitcode == 0
+        assert [exit_code(process) for process in processes] == [0] * world
     alone, counts = torch.load(tmp_path / "1-0.pt")
     for rank in (0, 1):
         weights, seen = torch.load(tmp_path / f"2-{rank}.pt")

@@ -18,6 +18,7 @@ from stele.training.hidden_states import mean_states
 from stele.training.loop import train
 from stele.training.objectives import moco
 from stele.training.processes import ProcessContext
+from tests.waiting import exit_code
 
 HERE = ProcessContext(torch.device("cpu"))
 FORK = multiprocessing.get_context("fork")
@@ -171,8 +172,7 @@ def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path, stores):
     die = {5: lambda: os.kill(os.getpid(), signal.SIGKILL)}  # after step 5, before its state is saved
     process = FORK.Process(target=lambda: fit(tmp_path / "rough", stores, at_step=die, **changes))
     process.start()
-    process.join(60)
-    assert process.exitcode == -signal.SIGKILL
+    assert exit_code(process) == -signal.SIGKILL
     saved = torch.load(tmp_path / "rough" / "training.pt", weights_only=True)
     assert saved["step"] == 4 and saved["module"]["heads.moco.oldest"] == 4 * 8 % 24
     again, outcome = fit(tmp_path / "rough", stores, **changes)

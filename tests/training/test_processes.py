@@ -14,13 +14,14 @@ from stele.training.callbacks import AfterStep, Curve
 from stele.training.loop import train
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, divide, gathered, in_pieces, own_parts, summed
+from tests.waiting import exit_code
 
 FORK = multiprocessing.get_context("fork")
 CPU = torch.device("cpu")
 # pieces of one or two sequences: at least as many as there are processes, in every group
 CASES = {
-    "msm": dict(encode_chunk=2, groups=5, documents=4, mlm_sequences=8),  # batch norm over the group, MLM beside it
-    "msm whole": dict(encode_chunk=2, groups=8),
+    "msm": dict(encode_chunk=2, groups=3, documents=4, mlm_sequences=8),  # batch norm over the group, MLM beside it
+    "msm whole": dict(encode_chunk=2, groups=4),
     "crop": dict(encode_chunk=2, groups=3, mlm_sequences=8),
     "ict": dict(encode_chunk=1, groups=1, mlm_share=0.0, clip_norm=0.5),
     "mlm": dict(encode_chunk=2, groups=3, mlm_sequences=8),
@@ -33,22 +34,18 @@ def together(world, run, *arguments):
     """run(place, *arguments) in so many processes; all must end well."""
 
     def start(rank):
-        torch.set_num_threads(1)
-        if world > 1:
-            rendezvous = f"file://{arguments[0]}/rendezvous{world}"
-            torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
+        rendezvous = f"file://{arguments[0]}/rendezvous{world}"
+        torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
         run(ProcessContext(CPU, rank, world), *arguments)
 
     processes = [FORK.Process(target=start, args=(rank,)) for rank in range(world)]
     for process in processes:
         process.start()
-    for process in processes:
-        process.join(120)
-    assert [process.exitcode for process in processes] == [0] * world
+    assert [exit_code(process) for process in processes] == [0] * world
 
 
 def fit(process, folder, stores, case, changes):
-    settled = recipe(case.split()[0], dropout=0.2, **changes)
+    settled = recipe(case.split()[0], dropout=0.2, steps=2, **changes)
     made = tasks.new_tasks(settled, stores, WORDS, 3)
     encoder = model("bert")
     for part in encoder.modules():
@@ -75,7 +72,9 @@ def trained(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("trained")
     stores = new_stores(folder / "stores")
-    for world in (1, 2, 4):
+    torch.set_num_threads(1)
+    fit_all(Place(CPU), folder, stores)  # here: those that are forked then have all that it imports
+    for world in (2, 4):
         together(world, fit_all, folder, stores)
     return folder
 
@@ -90,7 +89,7 @@ def rows(path):
 def test_the_curve_is_that_of_one_process(trained, case, world):
     """Dropout included: every piece draws its own, whoever encodes it."""
     alone, shared = rows(trained / f"{case}-1.csv"), rows(trained / f"{case}-{world}.csv")
-    assert len(alone) == len(shared) == 4
+    assert len(alone) == len(shared) == 2
     for one, other in zip(alone, shared, strict=True):
         assert one.keys() == other.keys()
         for name, value in one.items():

@@ -13,7 +13,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stele.cluster.trial_run import SCALE, copy_project
+from stele.cluster import trial_run
+from stele.cluster.trial_run import SCALE
+from tests.waiting import PATIENCE
+
+
+def copy_project(root: Path, to: Path) -> Path:
+    """What git holds of the project, with what is remembered of its code: compiled files, fingerprints."""
+    trial_run.copy_project(root, to)
+    for folder in (root / "src").rglob("__pycache__"):
+        with contextlib.suppress(shutil.Error, OSError):  # a file that another process has just replaced
+            shutil.copytree(folder, to / folder.relative_to(root), dirs_exist_ok=True)
+    return to
 
 
 def clone(project: Path, to: Path) -> Path:
@@ -28,7 +39,7 @@ def environment(**more) -> dict[str, str]:
     return {k: v for k, v in os.environ.items() if not k.startswith(dropped)} | more
 
 
-def snakemake(project: Path, *arguments: str, timeout: int = 600, **more) -> subprocess.CompletedProcess:
+def snakemake(project: Path, *arguments: str, **more) -> subprocess.CompletedProcess:
     """One run; standard output and error together."""
     command = [sys.executable, "-m", "snakemake", *arguments]
     return subprocess.run(
@@ -39,7 +50,7 @@ def snakemake(project: Path, *arguments: str, timeout: int = 600, **more) -> sub
         stderr=subprocess.STDOUT,
         stdin=subprocess.DEVNULL,
         text=True,
-        timeout=timeout,
+        timeout=3 * PATIENCE,
     )
 
 

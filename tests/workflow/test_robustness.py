@@ -6,11 +6,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE, wait_for
 from tests.workflow.conftest import TABLE, copy_project, environment, outputs, planned, shorten, snakemake
 
 
@@ -24,13 +24,6 @@ def start(project, *arguments):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-
-
-def wait_for(condition, seconds=240):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it never came so far"
-        time.sleep(0.05)
 
 
 def living_jobs(project):
@@ -61,7 +54,7 @@ def test_kill_9_and_the_same_command_goes_on_to_the_same_bytes(root, chain, tmp_
     wait_for(lambda: any(path.is_file() for path in state.rglob("*")))
     driver.kill()  # the driver alone: its jobs must notice
     driver.wait()
-    wait_for(lambda: not living_jobs(project), seconds=15)
+    wait_for(lambda: not living_jobs(project))
     run = snakemake(project, TABLE)
     assert run.returncode == 0, run.stdout[-4000:]
     assert "its locks are removed" in run.stdout
@@ -158,14 +151,16 @@ def test_a_second_scale_is_refused_when_a_run_starts_not_by_n(built):
 def test_a_living_driver_keeps_its_locks(built):
     (built / "results/tables/msm/table_10.md").unlink()
     (built / "src/stele/tables/table.py").open("a").write(
-        "\nimport time\n\n_run = run\n\n\ndef run(args):\n    time.sleep(8)\n    _run(args)\n"
+        "\nimport os, time\n\n_run = run\n\n\ndef run(args):\n"
+        "    while not os.path.exists('go'):\n        time.sleep(0.1)\n    _run(args)\n"
     )
     driver = start(built, TABLE)
     wait_for(lambda: any((built / ".snakemake/locks").glob("*")))
     wait_for(lambda: any((built / ".snakemake/stele-drivers").glob("*")))
     second = snakemake(built, TABLE)
     assert second.returncode != 0 and "locked" in second.stdout.lower()
-    assert driver.wait(timeout=120) == 0
+    (built / "go").touch()
+    assert driver.wait(timeout=PATIENCE) == 0
     os.killpg(driver.pid, signal.SIGKILL) if driver.poll() is None else None
 
 

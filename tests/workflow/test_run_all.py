@@ -3,9 +3,10 @@
 import os
 import signal
 import subprocess
-import time
 
 import pytest
+
+from tests.waiting import PATIENCE, wait_for
 
 # in place of Python: notes what it was asked for, and fails or waits where it is told to
 PYTHON = """#!/bin/bash
@@ -14,7 +15,6 @@ echo "$STELE_TEST_CHAIN" >> {folder}/chains
 case "$*" in
   *--ignore*) group=others ;;
   *tests/cluster*) group=cluster ;;
-  *tests/training*) group=stages ;;
   *) group=speed ;;
 esac
 [ $group = speed ] || echo "said by $group"
@@ -38,41 +38,39 @@ def start(root, tmp_path):
     )
 
 
-@pytest.mark.parametrize("failing", [None, "cluster", "stages", "others", "speed"])
+@pytest.mark.parametrize("failing", [None, "cluster", "others", "speed"])
 def test_every_group_runs_and_none_fails_unnoticed(start, tmp_path, failing):
     if failing:
         (tmp_path / f"fails-{failing}").touch()
     run = start()
-    said, _ = run.communicate(timeout=60)
+    said, _ = run.communicate(timeout=PATIENCE)
     assert (run.returncode == 0) == (failing is None)
-    assert all(f"said by {group}\n" in said for group in ("cluster", "stages", "others"))
+    assert all(f"said by {group}\n" in said for group in ("cluster", "others"))
     calls = (tmp_path / "calls").read_text().splitlines()
-    assert len(calls) == 4 and sum("tests/cluster -n 3" in call for call in calls) == 1
-    assert calls[3].endswith("tests/speed"), "speed is measured last, when nothing else runs"
+    assert len(calls) == 3 and sum("tests/cluster -n 3" in call for call in calls) == 1
+    assert calls[2].endswith("tests/speed"), "speed is measured last, when nothing else runs"
     (chain,) = set((tmp_path / "chains").read_text().split())
     assert not os.path.exists(chain), "what they shared is gone"
 
 
 def test_an_interrupt_ends_the_clusters_tests_too(start, tmp_path):
     (tmp_path / "waits-cluster").touch()
-    (tmp_path / "waits-stages").touch()
     (tmp_path / "waits-others").touch()
     run = start()
-    until = time.monotonic() + 30
-    while not (tmp_path / "waiting").exists() or len((tmp_path / "waiting").read_text().split()) < 3:
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    waiting = tmp_path / "waiting"
+    wait_for(lambda: waiting.exists() and len(waiting.read_text().split()) == 2)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does
-    assert run.wait(timeout=30) == 130
-    assert sorted((tmp_path / "ended").read_text().split()) == ["cluster", "others", "stages"]
+    assert run.wait(timeout=PATIENCE) == 130
+    assert sorted((tmp_path / "ended").read_text().split()) == ["cluster", "others"]
     assert not os.path.exists((tmp_path / "chains").read_text().split()[0])
 
 
 def test_each_folder_of_tests_is_in_one_group(start, root, tmp_path):
     run = start()
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)
     calls = (tmp_path / "calls").read_text().splitlines()
     rest = next(call for call in calls if "--ignore" in call)
+    assert " tests " in rest
     ignored = {word.removeprefix("--ignore=") for word in rest.split() if word.startswith("--ignore=")}
     named = [word for call in calls if call != rest for word in call.split() if word.startswith("tests/")]
     assert sorted(named) == sorted(ignored) and all((root / name).is_dir() for name in named)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -48,13 +50,31 @@ def source_digest(source: str) -> str:
 
 @cache
 def _read(path: Path) -> tuple[str, frozenset[str]]:
-    """Digest and imported modules (of Stele only) of one file."""
-    source = path.read_text(encoding="utf-8")
-    tree = ast.parse(source)
+    """Digest and imported modules (of Stele only) of one file.
+
+    Syntax trees would take seconds at every start of Snakemake: what was found is kept beside Python's own compiled
+    files, and holds for the same bytes.
+    """
+    source, kept = path.read_bytes(), path.parent / "__pycache__" / f"{path.stem}.fingerprint.json"
+    key = hashlib.sha256(source).hexdigest()
+    with suppress(OSError, ValueError):
+        known, *found = json.loads(kept.read_text())
+        if known == key:
+            return found[0], frozenset(found[1])
+    text = source.decode()
+    found = source_digest(text), _imported(text, path)
+    with suppress(OSError):  # a package may be read-only; half a file is no JSON, and so no harm
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps([key, found[0], sorted(found[1])]))
+    return found
+
+
+def _imported(source: str, path: Path) -> frozenset[str]:
+    """The modules of Stele that a file imports."""
     inside = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").rstrip(".")
     package = inside if path.name == "__init__.py" else inside.rpartition(".")[0]
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found.update(a.name.removeprefix(f"{PACKAGE}.") for a in node.names if a.name.startswith(f"{PACKAGE}."))
         elif isinstance(node, ast.ImportFrom):
@@ -67,7 +87,7 @@ def _read(path: Path) -> tuple[str, frozenset[str]]:
                 continue
             found.add(base)
             found.update(f"{base}.{a.name}".lstrip(".") for a in node.names)
-    return source_digest(source), frozenset(found)
+    return frozenset(found)
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:

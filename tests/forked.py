@@ -1,4 +1,4 @@
-"""Several processes as torchrun would start them, but forked from this one, which has torch loaded."""
+"""Several processes as the launcher would start them, but forked from this one, which has torch loaded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 import traceback
 from collections.abc import Callable
 
-PATIENCE = 300  # seconds until processes count as hung
+from tests.waiting import PATIENCE
 
 
 def forked(world: int, work: Callable[[int], object]) -> list[int]:
