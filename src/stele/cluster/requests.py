@@ -13,6 +13,7 @@ from stele.cluster import settings
 from stele.cost import rules
 from stele.cost.work import Work, device, seconds
 from stele.files.atomic import atomic_file
+from stele.files.reading import read_note
 from stele.plan.jobs import Jobs
 
 NOTES = Path(".snakemake/stele-asked.json")
@@ -120,7 +121,4 @@ def note(jobs: Iterable[Asked]) -> None:
 
 def read(path: Path = NOTES) -> dict[str, dict[str, Any]]:
     """What was noted, by log; nothing where there is no note, or none that can be read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
+    return read_note(path)

@@ -10,7 +10,6 @@ Figures come from the benchmark files, the records of outputs, and SLURM's accou
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from stele.cluster.slurm.sacct import Account, accounts
 from stele.command import arguments
 from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
+from stele.files.reading import read_note
 
 SUBMITTED = Path(".snakemake/stele-submitted")
 
@@ -101,11 +101,8 @@ def _submitted() -> dict[str, Mapping[str, Any]]:
     """What was noted when jobs were submitted to SLURM, by log (stele.cluster.slurm.plugin_patches.note)."""
     found = {}
     for path in SUBMITTED.glob("*.json"):
-        try:
-            note = json.loads(path.read_text(encoding="utf-8"))
+        if "log" in (note := read_note(path)):
             found[note["log"]] = note
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # being written at this moment
     return found
 
 

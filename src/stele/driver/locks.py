@@ -18,6 +18,7 @@ from pathlib import Path
 from stele.command.parent_watch import alive, host, identity
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
+from stele.files.reading import read_note
 
 DRIVERS = Path(".snakemake/stele-drivers")
 LOCKS = Path(".snakemake/locks")
@@ -47,10 +48,7 @@ def note(outputs: Collection[str] = ()) -> None:
 
 def _outputs(record: Path) -> list[str]:
     """What a run noted that it is going to write."""
-    try:
-        return json.loads(record.read_text()).get("outputs", [])
-    except (OSError, ValueError):
-        return []  # it has ended meanwhile
+    return read_note(record).get("outputs", [])  # none where it has ended meanwhile
 
 
 def forget() -> None:
@@ -62,9 +60,9 @@ def _others() -> dict[Path, str]:
     """Record -> process, of the other runs noted here; records that cannot be read are removed."""
     found = {}
     for path in DRIVERS.glob("*.json"):
-        try:
-            found[path] = json.loads(path.read_text())["process"]
-        except (OSError, ValueError, KeyError, TypeError):
+        if process := read_note(path).get("process"):
+            found[path] = process
+        else:
             path.unlink(missing_ok=True)
     return {path: process for path, process in found.items() if process != identity(os.getpid())}
 

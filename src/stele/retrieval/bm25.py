@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import json
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +27,7 @@ from stele.benchmarks.types import Query, Search
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
-from stele.files.reading import parse_object
+from stele.files.reading import parse_object, read_state
 from stele.progress import track
 from stele.registry import load_named
 from stele.retrieval.lexical import analysis, anserini, bm25_index, bm25_search
@@ -104,8 +103,7 @@ class Job:
 
     def facts(self, search: Search) -> dict[str, Any] | None:
         """What is known of a finished search; None while it is not finished. Written after the run itself."""
-        path = self.state / "runs" / f"{search.name}.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        return read_state(self.state / "runs" / f"{search.name}.json")
 
     def queries(self, search: Search, split: str | None = None) -> list[Query]:
         split = split or self.benchmark.JUDGED
@@ -144,7 +142,7 @@ class Job:
         """The MRR of each pair of parameters on the queries; saved as they come."""
         judged = self.benchmark.judgments(self.data, search, self.recipe["split"])
         relevant = [{name for name, grade in judged.get(query.id, {}).items() if grade > 0} for query in queries]
-        found = {tuple(own): mrr for own, mrr in json.loads(path.read_text())} if path.exists() else {}
+        found = {tuple(own): mrr for own, mrr in read_state(path) or ()}
         left = [own for own in self.grid if own not in found]
         runs = pool.runs(self.recipe["split"], left, search.CUT)
         for parameters, hits in track(runs, len(left), f"tune {search.name}, {len(queries)} queries", "pairs"):

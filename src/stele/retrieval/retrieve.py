@@ -10,7 +10,6 @@ search of each pool and write the same bytes as one.
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from stele.benchmarks.types import Passage, Query, Search
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, digest, facts_digest, file_facts
+from stele.files.reading import read_state
 from stele.progress import bar
 from stele.registry import load_named
 from stele.retrieval.dense.collection import Pool
@@ -150,11 +150,8 @@ class Job:
 
     def facts(self, search: Search) -> dict[str, Any] | None:
         """What is known of a finished search; None while it is not finished. Written after the run itself."""
-        try:
-            found = json.loads((self.state / "runs" / f"{search.name}.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        return found["facts"] if found["key"] == self.key else None
+        found = read_state(self.state / "runs" / f"{search.name}.json")
+        return found["facts"] if found and found["key"] == self.key else None
 
     def waiting(self, pool: str) -> list[Search]:
         """The searches of a pool that are not finished."""

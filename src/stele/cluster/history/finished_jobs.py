@@ -8,13 +8,13 @@ is the truer one, and each stands with where it is from.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from stele.cluster.requests import subject
+from stele.files.reading import read_note
 
 METADATA = Path(".snakemake/metadata")
 SUFFIX = ".benchmark.tsv"
@@ -46,20 +46,12 @@ def _name(path: Path, folder: Path) -> str:
         return ""
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}  # being written at this moment, or no JSON
-    return found if isinstance(found, dict) else {}
-
-
 def _done(metadata: Path, logs: str) -> dict[str, tuple[dict[str, Any], list[str]]]:
     """Log -> Snakemake's record of the job and the outputs that are there; of several jobs with one log, the last."""
     found: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for path in sorted(metadata.rglob("*")):
         if path.is_file():
-            output, record = _name(path, metadata), _read_json(path)
+            output, record = _name(path, metadata), read_note(path)
             log = next(iter(record.get("log") or ()), "")
             if not (output and log.startswith(f"{logs}/") and record.get("endtime") and Path(output).exists()):
                 continue
@@ -94,7 +86,7 @@ def _record(outputs: list[str], rule: str) -> dict[str, Any]:
     """The record that a job's command wrote; not that of another job, which a copy may be."""
     for output in outputs:
         if output.endswith(".json"):
-            record = _read_json(Path(output))
+            record = read_note(Path(output))
             if "wall_seconds" in record and str(record.get("job")).replace(" ", "_").endswith(rule):
                 return record
     return {}

@@ -32,6 +32,7 @@ from stele.cluster.requests import resources
 from stele.cluster.slurm import squeue
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file, digest
+from stele.files.reading import read_note
 
 SUBMITTED = Path(".snakemake/stele-submitted")
 GONE = ("PREEMPTED", "NODE_FAIL")
@@ -51,11 +52,7 @@ def _note(job: Any) -> Path:
 
 def _noted(job: Any) -> dict[str, Any]:
     """What was noted of a job when it was submitted last."""
-    try:
-        found = json.loads(_note(job).read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_note(_note(job))
 
 
 def submitted(job: Any) -> str | None:
