@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
-from stele.catalogue.schema.names import choice
+from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
 
 
@@ -42,7 +41,7 @@ class Bibliography(Strict):
     entries: dict[str, Entry]
 
 
-def check_bibliography(values: Mapping[str, Any], where: str) -> None:
+def check_bibliography(values: Facts, where: str) -> None:
     """The file, and that what it cites is in it."""
     validate(Bibliography, values, where)
     for section in ("papers", "benchmarks"):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 from stele import catalogue
 from stele.catalogue.schema import benchmarks, bibliography, costs, datasets, languages, models, recipes, scales, sizes
 from stele.catalogue.schema import world as written
+from stele.catalogue.schema.names import Facts
 from stele.files.strict import validate
 
-Check = Callable[[Mapping[str, Any], str], Any]  # of a file's values; the file's name begins its errors
+Check = Callable[[Facts, str], Any]  # of a file's values; the file's name begins its errors
 
 
 def _typed(kind: Any) -> Check:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Encoding
-from stele.catalogue.schema.names import choice
+from stele.catalogue.schema.names import Facts, choice
 from stele.catalogue.schema.recipes import check_recipe
 from stele.files.strict import Strict, validate
 from stele.recipes.standin import RECIPES as KINDS
@@ -53,7 +52,7 @@ class Model(Strict):
         return self
 
 
-def check_models(values: Mapping[str, Any], where: str) -> None:
+def check_models(values: Facts, where: str) -> None:
     """Every entry, and the recipe of each as its override changes it."""
     validate(dict[str, Model], values, where)
     recipes = catalogue.load("recipes")["pretraining"]
@@ -66,7 +65,7 @@ def check_models(values: Mapping[str, Any], where: str) -> None:
             check_recipe("pretraining", {**recipe, **entry.get("override", {})}, where, [key, "override"])
 
 
-def check_standins(values: Mapping[str, Any], where: str) -> None:
+def check_standins(values: Facts, where: str) -> None:
     """Every entry, by the recipe of its kind; its bases stand above it."""
     validate(dict[str, dict[str, Any]], values, where)
     above: list[str] = []
@@ -77,6 +76,6 @@ def check_standins(values: Mapping[str, Any], where: str) -> None:
         above.append(key)
 
 
-def check_standin(entry: Mapping[str, Any], where: str, at: list[str]) -> None:
+def check_standin(entry: Facts, where: str, at: list[str]) -> None:
     """One stand-in."""
     validate(recipe_model(choice(entry, "kind", module_names(KINDS), where, at, required=True)), entry, where, at)

@@ -7,10 +7,10 @@ from typing import Any
 
 from stele.errors import SteleError, nearest, unknown
 
+Facts = Mapping[str, Any]  # a file, or an entry of it, as YAML has it
 
-def choice(
-    entry: Mapping[str, Any], key: str, valid: Iterable[str], where: str, at: Sequence[str], required: bool = False
-) -> Any:
+
+def choice(entry: Facts, key: str, valid: Iterable[str], where: str, at: Sequence[str], required: bool = False) -> Any:
     """The value of a key, which must be one of `valid`; a key that is missing is an error where it is `required`."""
     found = entry.get(key)
     if key not in entry and required:

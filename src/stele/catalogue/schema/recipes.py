@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
 
-from stele.catalogue.schema.names import choice
+from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.mining import METHODS
@@ -55,7 +55,7 @@ class FinetuningReads(Strict):
 READS = {"pairs": PairsReads, "pretraining": PretrainingReads, "finetuning": FinetuningReads}
 
 
-def check_recipes(values: Mapping[str, Any], where: str) -> None:
+def check_recipes(values: Facts, where: str) -> None:
     """The sections, every recipe in them, and the names by which recipes call each other."""
     validate(Recipes, values, where)
     for section in READS:
@@ -70,7 +70,7 @@ def check_recipes(values: Mapping[str, Any], where: str) -> None:
                 choice(entry, "languages", values["languages"], where, at)
 
 
-def check_recipe(section: str, entry: Mapping[str, Any], where: str, at: Sequence[str]) -> None:
+def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> None:
     """One whole recipe of a section."""
     does, reads = _does(section, entry, where, at), READS[section]
     read = {key: value for key, value in entry.items() if key in reads.model_fields}
@@ -86,7 +86,7 @@ def check_recipe(section: str, entry: Mapping[str, Any], where: str, at: Sequenc
     validate(reads, read, where, at, does.model_fields)
 
 
-def _does(section: str, entry: Mapping[str, Any], where: str, at: Sequence[str]) -> type[Strict]:
+def _does(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Strict]:
     """The model of what a recipe does."""
     if section == "finetuning":
         return FinetuningRecipe

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Encoding
 from stele.catalogue.schema.models import check_standin
-from stele.catalogue.schema.names import choice
+from stele.catalogue.schema.names import Facts, choice
 from stele.catalogue.schema.recipes import check_recipe
 from stele.config.scale import Scale
 from stele.errors import unknown
@@ -16,7 +13,7 @@ from stele.files.strict import validate
 from stele.recipes.world import WorldSizes
 
 
-def check_scale(values: Mapping[str, Any], where: str) -> None:
+def check_scale(values: Facts, where: str) -> None:
     """The keys of a scale, the names in it, and what it forces; models of config.yaml are the plan's matter."""
     validate(Scale, values, where)
     recipes = catalogue.load("recipes")
@@ -40,5 +37,5 @@ def check_scale(values: Mapping[str, Any], where: str) -> None:
             check_recipe("pretraining", recipe, where, ["models", key])
 
 
-def _known(name: str, valid: Mapping[str, Any], where: str, section: str) -> None:
+def _known(name: str, valid: Facts, where: str, section: str) -> None:
     choice({section: name}, section, valid, where, [])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from stele.catalogue.schema.names import choice
+from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
 
 Words = Annotated[list[str], Field(min_length=1)]
@@ -67,7 +66,7 @@ class Concepts(Strict):
     functions: Words
 
 
-def check_concepts(values: Mapping[str, Any], where: str) -> None:
+def check_concepts(values: Facts, where: str) -> None:
     """The file, and that every value of a relation is of a type, a class, or a number."""
     validate(Concepts, values, where)
     valid = [*values["types"], *values["classes"], "year", "number"]
@@ -140,7 +139,7 @@ SCRIPTS = {
 }
 
 
-def check_scripts(values: Mapping[str, Any], where: str) -> None:
+def check_scripts(values: Facts, where: str) -> None:
     """Every script, by its kind."""
     validate(dict[str, dict[str, Any]], values, where)
     for name, entry in values.items():
