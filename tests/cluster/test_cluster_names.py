@@ -46,14 +46,14 @@ def test_the_example_has_every_key_and_says_nothing(root):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("partition: {cpu: a}", "partition: unknown key; did you mean 'partitions'?"),
-        ("partitions: {gpus: a}", "partitions.gpus: unknown key; did you mean 'gpu'?"),
+        ("partition: {cpu: a}", "unknown key 'partition'; did you mean 'partitions'?"),
+        ("partitions: {gpus: a}", "unknown key 'partitions.gpus'; did you mean 'gpu'?"),
         ("hours: {cpu: -1}", "hours.cpu: Input should be greater than 0 (found -1)"),
         ("gpu_model: 'h100; rm'", "gpu_model"),
-        ("gpus: {pretran: 2}", "gpus.pretran: unknown key; did you mean 'pretrain'?"),
+        ("gpus: {pretran: 2}", "unknown key 'gpus.pretran'; did you mean 'pretrain'?"),
         ("gpus: {project: 2}", "gpus.project: Input should be less than or equal to 1 (found 2)"),
         ("gpus: {retrieve: 1.5}", "gpus.retrieve: Input should be a valid integer (found 1.5)"),
-        ("nodes: {project: 2}", "nodes.project: unknown key"),
+        ("nodes: {project: 2}", "unknown key 'nodes.project'"),
         ("nodes: {pretrain: 0}", "nodes.pretrain: Input should be greater than or equal to 1 (found 0)"),
         ("setup: module load", "setup: Input should be a valid list"),
         ("a: [", "not a readable YAML file"),

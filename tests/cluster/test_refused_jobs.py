@@ -17,4 +17,4 @@ def test_what_the_cluster_has_not_is_said_at_once_before_anything_is_submitted(c
     names.write_text("partition: {cpu: gpus}\n")
     driver = drive(built, "--", "results/tables/msm/table_10.md")
     assert driver.end() == 1
-    assert "cluster.yaml: partition: unknown key; did you mean 'partitions'?" in driver.said
+    assert "cluster.yaml: unknown key 'partition'; did you mean 'partitions'?" in driver.said

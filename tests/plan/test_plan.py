@@ -166,7 +166,7 @@ def test_a_wrong_override_is_named_with_the_nearest(jobs, values, parts):
 def test_a_wrong_key_of_a_scale_is_named(jobs, tmp_path):
     scale = tmp_path / "mine.yaml"
     scale.write_text("title: mine\ngenerated: false\npretraining: {msm: {stepps: 3}}\n")
-    with pytest.raises(SteleError, match=r"scale: pretraining\.msm: unknown recipe key 'stepps'; did you mean 'steps'"):
+    with pytest.raises(SteleError, match=r"mine\.yaml: unknown key 'pretraining\.msm\.stepps'; did you mean 'steps'"):
         jobs(scale=str(scale)).pretraining.whole_recipe("msm")
 
 

@@ -73,7 +73,7 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
     stores = new_stores(folder / "stores")
     torch.set_num_threads(1)
-    fit_all(Place(CPU), folder, stores)  # here: those that are forked then have all that it imports
+    fit_all(ProcessContext(CPU), folder, stores)  # here: those that are forked then have all that it imports
     for world in (2, 4):
         together(world, fit_all, folder, stores)
     return folder

@@ -126,7 +126,7 @@ def test_what_is_wrong_in_a_file_is_said_with_its_name(fresh):
     run = snakemake(fresh, "-n", "all_tables", "--configfile", "twice.yaml")
     assert run.returncode != 0 and "twice.yaml: models.mine.override: mu" in run.stdout
     run = snakemake(fresh, "-n", "all_tables", "--config", "mirors=[]")
-    assert run.returncode != 0 and "--config: mirors: unknown key; did you mean 'mirrors'?" in run.stdout
+    assert run.returncode != 0 and "--config: unknown key 'mirors'; did you mean 'mirrors'?" in run.stdout
 
 
 def test_a_released_checkpoint_is_asked_for_clearly(fresh):

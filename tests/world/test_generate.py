@@ -229,6 +229,11 @@ def test_every_relation_between_entities_can_be_told_the_other_way_round(world):
         assert all(p.startswith("{o} ") and p.count("{s}") == 1 for p in relation.inverse), relation.name
 
 
+def test_every_type_has_articles():
+    whole = generate(WorldSizes(entities=40, types=8), ["en"], 0)
+    assert {whole.entities[article.entity].type for article in whole.articles("en")} == set(whole.concepts.types)
+
+
 def test_english_has_every_article_and_others_a_share(world):
     assert len(world.articles("en")) == len(world.entities)
     assert 0.3 < len(world.articles("te")) / len(world.entities) < 0.6
@@ -293,9 +298,9 @@ def test_a_scale_may_want_more_words_than_are_listed():
 
 
 def test_bad_sizes_and_names_are_refused():
-    with pytest.raises(SteleError, match=r"world\.entitys.*"):
+    with pytest.raises(SteleError, match="world: unknown key 'entitys'; did you mean 'entities'"):
         world_sizes({"entitys": 100})
-    with pytest.raises(SteleError, match=r"world\.dials\.loan.*1\.5"):
+    with pytest.raises(SteleError, match=r"world: dials\.loan.*1\.5"):
         world_sizes({"dials": {"loan": 1.5}})
     with pytest.raises(SteleError, match="given twice"):
         generate(WorldSizes(), ["en", "en"], 0)

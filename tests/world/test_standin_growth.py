@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from stele.errors import SteleError
+from stele.recipes import standin
 from stele.training.masking import read_vocabulary
-from stele.world.standins import _models, _pairs, _recipe, _tokenizers
+from stele.world.standins import _models, _pairs, _tokenizers
 from stele.world.standins.distilled import as_distilbert
 from stele.world.standins.ranking import with_pooler
 from stele.world.standins.retokenised import composition, retokenise
@@ -23,18 +24,18 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def bert():
-    tokenizer = _tokenizers.make_tokenizer(_recipe.Tokenizer(kind="wordpiece", size=60, lowercase=True), TEXTS)
+    tokenizer = _tokenizers.make_tokenizer(standin.Tokenizer(kind="wordpiece", size=60, lowercase=True), TEXTS)
     return _built("bert", tokenizer), tokenizer
 
 
 @pytest.fixture(scope="module")
 def xlmr():
-    tokenizer = _tokenizers.make_tokenizer(_recipe.Tokenizer(kind="sentencepiece", size=60), TEXTS)
+    tokenizer = _tokenizers.make_tokenizer(standin.Tokenizer(kind="sentencepiece", size=60), TEXTS)
     return _built("xlm-roberta", tokenizer), tokenizer
 
 
 def _built(model_type: str, tokenizer):
-    sizes = _recipe.Architecture(model_type=model_type, layers=2, width=16, heads=2, inner=32, positions=40)
+    sizes = standin.Architecture(model_type=model_type, layers=2, width=16, heads=2, inner=32, positions=40)
     return _models.build(_models.new_config(sizes, tokenizer), 5).eval()
 
 
@@ -110,7 +111,7 @@ def test_pooler_is_new_and_the_rest_stays(bert):
 
 def test_new_vocabulary_starts_from_the_old_tokens(bert):
     model, before = bert
-    tokenizer = _tokenizers.make_tokenizer(_recipe.Tokenizer(kind="byte", size=300), TEXTS)
+    tokenizer = _tokenizers.make_tokenizer(standin.Tokenizer(kind="byte", size=300), TEXTS)
     shares = composition(before, tokenizer, model.config.vocab_size)
     np.testing.assert_allclose(shares.sum(1), 1, atol=1e-6)
     new = retokenise(model, before, tokenizer, 0)

@@ -8,7 +8,6 @@ where a file was written after its record, or all is to be checked (`verify_inpu
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 from stele.errors import Damaged
 from stele.files.atomic import BLOCKS, WHOLE, block_digest, digest, files_digest, sha256
+from stele.files.reading import read_note
 
 VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole
 LARGEST_RECORD = 256 << 20  # bytes; more is a user's JSON, not to be read twice
@@ -116,10 +116,10 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST_RECORD:
             return {}
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):  # who reads it says so
+    except OSError:
         return {}
-    return found if isinstance(found, dict) and {"job", "content", "inputs"} <= found.keys() else {}
+    found = read_note(path)  # who reads it says what is wrong with it
+    return found if {"job", "content", "inputs"} <= found.keys() else {}
 
 
 def file_problem(path: Path, facts: Mapping[str, Any], made: int, whole: bool, key: str) -> str | None:

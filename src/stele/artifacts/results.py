@@ -17,6 +17,7 @@ from stele.artifacts.integrity import rebuild
 from stele.errors import Damaged, SteleError
 from stele.files.atomic import digest
 from stele.files.reading import read_json
+from stele.files.strict import explain
 
 if TYPE_CHECKING:
     import pandas
@@ -79,9 +80,7 @@ def read_result(path: Path | str) -> Result:
     try:
         result = Result.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise SteleError(f"{path}: not a result: {where}: {first['msg']}; remove it and run again") from None
+        raise SteleError(f"{explain(error, Result, f'{path}: not a result')}; remove it and run again") from None
     if "content" in value and value["content"] != digest(value["metrics"]):
         raise Damaged(f"{path}: its values are not those that were scored; {rebuild([Path(path)])}")
     return result

@@ -14,7 +14,7 @@ from stele.cluster.slurm.sinfo import size
 from stele.cost import rules
 from stele.cost.work import Work, device, seconds
 from stele.files.atomic import atomic_file
-from stele.files.notes import read_note
+from stele.files.reading import read_note
 from stele.plan.plan import Plan
 
 NOTES = Path(".snakemake/stele-requests.json")

@@ -6,61 +6,62 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
+from pydantic import AfterValidator, Field, create_model, model_validator
 
 from stele.catalogue import read_yaml
 from stele.catalogue.rules import facts, on_gpus
-from stele.errors import SteleError, nearest
-from stele.files.strict import STRICT
+from stele.errors import SteleError
+from stele.files.strict import Strict, validate
 
 VARIABLE = "STELE_CLUSTER"
-HINTS = {
-    "gpu_model": "; the SLURM plugin takes no other characters: leave it empty, and name a partition of such GPUs",
-    "account": "; a number takes quotes",
-    "qos": "; a number takes quotes",
-}
 DEFAULT = "cluster.yaml"
 IMAGE = "stele.sif"  # of `software: container`, in the folder of the Snakefile
 Name = Annotated[str, Field(pattern=r"^[\w.,:@/+-]+$")]
 
 
-class _Part(BaseModel):
-    model_config = STRICT
+def _gpu(model: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_.]+", model):
+        raise ValueError(
+            "want letters of English, digits, _ and . only, as the SLURM plugin takes no others: leave it empty, and "
+            "name a partition of such GPUs"
+        )
+    return model
 
 
-class Partitions(_Part):
+class Partitions(Strict):
     cpu: Name | None = None
     gpu: Name | None = None
 
 
-class Most(_Part):
+class Most(Strict):
     """The most that a job may ask for, by kind of work."""
 
     cpu: Annotated[float, Field(gt=0)] | None = None
     gpu: Annotated[float, Field(gt=0)] | None = None
 
 
-def _of_rules(name: str, **bounds: Any) -> type[_Part]:
+def _of_rules(name: str, **bounds: Any) -> type[Strict]:
     """Whole numbers by rule, each within the bounds of its Field; None: as Stele has it."""
     numbers = {rule: (Annotated[int, Field(strict=True, **bound)] | None, None) for rule, bound in bounds.items()}
-    return create_model(name, __base__=_Part, **numbers)
+    return create_model(name, __base__=Strict, **numbers)
 
 
 Gpus = _of_rules("Gpus", **{rule: {"ge": 0} if facts(rule).parallel else {"ge": 0, "le": 1} for rule in on_gpus()})
 NodesOfRules = _of_rules("NodesOfRules", **{rule: {"ge": 1} for rule in on_gpus(parallel=True)})
 
 
-class ClusterSettings(_Part):
+class ClusterSettings(Strict):
     """What differs from cluster to cluster."""
 
     partitions: Partitions = Partitions()
     account: Name | None = None
     qos: Name | None = None
-    gpu_model: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.]+$")] | None = None
+    gpu_model: Annotated[str, AfterValidator(_gpu)] | None = None
     gpus: Gpus = Gpus()
     nodes: NodesOfRules = NodesOfRules()
     hours: Most = Most()
@@ -68,7 +69,7 @@ class ClusterSettings(_Part):
     scratch: str | None = None
     software: Literal["conda", "container"] | None = None
     container: str | None = None
-    setup: list[str] = []
+    setup: list[str] = Field([])
 
     @model_validator(mode="after")
     def _software_can(self) -> ClusterSettings:
@@ -102,21 +103,4 @@ def _read(path: Path) -> ClusterSettings:
         if os.environ.get(VARIABLE) == str(path):
             raise SteleError(f"{VARIABLE} names {path}, which does not exist: copy profiles/slurm/cluster.example.yaml")
         return ClusterSettings()
-    try:
-        return ClusterSettings.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise SteleError("\n".join(_explain(path, found) for found in error.errors())) from None
-
-
-def _explain(path: Path, found: dict) -> str:
-    """One line: the key, what was found, what is wanted."""
-    key = ".".join(map(str, found["loc"]))
-    if not key:
-        return f"{path}: {found['msg'].removeprefix('Value error, ')}"
-    if found["type"] != "extra_forbidden":
-        return f"{path}: {key}: {found['msg']} (found {found['input']!r}){HINTS.get(key, '')}"
-    parts = {"partitions": Partitions, "hours": Most, "gigabytes": Most, "gpus": Gpus, "nodes": NodesOfRules}
-    valid = (parts[str(found["loc"][0])] if len(found["loc"]) > 1 else ClusterSettings).model_fields
-    close = nearest(str(found["loc"][-1]), valid)
-    hint = f"; did you mean {close!r}?" if close else "."
-    return f"{path}: {key}: unknown key{hint} Valid: {', '.join(valid)}"
+    return validate(ClusterSettings, read_yaml(path), str(path))

@@ -9,14 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from stele import catalogue
 from stele.config.sources import Sources
 from stele.errors import SteleError, nearest, unknown
 from stele.files.characters import plain_label
 from stele.files.paths import results_problem
-from stele.files.strict import Seed, Strict, said
+from stele.files.strict import Seed, Strict, validate
 from stele.recipes.encoding import make_spec
 
 T = TypeVar("T")
@@ -116,29 +116,6 @@ class Config(Strict):
     )
 
 
-def _explain(error: ValidationError, where: Sources) -> SteleError:
-    """Turns pydantic's findings into one line a key: the key, what was found, what is valid, the nearest."""
-    lines = []
-    for found in error.errors():
-        place = where(*found["loc"])
-        if found["type"] == "extra_forbidden":
-            fields = _fields_at(found["loc"][:-1])
-            close = nearest(str(found["loc"][-1]), fields)
-            hint = f"; did you mean {close!r}?" if close else "."
-            lines.append(f"{place}: unknown key{hint} Valid: {', '.join(sorted(fields))}")
-        elif found["type"] == "literal_error":
-            valid = [item.strip(" '") for item in found["ctx"]["expected"].replace(" or ", ", ").split(",")]
-            lines.append(str(unknown("value", str(found["input"]), valid, place)))
-        else:
-            lines.append(f"{place}: {said(found)}")
-    return SteleError("\n".join(lines))
-
-
-def _fields_at(location: tuple[int | str, ...]) -> list[str]:
-    parts: dict[str, type[BaseModel]] = {"seeds": Seeds, "models": Model}
-    return list((parts[str(location[0])] if location else Config).model_fields)
-
-
 def parse_config(values: Mapping[str, Any], where: Sources | None = None) -> Config:
     """Validates the keys and the names in them (models, papers, languages, datasets, recipes, tables).
 
@@ -146,10 +123,7 @@ def parse_config(values: Mapping[str, Any], where: Sources | None = None) -> Con
     """
     where = where or Sources([("config.yaml", values)])
     given = {key: value for key, value in values.items() if value is not None or key not in Config.model_fields}
-    try:
-        config = Config.model_validate(given)
-    except ValidationError as error:
-        raise _explain(error, where) from None
+    config = validate(Config, given, where.name)
     plain = re.fullmatch(PLAIN_PATH, config.results_dir)
     if reason := results_problem(config.results_dir, Path()) if plain else "other characters are in it":
         wanted = "a folder of its own, named with letters, digits and _ @ % + = : , . / - only"

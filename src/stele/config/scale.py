@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from stele import catalogue
 from stele.config.model import PLAIN_NAME, Config, Label
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.paths import STAMP
-from stele.files.strict import Seed, Strict, said
+from stele.files.strict import Seed, Strict
 
 
 class Documents(Strict):
@@ -39,7 +39,8 @@ class Corpora(Strict):
     @model_validator(mode="before")
     @classmethod
     def _nothing_else(cls, values: Any) -> Any:
-        wrong = sorted(set(values) - set(cls.model_fields)) if isinstance(values, Mapping) else ()
+        wrong = [key for key in values if key in catalogue.load("datasets")] if isinstance(values, Mapping) else []
+        wrong = sorted(set(wrong) - set(cls.model_fields))
         if wrong:
             raise ValueError(f"{wrong[0]} is used whole; want cc100: {{documents: N}} or wikipedia: {{pages: N}}")
         return values
@@ -131,16 +132,10 @@ def load_scale(name: str) -> dict[str, Any]:
     elif is_file(name):
         _check_stem(name)
         scale = catalogue.read_yaml(name)
+        _check_own(scale, name)
     else:
         raise unknown("scale", name, catalogue.scale_names(), "scale (or give a .yaml file of your own)")
-    try:
-        sizes = Scale.model_validate(scale).model_dump()
-    except ValidationError as error:
-        raise _explain(error, name) from None
-    for language in sizes["languages"] or ():
-        if language not in catalogue.load("languages"):
-            raise unknown("language", language, catalogue.load("languages"), f"{name}: languages")
-    return sizes
+    return Scale.model_validate(scale).model_dump()
 
 
 def first_of(sizes: Mapping[str, Any], corpus: str) -> int | None:
@@ -168,15 +163,11 @@ def shards_of(sizes: Mapping[str, Any], wiki: str, size: int | None = None) -> i
     return max(1, round(size / sizes["shard_bytes"]["wikipedia"]))
 
 
-def _explain(error: ValidationError, name: str) -> SteleError:
-    lines = []
-    for found in error.errors():
-        key = ".".join(map(str, found["loc"]))
-        if found["type"] == "extra_forbidden" and len(found["loc"]) == 1:
-            lines.append(str(unknown("key", key, Scale.model_fields, name)))
-        else:
-            lines.append(f"{name}: {key}: {said(found)}")
-    return SteleError("\n".join(lines))
+def _check_own(scale: Mapping[str, Any], name: str) -> None:
+    """What it forces, recipe by recipe."""
+    from stele.catalogue.schema.scales import check_scale
+
+    check_scale(scale, name)
 
 
 def _check_stem(name: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts.integrity import VERIFY_WHOLE
+from stele.catalogue.schema.check import check_all
 from stele.cluster import node, requests, settings, software
 from stele.cluster.preflight.run import check as check_resources
 from stele.cluster.slurm import plugin_patches
@@ -39,6 +40,8 @@ def setup(values: Mapping[str, Any], workflow) -> Plan:
         if workflow.remote_exec:
             node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
             plugin_patches.patch_node()
+        if workflow.is_main_process:
+            check_all()
         where = read_sources(workflow)
         plan = make_plan(parse_config(values, where))
         check(plan, where)

@@ -18,7 +18,7 @@ from pathlib import Path
 from stele.command.parent_watch import alive, host, identity
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
-from stele.files.notes import read_note
+from stele.files.reading import read_note
 
 DRIVERS = Path(".snakemake/stele-drivers")
 LOCKS = Path(".snakemake/locks")

@@ -94,6 +94,23 @@ def read_object(path: Path | str, kind: str = "file", advice: str = AGAIN) -> di
     return _object(read_json(path, kind, advice), path, kind, advice)
 
 
+def read_state(path: Path | str) -> Any:
+    """What a job saved of its own progress, None before it has saved any; damage is an error."""
+    return read_json(path, "state of a job", "remove it and run again") if Path(path).exists() else None
+
+
+def read_note(path: Path | str) -> dict[str, Any]:
+    """The JSON object that somebody left in a file for whom it may concern.
+
+    {} where there is none: no file, one that is being written at this moment, a damaged one, or no object.
+    """
+    try:
+        note = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
 def parse_object(text: str, where: str) -> dict[str, Any]:
     """The JSON object that a command is given as an argument."""
     what = "argument", "give a JSON object"

@@ -6,7 +6,6 @@ within the last seconds is not remembered: a second change could bear the same t
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from stele.errors import SteleError
 from stele.files.atomic import WHOLE, atomic_write_json, sha256
+from stele.files.reading import read_note
 from stele.progress import bar
 
 SETTLED = 2.0  # seconds after which a file system's times tell a change from the one before
@@ -25,7 +25,7 @@ def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
 
     What is read is remembered, where that can be written. A file that cannot be read is an error that names it.
     """
-    known = _read(memory)
+    known = read_note(memory)
     found: dict[Path, list] = {}
     new: dict[str, list] = {}
     for path in paths:
@@ -43,7 +43,7 @@ def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
         found[path] = [status.st_size, held[-1]]
     if new:
         with suppress(OSError):  # a folder that is not to be written to: read again the next time
-            there = {name: held for name, held in _read(memory).items() if os.path.exists(name)}
+            there = {name: held for name, held in read_note(memory).items() if os.path.exists(name)}
             atomic_write_json(memory, there | new)
     return found
 
@@ -53,11 +53,3 @@ def _sha256(path: Path, size: int) -> str:
         return sha256(path)
     with bar(None, f"digest {path.name}, {size / 1e9:.1f} GB, this once"):
         return sha256(path)
-
-
-def _read(memory: Path) -> dict[str, list]:
-    try:
-        found = json.loads(memory.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

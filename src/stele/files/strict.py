@@ -2,25 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Annotated, Any
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from stele.errors import SteleError, nearest
 from stele.files.limits import LARGEST_SEED
 
 # an integer is a float too; a yes is no 1, a text no number, a number has a value, an unknown key is an error
-STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, protected_namespaces=())
+STRICT = ConfigDict(
+    extra="forbid", frozen=True, strict=True, allow_inf_nan=False, protected_namespaces=(), defer_build=True
+)
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Momentum = Annotated[float, Field(ge=0, lt=1)]
 Betas = Annotated[tuple[Momentum, Momentum], Field(strict=False)]  # YAML and JSON have lists
+LINES = 8  # most findings of one error
+Key = str | int
 
 
 class Strict(BaseModel):
     """Values from outside; keys that it does not know are errors."""
 
     model_config = STRICT
+
+
+def validate(kind: Any, values: Any, where: Any, at: Sequence[Key] = (), beside: Iterable[str] = ()) -> Any:
+    """`values` as `kind` (a model, or a type such as dict[str, Model]); a SteleError says what is wrong with them.
+
+    `where` names their file, or is a function of a key that does; `at` is the key under which they stand, `beside` are
+    valid keys there that are not of this model.
+
+    >>> validate(dict[str, Betas], {"a": [0.9, 1]}, "recipes.yaml", ["adam"])
+    Traceback (most recent call last):
+    stele.errors.SteleError: recipes.yaml: adam.a.1: Input should be less than 1 (found 1)
+    """
+    try:
+        return _adapter(kind).validate_python(values)
+    except ValidationError as error:
+        raise explain(error, kind, where, at, beside) from None
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter:
+    return TypeAdapter(kind)
+
+
+def explain(
+    error: ValidationError, kind: Any, where: Any, at: Sequence[Key] = (), beside: Iterable[str] = ()
+) -> SteleError:
+    """Pydantic's findings about a `kind`, a line each: the file, the key, what was found, the nearest valid key.
+
+    The arguments are those of `validate`. Unknown keys come first, and a key that is missing because it was misspelt is
+    not said besides.
+    """
+    lines, meant = {}, set()
+    for loc, valid, found in sorted(_findings(error, kind), key=lambda each: not any(map(_unknown, each[2]))):
+        path = (*at, *loc)
+        key, file = ".".join(map(str, path)), where(*path) if callable(where) else where
+        if any(map(_unknown, found)):
+            valid = _literals(found[0]) or ([*valid, *beside] if len(loc) == 1 else valid)
+            close = nearest(str(loc[-1]), valid)
+            meant.add((*loc[:-1], close))
+            hint = f"; did you mean {close!r}?" if close else "."
+            lines[loc] = f"{file}: unknown key {key!r}{hint} Valid: {', '.join(sorted({*valid}))}"
+        elif found[0]["type"] != "missing" or loc not in meant:
+            lines[loc] = f"{file}: {key + ': ' if key else ''}{' or '.join(map(said, found))}"
+    more = [f"and {len(lines) - LINES} more"] if len(lines) > LINES else []
+    return SteleError("\n".join([*list(lines.values())[:LINES], *more]))
 
 
 def said(found: Mapping[str, Any]) -> str:
@@ -30,7 +82,27 @@ def said(found: Mapping[str, Any]) -> str:
     "Input should be a valid string (found False); YAML reads an unquoted no or off so: put it in quotes"
     """
     value, text = found["input"], found["msg"].removeprefix("Value error, ")
-    return f"{text} (found {value!r}){_as_yaml(found['type'], value)}"
+    if found["type"] == "missing" or (found["type"] == "value_error" and isinstance(value, Mapping | BaseModel)):
+        return text
+    shown = repr(value) if len(repr(value)) <= 200 else f"{repr(value)[:200]}..."
+    return f"{text} (found {shown}){_nearest_value(found)}{_as_yaml(found['type'], value)}"
+
+
+def _nearest_value(found: Mapping[str, Any]) -> str:
+    close = nearest(found["input"], _literals(found)) if isinstance(found["input"], str) else None
+    return f"; did you mean {close!r}?" if close else ""
+
+
+def _literals(found: Mapping[str, Any]) -> list[str]:
+    """The values that there are, where a value is none of them."""
+    if found["type"] != "literal_error":
+        return []
+    return [item.strip(" '") for item in found["ctx"]["expected"].replace(" or ", ", ").split(",")]
+
+
+def _unknown(found: Mapping[str, Any]) -> bool:
+    """Whether a key is none that a model has, or none of those that a mapping may have."""
+    return found["type"] == "extra_forbidden" or (found["type"] == "literal_error" and found["loc"][-1] == "[key]")
 
 
 def _as_yaml(kind: str, value: Any) -> str:
@@ -41,3 +113,65 @@ def _as_yaml(kind: str, value: Any) -> str:
     if kind in ("float_type", "int_type") and isinstance(value, str) and value[:1].isdigit():
         return "; a number in YAML has no quotes and no underscores, and a point before its e (1.0e-5)"
     return ""
+
+
+def _findings(
+    error: ValidationError, kind: Any
+) -> Iterator[tuple[tuple[Key, ...], list[str], list[Mapping[str, Any]]]]:
+    """(key, valid keys beside it, findings) of each key with which something is wrong.
+
+    A value of several possible types has a finding for each: those of the type that it comes nearest to are kept.
+    """
+    by_value: dict[tuple[Key, ...], list] = {}
+    for found in error.errors(include_url=False):
+        loc, valid, value = _without_types(kind, found["loc"])
+        by_value.setdefault(value or loc, []).append((loc, valid, found))
+    for group in by_value.values():
+        deepest = max(len(loc) for loc, _, _ in group)
+        by_key: dict[tuple[Key, ...], tuple[list[str], list]] = {}
+        for loc, valid, found in group:
+            if len(loc) == deepest:
+                by_key.setdefault(loc, (valid, []))[1].append(found)
+        yield from ((loc, valid, found) for loc, (valid, found) in by_key.items())
+
+
+def _without_types(kind: Any, location: Sequence[Key]) -> tuple[tuple[Key, ...], list[str], tuple[Key, ...] | None]:
+    """(key, valid keys beside it, key of the first value of several types) of pydantic's location in a `kind`.
+
+    The location names types where there is a choice of them, and "[key]" where a key itself is wrong.
+    """
+    kinds, path, valid, value = _choice(kind), [], [], None
+    for part in location:
+        if len(kinds) > 1:
+            value = tuple(path) if value is None else value
+            kinds = [each for each in kinds if str(part).startswith(_name(each))][:1] or [Any]
+        elif part != "[key]":
+            path.append(part)
+            valid = list(getattr(kinds[0], "model_fields", ()))
+            kinds = _choice(_inside(kinds[0], part))
+    return tuple(path), valid, value
+
+
+def _choice(kind: Any) -> list[Any]:
+    """The types that a value may have, None not among them."""
+    if get_origin(kind) is Annotated:
+        return _choice(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return [one for each in get_args(kind) if each is not NoneType for one in _choice(each)]
+    return [kind]
+
+
+def _name(kind: Any) -> str:
+    """How pydantic calls a type in a location: its name, or how that begins (`dict[str,int]`)."""
+    return (get_origin(kind) or kind).__name__
+
+
+def _inside(kind: Any, part: Key) -> Any:
+    """The type of what stands under a key of a `kind`, or at a place of its list."""
+    fields = getattr(kind, "model_fields", None)
+    if fields is not None:
+        return fields[part].annotation if part in fields else Any
+    arguments = get_args(kind)
+    if get_origin(kind) is tuple and isinstance(part, int) and part < len(arguments) and ... not in arguments:
+        return arguments[part]
+    return next((each for each in reversed(arguments) if each is not ...), Any)

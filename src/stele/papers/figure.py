@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from stele.catalogue import read_yaml
 from stele.errors import SteleError
-from stele.papers.table import explain
-from stele.papers.table_parts import Key, Strict, Target
+from stele.files.strict import Strict, validate
+from stele.papers.table_parts import Key, Target
 from stele.papers.targets import Ask, merge, resolve
 
 
@@ -167,10 +167,7 @@ def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
 
 def load_figure(path: Path | str) -> Figure:
     """Reads one spec; anything wrong in it is an error that names the file and the key."""
-    try:
-        figure = Figure.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise explain(error, str(path)) from None
+    figure = validate(Figure, read_yaml(path), str(path))
     if Path(path).stem != f"figure_{figure.number:02d}" or Path(path).resolve().parent.name != figure.paper:
         raise SteleError(f"{path}: holds figure {figure.number} of {figure.paper}, so it belongs at {figure.file}.yaml")
     return figure

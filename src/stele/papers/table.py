@@ -14,10 +14,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from stele.catalogue import read_yaml
-from stele.errors import SteleError, nearest
+from stele.errors import SteleError
+from stele.files.strict import Strict, validate
 from stele.papers.table_parts import (
     Column,
     Deviation,
@@ -31,7 +32,6 @@ from stele.papers.table_parts import (
     Seeds,
     Significance,
     Source,
-    Strict,
     Target,
 )
 
@@ -153,28 +153,9 @@ def _problems(table: Table) -> Iterator[str]:
             yield f"no cell has the address {pattern!r}; the first cell is {addresses[0]!r}"
 
 
-def explain(error: ValidationError, where: str) -> SteleError:
-    """Pydantic's findings, one line each: the file, the key, what was found, the nearest valid key."""
-    lines = []
-    for found in error.errors():
-        path = ".".join(str(part) for part in found["loc"]) or "the table"
-        if found["type"] == "extra_forbidden":
-            fields = {name for model in Strict.__subclasses__() for name in model.model_fields}
-            close = nearest(str(found["loc"][-1]), fields)
-            lines.append(f"{where}: unknown key {path!r}" + (f"; did you mean {close!r}?" if close else ""))
-        elif found["type"] == "value_error":
-            lines.append(f"{where}: {found['msg'].removeprefix('Value error, ')}")
-        else:
-            lines.append(f"{where}: {path}: {found['msg']} (found {found['input']!r})")
-    return SteleError("\n".join(lines))
-
-
 def load_spec(path: Path | str) -> Table:
     """Reads one spec; anything wrong in it is an error that names the file and the key."""
-    try:
-        table = Table.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise explain(error, str(path)) from None
+    table = validate(Table, read_yaml(path), str(path))
     if Path(path).stem != f"table_{table.number:02d}" or Path(path).resolve().parent.name != table.paper:
         raise SteleError(f"{path}: holds table {table.number} of {table.paper}, so it belongs at {table.file}.yaml")
     return table

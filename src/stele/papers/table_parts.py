@@ -8,18 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from stele.files.strict import STRICT
+from stele.files.strict import Strict
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.]*$")]
 Direction = Literal["higher", "lower", "none"]  # none: counts and the like, where no number is better
-
-
-class Strict(BaseModel):
-    """A part of a spec; keys it does not know are errors."""
-
-    model_config = STRICT
 
 
 class Target(Strict):
@@ -145,8 +139,8 @@ class Deviation(Strict):
 class Seeds(Strict):
     """Seeds whose mean a table shows, in place of those of the configuration; the other kind is the configuration's."""
 
-    pretraining: list[int] = []
-    finetuning: list[int] = []
+    pretraining: list[int] = Field([])
+    finetuning: list[int] = Field([])
 
     def names(self, pretraining: Sequence[int] = (0,), finetuning: Sequence[int] = (0,)) -> list[str]:
         """The seeds as in file names, `pt0-ft1`, of the configuration's in both kinds; none where those alone count."""

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from stele.errors import SteleError, unknown
+from stele.errors import unknown
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import read_object
-from stele.files.strict import STRICT, said
+from stele.files.strict import Strict, validate
 
 SPEC_FILE = "encoding.json"
 Kind = Literal["query", "passage"]
 TextInput = str | tuple[str, str]
 
 
-class EncodingSpec(BaseModel):
+class EncodingSpec(Strict):
     """What a vector depends on besides the weights and the tokenizer.
 
     pooling         "cls": last hidden state of the first token; "mean": mean over the attention mask; "pooler": the
@@ -32,8 +32,6 @@ class EncodingSpec(BaseModel):
     segments        a pair's second text gets token type 1; False: all token types are 0, as in DPR's and MSM's code
     query_prompt, passage_prompt   text put before every query or passage
     """
-
-    model_config = STRICT
 
     pooling: Literal["cls", "mean", "pooler"]
     normalize: bool = False
@@ -85,13 +83,7 @@ def make_spec(values: Mapping[str, Any] | EncodingSpec, where: str = "encoding")
     """A spec from plain values; what is wrong with them is said with the key's name."""
     if isinstance(values, EncodingSpec):
         return values
-    check_keys(values, where)
-    try:
-        return EncodingSpec(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "values"
-        raise SteleError(f"{where}: {key}: {said(first)}") from None
+    return validate(EncodingSpec, values, where)
 
 
 def check_keys(values: Mapping[str, Any], where: str) -> None:

@@ -6,23 +6,21 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from stele.errors import SteleError, unknown
-from stele.files.strict import STRICT, Betas, said
+from stele.errors import SteleError
+from stele.files.strict import Betas, Strict, validate
 from stele.recipes.encoding import EncodingSpec
 from stele.recipes.optimisation import Optimisation
 
 AVERAGE_RANK = re.compile(r"average_rank_from_epoch_([0-9]{1,6})")
 
 
-class TrainingSet(BaseModel):
+class TrainingSet(Strict):
     """Examples: the module of stele/benchmarks that reads them, and which of the given datasets it reads (None: all).
 
     A plain name is the module's.
     """
-
-    model_config = STRICT
 
     module: str
     data: list[str] | None = None
@@ -37,15 +35,13 @@ class TrainingSet(BaseModel):
         return self.module if self.data is None else "+".join(self.data)
 
 
-class FinetuningRecipe(BaseModel):
+class FinetuningRecipe(Strict):
     """One fine-tuning run.
 
     A *group* is `batch` queries with their passages, who share negatives: a query's candidates are the positives and
     hard negatives of all queries of its group. One optimiser step takes `accumulation` groups and their mean loss.
     Neither depends on the number of devices.
     """
-
-    model_config = STRICT
 
     training_set: TrainingSet
     dev_set: TrainingSet | None = Field(None, description="for choosing a checkpoint: its split dev")
@@ -151,13 +147,4 @@ def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> Finetuni
     >>> parse_recipe({"training_set": "nq", "towers": "shared", "pooling": "mean", **sizes, **optimisation}).selection
     'last'
     """
-    extra = sorted(set(values) - set(FinetuningRecipe.model_fields))
-    if extra:
-        raise unknown("key", extra[0], FinetuningRecipe.model_fields, where)
-    try:
-        return FinetuningRecipe(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        text = said(first) if key and first["type"] != "missing" else first["msg"]
-        raise SteleError(f"{where}: {key + ': ' if key else ''}{text}") from None
+    return validate(FinetuningRecipe, values, where)

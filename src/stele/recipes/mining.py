@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from pydantic import BaseModel, ValidationError
-
 from stele.errors import SteleError, unknown
 from stele.files.reading import parse_object
-from stele.files.strict import STRICT, said
+from stele.files.strict import Strict, validate
 from stele.registry import load_named, module_names
 
 METHODS = "stele.pairs.methods"
 SPECIAL = 2  # special tokens that training puts around a segment: lengths in recipes count them, stores leave them out
 
 
-class MiningRecipe(BaseModel):
+class MiningRecipe(Strict):
     """Keys of a mining method; each method adds its own."""
-
-    model_config = STRICT
 
     method: str
 
@@ -45,12 +41,4 @@ def parse_recipe(text: str, where: str = "--recipe", step: str = "") -> tuple[Mo
     if step and not hasattr(module, step):
         other = "mine" if step == "candidates" else "knowledge_pairs"
         raise SteleError(f"{where}: {values['method']} examples are made by `pairs {other}`, not by this command")
-    known = module.Recipe.model_fields
-    if extra := sorted(set(values) - set(known)):
-        raise unknown("key", extra[0], known, where)
-    try:
-        return module, module.Recipe(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "values"
-        raise SteleError(f"{where}: {key}: {said(first)}") from None
+    return module, validate(module.Recipe, values, where)

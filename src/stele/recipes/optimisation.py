@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from stele.files.strict import STRICT, Betas
+from stele.files.strict import Betas, Strict
 
 if TYPE_CHECKING:
     import torch
 
 
-class Optimisation(BaseModel):
+class Optimisation(Strict):
     """AdamW with warm-up and decay. The number of threads is part of it: it changes the bytes of the result."""
-
-    model_config = STRICT
 
     steps: int = Field(ge=1)
     learning_rate: float = Field(gt=0)

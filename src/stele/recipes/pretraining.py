@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from stele.errors import SteleError, unknown
-from stele.files.strict import STRICT, Betas, said
+from stele.files.strict import Betas, Strict, validate
 from stele.recipes.optimisation import Optimisation
 from stele.registry import load_named, module_names
 
@@ -17,14 +17,12 @@ OBJECTIVES = "stele.training.objectives"
 RECIPES = "stele.recipes.objectives"
 
 
-class PretrainingRecipe(BaseModel):
+class PretrainingRecipe(Strict):
     """The keys that all objectives share. The papers' values stand in catalogue/recipes.yaml, not here.
 
     One optimiser step takes `groups` groups; a group is one contrastive group (or one MLM batch) and counts as its mean
     loss, so a step's loss is the mean over its groups.
     """
-
-    model_config = STRICT
 
     objective: str
     languages: list[str] | None = Field(None, description="train on these only; None: all that pairs are given for")
@@ -66,6 +64,14 @@ class PretrainingRecipe(BaseModel):
             raise ValueError("MLM batches need mlm_sequences, mlm_length and mask_probability")
         return self
 
+    @model_validator(mode="after")
+    def _steps_are_known(self) -> PretrainingRecipe:
+        if (self.steps is None) == (self.equal_compute_to is None):
+            raise ValueError("give either `steps` or `equal_compute_to`, one of the two")
+        if self.steps and self.snapshots and max(self.snapshots) > self.steps:
+            raise ValueError(f"snapshots: step {max(self.snapshots)} is past the last one, {self.steps}")
+        return self
+
     @classmethod
     def store_of(cls, task: str) -> str:
         """The store whose examples a task reads."""
@@ -101,18 +107,4 @@ def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> Pretrain
     if values["objective"] not in (known := module_names(RECIPES)):
         raise unknown("objective", str(values["objective"]), known, where)
     model = recipe_model(values["objective"])
-    extra = sorted(set(values) - set(model.model_fields))
-    if extra:
-        raise unknown("key", extra[0], model.model_fields, where)
-    try:
-        recipe = model(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        text = said(first) if key and first["type"] != "missing" else first["msg"]
-        raise SteleError(f"{where}: {key + ': ' if key else ''}{text}") from None
-    if (recipe.steps is None) == (recipe.equal_compute_to is None):
-        raise SteleError(f"{where}: give either `steps` or `equal_compute_to`, one of the two")
-    if recipe.steps and recipe.snapshots and max(recipe.snapshots) > recipe.steps:
-        raise SteleError(f"{where}: snapshots: step {max(recipe.snapshots)} is past the last one, {recipe.steps}")
-    return recipe
+    return validate(model, values, where)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
-from stele.errors import SteleError
-from stele.files.strict import STRICT, said
+from stele.files.strict import Strict, validate
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 Length = Annotated[int, Field(ge=1)]
+Questions = Literal["nq", "marco", "squad", "lareqa", "mrtydi", "xor"]  # data sets that ask them
 Range = Annotated[tuple[Length, Length], Field(strict=False)]  # YAML and JSON have lists
 
 
-class _Sizes(BaseModel):
-    model_config = STRICT
-
-
-class Pools(_Sizes):
+class Pools(Strict):
     """Shares of the entities that the questions of a split may ask about; the rest is only talked about."""
 
     train: Share = 0.6
@@ -28,7 +24,7 @@ class Pools(_Sizes):
     test: Share = 0.2
 
 
-class QuestionCounts(_Sizes):
+class QuestionCounts(Strict):
     """At most so many questions a language of one purpose."""
 
     train: Count = 0
@@ -36,7 +32,7 @@ class QuestionCounts(_Sizes):
     test: Count = 0
 
 
-class Dials(_Sizes):
+class Dials(Strict):
     """What makes transfer easy or hard; each is a probability.
 
     loan/loan_use: a concept has an English loan word / it is used where there is one. verbatim: a name stays in Latin
@@ -59,7 +55,7 @@ class Dials(_Sizes):
     dated: Share = 0.15
 
 
-class WorldSizes(_Sizes):
+class WorldSizes(Strict):
     """How much world there is. Counts of questions, mentions and pairs are upper bounds a language."""
 
     entities: Annotated[int, Field(ge=20)] = 300
@@ -72,7 +68,7 @@ class WorldSizes(_Sizes):
     web_sentences: Range = (8, 16)
     paragraph_sentences: Range = (2, 4)
     pools: Pools = Pools()
-    questions: Mapping[str, QuestionCounts] = {
+    questions: Mapping[Questions, QuestionCounts] = {
         "nq": QuestionCounts(train=2000, dev=100, test=150),
         "marco": QuestionCounts(train=2000, dev=100),
         "squad": QuestionCounts(train=800, dev=80),
@@ -81,15 +77,10 @@ class WorldSizes(_Sizes):
         "xor": QuestionCounts(train=200, dev=100, test=60),
     }
     mentions: QuestionCounts = QuestionCounts(train=800, dev=60, test=100)
-    parallel: Mapping[str, Count] = {"tatoeba": 200, "training": 2000}
+    parallel: Mapping[Literal["tatoeba", "training"], Count] = {"tatoeba": 200, "training": 2000}
     dials: Dials = Dials()
 
 
 def world_sizes(block: Mapping[str, Any], where: str = "world") -> WorldSizes:
     """The `world:` block of a scale as sizes; SteleError names a key that is unknown or out of range."""
-    try:
-        return WorldSizes.model_validate(block)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, (where, *first["loc"])))
-        raise SteleError(f"{key}: {said(first)}") from None
+    return validate(WorldSizes, block, where)

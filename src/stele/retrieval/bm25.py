@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import json
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ from stele.errors import SteleError
 from stele.evaluation.case import Case
 from stele.evaluation.ranx_arrays import by_ranx
 from stele.files.atomic import atomic_write_json
-from stele.files.reading import parse_object
+from stele.files.reading import parse_object, read_state
 from stele.progress import track
 from stele.registry import load_named
 from stele.retrieval.lexical import analysis, anserini, bm25_index, bm25_search
@@ -132,7 +131,7 @@ class Job:
     def tune(self, search: Search, pool: WithBm25s | WithAnserini, queries: Sequence[Query], path: Path) -> dict:
         """The MRR of each pair of parameters on the queries; saved as they come."""
         judged = self.benchmark.judgments(self.data, search, self.recipe["split"])
-        found = {tuple(own): mrr for own, mrr in json.loads(path.read_text())} if path.exists() else {}
+        found = {tuple(own): mrr for own, mrr in read_state(path) or ()}
         left = [own for own in self.grid if own not in found]
         runs = pool.runs(self.recipe["split"], left, bm25_search.CUT)
         for parameters, hits in track(runs, len(left), f"tune {search.name}, {len(queries)} queries", "pairs"):

@@ -16,7 +16,6 @@ encoding and the search, read the collection each for itself, and write the same
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +34,7 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json, folder_facts
 from stele.files.paths import relative
+from stele.files.reading import read_state
 from stele.progress import bar, track
 from stele.registry import load_named
 from stele.retrieval import search_job
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
 
 def finish(job: Job, pools: Iterable[str], clock: records.Clock) -> None:
     """Writes the folder with its record, and drops the state."""
-    args, facts = job.args, {pool: json.loads(job.done(pool).read_text(encoding="utf-8")) for pool in pools}
+    args, facts = job.args, {pool: read_state(job.done(pool)) for pool in pools}
     with atomic_directory(args.output.parent) as folder:
         for pool in facts:
             for name in (PASSAGES, QUESTIONS):

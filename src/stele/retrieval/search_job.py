@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from stele.benchmarks.arguments import counted
 from stele.benchmarks.types import Search
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
+from stele.files.reading import read_state
 
 
 def check_counts(args: argparse.Namespace, *names: str) -> None:
@@ -52,9 +52,8 @@ class FinishedSearches:
 
     def facts(self, search: Search) -> dict[str, Any] | None:
         """What is known of a finished search; None while it is not finished."""
-        path = self.folder / f"{search.name}.json"
-        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        return found["facts"] if found.get("key") == self.key else None
+        state = read_state(self.folder / f"{search.name}.json")
+        return state["facts"] if state and state["key"] == self.key else None
 
     def save(
         self, search: Search, hits: Iterable[tuple[str, Sequence[tuple[str, float]]]], facts: Mapping[str, Any]

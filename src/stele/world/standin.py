@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> None:
     values = parse_object(args.recipe, "--recipe")
     module, recipe = parse(values)
     bases = [base_folder(args.mirror, path) for path in args.base]
-    if len(bases) != module.BASES:
-        raise SteleError(f"--base: {args.checkpoint} continues from {module.BASES} stand-ins, found {len(bases)}")
+    if len(bases) != recipe.BASES:
+        raise SteleError(f"--base: {args.checkpoint} continues from {recipe.BASES} stand-ins, found {len(bases)}")
     read_manifest(args.mirror / NAME)
     inputs = {"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}}
     made_by = {**values, "languages": args.languages}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.cluster.requests import subject
-from stele.files.notes import read_note
+from stele.files.reading import read_note
 
 METADATA = Path(".snakemake/metadata")
 SUFFIX = ".benchmark.tsv"

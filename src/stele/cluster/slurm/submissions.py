@@ -10,7 +10,7 @@ from typing import Any
 
 from stele.cluster.requests import resources
 from stele.files.atomic import atomic_file, digest
-from stele.files.notes import read_note
+from stele.files.reading import read_note
 
 SUBMITTED = Path(".snakemake/stele-submitted")
 

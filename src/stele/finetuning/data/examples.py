@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -16,6 +15,7 @@ from stele.benchmarks.types import Passage, TrainingExample
 from stele.encoders.tokens import Tokens, tokenize
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.reading import read_state
 from stele.progress import track
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
 from stele.training.processes import ProcessContext
@@ -181,7 +181,7 @@ def load_examples(folder: Path) -> Examples:
         return Tokens(**{k: np.load(p, mmap_mode="r") if p.exists() else None for k, p in found.items()})
 
     arrays = {name: np.load(folder / f"{name}.npy") for name in ARRAYS}
-    counts = json.loads((folder / COUNTS).read_text(encoding="utf-8"))
+    counts = read_state(folder / COUNTS)
     return Examples(tokens("queries"), tokens("passages"), counts=counts, **arrays)
 
 

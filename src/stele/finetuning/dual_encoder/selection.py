@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -15,6 +14,7 @@ from torch import Tensor
 from stele.encoders.tokens import Tokens
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.reading import read_state
 from stele.finetuning.data.batches import Group, dev_groups
 from stele.finetuning.data.examples import Examples
 from stele.finetuning.dual_encoder.contrastive import loss_of_vectors
@@ -128,8 +128,7 @@ class Selection(Evaluation):
 
     def best(self) -> dict[str, float | int | str] | None:
         """What the kept weights scored, and after which step."""
-        path = self.folder / "best.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        return read_state(self.folder / "best.json")
 
     def restore(self) -> None:
         """Puts the best weights back into the module."""

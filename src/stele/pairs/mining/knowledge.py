@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from stele.artifacts import knowledge_base
 from stele.errors import SteleError
 from stele.recipes.mining import MiningRecipe
 from stele.training.sampling import MASK64, derive
@@ -124,18 +123,24 @@ class Knowledge:
         """What the statistics of pairs say of a language."""
         import pyarrow.parquet as pq
 
+        from stele.artifacts import knowledge_base
+
         links = pq.read_metadata(knowledge_base.links_path(self.record)).num_rows
         return {"pages": len(self.entities), "pages_with_entity": len(self.by_entity[0]), "links": links}
 
     @cached_property
     def entities(self) -> np.ndarray:
         """int64 [pages]: the entity of each page, -1 for none."""
+        from stele.artifacts import knowledge_base
+
         column = knowledge_base.read_pages(self.record, ["entity"]).column("entity")
         return column.fill_null(-1).to_numpy()
 
     @cached_property
     def sentences(self) -> np.ndarray:
         """int32 [pages]: how many sentences each page has."""
+        from stele.artifacts import knowledge_base
+
         return knowledge_base.read_pages(self.record, ["sentences"]).column("sentences").to_numpy()
 
     @cached_property
@@ -150,6 +155,8 @@ class Knowledge:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        from stele.artifacts import knowledge_base
+
         path = knowledge_base.links_path(self.record)
         try:
             with pq.ParquetFile(path) as file:
@@ -163,6 +170,8 @@ class Knowledge:
 
         Each pair of sentences comes once.
         """
+        from stele.artifacts import knowledge_base
+
         path = knowledge_base.links_path(self.record)
         for batch in knowledge_base.symmetric_pairs(path, self.memory_mb, self.threads, self.temporary):
             yield tuple(column.to_numpy() for column in batch.columns)

@@ -7,7 +7,6 @@ from. In the end `ids.npy` has the ids too.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shutil
@@ -21,6 +20,7 @@ import numpy as np
 from stele.artifacts.integrity import file_problem
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json, file_facts
+from stele.files.reading import read_state
 
 HEADER = 128  # bytes before the first vector
 FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
@@ -89,7 +89,7 @@ def tidy(folder: Path) -> None:
 
     They are kept for whoever reads them, and a later job that takes them up must notice damage.
     """
-    progress = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
+    progress = read_state(folder / "progress.json")
     outputs = {name: file_facts(folder / name) for name in ("vectors.npy", "ids.npy")}
     atomic_write_json(folder / "progress.json", {**progress, "outputs": outputs})
     (folder / "ids.txt").unlink(missing_ok=True)
@@ -110,10 +110,7 @@ def is_tidy(folder: Path, key: str) -> bool:
 
 
 def _progress(folder: Path, key: str) -> dict[str, Any]:
-    try:
-        found = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        found = {}
+    found = read_state(folder / "progress.json") or {}
     return found if found.get("key") == key else UNTOUCHED
 
 

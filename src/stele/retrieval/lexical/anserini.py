@@ -21,6 +21,7 @@ from stele.artifacts.runs.trec import read_run
 from stele.benchmarks.types import Query
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.reading import read_state
 
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 TAIL = 5  # lines of Java's that an error shows
@@ -49,8 +50,8 @@ class Anserini:
     def write_index(self, folder: Path, items: Iterable[tuple[str, str]]) -> int:
         """Indexes (id, text) items into `folder`/lucene unless that is done; returns their number."""
         finished = folder / "passages.json"
-        if finished.exists():
-            return json.loads(finished.read_text(encoding="utf-8"))
+        if (passages := read_state(finished)) is not None:
+            return passages
         with atomic_directory(folder / "lucene") as index, atomic_directory(folder / "collection") as collection:
             with open(collection / "passages.jsonl", "w", encoding="utf-8") as handle:
                 lines = (json.dumps({"id": name, "contents": text}, ensure_ascii=False) for name, text in items)

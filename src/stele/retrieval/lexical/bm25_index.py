@@ -8,7 +8,6 @@ after the last whole one, and memory is bounded by the block and not by the pool
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -19,6 +18,7 @@ import numpy as np
 
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file, atomic_write_json
+from stele.files.reading import read_state
 
 BLOCK = 1 << 18  # passages of a block: their scores, 2 MB of float64, stay in a core's cache
 
@@ -54,8 +54,8 @@ def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, nu
     """
     folder.mkdir(parents=True, exist_ok=True)
     finished = folder / "passages.json"
-    if finished.exists():
-        return json.loads(finished.read_text(encoding="utf-8"))
+    if (passages := read_state(finished)) is not None:
+        return passages
     done = 0
     stream = iter(items)
     while (path := _path(folder, done)).exists():

@@ -7,13 +7,13 @@ when another run goes on.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stele.files.atomic import atomic_write_json
+from stele.files.reading import read_note
 from stele.sources.download.verify import Mismatch, check
 
 
@@ -27,7 +27,7 @@ def note_version(part: Path, url: str, validator: str | None, total: int | None)
 
 def version_of(part: Path, url: str) -> dict[str, Any] | None:
     """What is known of the version that `part` is a piece of; None where it is unknown or of another address."""
-    note = _read(_beside(part, "json"))
+    note = read_note(_beside(part, "json"))
     return note if note.get("url") == url else None
 
 
@@ -53,7 +53,7 @@ def finished(target: Path, expected: Mapping[str, Any]) -> dict[str, Any] | None
     """What `fetch` returned for a file that an earlier run had; None where there is none. A wrong one goes."""
     if not target.is_file():
         return None
-    published = _read(_beside(target, "published.json"))
+    published = read_note(_beside(target, "published.json"))
     try:
         found = check(target, {**published, **expected})
     except Mismatch:
@@ -64,12 +64,3 @@ def finished(target: Path, expected: Mapping[str, Any]) -> dict[str, Any] | None
 
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(f"{path.name}.{suffix}")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """A note; {} where there is none that can be read."""
-    try:
-        note = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return note if isinstance(note, dict) else {}

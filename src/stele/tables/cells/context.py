@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from stele.artifacts.row import Row
 from stele.errors import SteleError
 from stele.files.reading import read_object
-from stele.papers.table import Table, explain
-from stele.papers.table_parts import Strict
+from stele.files.strict import Strict, validate
+from stele.papers.table import Table
 
 log = logging.getLogger(__name__)
 
@@ -96,10 +96,7 @@ def load_context(path: Path | str | None) -> Context:
     """Reads a context; none given is an empty one."""
     if path is None:
         return Context()
-    try:
-        return Context.model_validate(read_object(path, "context of tables"))
-    except ValidationError as error:
-        raise explain(error, str(path)) from None
+    return validate(Context, read_object(path, "context of tables"), str(path))
 
 
 def refuse(damaged: Iterable[str], context: Context) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from stele.catalogue import read_yaml
+from stele.catalogue import shipped
 from stele.tables.render import latex
 
 NOT_FIELDS = ("type", "authors", "editors")
@@ -16,7 +15,7 @@ NOT_FIELDS = ("type", "authors", "editors")
 @cache
 def load() -> dict[str, Any]:
     """`papers` and `benchmarks` (name -> key of an entry) and `entries`."""
-    return read_yaml(Path(__file__).with_suffix(".yaml"))
+    return shipped("tables/render/bibliography.yaml")
 
 
 def keys(paper: str, benchmarks: Iterable[str]) -> list[str]:

@@ -5,7 +5,6 @@ Times, hosts and devices stay in the records: a slower machine makes the same pa
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 
 from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES
 from stele.artifacts.results import Result
+from stele.files.reading import read_note
 from stele.tables.cells import numbers
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.significance import Comparisons
@@ -123,10 +123,10 @@ def provenance(found: Iterable[Unfolded], results: Results) -> list[Provenance]:
 def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[Path, ...]) -> Provenance:
     """The records of a value's sources, then those of the seeds that they average, and the retrieval they rest on."""
     folder = results.path(*result).with_suffix("")
-    own = {path: _read(path) for path in sources}
+    own = {path: read_note(path) for path in sources}
     seeds = sorted({name for record in own.values() for name in _seeds_of(record)})
-    scored = {path: _read(path) for path in (folder / f"{name}.json" for name in seeds)}
-    retrieved = {path: _read(path) for path in (folder / name / "retrieval.json" for name in seeds)}
+    scored = {path: read_note(path) for path in (folder / f"{name}.json" for name in seeds)}
+    retrieved = {path: read_note(path) for path in (folder / name / "retrieval.json" for name in seeds)}
     read = {path.as_posix(): record for path, record in (own | scored | retrieved).items()}
     ancestries = [found for record in read.values() if isinstance(found := record.get(ANCESTRY), dict)]
     known = {digest: facts for found in ancestries for digest, facts in found.items()}
@@ -141,15 +141,6 @@ def _seeds_of(record: dict[str, Any]) -> list[str]:
         return Result.model_validate(record).seed_names
     except ValidationError:
         return []
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """A record, empty where it is damaged: the cells that rest on it say so."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return record if isinstance(record, dict) else {}
 
 
 def shown(value: Any) -> Any:

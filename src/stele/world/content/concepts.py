@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from stele.catalogue import read_yaml
+from stele.catalogue import shipped
 from stele.recipes.world import WorldSizes
 from stele.world.content.draws import stream, syllables
 
@@ -85,7 +84,7 @@ def inventory(sizes: WorldSizes) -> Inventory:
 
 @cache
 def _inventory(n_types: int, n_nouns: int, n_verbs: int, n_adjectives: int) -> Inventory:
-    data = read_yaml(Path(__file__).parent / "concepts.yaml")
+    data = shipped("world/concepts.yaml")
     classes = {name: tuple(words) for name, words in data["classes"].items()}
     names = list(data["types"])[:n_types]
     types = {name: _type(name, data["types"][name], names, classes) for name in names}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from stele.catalogue import read_yaml
+from stele.catalogue import shipped
 from stele.errors import unknown
 
 VOWELS = frozenset("aeiouAIUEXOY")
@@ -16,7 +15,7 @@ VOWELS = frozenset("aeiouAIUEXOY")
 @cache
 def tables() -> Mapping[str, Mapping[str, Any]]:
     """scripts.yaml, by the script's name."""
-    return read_yaml(Path(__file__).parent / "scripts.yaml")
+    return shipped("world/scripts.yaml")
 
 
 class Writing:

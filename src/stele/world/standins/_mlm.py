@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
+from stele.recipes.standin import Recipe
 from stele.training.masking import Vocabulary, mask_tokens, read_vocabulary
 from stele.training.objectives.mlm import masked_loss
 from stele.training.sampling import generator
 from stele.training.tasks import to_device
 from stele.world.standins._corpus import Corpus, corpus, read_sentences
 from stele.world.standins._models import set_dropout
-from stele.world.standins._recipe import Given, Recipe
+from stele.world.standins._recipe import Given
 
 Hide = Callable[[np.ndarray, Vocabulary, np.random.Generator, float], tuple[np.ndarray, np.ndarray, np.ndarray]]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stele.encoders.tokenizer import first_line, load_tokenizer, quiet
 from stele.errors import SteleError
-from stele.world.standins._recipe import Architecture
+from stele.recipes.standin import Architecture
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from stele.errors import SteleError
-from stele.world.standins._recipe import Tokenizer
+from stele.recipes.standin import Tokenizer
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.encoders.tokenizer import load_tokenizer, quiet
 from stele.errors import SteleError
+from stele.recipes.standins.distilled import Recipe
 from stele.training.hidden_states import token_states
 from stele.training.masking import read_vocabulary
 from stele.training.sampling import generator
@@ -27,7 +27,6 @@ from stele.world.standins._models import filled, load, set_dropout
 from stele.world.standins._pairs import draw, side_batch, translation_pairs
 from stele.world.standins.ranking import Pooled
 
-BASES = 2  # whose layers it starts from, and the teacher
 NAMES = {  # where DistilBERT keeps the parts of a BERT layer
     "attention.self.query": "attention.q_lin",
     "attention.self.key": "attention.k_lin",
@@ -38,11 +37,6 @@ NAMES = {  # where DistilBERT keeps the parts of a BERT layer
     "output.dense": "ffn.lin2",
     "output.LayerNorm": "output_layer_norm",
 }
-
-
-class Recipe(_recipe.PairsRecipe):
-    layers: int = Field(ge=1)
-    max_length: int = Field(128, ge=8, description="tokens after which its folder says to cut")
 
 
 class Student(nn.Module):

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
+from stele.recipes.standins.lengthened import Recipe
 from stele.world.standins import _recipe
 from stele.world.standins._mlm import fit
 from stele.world.standins._models import load, with_positions
-
-BASES = 1
-
-
-class Recipe(_recipe.Recipe):
-    positions: int = Field(ge=8, description="tokens that fit")
 
 
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from pydantic import Field, model_validator
 from torch import Tensor
 
-from stele.recipes.crop_ratio import CropRatio
-from stele.recipes.objectives.moco import Recipe as Objective
+from stele.recipes.standins.moco import Recipe
 from stele.training.masking import read_vocabulary
 from stele.training.objectives import moco
 from stele.training.sampling import generator
@@ -22,25 +20,6 @@ from stele.training.tasks import Pretraining, to_device
 from stele.world.standins import _recipe
 from stele.world.standins._corpus import corpus, read_sentences
 from stele.world.standins._models import load, set_dropout
-
-BASES = 1
-
-
-class Recipe(_recipe.PairsRecipe):
-    queue: int = Field(ge=1, description="keys of earlier steps")
-    momentum: float = Field(ge=0, le=1, description="what the encoder of the keys keeps of itself in a step")
-    crop_ratio: CropRatio = (0.1, 0.5)
-
-    @model_validator(mode="after")
-    def _queue_holds_a_step(self) -> Recipe:
-        if self.queue < self.pairs:
-            raise ValueError(f"queue: want room for the {self.pairs} keys of a step")
-        return self
-
-    def objective(self) -> Objective:
-        """The keys that the objective reads; how it is optimised is the stand-in's own matter."""
-        shared = self.model_dump(include={"pairs", "temperature", "queue", "momentum", "crop_ratio"})
-        return Objective.model_construct(**shared, length=self.pair_length, groups=1, encode_chunk=None)
 
 
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:

@@ -11,22 +11,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 
+from stele.recipes.standins.ranking import Recipe
 from stele.training.masking import read_vocabulary
 from stele.training.sampling import generator
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
 from stele.world.standins._models import filled, load, set_dropout
 from stele.world.standins._pairs import contrast, draw, side_batch, translation_pairs
-
-BASES = 1
-
-
-class Recipe(_recipe.PairsRecipe):
-    margin: float = Field(0.3, ge=0)
-    max_length: int = Field(256, ge=8, description="tokens after which its folder says to cut")
 
 
 class Pooled(nn.Module):

@@ -9,21 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from stele.recipes.standin import Architecture
+from stele.recipes.standins.retokenised import Recipe
 from stele.world.standins import _recipe
 from stele.world.standins._corpus import read_sentences, tokenize
 from stele.world.standins._mlm import fit
 from stele.world.standins._models import build, filled, load, new_config
 from stele.world.standins._tokenizers import make_tokenizer
 
-BASES = 1
 HEAD = {  # where BERT's vocabulary head keeps what RoBERTa's has
     "lm_head.dense": "cls.predictions.transform.dense",
     "lm_head.layer_norm": "cls.predictions.transform.LayerNorm",
 }
-
-
-class Recipe(_recipe.Recipe):
-    tokenizer: _recipe.Tokenizer
 
 
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
@@ -39,7 +36,7 @@ def retokenise(base: Any, before: Any, tokenizer: Any, seed: int) -> Any:
     import torch
 
     old = base.config
-    sizes = _recipe.Architecture(
+    sizes = Architecture(
         model_type="roberta",
         layers=old.num_hidden_layers,
         width=old.hidden_size,

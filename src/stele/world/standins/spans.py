@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from stele.recipes.standins.spans import Recipe
 from stele.training.masking import RANDOM, REPLACED, Vocabulary
 from stele.world.standins import _recipe
 from stele.world.standins._mlm import fit
 from stele.world.standins._models import build, filled, load
 
-BASES = 1
 LONGEST = 3  # words of a span
-
-
-class Recipe(_recipe.Recipe):
-    pass
 
 
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
+from stele.recipes.standins.stacked import Recipe
 from stele.world.standins import _recipe
 from stele.world.standins._mlm import fit
 from stele.world.standins._models import load, with_layers
-
-BASES = 1
-
-
-class Recipe(_recipe.Recipe):
-    layers: int = Field(ge=1)
 
 
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from stele.recipes.standins.trained import Recipe
 from stele.training.sampling import derive
 from stele.world.standins import _recipe
 from stele.world.standins._corpus import read_sentences
 from stele.world.standins._mlm import fit
 from stele.world.standins._models import build, new_config
 from stele.world.standins._tokenizers import make_tokenizer
-
-BASES = 0
-
-
-class Recipe(_recipe.Recipe):
-    tokenizer: _recipe.Tokenizer
-    architecture: _recipe.Architecture
 
 
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:

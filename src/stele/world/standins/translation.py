@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from stele.recipes.standins.translation import Recipe
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, mask_tokens, read_vocabulary
 from stele.training.sampling import generator
@@ -21,12 +22,6 @@ from stele.world.standins._corpus import corpus, read_sentences
 from stele.world.standins._mlm import MaskedModel, masked_batch
 from stele.world.standins._models import load, set_dropout
 from stele.world.standins._pairs import contrast, draw, side_batch, translation_pairs
-
-BASES = 1
-
-
-class Recipe(_recipe.PairsRecipe):
-    pass
 
 
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:

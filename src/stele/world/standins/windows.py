@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pydantic import Field
 from torch import Tensor
 
 from stele.errors import SteleError
+from stele.recipes.standins.windows import Recipe
 from stele.training.hidden_states import first_states
 from stele.training.masking import read_vocabulary
 from stele.training.sampling import generator
@@ -21,12 +21,6 @@ from stele.world.standins._corpus import corpus
 from stele.world.standins._mlm import MaskedModel, masked_batch
 from stele.world.standins._models import load, set_dropout
 from stele.world.standins._pairs import Pairs, Side, contrast, draw, side_batch
-
-BASES = 1
-
-
-class Recipe(_recipe.PairsRecipe):
-    window: int = Field(2, ge=1, description="how many sentences away a partner may be")
 
 
 def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:

@@ -1,0 +1,103 @@
+"""benchmarks.yaml, training_sets.yaml, settings.yaml and analyzers.yaml: what is trained on and evaluated, and how."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from stele.catalogue.metrics import metric_parts
+from stele.errors import SteleError
+from stele.files.strict import Strict
+from stele.recipes.encoding import EncodingSpec
+
+
+def _metric(name: str) -> str:
+    try:
+        metric_parts(name)
+    except SteleError as error:
+        raise ValueError(str(error)) from None
+    return name
+
+
+Metric = Annotated[str, AfterValidator(_metric)]
+
+
+class Encoding(EncodingSpec):
+    """Some keys of an encoding; others have the default, or come from elsewhere."""
+
+    pooling: Literal["cls", "mean", "pooler"] = "mean"
+
+
+class Large(Strict):
+    """The encoding of large models, where a protocol has one of its own."""
+
+    models: list[str]
+    layer: int = Field(ge=1, description="whose hidden states are read")
+    of: int = Field(ge=1, description="layers of those models")
+    pooling: Literal["cls", "mean"]
+
+
+class Benchmark(Strict):
+    """A benchmark, or what is counted beside one."""
+
+    title: str
+    languages: list[str] = Field(description="as the tables show them")
+    whole: bool = Field(False, description="a user's own copy is evaluated in all its languages")
+    data: list[str] = Field(description="datasets that are read to retrieve")
+    judgments: list[str] = Field(description="datasets that are read to score")
+    metrics: list[Metric] = Field(min_length=1)
+    depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
+    encoding: Encoding | None = Field(None, description="the protocol's, for models that bring none of their own")
+    large: Large | None = None
+    module: str | None = Field(None, description="the file of stele/benchmarks that reads it; default: its own name")
+
+
+class Mined(Strict):
+    """Where hard negatives of a training set's questions can be mined."""
+
+    corpus: list[str] = Field(min_length=1, description="datasets: the collection that the passages are from")
+    depth: int = Field(ge=1, description="how many a question are kept")
+
+
+class TrainingSet(Strict):
+    """A set of fine-tuning examples."""
+
+    module: str = Field(description="the file of stele/benchmarks that reads it")
+    data: list[str] = Field(min_length=1, description="datasets")
+    languages: list[str] | None = None
+    mined: Mined | None = None
+
+
+class Tuned(Strict):
+    """What a lexical model's k1 and b are chosen from, and on which questions."""
+
+    split: Literal["train", "dev"]
+    k1: list[Annotated[float, Field(ge=0)]] = Field(min_length=1)
+    b: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)
+
+
+class Vectors(Strict):
+    """What a setting that looks at vectors reads and measures, in place of what its benchmark does."""
+
+    data: list[str]
+    judgments: list[str]
+    metrics: list[Metric] = Field(min_length=1)
+
+
+class Settings(Strict):
+    """What settings mean, by benchmark and setting."""
+
+    settings: dict[str, dict[str, str | None]] = Field(description="fine-tuning recipe; null: the model as it is")
+    aliases: dict[str, dict[str, str]] = Field(description="short names of settings")
+    lexical: dict[str, dict[str, Tuned]] = Field(description="settings of lexical models")
+    vectors: dict[str, dict[str, Vectors]] = Field(description="settings that look at vectors and not at rankings")
+
+
+class Analyzer(Strict):
+    """How texts of a language become terms for BM25."""
+
+    stemmer: str | None = Field(None, description="a stemmer of Snowball, by its name there")
+    stopwords: str | None = Field(None, description="a list of bm25s, by the end of its name there")
+    grams: int | None = Field(None, ge=1, description="runs of `scripts` are cut into pieces of so many letters")
+    scripts: list[str] | None = Field(None, description="by their Unicode names")

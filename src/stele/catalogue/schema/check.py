@@ -1,0 +1,49 @@
+"""All files of facts, checked at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue.schema import benchmarks, bibliography, costs, datasets, languages, models, recipes, scales, sizes
+from stele.catalogue.schema import world as written
+from stele.catalogue.schema.names import Facts
+from stele.files.strict import validate
+
+Check = Callable[[Facts, str], Any]  # of a file's values; the file's name begins its errors
+
+
+def _typed(kind: Any) -> Check:
+    return partial(validate, kind)
+
+
+FILES: dict[str, Check] = {  # by path below stele/
+    "catalogue/languages.yaml": _typed(dict[str, languages.Language]),
+    "catalogue/datasets.yaml": _typed(dict[str, datasets.Dataset]),
+    "catalogue/recipes.yaml": recipes.check_recipes,
+    "catalogue/models.yaml": models.check_models,
+    "catalogue/standins.yaml": models.check_standins,
+    "catalogue/benchmarks.yaml": _typed(dict[str, benchmarks.Benchmark]),
+    "catalogue/training_sets.yaml": _typed(dict[str, benchmarks.TrainingSet]),
+    "catalogue/settings.yaml": _typed(benchmarks.Settings),
+    "catalogue/analyzers.yaml": _typed(dict[str, benchmarks.Analyzer]),
+    "catalogue/costs.yaml": _typed(costs.Costs),
+    "catalogue/devices.yaml": _typed(dict[str, sizes.Device]),
+    "catalogue/checkpoint_sizes.yaml": _typed(dict[str, sizes.Checkpoint]),
+    "catalogue/cc100_sizes.yaml": _typed(dict[str, sizes.Bytes]),
+    "catalogue/dump_sizes.yaml": _typed(dict[str, sizes.Bytes]),
+    **{f"catalogue/scales/{name}.yaml": scales.check_scale for name in catalogue.scale_names()},
+    "cluster/tiny.yaml": scales.check_scale,
+    "world/concepts.yaml": written.check_concepts,
+    "world/scripts.yaml": written.check_scripts,
+    "tables/render/bibliography.yaml": bibliography.check_bibliography,
+}
+
+
+@cache
+def check_all() -> None:
+    """Refuses the first file of facts that says what it may not: the file, the key, the nearest valid key."""
+    for name, check in FILES.items():
+        check(catalogue.shipped(name), name)

@@ -1,0 +1,133 @@
+"""costs.yaml: what a job's cost is reckoned by."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from stele.files.strict import Strict
+
+Positive = Annotated[float, Field(gt=0)]
+Counted = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^\w+\.\w+$")]  # a number, or dataset.count
+
+
+class Share(Strict):
+    """Of a GPU's peak."""
+
+    share: float = Field(gt=0, le=1)
+    peak: Literal["half", "single"] = Field(description="of devices.yaml")
+
+
+class Shares(Strict):
+    """Kinds of work."""
+
+    training: Share
+    encoding: Share
+    encoding_half: Share
+    search: Share
+
+
+class Fill(Strict):
+    """Of what a recipe allows."""
+
+    tokens: float = Field(gt=0, le=1)
+    sentences: float = Field(gt=0, le=1)
+
+
+class Text(Strict):
+    """Tokens of a kind of text."""
+
+    mean: Positive
+    longest: Positive = Field(description="of a training group")
+
+
+class BenchmarkSize(Strict):
+    """What is encoded and searched."""
+
+    queries: list[Counted] = Field(min_length=1)
+    passages: list[Counted] = Field(min_length=1)
+    query: str = Field(description="of `texts`")
+    passage: str = Field(description="of `texts`")
+    reads: float = Field(0.0, ge=0, description="GB of passages that scoring goes through for answers")
+
+
+class TrainingSetSize(Strict):
+    """Examples, those that choose a checkpoint, and the passages among which hard negatives are mined."""
+
+    examples: list[Counted] = Field(min_length=1)
+    dev: list[Counted] = Field(min_length=1)
+    query: str = Field(description="of `texts`")
+    passage: str = Field(description="of `texts`")
+    collection: list[Counted] | None = Field(None, min_length=1)
+
+
+class Rates(Strict):
+    """A second of one core."""
+
+    xml_bytes: Positive
+    web_bytes: Positive
+    mined_bytes: Positive
+    read_bytes: Positive
+    text_pairs: Positive
+    links_of_dump: Positive
+    bm25_passages: Positive
+    network: Positive
+
+
+class TextPair(Strict):
+    """A pair of ILK and CLK."""
+
+    characters: Positive
+    bytes: Positive
+    tokens_bytes: Positive
+
+
+class Seconds(Strict):
+    """Of one core."""
+
+    page_entities: Positive
+    score: Positive
+    checkpoint: Positive
+    other: Positive
+
+
+class Miniature(Strict):
+    """What jobs of the miniature take, for generated scales."""
+
+    entities: int = Field(ge=1)
+    seconds: dict[str, Positive] = Field(description="rule -> CPU seconds")
+    command: Positive
+
+
+class Costs(Strict):
+    """The whole file; units stand beside its values."""
+
+    shares: Shares
+    step_seconds: Positive
+    start_minutes: Positive
+    core: Positive
+    fill: Fill
+    texts: dict[str, Text]
+    benchmarks: dict[str, BenchmarkSize]
+    training_sets: dict[str, TrainingSetSize]
+    datasets: dict[str, Positive]
+    passage_bytes: Positive
+    wikipedia_xml: Positive
+    wikipedia_text: Positive
+    cc100_text: Positive
+    documents_kept: Positive
+    store_kept: Positive
+    web_document: Positive
+    dump_page: Positive
+    example_text: dict[str, Positive]
+    rates: Rates
+    text_pair: TextPair
+    pairs_a_megabyte: Positive
+    passage_characters: Positive
+    run_bytes: Positive
+    negative_bytes: Positive
+    page_entities_kept: Positive
+    knowledge_base_kept: Positive
+    seconds: Seconds
+    miniature: Miniature

@@ -1,0 +1,110 @@
+"""datasets.yaml: what a dataset is, which files it has, where they are, and what can be counted in them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from stele.files.strict import Strict
+
+Url = Annotated[str, Field(pattern=r"^https?://[^/]+/.+", description="{name}: a value of `fields` or of a language")]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Md5 = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+Number = Annotated[int, Field(ge=0)]
+LanguageField = Literal["mrtydi", "tatoeba", "wikipedia", "cc100"]  # of languages.yaml, by which files are named
+Each = Literal["language", "mrtydi", "tatoeba", "wikipedia", "cc100"]
+Way = Literal[  # to count (stele/sources/counts.py)
+    "lines",
+    "filled_lines",
+    "rows",
+    "squad_questions",
+    "squad_sentences",
+    "mentions",
+    "mentions_in_text",
+    "parallel_lines",
+]
+
+
+class Checksums(Strict):
+    """The list of checksums that upstream publishes beside a file."""
+
+    algorithm: Literal["sha256", "sha1", "md5"]
+    url: Url
+    alternatives: list[Url] = Field([])
+
+
+class Unpack(Strict):
+    """A zip or tar that is unpacked."""
+
+    strip: str = Field("", description="a leading folder that is left away")
+    keep: list[str] = Field([], description="patterns of the members that are kept; none: all")
+    members: list[str] = Field([], description="that must be there")
+    max_bytes: int | None = Field(None, ge=1, description="when unpacked")
+
+
+class File(Strict):
+    """A file of a part. What differs by language is a mapping from the language, or its `each` field."""
+
+    path: str = Field(description="inside the dataset's folder")
+    url: Url | None = Field(None, description="None: only a user's folder has it")
+    alternatives: list[Url] = Field([], description="other addresses of the same bytes")
+    like: list[str] = Field([], description="other names of it in a user's folder; it gets the name of `path`")
+    variants: list[str] = Field([], description="patterns of a user's files that serve as well, and keep their names")
+    sha256: Sha256 | dict[str, Sha256] | None = None
+    md5: Md5 | dict[str, Md5] | None = None
+    bytes: Number | dict[str, Number] | None = None
+    checksums: Checksums | None = None
+    optional: bool = Field(False, description="absent upstream is fine")
+    unpack: Unpack | None = None
+    each: Each | None = Field(None, description="the file exists once a language; the field that names it")
+
+
+class Count(Strict):
+    """Something that is counted, so that a wrong or cut file is noticed."""
+
+    count: Way
+    file: str | None = None
+    files: list[str] | None = Field(None, min_length=1, description="counted together, in place of `file`")
+    each: Each | None = Field(None, description="once a language; the field that names the file")
+    expect: Number | dict[str, Number] | None = Field(None, description="what must come out")
+
+    @model_validator(mode="after")
+    def _of_something(self) -> Count:
+        if (self.file is None) == (self.files is None):
+            raise ValueError("want either `file` or `files`, one of the two")
+        return self
+
+
+class Dataset(Strict):
+    """A dataset."""
+
+    title: str
+    version: str = Field(description="which release is meant")
+    parts: Literal["languages", "all"] = Field(description="languages: one folder a language, fetched apart")
+    languages: list[str] | None = Field(None, description="the languages it has")
+    field: LanguageField | None = Field(None, description="or: those that have this field in languages.yaml")
+    codes: list[str] | None = Field(None, description="and, of those, whose `field` is among these")
+    one_pool: bool = Field(False, description="on real data always all languages, which share one pool of candidates")
+    tool: bool = Field(False, description="says nothing about the world, so a real one goes with generated data too")
+    release: str | None = Field(None, description="the dataset published with it: a user's folder of that serves both")
+    fields: dict[str, str] = Field({}, description="values for {name} in paths and addresses")
+    files: list[File]
+    counts: dict[str, Count] = Field({}, description="what -> how it is counted")
+    cut: Literal["documents", "pages"] | None = Field(None, description="a scale may take the first so many only")
+    licence: str
+    wall: Literal["none", "licence", "drive", "private", "script"] = Field(description="what keeps it from download")
+    how: str | None = Field(None, description="how to get it when there is a wall")
+    note: str | None = Field(None, description="what one should know")
+
+    @model_validator(mode="after")
+    def _can_be_had(self) -> Dataset:
+        if self.wall != "none" and self.how is None:
+            raise ValueError(f"wall {self.wall}: say in `how` how to get it")
+        if self.languages is not None and self.field is not None:
+            raise ValueError("want either `languages` or `field`, one of the two")
+        if self.codes is not None and self.field is None:
+            raise ValueError("`codes` are of a `field`, and there is none")
+        if self.parts == "languages" and self.languages is None and self.field is None:
+            raise ValueError("parts languages: say which in `languages` or `field`")
+        return self

@@ -1,0 +1,81 @@
+"""models.yaml and standins.yaml."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from stele import catalogue
+from stele.catalogue.schema.benchmarks import Encoding
+from stele.catalogue.schema.names import Facts, choice
+from stele.catalogue.schema.recipes import check_recipe
+from stele.files.strict import Strict, validate
+from stele.recipes.standin import RECIPES as KINDS
+from stele.recipes.standin import recipe_model
+from stele.registry import module_names
+
+
+class Released(Strict):
+    """The authors' own weights."""
+
+    dataset: str = Field(description="what `user_data` in config.yaml calls them")
+    where: str = Field(description="where a user gets them")
+
+
+class Model(Strict):
+    """A model that a table's row can name: a public checkpoint, or a base and a recipe."""
+
+    label: str = Field(description="how tables call it")
+    kind: Literal["lexical"] | None = Field(None, description="lexical: a model without a checkpoint")
+    checkpoint: str | None = Field(None, description="a hub id: the model is public and taken as it is")
+    revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
+    licence: str | None = None
+    base: str | None = Field(None, description="the model that `recipe` starts from")
+    recipe: str | None = Field(None, description="a pretraining recipe of recipes.yaml")
+    override: dict[str, Any] = Field({}, description="keys of the recipe to change: an ablation")
+    tokenizer: str | None = Field(None, description="the model whose tokenizer it shares, and so its mined examples")
+    encoding: Encoding = Field(Encoding(), description="how it makes vectors when it is used directly")
+    released: Released | None = None
+    tables: list[str] = Field([], description="tables that get a row for it beside those that name it (`msm/2`)")
+
+    @model_validator(mode="after")
+    def _comes_from_somewhere(self) -> Model:
+        if (self.base is None) != (self.recipe is None):
+            raise ValueError("`base` and `recipe` go together")
+        if self.override and self.recipe is None:
+            raise ValueError("`override` changes a `recipe`, and there is none")
+        if sum(part is not None for part in (self.kind, self.checkpoint, self.recipe)) > 1:
+            raise ValueError("want one of `checkpoint`, `recipe` and `kind: lexical`")
+        if (self.kind or self.checkpoint or self.recipe or self.released) is None:
+            raise ValueError("want `checkpoint`, `base` and `recipe`, `released` or `kind: lexical`")
+        return self
+
+
+def check_models(values: Facts, where: str) -> None:
+    """Every entry, and the recipe of each as its override changes it."""
+    validate(dict[str, Model], values, where)
+    recipes = catalogue.load("recipes")["pretraining"]
+    for key, entry in values.items():
+        for name in ("base", "tokenizer"):
+            choice(entry, name, values, where, [key])
+        if "recipe" in entry:
+            choice(entry, "recipe", recipes, where, [key])
+            recipe = recipes[entry["recipe"]]
+            check_recipe("pretraining", {**recipe, **entry.get("override", {})}, where, [key, "override"])
+
+
+def check_standins(values: Facts, where: str) -> None:
+    """Every entry, by the recipe of its kind; its bases stand above it."""
+    validate(dict[str, dict[str, Any]], values, where)
+    above: list[str] = []
+    for key, entry in values.items():
+        check_standin(entry, where, [key])
+        for base in entry.get("bases", ()):
+            choice({"bases": base}, "bases", above, where, [key])
+        above.append(key)
+
+
+def check_standin(entry: Facts, where: str, at: list[str]) -> None:
+    """One stand-in."""
+    validate(recipe_model(choice(entry, "kind", module_names(KINDS), where, at, required=True)), entry, where, at)

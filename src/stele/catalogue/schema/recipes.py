@@ -1,0 +1,95 @@
+"""recipes.yaml: what an entry does is its recipe's own model (stele/recipes); what it reads, only the plan knows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from stele.catalogue.schema.names import Facts, choice
+from stele.files.strict import Strict, validate
+from stele.recipes.finetuning import FinetuningRecipe
+from stele.recipes.mining import METHODS
+from stele.recipes.pretraining import RECIPES, recipe_model
+from stele.registry import load_named, module_names
+
+NAMED = {"pretraining": ("objective", RECIPES), "pairs": ("method", METHODS)}  # the key that says which file does it
+
+
+class Recipes(Strict):
+    """The sections of the file."""
+
+    languages: dict[str, list[str]] = Field(description="sets of languages, by name")
+    pairs: dict[str, dict[str, Any]] = Field(description="mining recipes")
+    pretraining: dict[str, dict[str, Any]]
+    finetuning: dict[str, dict[str, Any]]
+
+
+class PairsReads(Strict):
+    """What a mining recipe reads."""
+
+    corpus: Literal["cc100", "wikipedia"] = Field("cc100", description="whose documents")
+    parts: Literal["languages", "language_pairs"] | None = Field(
+        None, description="the knowledge base, a language or two a job; None: the documents of `corpus`"
+    )
+
+
+class PretrainingReads(Strict):
+    """What a pretraining recipe reads."""
+
+    mining: dict[str, str] = Field(description="store -> the mining recipe that fills it")
+    languages: str | list[str] = Field(description="a set of the file's, or codes")
+    equal_compute_to: str | None = Field(None, description="the recipe whose FLOPs decide this one's steps")
+
+
+class FinetuningReads(Strict):
+    """What a fine-tuning recipe reads."""
+
+    start: str | None = Field(description="the fine-tuning that it goes on from; null: the model itself")
+    training_set: str = Field(description="a name of training_sets.yaml")
+    dev_set: str | None = Field(None, description="a name of training_sets.yaml: what a checkpoint is chosen by")
+    miner: str | None = Field(None, description="the fine-tuning whose model mines hard negatives")
+
+
+READS = {"pairs": PairsReads, "pretraining": PretrainingReads, "finetuning": FinetuningReads}
+
+
+def check_recipes(values: Facts, where: str) -> None:
+    """The sections, every recipe in them, and the names by which recipes call each other."""
+    validate(Recipes, values, where)
+    for section in READS:
+        for name, entry in values[section].items():
+            at = [section, name]
+            check_recipe(section, entry, where, at)
+            for key in {"start", "miner", "equal_compute_to"} & entry.keys():
+                choice(entry, key, values[section], where, at)
+            for store in entry.get("mining", ()):
+                choice(entry["mining"], store, values["pairs"], where, [*at, "mining"])
+            if isinstance(entry.get("languages"), str):
+                choice(entry, "languages", values["languages"], where, at)
+
+
+def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> None:
+    """One whole recipe of a section."""
+    does, reads = _does(section, entry, where, at), READS[section]
+    read = {key: value for key, value in entry.items() if key in reads.model_fields}
+    rest = {key: value for key, value in entry.items() if key not in reads.model_fields}
+    # a recipe holds what the names stand for
+    if entry.get("equal_compute_to") is not None:
+        rest["equal_compute_to"] = {}
+    if section == "finetuning":
+        rest |= {
+            key: None if entry[key] is None else str(entry[key]) for key in ("training_set", "dev_set") if key in entry
+        }
+    validate(does, rest, where, at, reads.model_fields)
+    validate(reads, read, where, at, does.model_fields)
+
+
+def _does(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Strict]:
+    """The model of what a recipe does."""
+    if section == "finetuning":
+        return FinetuningRecipe
+    key, package = NAMED[section]
+    name = choice(entry, key, module_names(package), where, at, required=True)
+    return recipe_model(name) if section == "pretraining" else load_named(METHODS, name, "mining method").Recipe

@@ -1,0 +1,261 @@
+"""Every key of every file of facts, one at a time misspelt, added, left out, of another type or out of range.
+
+The changes are made from the files themselves. Entries of one shape (the languages, a dataset's files) are many: of
+each shape, every key of the first few is changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+import pytest
+
+from stele import catalogue
+from stele.catalogue.schema.check import FILES, check_all
+from stele.errors import SteleError
+
+FEW = 2  # entries of a shape
+# maps whose keys are names that whoever adds an entry chooses, or which another place gives: any name is valid there
+NAMES = {
+    "catalogue/languages.yaml": ["", "*.world.cognates", "*.world.changes", "*.world.spelling"],
+    "catalogue/datasets.yaml": ["", "*.fields", "*.counts", "*.counts.*.expect", "*.files.*.sha256", "*.files.*.bytes"],
+    "catalogue/recipes.yaml": ["languages", "pairs", "pretraining", "finetuning", "pretraining.*.mining"],
+    "catalogue/models.yaml": ["", "*.override.mining"],
+    "catalogue/standins.yaml": [""],
+    "catalogue/benchmarks.yaml": [""],
+    "catalogue/training_sets.yaml": [""],
+    "catalogue/settings.yaml": ["settings", "aliases", "lexical", "vectors"],
+    "catalogue/analyzers.yaml": [""],
+    "catalogue/costs.yaml": ["texts", "benchmarks", "training_sets", "datasets", "example_text", "miniature.seconds"],
+    "catalogue/devices.yaml": [""],
+    "catalogue/checkpoint_sizes.yaml": [""],
+    "catalogue/cc100_sizes.yaml": [""],
+    "catalogue/dump_sizes.yaml": [""],
+    "world/concepts.yaml": ["types", "types.*.relations", "classes"],
+    "world/scripts.yaml": ["", *(f"*.{key}" for key in ("letters", "signs", "vowels", "initial", "final", "stops"))],
+    "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries"],
+}
+NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/settings.yaml"]]
+NAMES["world/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
+OF_A_SCALE = ["benchmarks", "standins", "pairs", "pretraining", "finetuning", "models"]
+# keys that must not be left out; all others may be, or are refused as well
+REQUIRED = {
+    "catalogue/languages.yaml": ["*.name", "*.script", "*.family", "*.world.order", "*.world.syllables.codas"],
+    "catalogue/datasets.yaml": ["*.title", "*.version", "*.parts", "*.files", "*.files.*.path", "*.licence", "*.wall"],
+    "catalogue/recipes.yaml": [
+        *("languages", "pairs", "pretraining", "finetuning", "pairs.*.method", "pretraining.*.objective"),
+        *("pretraining.*.mining", "pretraining.*.languages", "pretraining.*.learning_rate", "finetuning.*.start"),
+        *("finetuning.*.training_set", "finetuning.*.batch", "finetuning.*.learning_rate"),
+    ],
+    "catalogue/models.yaml": ["*.label", "*.base", "*.released.dataset"],
+    "catalogue/standins.yaml": ["*.kind", "*.steps"],
+    "catalogue/benchmarks.yaml": ["*.title", "*.languages", "*.data", "*.judgments", "*.metrics", "*.large.layer"],
+    "catalogue/training_sets.yaml": ["*.module", "*.data", "*.mined.depth"],
+    "catalogue/settings.yaml": ["settings", "aliases", "lexical", "vectors", "lexical.*.*.k1", "vectors.*.*.data"],
+    "catalogue/costs.yaml": ["*", "rates.*", "fill.*", "seconds.*", "texts.*.mean", "shares.*", "benchmarks.*.queries"],
+    "catalogue/devices.yaml": ["*.*"],
+    "catalogue/checkpoint_sizes.yaml": ["*.*"],
+    "world/concepts.yaml": ["*", "types.*.words", "types.*.relations.*.ask", "types.*.definition.noun"],
+    "world/scripts.yaml": ["*.kind"],
+    "tables/render/bibliography.yaml": ["papers", "benchmarks", "entries", "entries.*.title", "entries.*.year"],
+}
+
+
+def unshared(value):
+    """A copy in which nothing that an anchor of YAML put in two places is one object."""
+    if isinstance(value, dict):
+        return {key: unshared(item) for key, item in value.items()}
+    return [unshared(item) for item in value] if isinstance(value, list) else value
+
+
+def names_of(file: str) -> list[str]:
+    return NAMES.get(file, OF_A_SCALE)
+
+
+def among(place: str, patterns: list[str]) -> bool:
+    parts = place.split(".")
+    return any(len(parts) == len(p.split(".")) and all(map(fnmatchcase, parts, p.split("."))) for p in patterns)
+
+
+def places(file: str, values) -> Iterator[tuple[tuple, str, bool]]:
+    """(keys, shape, whether the last of them is a name) of every value below, the first FEW of each shape."""
+    seen: Counter[str] = Counter()
+
+    def below(value, keys, shape):
+        items = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+        named = isinstance(value, list) or among(shape, names_of(file))
+        for key, item in items:
+            inner = f"{shape}.{'*' if named else key}".lstrip(".")
+            seen[inner] += 1
+            if seen[inner] <= FEW or not named:
+                yield (*keys, key), inner, named
+                yield from below(item, (*keys, key), inner)
+
+    every: Counter[str] = Counter()
+    for keys, shape, named in below(values, (), ""):
+        every[shape] += 1
+        if every[shape] <= FEW:
+            yield keys, shape, named
+
+
+def parent(values, keys):
+    for key in keys[:-1]:
+        values = values[key]
+    return values
+
+
+def wrong_type(value):
+    """For a text, a yes and a null a mapping, for a number a text, for a list or mapping a number."""
+    return {"a": []} if isinstance(value, str | bool | None) else "a text" if isinstance(value, int | float) else 7
+
+
+def refusal(file: str, values) -> str | None:
+    try:
+        FILES[file](values, file)
+    except SteleError as error:
+        return str(error)
+    return None
+
+
+def changed(values, keys, change) -> Iterator[None]:
+    """The file with one value changed, and as before afterwards."""
+    holder = parent(values, keys)
+    before = holder[keys[-1]] if not isinstance(holder, dict) else dict(holder)
+    change(holder)
+    yield
+    if isinstance(holder, dict):
+        holder.clear()
+        holder.update(before)
+    else:
+        holder[keys[-1]] = before
+
+
+def fault(said: str | None, file: str, *parts: str) -> bool:
+    """Whether an error is not one sentence with the file and the parts in it."""
+    return said is None or "\n" in said or not said.startswith(f"{file}: ") or any(part not in said for part in parts)
+
+
+def none_of(faults: list[str]) -> None:
+    """Changes that were accepted, or refused in the wrong words."""
+    assert not faults, f"{len(faults)} of them:\n" + "\n".join(faults[:20])
+
+
+def test_every_file_is_as_its_model_has_it(root):
+    check_all()
+    folder = root / "src/stele"
+    shipped = {path.relative_to(folder).as_posix() for path in folder.rglob("*.yaml")}
+    assert shipped == set(FILES)
+    assert {*NAMES, *REQUIRED} <= shipped
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_misspelt_key_and_one_too_many_are_named_with_the_nearest(file):
+    faults, values = [], unshared(catalogue.shipped(file))
+    holders = set()
+    for keys, _, named in list(places(file, values)):
+        key = keys[-1]
+        if named or not isinstance(key, str):
+            continue
+        slip = key[0] + key
+        for _ in changed(values, keys, lambda holder, key=key, slip=slip: holder.update({slip: holder.pop(key)})):
+            said = refusal(file, values)
+            if fault(said, file, f"unknown key '{'.'.join(map(str, (*keys[:-1], slip)))}'; did you mean {key!r}?"):
+                faults.append(f"{keys} as {slip}: {said}")
+        if keys[:-1] in holders:
+            continue
+        holders.add(keys[:-1])
+        for _ in changed(values, keys, lambda holder: holder.update(quite_unheard_of=1)):
+            said = refusal(file, values)
+            if fault(said, file, f"unknown key '{'.'.join(map(str, (*keys[:-1], 'quite_unheard_of')))}'"):
+                faults.append(f"{keys[:-1]} and a key more: {said}")
+    none_of(faults)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_key_that_is_missing_is_named(file):
+    faults, values, required = [], unshared(catalogue.shipped(file)), REQUIRED.get(file, ["title", "generated"])
+    for keys, shape, named in list(places(file, values)):
+        key = keys[-1]
+        if named:
+            continue
+        for _ in changed(values, keys, lambda holder, key=key: holder.pop(key)):
+            said = refusal(file, values)
+            if (said is not None or among(shape, required)) and fault(said, file, str(keys[0]), str(key)):
+                faults.append(f"{keys}: {said}")
+    none_of(faults)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_value_of_another_type_is_named(file):
+    faults, values = [], unshared(catalogue.shipped(file))
+    for keys, _, _ in list(places(file, values)):
+        key, wrong = keys[-1], wrong_type(parent(values, keys)[keys[-1]])
+        for _ in changed(values, keys, lambda holder, key=key, wrong=wrong: holder.__setitem__(key, wrong)):
+            said = refusal(file, values)
+            if fault(said, file, ".".join(map(str, keys)), "(found "):
+                faults.append(f"{keys}: {wrong!r}: {said}")
+    none_of(faults)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_number_out_of_range_is_named(file):
+    faults, values = [], unshared(catalogue.shipped(file))
+    for keys, _, _ in list(places(file, values)):
+        key, value = keys[-1], parent(values, keys)[keys[-1]]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        for _ in changed(values, keys, lambda holder, key=key: holder.__setitem__(key, -1)):
+            said = refusal(file, values)
+            if fault(said, file, ".".join(map(str, keys)), "-1"):
+                faults.append(f"{keys}: {said}")
+    none_of(faults)
+
+
+@pytest.mark.parametrize(
+    ("file", "keys", "value", "parts"),
+    [
+        ("catalogue/models.yaml", ("msm", "base"), "xlm", ["msm.base", "'xlm'", "'xlmr'"]),
+        ("catalogue/models.yaml", ("msm_sep_doc", "override", "document_encoder"), "shard", ["'shard'", "'shared'"]),
+        ("catalogue/recipes.yaml", ("finetuning", "mrtydi", "start"), "macro", ["mrtydi.start", "'macro'", "'marco'"]),
+        ("catalogue/recipes.yaml", ("pretraining", "msm", "objective"), "mms", ["msm.objective", "'mms'", "'msm'"]),
+        ("catalogue/recipes.yaml", ("pretraining", "msm", "languages"), "cc18", ["msm.languages", "'cc18'", "'cc108'"]),
+        ("catalogue/recipes.yaml", ("pairs", "chunks", "corpus"), "wikpedia", ["chunks.corpus", "'wikipedia'"]),
+        ("catalogue/languages.yaml", ("fi", "world", "coverage"), 1.5, ["fi.world.coverage", "1.5"]),
+        ("catalogue/languages.yaml", ("fi", "tatoeba"), False, ["fi.tatoeba", "no or off"]),
+        ("catalogue/datasets.yaml", ("clef", "wall"), "license", ["clef.wall", "'license'", "'licence'"]),
+        ("catalogue/datasets.yaml", ("cc100", "version"), 2020, ["cc100.version", "put them in quotes"]),
+        ("catalogue/benchmarks.yaml", ("mrtydi", "metrics"), ["mrr@many"], ["mrtydi.metrics.0", "mrr@many"]),
+        ("catalogue/standins.yaml", ("labse", "bases"), ["mbrt"], ["labse.bases", "'mbrt'", "'mbert'"]),
+        ("catalogue/scales/small.yaml", ("languages",), ["en", "swa"], ["languages.1", "'swa'"]),
+        ("world/concepts.yaml", ("types", "city", "relations", "mayor", "value"), "persn", ["mayor.value", "'person'"]),
+    ],
+)
+def test_a_wrong_name_or_share_is_said_with_the_nearest(file, keys, value, parts):
+    values = unshared(catalogue.shipped(file))
+    parent(values, keys)[keys[-1]] = value
+    assert not fault(said := refusal(file, values), file, *parts), said
+
+
+def test_the_workflow_is_not_read_with_a_wrong_file(monkeypatch):
+    """The driver says the sentence, before it reads anything else."""
+    from snakemake.exceptions import WorkflowError
+
+    from stele.driver import hooks
+
+    broken = {"msm": {"label": "MSM", "tabels": ["msm/2"], "kind": "lexical"}}
+    shipped = catalogue.shipped
+    monkeypatch.setattr(catalogue, "shipped", lambda name: broken if name == "catalogue/models.yaml" else shipped(name))
+    check_all.cache_clear()
+
+    class Workflow:
+        basedir, is_main_process, remote_exec = ".", True, False
+
+    monkeypatch.setattr(hooks, "_environment", lambda root, main: None)
+    monkeypatch.setattr(hooks.software, "prepare", lambda workflow, root: "")
+    with pytest.raises(
+        WorkflowError, match=r"^catalogue/models\.yaml: unknown key 'msm\.tabels'; did you mean 'tables'"
+    ):
+        hooks.begin({}, Workflow)
+    check_all.cache_clear()
