@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from stele import catalogue
-from stele.catalogue.schema.check import FILES, check_all
+from stele.driver.facts_check import FILES, check_all
 from stele.errors import SteleError
 
 FEW = 2  # entries of a shape

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts.integrity import VERIFY_WHOLE
-from stele.catalogue.schema.check import check_all
 from stele.cluster import node, requests, settings, software
 from stele.cluster.preflight.run import check as check_resources
 from stele.cluster.slurm import plugin_patches
@@ -21,6 +20,7 @@ from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
 from stele.driver import locks, partial_tables, progress, summary, table_context, targets
+from stele.driver.facts_check import check_all
 from stele.errors import SteleError
 from stele.plan.plan import Plan, make_plan
 from stele.plan.validation import check

@@ -1,4 +1,4 @@
-"""benchmarks.yaml, training_sets.yaml, settings.yaml and analyzers.yaml: what is trained on and evaluated, and how."""
+"""benchmarks.yaml, training_sets.yaml and analyzers.yaml: what is trained on and evaluated, and how."""
 
 from __future__ import annotations
 
@@ -67,31 +67,6 @@ class TrainingSet(Strict):
     data: list[str] = Field(min_length=1, description="datasets")
     languages: list[str] | None = None
     mined: Mined | None = None
-
-
-class Tuned(Strict):
-    """What a lexical model's k1 and b are chosen from, and on which questions."""
-
-    split: Literal["train", "dev"]
-    k1: list[Annotated[float, Field(ge=0)]] = Field(min_length=1)
-    b: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)
-
-
-class Vectors(Strict):
-    """What a setting that looks at vectors reads and measures, in place of what its benchmark does."""
-
-    data: list[str]
-    judgments: list[str]
-    metrics: list[Metric] = Field(min_length=1)
-
-
-class Settings(Strict):
-    """What settings mean, by benchmark and setting."""
-
-    settings: dict[str, dict[str, str | None]] = Field(description="fine-tuning recipe; null: the model as it is")
-    aliases: dict[str, dict[str, str]] = Field(description="short names of settings")
-    lexical: dict[str, dict[str, Tuned]] = Field(description="settings of lexical models")
-    vectors: dict[str, dict[str, Vectors]] = Field(description="settings that look at vectors and not at rankings")
 
 
 class Analyzer(Strict):

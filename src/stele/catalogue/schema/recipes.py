@@ -35,8 +35,17 @@ class PairsReads(Strict):
     )
 
 
+class Expected(Strict):
+    """What a paper says that a run took."""
+
+    hours: float = Field(gt=0)
+    gpus: str = Field(description="how many of which")
+
+
 class PretrainingReads(Strict):
-    """What a pretraining recipe reads."""
+    """What a pretraining recipe reads, and what is told of it."""
+
+    expect: Expected | None = None
 
     mining: dict[str, str] = Field(description="store -> the mining recipe that fills it")
     languages: str | list[str] = Field(description="a set of the file's, or codes")

@@ -7,12 +7,15 @@ kind of a row's setting.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
 from stele.artifacts.row import Row
-from stele.errors import SteleError
+from stele.catalogue.schema.names import choice
+from stele.errors import SteleError, unknown
+from stele.files.strict import Strict, validate
 from stele.plan.availability import Availability
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
@@ -37,7 +40,9 @@ class Below(NamedTuple):
 
 
 class Kind(Protocol):
-    """What a kind of row answers; it is made of the parts below it."""
+    """What a kind of row answers; it is made of the parts below it. `Setting` types its entries of settings.yaml."""
+
+    Setting: type[Strict]
 
     def problem(self, row: Row) -> Problem | None:
         """(state, reason) when a row cannot be built: `not built`, `unavailable` or `not in scale`."""
@@ -52,17 +57,46 @@ class Kind(Protocol):
         """The records of all datasets and checkpoints that it needs."""
 
 
+@cache
+def _kinds() -> Registry[type[Kind]]:
+    """The kinds of all files of this package, by name."""
+    kinds: Registry[type[Kind]] = Registry("kind of row")
+    for name in module_names(__name__):
+        for kind, of_kind in importlib.import_module(f"{__name__}.{name}").KINDS.items():
+            kinds.register(kind)(of_kind)
+    return kinds
+
+
+class Settings(Strict):
+    """settings.yaml: what settings mean, by benchmark and setting, and their short names."""
+
+    settings: dict[str, dict[str, dict[str, Any]]]
+    aliases: dict[str, dict[str, str]]
+
+
+def check_settings(values: Mapping[str, Any], where: str) -> None:
+    """Refuses a setting that its kind of row does not know so, and a short name of none."""
+    typed = validate(Settings, values, where)
+    for benchmark, settings in typed.settings.items():
+        for name, entry in settings.items():
+            path = f"{where}: settings.{benchmark}.{name}"
+            kind = choice(entry, "kind", _kinds().names(), where, ("settings", benchmark, name), required=True)
+            validate(_kinds().get(kind).Setting, {key: entry[key] for key in entry if key != "kind"}, path)
+    for benchmark, aliases in typed.aliases.items():
+        for setting in aliases.values():
+            if setting not in (valid := typed.settings.get(benchmark, {})):
+                raise unknown("setting", setting, valid, f"{where}: aliases.{benchmark}")
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     below: Below
 
     @cached_property
     def kinds(self) -> Registry[Kind]:
-        """The kinds of all files of this package, by name."""
         kinds: Registry[Kind] = Registry("kind of row")
-        for name in module_names(__name__):
-            for kind, of_kind in importlib.import_module(f"{__name__}.{name}").KINDS.items():
-                kinds.register(kind)(of_kind(self.below))
+        for name in _kinds().names():
+            kinds.register(name)(_kinds().get(name)(self.below))
         return kinds
 
     @property

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import Field
+
 from stele.artifacts.row import Row
+from stele.catalogue.schema.benchmarks import Metric
+from stele.files.strict import Strict
 from stele.plan.models import Problem
 from stele.plan.paths import seed_names
 from stele.plan.rows import Below
@@ -14,6 +18,9 @@ from stele.plan.rows import Below
 @dataclass(frozen=True, eq=False)
 class Dense:
     below: Below
+
+    class Setting(Strict):
+        recipe: str | None = Field(None, description="fine-tuning recipe; none: the model as it is")
 
     def _recipe(self, row: Row) -> str | None:
         return self.below.protocols.recipe(row.benchmark, row.setting)
@@ -58,4 +65,22 @@ class Dense:
         return parts.protocols.records(row) | own
 
 
-KINDS = {"dense": Dense, "vectors": Dense, "parameters": Dense}
+class Vectors(Dense):
+    """Of settings that look at vectors and not at rankings."""
+
+    class Setting(Dense.Setting):
+        """What is read and measured in place of what the benchmark does."""
+
+        data: list[str]
+        judgments: list[str]
+        metrics: list[Metric] = Field(min_length=1)
+
+
+class Parameters(Dense):
+    """Of a count of the encoder's parameters."""
+
+    class Setting(Strict):
+        pass
+
+
+KINDS = {"dense": Dense, "vectors": Vectors, "parameters": Parameters}

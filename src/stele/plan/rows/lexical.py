@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from stele.artifacts.row import Row
 from stele.catalogue import datasets
+from stele.files.strict import Strict
 from stele.plan.models import Problem
 from stele.plan.paths import seed_names
 from stele.plan.rows import Below
@@ -17,6 +20,13 @@ ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it sea
 @dataclass(frozen=True, eq=False)
 class Lexical:
     below: Below
+
+    class Setting(Strict):
+        """What k1 and b are chosen from, and on which questions."""
+
+        split: Literal["train", "dev"]
+        k1: list[Annotated[float, Field(ge=0)]] = Field(min_length=1)
+        b: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)
 
     @property
     def anserini(self) -> str | None:

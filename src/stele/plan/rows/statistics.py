@@ -7,6 +7,7 @@ from typing import Any
 
 from stele.artifacts.row import Row
 from stele.catalogue import datasets
+from stele.files.strict import Strict
 from stele.plan.models import Problem
 from stele.plan.rows import Below
 from stele.registry import module_names
@@ -15,6 +16,9 @@ from stele.registry import module_names
 @dataclass(frozen=True, eq=False)
 class Statistics:
     below: Below
+
+    class Setting(Strict):
+        pass
 
     def problem(self, row: Row) -> Problem | None:
         dataset = row.model

@@ -1,4 +1,4 @@
-"""All files of facts, checked at once."""
+"""All files of facts, checked at once when the workflow is read: a job need not, and none depends on their models."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from functools import cache, partial
 from typing import Any
 
 from stele import catalogue
+from stele.catalogue.rules import RuleFacts
 from stele.catalogue.schema import benchmarks, bibliography, costs, datasets, languages, models, recipes, scales, sizes
 from stele.catalogue.schema import world as written
 from stele.catalogue.schema.names import Facts
 from stele.files.strict import validate
+from stele.plan.rows import check_settings
 
 Check = Callable[[Facts, str], Any]  # of a file's values; the file's name begins its errors
 
@@ -27,7 +29,8 @@ FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/standins.yaml": models.check_standins,
     "catalogue/benchmarks.yaml": _typed(dict[str, benchmarks.Benchmark]),
     "catalogue/training_sets.yaml": _typed(dict[str, benchmarks.TrainingSet]),
-    "catalogue/settings.yaml": _typed(benchmarks.Settings),
+    "catalogue/settings.yaml": check_settings,
+    "catalogue/rules.yaml": _typed(dict[str, RuleFacts]),
     "catalogue/analyzers.yaml": _typed(dict[str, benchmarks.Analyzer]),
     "catalogue/costs.yaml": _typed(costs.Costs),
     "catalogue/devices.yaml": _typed(dict[str, sizes.Device]),
