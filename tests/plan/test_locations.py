@@ -89,7 +89,7 @@ def test_names_of_folders_that_every_command_has_are_plain(jobs, tmp_path, name)
 def test_the_languages_of_a_scale_are_known(jobs, tmp_path):
     scale = Path(tmp_path, "mine.yaml")
     scale.write_text("title: mine\ngenerated: true\nlanguages: [en, swa]\n")
-    with pytest.raises(SteleError, match="languages: unknown language 'swa'"):
+    with pytest.raises(SteleError, match="languages\.1: unknown language 'swa'"):
         jobs(scale=str(scale))
 
 

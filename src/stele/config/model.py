@@ -14,10 +14,10 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from stele import catalogue
 from stele.config.sources import Sources
 from stele.errors import SteleError, nearest, unknown
-from stele.files.characters import plain_label
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, validate
 from stele.recipes.encoding import make_spec
+from stele.recipes.scale import Label
 
 T = TypeVar("T")
 # names that become parts of paths, in every command of the workflow
@@ -52,7 +52,6 @@ def _mirror(address: str) -> str:
     return address if separator else _place(address)
 
 
-Label = Annotated[str, AfterValidator(plain_label)]
 DumpDate = Annotated[  # YAML reads 20240801 as a number
     str,
     Field(pattern=r"^[0-9]{8}$"),

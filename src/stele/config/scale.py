@@ -6,75 +6,15 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import Field, model_validator
+from typing import Any
 
 from stele import catalogue
-from stele.config.model import PLAIN_NAME, Config, Label
+from stele.config.model import PLAIN_NAME, Config
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.paths import STAMP
-from stele.files.strict import Seed, Strict
-
-
-class Documents(Strict):
-    """How much of CC-100 is read."""
-
-    documents: int = Field(ge=1, description="the first so many documents of each language")
-
-
-class Pages(Strict):
-    """How much of a Wikipedia is read."""
-
-    pages: int = Field(ge=1, description="the first so many pages of each dump, in the order of their ids")
-
-
-class Corpora(Strict):
-    """How much is read of what pretraining is mined from. Nothing else is cut: what is evaluated is always whole."""
-
-    cc100: Documents | None = None
-    wikipedia: Pages | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _nothing_else(cls, values: Any) -> Any:
-        wrong = [key for key in values if key in catalogue.load("datasets")] if isinstance(values, Mapping) else []
-        wrong = sorted(set(wrong) - set(cls.model_fields))
-        if wrong:
-            raise ValueError(f"{wrong[0]} is used whole; want cc100: {{documents: N}} or wikipedia: {{pages: N}}")
-        return values
-
-
-class Scale(Strict):
-    """A set of sizes, and what sizes force."""
-
-    title: Label
-    generated: bool = Field(description="whether the data come from the generated internet")
-    seed: Seed = 0
-    threads: int = Field(1, ge=1, description="CPU threads of a training or encoding job; part of every recipe")
-    gpus: int | None = Field(
-        None, ge=1, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
-    )
-    languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
-    benchmarks: dict[str, list[str]] = Field(
-        {},
-        description="benchmark -> the languages that it is evaluated in, each with its whole collection; default: all",
-    )
-    world: dict[str, Any] = Field({}, description="sizes of the generated world")
-    standins: dict[str, dict[str, Any]] = Field({}, description="stand-in -> keys forced by this scale")
-    shards: dict[Literal["wikipedia"], Annotated[int, Field(ge=1)]] = Field(
-        {}, description="corpus -> parts that a language's dump is cut into, each a job"
-    )
-    shard_bytes: dict[Literal["wikipedia"], Annotated[int, Field(ge=1 << 20)]] = Field(
-        {}, description="corpus -> about how many bytes of a dump a part has, where `shards` does not say how many"
-    )
-    corpora: Corpora = Field(Corpora(), description="corpus -> how much of it is fetched and read; default: all")
-    pretraining: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
-    models: dict[str, dict[str, Any]] = Field({}, description="model -> recipe keys forced by this scale")
-    finetuning: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
-    encoding: dict[str, Any] = Field({}, description="lengths forced by this scale at encoding")
-    pairs: dict[str, dict[str, Any]] = Field({}, description="mining method -> keys forced by this scale")
+from stele.files.strict import validate
+from stele.recipes.scale import Scale
 
 
 def resolve_scale(config: Config, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
@@ -131,8 +71,7 @@ def load_scale(name: str) -> dict[str, Any]:
         scale = catalogue.load(f"scales/{name}")
     elif is_file(name):
         _check_stem(name)
-        scale = catalogue.read_yaml(name)
-        _check_own(scale, name)
+        scale = validate(Scale, catalogue.read_yaml(name), name).model_dump(exclude_unset=True)
     else:
         raise unknown("scale", name, catalogue.scale_names(), "scale (or give a .yaml file of your own)")
     return Scale.model_validate(scale).model_dump()
@@ -161,13 +100,6 @@ def shards_of(sizes: Mapping[str, Any], wiki: str, size: int | None = None) -> i
     if size is None or "wikipedia" not in sizes["shard_bytes"]:
         return 1
     return max(1, round(size / sizes["shard_bytes"]["wikipedia"]))
-
-
-def _check_own(scale: Mapping[str, Any], name: str) -> None:
-    """What it forces, recipe by recipe."""
-    from stele.catalogue.schema.scales import check_scale
-
-    check_scale(scale, name)
 
 
 def _check_stem(name: str) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue.rules import RuleFacts
-from stele.catalogue.schema import benchmarks, bibliography, costs, datasets, languages, models, recipes, scales, sizes
-from stele.catalogue.schema import world as written
-from stele.catalogue.schema.names import Facts
 from stele.files.strict import validate
 from stele.plan.rows import check_settings
+from stele.schema import benchmarks, bibliography, costs, datasets, languages, models, recipes, scales, sizes
+from stele.schema import world as written
+from stele.schema.names import Facts
 
 Check = Callable[[Facts, str], Any]  # of a file's values; the file's name begins its errors
 
@@ -39,8 +39,8 @@ FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/dump_sizes.yaml": _typed(dict[str, sizes.Bytes]),
     **{f"catalogue/scales/{name}.yaml": scales.check_scale for name in catalogue.scale_names()},
     "cluster/tiny.yaml": scales.check_scale,
-    "world/concepts.yaml": written.check_concepts,
-    "world/scripts.yaml": written.check_scripts,
+    "world/content/concepts.yaml": written.check_concepts,
+    "world/language/scripts.yaml": written.check_scripts,
     "tables/render/bibliography.yaml": bibliography.check_bibliography,
 }
 

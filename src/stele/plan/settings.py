@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stele.catalogue import read_yaml, scale_names
 from stele.config.model import Config
 from stele.config.scale import load_scale, resolve_scale
 from stele.errors import SteleError
+from stele.schema.scales import check_scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,8 @@ def make_settings(config: Config) -> Settings:
     """The settings of a validated configuration; the scale is resolved here and nowhere else."""
     scale, why = resolve_scale(config)
     sizes = load_scale(scale)
+    if scale not in scale_names():
+        check_scale(read_yaml(scale), scale)
     if config.languages and sizes["languages"] is not None and not config.user_data:
         missing = [code for code in config.languages if code not in sizes["languages"]]
         if missing:

@@ -13,7 +13,6 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
 from stele.artifacts.row import Row
-from stele.catalogue.schema.names import choice
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.plan.availability import Availability
@@ -25,6 +24,7 @@ from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
 from stele.plan.sources import Sources
 from stele.registry import Registry, module_names
+from stele.schema.names import choice
 
 
 class Below(NamedTuple):
@@ -79,9 +79,10 @@ def check_settings(values: Mapping[str, Any], where: str) -> None:
     typed = validate(Settings, values, where)
     for benchmark, settings in typed.settings.items():
         for name, entry in settings.items():
-            path = f"{where}: settings.{benchmark}.{name}"
-            kind = choice(entry, "kind", _kinds().names(), where, ("settings", benchmark, name), required=True)
-            validate(_kinds().get(kind).Setting, {key: entry[key] for key in entry if key != "kind"}, path)
+            at = "settings", benchmark, name
+            kind = choice(entry, "kind", _kinds().names(), where, at, required=True)
+            own = {key: value for key, value in entry.items() if key != "kind"}
+            validate(_kinds().get(kind).Setting, own, where, at, ["kind"])
     for benchmark, aliases in typed.aliases.items():
         for setting in aliases.values():
             if setting not in (valid := typed.settings.get(benchmark, {})):

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import Field
 
 from stele.artifacts.row import Row
-from stele.catalogue.schema.benchmarks import Metric
 from stele.files.strict import Strict
 from stele.plan.models import Problem
 from stele.plan.paths import seed_names
 from stele.plan.rows import Below
+from stele.schema.benchmarks import Metric
 
 
 @dataclass(frozen=True, eq=False)

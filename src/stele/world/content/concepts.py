@@ -84,7 +84,7 @@ def inventory(sizes: WorldSizes) -> Inventory:
 
 @cache
 def _inventory(n_types: int, n_nouns: int, n_verbs: int, n_adjectives: int) -> Inventory:
-    data = shipped("world/concepts.yaml")
+    data = shipped("world/content/concepts.yaml")
     classes = {name: tuple(words) for name, words in data["classes"].items()}
     names = list(data["types"])[:n_types]
     types = {name: _type(name, data["types"][name], names, classes) for name in names}

@@ -15,7 +15,7 @@ VOWELS = frozenset("aeiouAIUEXOY")
 @cache
 def tables() -> Mapping[str, Mapping[str, Any]]:
     """scripts.yaml, by the script's name."""
-    return shipped("world/scripts.yaml")
+    return shipped("world/language/scripts.yaml")
 
 
 class Writing:

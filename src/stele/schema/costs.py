@@ -96,7 +96,7 @@ class Miniature(Strict):
     """What jobs of the miniature take, for generated scales."""
 
     entities: int = Field(ge=1)
-    seconds: dict[str, Positive] = Field(description="rule -> CPU seconds")
+    other: Positive = Field(description="CPU seconds of a rule that has none of its own in rules.yaml")
     command: Positive
 
 

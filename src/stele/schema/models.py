@@ -7,13 +7,13 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from stele import catalogue
-from stele.catalogue.schema.benchmarks import Encoding
-from stele.catalogue.schema.names import Facts, choice
-from stele.catalogue.schema.recipes import check_recipe
 from stele.files.strict import Strict, validate
 from stele.recipes.standin import RECIPES as KINDS
 from stele.recipes.standin import recipe_model
 from stele.registry import module_names
+from stele.schema.benchmarks import Encoding
+from stele.schema.names import Facts, choice
+from stele.schema.recipes import check_recipe
 
 
 class Released(Strict):

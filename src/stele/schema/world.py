@@ -1,4 +1,4 @@
-"""world/concepts.yaml and world/scripts.yaml: what the generated world is about, and how its languages write."""
+"""content/concepts.yaml and language/scripts.yaml: what the generated world is about, and how its languages write."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
+from stele.schema.names import Facts, choice
 
 Words = Annotated[list[str], Field(min_length=1)]
 Two = Annotated[tuple[str, str], Field(strict=False)]  # YAML has lists

@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.mining import METHODS
 from stele.recipes.pretraining import RECIPES, recipe_model
 from stele.registry import load_named, module_names
+from stele.schema.names import Facts, choice
 
 NAMED = {"pretraining": ("objective", RECIPES), "pairs": ("method", METHODS)}  # the key that says which file does it
 

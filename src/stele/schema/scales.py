@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from stele import catalogue
-from stele.catalogue.schema.benchmarks import Encoding
-from stele.catalogue.schema.models import check_standin
-from stele.catalogue.schema.names import Facts, choice
-from stele.catalogue.schema.recipes import check_recipe
-from stele.config.scale import Scale
 from stele.errors import unknown
 from stele.files.strict import validate
+from stele.recipes.scale import Scale
 from stele.recipes.world import WorldSizes
+from stele.schema.benchmarks import Encoding
+from stele.schema.models import check_standin
+from stele.schema.names import Facts, choice
+from stele.schema.recipes import check_recipe
 
 
 def check_scale(values: Facts, where: str) -> None:
