@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "src"))
 from stele.artifacts.row import Row
 from stele.cluster.resources import job_resources, job_threads
 from stele.driver.fingerprint import code, package_modules
-from stele.plan.params import as_json, assignments, option
+from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed, pretraining_seed
 from stele.plan.retrieval import row_of
 from stele.driver.table_context import context_digest, context_file

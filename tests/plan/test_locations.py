@@ -9,13 +9,14 @@ import pytest
 from stele import catalogue
 from stele.artifacts.row import Row
 from stele.errors import SteleError
+from stele.plan.params import flags
 
 HUB_ID = "sentence-transformers/all-MiniLM-L6-v2"
 GENERATED = ["--mirrors", "resources/miniature/mirror", "--offline"]
 
 
 def checkpoint(plan, model):
-    return shlex.split(plan.sources.checkpoint_locations(model))
+    return shlex.split(flags(plan.sources.checkpoint_locations(model)))
 
 
 def test_only_a_stand_in_comes_from_the_generated_hub(jobs):
@@ -58,8 +59,12 @@ def test_places_are_safe_in_a_shell(jobs, tmp_path, name):
     folder.mkdir()
     values = {"mirrors": [str(folder), "http://a.org/x?y&z"], "user_data": {"squad": str(folder)}}
     plan = jobs(scale="paper", **values, models={"mine": {"checkpoint": str(folder)}})
-    assert shlex.split(plan.sources.dataset_locations("squad")) == ["--user-data", str(folder)]
-    assert shlex.split(plan.sources.dataset_locations("lareqa")) == ["--mirrors", str(folder), "http://a.org/x?y&z"]
+    assert shlex.split(flags(plan.sources.dataset_locations("squad"))) == ["--user-data", str(folder)]
+    assert shlex.split(flags(plan.sources.dataset_locations("lareqa"))) == [
+        "--mirrors",
+        str(folder),
+        "http://a.org/x?y&z",
+    ]
     assert checkpoint(plan, "mine") == ["--path", str(folder)]
 
 
@@ -68,8 +73,8 @@ def test_the_home_folder_is_spelt_out(jobs, tmp_path, monkeypatch):
     (tmp_path / "x").mkdir()
     values = {"mirrors": ["~/x"], "user_data": {"squad": "~/x"}, "results_dir": "~/out"}
     plan = jobs(scale="paper", **values, models={"mine": {"checkpoint": "~/x"}})
-    assert shlex.split(plan.sources.dataset_locations("squad")) == ["--user-data", str(tmp_path / "x")]
-    assert shlex.split(plan.sources.dataset_locations("lareqa")) == ["--mirrors", str(tmp_path / "x")]
+    assert shlex.split(flags(plan.sources.dataset_locations("squad"))) == ["--user-data", str(tmp_path / "x")]
+    assert shlex.split(flags(plan.sources.dataset_locations("lareqa"))) == ["--mirrors", str(tmp_path / "x")]
     assert checkpoint(plan, "mine") == ["--path", str(tmp_path / "x")]
     assert plan.paths.result(Row("nq", "msm", "direct")) == f"{tmp_path}/out/nq/msm/direct.json"
 
@@ -89,7 +94,7 @@ def test_names_of_folders_that_every_command_has_are_plain(jobs, tmp_path, name)
 def test_the_languages_of_a_scale_are_known(jobs, tmp_path):
     scale = Path(tmp_path, "mine.yaml")
     scale.write_text("title: mine\ngenerated: true\nlanguages: [en, swa]\n")
-    with pytest.raises(SteleError, match="languages\.1: unknown language 'swa'"):
+    with pytest.raises(SteleError, match=r"languages\.1: unknown language 'swa'"):
         jobs(scale=str(scale))
 
 
@@ -97,8 +102,10 @@ def test_the_languages_of_a_scale_are_known(jobs, tmp_path):
 def test_generated_data_lie_in_a_users_folder_only_behind_a_wall(jobs, tmp_path, dataset, wall):
     """The others are fetched from the generated mirror, as real ones are from the network; the user's are first."""
     assert catalogue.get("datasets", dataset)["wall"] == wall
-    given = shlex.split(jobs(scale="miniature").sources.dataset_locations(dataset))
+    given = shlex.split(flags(jobs(scale="miniature").sources.dataset_locations(dataset)))
     folder = f"resources/miniature/user_data/{dataset}"
     assert (given[given.index("--user-data") + 1 :] == [folder]) if wall != "none" else "--user-data" not in given
-    mine = shlex.split(jobs(scale="miniature", user_data={dataset: str(tmp_path)}).sources.dataset_locations(dataset))
+    mine = shlex.split(
+        flags(jobs(scale="miniature", user_data={dataset: str(tmp_path)}).sources.dataset_locations(dataset))
+    )
     assert mine == ["--user-data", str(tmp_path)]

@@ -38,7 +38,7 @@ def test_the_users_text_is_taken_whole_where_all_corpora_are_his(jobs):
 def test_one_folder_of_mr_tydi_serves_judging_and_training(jobs, tmp_path):
     one = jobs(scale="paper", user_data=whole("mrtydi", folder=tmp_path))
     assert one.data.users_folder("mrtydi_train") == one.data.users_folder("mrtydi") == str(tmp_path)
-    assert one.sources.dataset_locations("mrtydi_train") == f"--user-data {tmp_path}"
+    assert one.sources.dataset_locations("mrtydi_train") == {"user_data": str(tmp_path)}
     assert one.data.users_folder("mrtydi_corpus") is None
     two = jobs(scale="paper", user_data={"mrtydi": "a", "mrtydi_train": "b"})
     assert (two.data.users_folder("mrtydi"), two.data.users_folder("mrtydi_train")) == ("a", "b")
@@ -132,7 +132,7 @@ def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(jobs, tmp_path
     assert (
         made.sources.dataset_locations("mewsli_x_news")
         == made.sources.dataset_locations("mewsli_x")
-        == f"--user-data {tmp_path}"
+        == {"user_data": str(tmp_path)}
     )
 
 

@@ -15,7 +15,7 @@ rule dataset:
         "../../envs/data.yaml"
     resources:
         # where the bytes come from is no param: a moved mirror reruns nothing
-        locations=lambda w: plan.sources.dataset_locations(w.dataset),
+        locations=lambda w: flags(plan.sources.dataset_locations(w.dataset)),
     params:
         code=code("sources.dataset"),
         entry=lambda w: plan.sources.dataset_entry(w.dataset, w.part),
@@ -44,7 +44,7 @@ rule checkpoint:
     conda:
         plan.sources.torch_environment
     resources:
-        locations=lambda w: plan.sources.checkpoint_locations(w.model),
+        locations=lambda w: flags(plan.sources.checkpoint_locations(w.model)),
     params:
         code=code("sources.checkpoint"),
         source=lambda w: as_json(plan.sources.checkpoint_params(w.model)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -28,3 +29,16 @@ def option(flag: str, value: Any = None) -> str:
     ('--first 5', '')
     """
     return "" if value is None else f"{flag} {value}"
+
+
+def flags(values: Mapping[str, Any]) -> str:
+    """Named values as flags of a command line, quoted for a shell; what is empty or not so has none.
+
+    >>> flags({"user_data": "my folder", "mirrors": [], "offline": True})
+    "--user-data 'my folder' --offline"
+    """
+    words = []
+    for name, value in values.items():
+        texts = [] if value is True else value if isinstance(value, list) else [value]
+        words += [f"--{name.replace('_', '-')}", *texts] if value else []
+    return shlex.join(words)

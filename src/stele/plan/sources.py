@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,11 +32,11 @@ class Sources:
     pretraining: Pretraining
     finetuning: Finetuning
 
-    def _mirrors(self, generated: bool) -> list[str]:
+    def _mirrors(self, generated: bool) -> dict[str, Any]:
         """Where downloads are looked for: generated ones in the generated mirror, never in the network."""
         config = self.settings.config
         mirrors = [*([self.paths.resources("mirror")] if generated else []), *config.mirrors]
-        return [*(["--mirrors", *mirrors] if mirrors else []), *(["--offline"] if generated or config.offline else [])]
+        return {"mirrors": mirrors, "offline": generated or config.offline}
 
     # --- datasets -----------------------------------------------------------------------------------------------------
     def dataset_inputs(self, w) -> dict[str, str]:
@@ -71,12 +70,11 @@ class Sources:
         source = datasets.resolve(dataset, part, languages, date=self.dump_date(dataset))
         return content_digest(folder, USER_FILES, part_files(listing(folder), source))
 
-    def dataset_locations(self, dataset: str) -> str:
-        """Where a dataset is taken from, as arguments of its command, quoted."""
-        generated = self.data.is_generated(dataset)
-        folder = self.data.folder(dataset)
-        places = ["--user-data", folder] if folder else self._mirrors(generated)
-        return shlex.join([*(["--manifest", self.paths.manifest] if generated else []), *places])
+    def dataset_locations(self, dataset: str) -> dict[str, Any]:
+        """Where a dataset is taken from: the manifest of a generated one, the folder of a user's, else mirrors."""
+        generated, folder = self.data.is_generated(dataset), self.data.folder(dataset)
+        manifest = {"manifest": self.paths.manifest} if generated else {}
+        return manifest | ({"user_data": folder} if folder else self._mirrors(generated))
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
     def checkpoint_inputs(self, w) -> dict[str, Any]:
@@ -96,10 +94,10 @@ class Sources:
         folder = self.models.checkpoint_source(model).get("path")
         return content_digest(folder, USER_FILES) if folder and not self.world.standin(model) else ""
 
-    def checkpoint_locations(self, model: str) -> str:
-        """Where a checkpoint is taken from, as arguments of its command, quoted."""
+    def checkpoint_locations(self, model: str) -> dict[str, Any]:
+        """Where a checkpoint is taken from: a folder, else mirrors."""
         folder = self.models.checkpoint_source(model).get("path")
-        return shlex.join(["--path", folder] if folder else self._mirrors(generated=bool(self.world.standin(model))))
+        return {"path": folder} if folder else self._mirrors(generated=bool(self.world.standin(model)))
 
     @property
     def torch_environment(self) -> str:

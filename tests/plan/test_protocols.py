@@ -1,0 +1,58 @@
+"""Which rule makes which result: what the wildcard `benchmark` may be follows from the kinds of settings.yaml."""
+
+import re
+
+import pytest
+
+from stele import catalogue
+
+SETTINGS = [
+    (b, s, entry["kind"]) for b, own in catalogue.load("settings")["settings"].items() for s, entry in own.items()
+]
+ALIASES = [(b, alias) for b, names in catalogue.load("settings")["aliases"].items() for alias in names]
+
+
+@pytest.fixture(scope="module")
+def protocols(jobs):
+    return jobs(scale="miniature").protocols
+
+
+def may_be(constraint: str, path: str) -> bool:
+    """Whether a rule with this constraint on `benchmark` can make the file, as Snakemake matches names of outputs."""
+    pattern = (
+        rf"(?P<benchmark>{constraint})/(?P<model>[A-Za-z0-9_.-]+)/(?P<setting>[a-z0-9_]+)(/pt\d+-ft\d+/\w+)?\.json"
+    )
+    return re.fullmatch(pattern, path) is not None
+
+
+@pytest.mark.parametrize(("benchmark", "setting", "kind"), SETTINGS)
+def test_a_ranking_is_made_by_the_one_rule_of_its_kind(protocols, benchmark, setting, kind):
+    path = f"{benchmark}/m.1/{setting}/pt0-ft0/retrieval.json"
+    assert may_be(protocols.constraint("lexical"), path) == (kind == "lexical")
+    assert may_be(protocols.default_of("dense", "vectors", "parameters"), path) == (
+        kind not in ("lexical", "statistics")
+    )
+
+
+def test_names_that_nothing_knows_are_explained_by_the_rule_of_encoders(protocols):
+    for path in ("mrtydi/msm/direkt/pt0-ft0/retrieval.json", "mrtidy/msm/direct/pt0-ft0/retrieval.json"):
+        assert may_be(protocols.default_of("dense", "vectors", "parameters"), path)
+        assert not may_be(protocols.constraint("lexical"), path)
+
+
+@pytest.mark.parametrize(("benchmark", "setting", "kind"), SETTINGS)
+def test_the_mean_of_a_row_is_under_its_setting_s_own_name(protocols, benchmark, setting, kind):
+    path = f"{benchmark}/m/{setting}.json"
+    assert may_be(protocols.canonical_benchmark, path) == (kind != "statistics")
+    assert not may_be(protocols.alias_benchmark, path)
+
+
+@pytest.mark.parametrize(("benchmark", "alias"), ALIASES)
+def test_a_short_name_is_a_copy_where_it_is_one(protocols, benchmark, alias):
+    path = f"{benchmark}/m/{alias}.json"
+    assert may_be(protocols.alias_benchmark, path) and not may_be(protocols.canonical_benchmark, path)
+
+
+def test_a_setting_that_begins_like_another_is_another(protocols):
+    assert not may_be(protocols.constraint("lexical"), "mrtydi/m/tuned_more/pt0-ft0/retrieval.json")
+    assert may_be(protocols.canonical_benchmark, "mrtydi/m/zero_shot_nq.json"), "zero_shot is a short name there"
