@@ -16,6 +16,7 @@ from stele.cluster import resources
 from stele.cost import chain, counts, finetuning, gpu_rules, pretraining, rules, shapes, work
 from stele.cost.finetuning import Texts
 from stele.cost.work import Work
+from stele.recipes.finetuning import parse_recipe as parse_finetuning
 from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import load_named
 from stele.training.flops import Shape
@@ -68,7 +69,9 @@ def test_equal_compute_costs_as_much_as_what_it_equals(jobs):
 
 def test_a_fine_tuning_by_hand():
     """2 layers of width 4 and inner width 8 that read all tokens: a layer costs 8*16 + 4*4*8 a token, 4*T*4 beside."""
-    recipe = {"batch": 2, "hard_negatives": 1, "pooling": "mean", "query_length": 5, "passage_length": 9, "epochs": 2}
+    sizes = {"batch": 2, "hard_negatives": 1, "query_length": 5, "passage_length": 9, "epochs": 2, "warmup_steps": 0}
+    values = {"training_set": "nq", "towers": "separate", "pooling": "mean", "learning_rate": 1.0, **sizes}
+    recipe, by_loss = map(parse_finetuning, (values, {**values, "dev_set": "nq", "selection": "dev_nll"}))
     shape, query, passage = Shape(2, 4, 8, 100), Texts(3, 7), Texts(6, 20)
 
     def encoded(sequences, tokens):
@@ -79,9 +82,9 @@ def test_a_fine_tuning_by_hand():
     assert finetuning.operations(recipe, shape, query, passage, 7, 0) == (6 * step, 6)
     # a dev set of 5 questions, measured after each epoch: each with its positive and a hard negative
     dev = 2 * 5 * (encoded(1, 3) + 2 * encoded(1, 6))
-    assert finetuning.operations({**recipe, "selection": "dev_nll"}, shape, query, passage, 7, 5)[0] == 6 * step + dev
+    assert finetuning.operations(by_loss, shape, query, passage, 7, 5)[0] == 6 * step + dev
     # from the second epoch on in a pool of 1 + 60 passages a question
-    by_rank = {**recipe, "selection": "average_rank_from_epoch_1"}
+    by_rank = by_loss.model_copy(update={"selection": "average_rank_from_epoch_1"})
     dev = 2 * 5 * encoded(1, 3) + 5 * (2 + 61) * encoded(1, 6)
     assert finetuning.operations(by_rank, shape, query, passage, 7, 5)[0] == 6 * step + dev
 

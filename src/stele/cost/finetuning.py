@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from stele.recipes.finetuning import FinetuningRecipe
 from stele.training.flops import Shape, encode, passes
-
-AVERAGE_RANK = "average_rank_from_epoch_"
-DEV_NEGATIVES, DEV_LIMIT = 60, 15_000  # the recipe's own defaults
 
 
 class Texts(NamedTuple):
@@ -26,49 +23,46 @@ class Texts(NamedTuple):
         return self.mean + (self.longest - self.mean) / chunks
 
 
-def steps(recipe: Mapping[str, Any], examples: int) -> int:
-    """Optimiser steps of a fine-tuning; an epoch is the whole groups of the examples."""
-    return recipe.get("steps") or max(1, int(recipe["epochs"] * _an_epoch(recipe, examples)))
+def steps(recipe: FinetuningRecipe, examples: int) -> int:
+    """Optimiser steps of a fine-tuning; an epoch is the whole groups of the examples, one at least."""
+    return recipe.steps or max(1, int(recipe.epochs * _an_epoch(recipe, examples)))
 
 
-def _an_epoch(recipe: Mapping[str, Any], examples: int) -> int:
-    return max(1, examples // recipe["batch"] // recipe.get("accumulation", 1))
+def _an_epoch(recipe: FinetuningRecipe, examples: int) -> int:
+    return max(1, examples // recipe.batch // recipe.accumulation)
 
 
-def per_step(recipe: Mapping[str, Any], shape: Shape, query: Texts, passage: Texts) -> float:
+def per_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts) -> float:
     """Operations of an optimiser step: both towers forward and backward, and the scores."""
-    chunk, first = recipe.get("encode_chunk"), recipe["pooling"] != "mean"
-    queries = recipe["batch"]
-    passages = queries * (1 + recipe["hard_negatives"] * recipe.get("hard_negative_ratio", 1.0))
-    sides = ((queries, query.within(recipe["query_length"])), (passages, passage.within(recipe["passage_length"])))
+    chunk, first = recipe.encode_chunk, recipe.pooling != "mean"
+    queries = recipe.batch
+    passages = queries * (1 + recipe.hard_negatives * recipe.hard_negative_ratio)
+    sides = ((queries, query.within(recipe.query_length)), (passages, passage.within(recipe.passage_length)))
     encoder = sum(
         passes(number, chunk) * encode(number, texts.padded(number, chunk), shape, first) for number, texts in sides
     )
-    return recipe.get("accumulation", 1) * (encoder + 3 * 2 * shape.width * queries * passages)
+    return recipe.accumulation * (encoder + 3 * 2 * shape.width * queries * passages)
 
 
-def dev(recipe: Mapping[str, Any], shape: Shape, query: Texts, passage: Texts, examples: int, questions: int) -> float:
+def dev(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int) -> float:
     """Operations of choosing a checkpoint: what is encoded at each evaluation."""
-    if recipe.get("selection", "last") == "last" and not recipe.get("evaluate_every"):
+    if not recipe.needs_dev:
         return 0.0
-    an_epoch, every = _an_epoch(recipe, examples), recipe.get("evaluate_every")
-    number = steps(recipe, examples) // (every or an_epoch)
-    ranked = 0
-    if str(recipe["selection"]).startswith(AVERAGE_RANK):
-        first = int(recipe["selection"].removeprefix(AVERAGE_RANK)) * an_epoch // (every or an_epoch)
-        ranked = max(0, number - first)
-    questions = min(questions, recipe.get("dev_limit") or DEV_LIMIT)
-    of_a_question = ranked * (1 + recipe.get("dev_negatives", DEV_NEGATIVES)) + (number - ranked) * (
-        1 + min(1, recipe["hard_negatives"])
-    )
-    first_only = recipe["pooling"] != "mean"
-    queries = number * questions * encode(1, query.within(recipe["query_length"]).mean, shape, first_only)
-    passages = of_a_question * questions * encode(1, passage.within(recipe["passage_length"]).mean, shape, first_only)
-    return queries + passages
+    an_epoch = _an_epoch(recipe, examples)
+    every = recipe.evaluate_every or an_epoch
+    number, ranked = steps(recipe, examples) // every, 0
+    if recipe.rank_from_epoch is not None:
+        ranked = max(0, number - recipe.rank_from_epoch * an_epoch // every)
+    questions = questions if recipe.dev_limit is None else min(questions, recipe.dev_limit)
+    by_rank, by_nll = 1 + recipe.dev_negatives, 1 + min(1, recipe.hard_negatives)  # passages of a question
+    first = recipe.pooling != "mean"
+    queries = number * questions * encode(1, query.within(recipe.query_length).mean, shape, first)
+    passage_work = encode(1, passage.within(recipe.passage_length).mean, shape, first)
+    return queries + (ranked * by_rank + (number - ranked) * by_nll) * questions * passage_work
 
 
 def operations(
-    recipe: Mapping[str, Any], shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
+    recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
 ) -> tuple[float, int]:
     """(operations, steps) of a whole fine-tuning."""
     number = steps(recipe, examples)

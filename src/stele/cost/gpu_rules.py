@@ -13,7 +13,6 @@ from stele.plan.plan import Plan
 from stele.training.flops import Shape, encode
 
 FLOAT = 4  # bytes of a number of a vector
-BATCH, LENGTH, HIDDEN = 24, 32, 0.3  # of a stand-in's training, its recipe's own defaults
 
 
 def _texts(name: str) -> Texts:
@@ -30,16 +29,15 @@ def pretrain(plan: Plan, w: Any) -> Work:
 
 
 def finetune(plan: Plan, w: Any) -> Work:
-    recipe = plan.finetuning.whole_recipe(w.recipe)
-    name, dev = recipe["training_set"], recipe.get("dev_set") or recipe["training_set"]
+    recipe, (name, dev) = plan.finetuning.typed(w.recipe), plan.finetuning.train_and_dev(w.recipe)
     entry = figures("training_sets", name)
     shape, languages = shape_of(plan, w.model).shape, plan.data.training_languages(name) or None
     examples = counts.total(entry["examples"], languages)
     questions = counts.total(figures("training_sets", dev)["dev"], plan.data.training_languages(dev) or None)
     texts = (_texts(entry["query"]), _texts(entry["passage"]))
     number, steps = finetuning.operations(recipe, shape, *texts, examples, questions)
-    kept = saved_bytes(shape) * (1 if recipe["towers"] == "shared" else 2)
-    read = examples * (1 + recipe["hard_negatives"]) * costs()["passage_characters"]
+    kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
+    read = examples * (1 + recipe.hard_negatives) * costs()["passage_characters"]
     return Work({"training": number}, steps, read / costs()["rates"]["mined_bytes"], kept=kept, temporary=3 * kept)
 
 
@@ -123,8 +121,8 @@ def project(plan: Plan, w: Any) -> Work:
 
 def standin(plan: Plan, w: Any) -> Work:
     """A stand-in's training, as if all were masked language modelling."""
-    shape, recipe = standin_shape(plan, w.key), plan.world.recipe(w.key)
-    batch, length = recipe.get("batch", BATCH), recipe.get("length", LENGTH)
-    head = HIDDEN * batch * length * 2 * shape.width * (shape.width + shape.vocabulary)
-    operations = 3 * recipe["steps"] * (encode(batch, length, shape, first_only=False) + head)
+    shape, recipe = standin_shape(plan, w.key), plan.world.typed(w.key)
+    masked = recipe.mask_probability * recipe.batch * recipe.length
+    head = masked * 2 * shape.width * (shape.width + shape.vocabulary)
+    operations = 3 * recipe.steps * (encode(recipe.batch, recipe.length, shape, first_only=False) + head)
     return Work({"training": operations}, kept=saved_bytes(shape))

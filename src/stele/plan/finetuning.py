@@ -12,6 +12,7 @@ from stele.plan.paths import Paths, pretraining_seed
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 from stele.recipes import merge
+from stele.recipes.finetuning import FinetuningRecipe, parse_recipe
 
 PLANNED = ("start", "miner")  # keys of a recipe that say which other recipes it follows
 
@@ -38,6 +39,11 @@ class Finetuning:
                 recipe[key] = {"module": entry["module"], "data": entry["data"]}
         return recipe
 
+    @once
+    def typed(self, name: str) -> FinetuningRecipe:
+        """The same, as the command reads it."""
+        return parse_recipe(self.recipe(name), f"recipes.yaml: finetuning.{name}")
+
     def modules(self, recipe: str) -> list[str]:
         """The modules that read its training sets."""
         return sorted({f"benchmarks.{self.data.training_set(name)['module']}" for name in self.training_sets(recipe)})
@@ -52,11 +58,15 @@ class Finetuning:
         return [*dict.fromkeys(before), recipe]
 
     # --- training data ------------------------------------------------------------------------------------------------
+    def train_and_dev(self, recipe: str) -> tuple[str, str]:
+        """The set that a fine-tuning trains on, and the one that chooses its checkpoint, the same if none is named."""
+        whole = self.whole_recipe(recipe)
+        return whole["training_set"], whole.get("dev_set") or whole["training_set"]
+
     @once
     def training_sets(self, recipe: str) -> list[str]:
-        """The sets that a fine-tuning reads: to train, and to choose a checkpoint."""
-        whole = self.whole_recipe(recipe)
-        return sorted({whole["training_set"], whole.get("dev_set") or whole["training_set"]})
+        """Both, each once."""
+        return sorted({*self.train_and_dev(recipe)})
 
     @once
     def training_data(self, recipe: str) -> dict[str, str]:

@@ -9,7 +9,9 @@ from stele import catalogue
 from stele.files.atomic import digest
 from stele.plan.models import Models
 from stele.plan.paths import Paths
+from stele.plan.per_instance import once
 from stele.plan.settings import Settings
+from stele.recipes.standin import Recipe, parse_recipe
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,11 @@ class World:
     def recipe(self, key: str) -> dict[str, Any]:
         sizes = self.settings.sizes
         return {**catalogue.get("standins", key), **sizes["standins"].get(key, {}), "threads": sizes["threads"]}
+
+    @once
+    def typed(self, key: str) -> Recipe:
+        """The same, as the command reads it."""
+        return parse_recipe(self.recipe(key), f"standins.yaml: {key}")
 
     def modules(self, key: str) -> list[str]:
         """The module that makes stand-ins of a kind."""
