@@ -1,5 +1,6 @@
 """What a run will cost: the arithmetic against the one that trains, against counts by hand, and what it covers."""
 
+import dataclasses
 import doctest
 import itertools
 import re
@@ -138,8 +139,9 @@ def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
     assert (
         resources.runtime_minutes("retrieve", plan, 2)(w) == 24 * 60 and resources.disk_mb("retrieve", plan)(w) == 1000
     )
-    own = SimpleNamespace(generated=False, finetuning_recipe=lambda name: {"training_set": "my_examples"})
-    assert rules.work(own, "finetune", {"recipe": "mine"}) is None
+    own = SimpleNamespace(train_and_dev=lambda name: ("my_examples", "nq"), typed=plan.finetuning.typed)
+    of_own = dataclasses.replace(plan, finetuning=own)
+    assert rules.work(of_own, "finetune", {"model": "msm", "recipe": "nq"}) is None
 
 
 def test_a_model_that_nobody_knows_is_taken_for_a_known_one_and_that_is_said(jobs):
