@@ -43,4 +43,4 @@ def test_every_command_is_listed_with_a_line_in_the_imperative():
 def test_a_module_without_arguments_is_no_command():
     modules = {path.stem for stage in cli.STAGES for path in (ROOT / "src/stele" / stage).glob("*.py")}
     listed = {name for stage in cli.STAGES for name in cli.commands(stage)}
-    assert {"retrieve", "score", "mirror"} <= listed and {"formats", "lexicon", "__init__"} <= modules - listed
+    assert {"retrieve", "score", "mirror"} <= listed and {"search_job", "locations", "__init__"} <= modules - listed

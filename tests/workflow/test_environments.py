@@ -16,9 +16,9 @@ from tests.conftest import ROOT
 from tests.rule_files import command, environments, foreign, local_rules, reach, rules
 
 LOCKS = {"cpu": "cpu", "data": "cpu", "snakemake": "cpu", "gpu": "gpu"}  # environment -> lock file
-# what estimates can import and never do: they count operations from recipes and load no model
+# what estimates can import and never do: they count operations from recipes, mine nothing and load no model
 ESTIMATES = {"cost", "usage"}
-NOT_REACHED = {"torch", "transformers", "accelerate"}
+NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow"}
 # what an environment has beside what its commands import
 BESIDE = {
     "tokenizers": "under transformers, and in every record",

@@ -40,7 +40,7 @@ from stele.registry import load_named
 from stele.retrieval import search_job
 from stele.retrieval.dense.collection import Pool
 from stele.retrieval.dense.positives import Answers, Questions
-from stele.retrieval.dense.processes import ProcessGroup
+from stele.retrieval.dense.processes import ProcessGroup, set_threads
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class Job:
         from stele.training.processes import process_context
 
         search_job.check_counts(args, "depth", "threads")
-        search_job.set_threads(args.threads)
+        set_threads(args.threads)
         self.args, self.processes = args, ProcessGroup(process_context())
         self.module, self.depth = load_named("stele.benchmarks", args.training_set, kind="training set"), args.depth
         if not (hasattr(self.module, "training") and hasattr(self.module, "passages")):

@@ -28,7 +28,7 @@ from stele.registry import load_named
 from stele.retrieval import search_job
 from stele.retrieval.dense.collection import Pool
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
-from stele.retrieval.dense.processes import ProcessGroup
+from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.vector_files import is_tidy
 from stele.retrieval.search_job import FinishedSearches
 
@@ -93,7 +93,7 @@ class Job:
         from stele.training.processes import process_context
 
         search_job.check_counts(args, "depth", "limit", "threads")
-        search_job.set_threads(args.threads)
+        set_threads(args.threads)
         self.processes = ProcessGroup(process_context())
         records_of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(records_of_data)

@@ -24,16 +24,6 @@ def check_counts(args: argparse.Namespace, *names: str) -> None:
             raise SteleError(f"--{name} must be at least 1, found {value}")
 
 
-def set_threads(threads: int | None) -> None:
-    """Gives torch and faiss so many threads; None leaves them as they are."""
-    if threads:
-        import faiss
-        import torch
-
-        torch.set_num_threads(threads)
-        faiss.omp_set_num_threads(threads)
-
-
 def expected_passages(inputs: Mapping[str, Path], pool: str, *names: str) -> int | None:
     """How many passages a pool has, as the records of its data count them (`counted`); for the estimate alone."""
     return counted({key: path for key, path in inputs.items() if key.partition(":")[2] in (pool, "all")}, *names)

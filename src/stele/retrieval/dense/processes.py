@@ -14,6 +14,16 @@ from stele.retrieval.dense.exact_search import Found
 from stele.training.processes import PROCESS_TIMEOUT, ProcessContext
 
 
+def set_threads(threads: int | None) -> None:
+    """Gives torch and faiss so many threads; None leaves them as they are."""
+    if threads:
+        import faiss
+        import torch
+
+        torch.set_num_threads(threads)
+        faiss.omp_set_num_threads(threads)
+
+
 class ProcessGroup:
     """The processes of a job; of one alone nothing is asked."""
 
