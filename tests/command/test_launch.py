@@ -243,7 +243,7 @@ def test_processes_without_gpus_know_each_other(tmp_path):
         port = free.getsockname()[1]
     variables = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     variables |= {"CUDA_VISIBLE_DEVICES": ""}
-    text = "from stele.training.processes import process_context; found = process_context(); print(found.rank, found.world)"
+    text = "from stele.training.processes import process_context as own; print(own().rank, own().world)"
 
     def start(rank):
         environment = {k: v for k, v in os.environ.items() if k != "STELE_DEVICE"} | variables
