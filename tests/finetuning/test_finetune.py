@@ -239,14 +239,15 @@ def test_a_refused_finetuning_leaves_no_output(base, data, tmp_path, change, mes
 def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path, monkeypatch):
     """kill -9 in the middle; both the weights chosen by the dev set and the curve are those of a whole run."""
     from stele.training import loop
+    from stele.training.callbacks import Snapshots
 
     recipe = {**DEV, "steps": 20, "save_every_seconds": 0}
     whole = finetune(base, data, tmp_path / "whole", {**recipe, "save_every_seconds": 60})
     killed, original = tmp_path / "killed", loop.train
 
     def work():
-        die = {13: lambda: os.kill(os.getpid(), signal.SIGKILL)}
-        loop.train = lambda **options: original(**{**options, "at_step": die})
+        end = Snapshots({13: lambda: os.kill(os.getpid(), signal.SIGKILL)})
+        loop.train = lambda *given, callbacks, **more: original(*given, **more, callbacks={**callbacks, "end": end})
         finetune(base, data, killed, recipe)
 
     process = multiprocessing.get_context("fork").Process(target=work)
@@ -255,9 +256,9 @@ def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path
     assert list((killed / "state").glob("*/best/best.json")) and not (killed / "out").exists()
     steps = []
 
-    def train(**options):
-        source = options["loss_at"]
-        return original(**{**options, "loss_at": lambda step: (steps.append(step), source(step))[1]})
+    def train(module, batches, *given, **more):
+        noted = batches._replace(loss_at=lambda step: (steps.append(step), batches.loss_at(step))[1])
+        return original(module, noted, *given, **more)
 
     monkeypatch.setattr(loop, "train", train)
     again = finetune(base, data, killed, recipe)

@@ -11,6 +11,7 @@ from tiny_checkpoint import checkpoint
 from stele.artifacts.records import read_record
 from stele.command.cli import main
 from stele.training import loop
+from stele.training.callbacks import Snapshots
 from tests.waiting import exit_code
 
 
@@ -18,8 +19,8 @@ def interrupted(command, step, number):
     """The command in a process of its own, which a signal meets right after a step; how it ended."""
 
     def run():
-        original = loop.train
-        loop.train = lambda **options: original(**options | {"at_step": {step: lambda: os.kill(os.getpid(), number)}})
+        original, end = loop.train, Snapshots({step: lambda: os.kill(os.getpid(), number)})
+        loop.train = lambda *given, callbacks, **more: original(*given, **more, callbacks={**callbacks, "end": end})
         os._exit(main(command))
 
     process = multiprocessing.get_context("fork").Process(target=run)
