@@ -49,7 +49,7 @@ def test_titles_that_come_twice_are_counted_and_kept(wiki, run):
 # runs the command and prints the most memory it had, in kB; what getrusage says holds that of the process before it
 PEAK = """
 import sys
-from stele import cli
+from stele.command import cli
 code = cli.main(sys.argv[1:])
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 sys.exit(code)

@@ -234,6 +234,6 @@ def assert_linear(page, small=4000, large=32_000):
 
 def test_a_page_beyond_all_bounds_is_refused_before_it_is_read(monkeypatch):
     page = "A [[b]] {{c}}. " * (50_000_000 // 15)
-    monkeypatch.setattr("stele.corpora.wikitext._reduce", lambda *given: pytest.fail("it is read"))
+    monkeypatch.setattr("stele.corpora.wikitext.paragraphs._reduce", lambda *given: pytest.fail("it is read"))
     with pytest.raises(SteleError, match=r"49,999,995 characters.*8,388,608"):
         extract(page, SITE)

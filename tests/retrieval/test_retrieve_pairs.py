@@ -10,7 +10,7 @@ import test_retrieve as retrieval
 from recorded import record
 from test_retrieve import SPEC, WORDS, files, kill_at, killed
 
-from stele.retrieval import retrieve
+from stele.retrieval import retrieve, search_job
 from stele.retrieval.dense import collection
 from tests.forked import forked
 
@@ -81,8 +81,8 @@ def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp
 @pytest.mark.parametrize(
     ("module", "name", "call"),
     [
-        (retrieve, "write_run", 2),  # one direction of a language done
-        (retrieve, "write_run", 3),  # one language done
+        (search_job, "write_run", 2),  # one direction of a language done
+        (search_job, "write_run", 3),  # one language done
         (collection.shutil, "rmtree", 1),  # both directions done, no vectors dropped yet
         (collection.shutil, "rmtree", 2),  # those of one direction dropped
     ],
