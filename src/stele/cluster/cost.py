@@ -31,11 +31,11 @@ def run(args: argparse.Namespace) -> None:
     plan, jobs = planned(args.snakemake, args.all, leave_out="cost")
     text = cost_table.markdown(plan, jobs, device(settings.read().gpu_model), args.all)
     # beside the scale's own files: results/ may hold another scale
-    with atomic_file(Path(plan.work("cost.md"))) as handle:
+    with atomic_file(Path(plan.paths.work("cost.md"))) as handle:
         handle.write(text)
-    with atomic_file(Path(plan.work("cost.csv")), newline="") as handle:
+    with atomic_file(Path(plan.paths.work("cost.csv")), newline="") as handle:
         write_csv(handle, [COLUMNS, *map(_row, jobs)])
-    print(f"{text}\n(in {plan.work('cost.md')}; job by job in {plan.work('cost.csv')})")
+    print(f"{text}\n(in {plan.paths.work('cost.md')}; job by job in {plan.paths.work('cost.csv')})")
 
 
 COLUMNS = ("stage", "rule", "job", "hours", "gpus", "gpu_hours", "cpu_hours", "memory_mb", "limit_minutes")
