@@ -90,7 +90,7 @@ def test_a_recipes_value_reruns_its_training(built):
 
 
 def test_a_key_that_a_recipe_lacks_is_not_in_its_params(built):
-    edit(built / "src/stele/catalogue/recipes.yaml", "  ict:\n", "  ict:\n    snapshots: [1]\n")
+    edit(built / "src/stele/catalogue/recipes.yaml", "    objective: ict\n", "    objective: ict\n    snapshots: [1]\n")
     assert rules(built) == set()
 
 
