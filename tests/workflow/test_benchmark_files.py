@@ -19,9 +19,9 @@ def test_every_rule_with_wildcards_has_one_by_the_name_of_its_log(root):
     """Not one without: it can be asked for by name, and Snakemake then runs it anew where its benchmark is gone."""
     found = {}
     for name, text in rules(root):
-        (log,) = re.findall(r'plan\.paths\.log\("(.+)"\)', text)
+        (log,) = re.findall(r'plan\.paths\.log\(\s*"(.+)"\s*\)', text)
         assert log.split("/")[0] == name, "the log has the rule's name"
-        benchmarks = re.findall(r'    benchmark:\n +plan\.paths\.benchmark_file\("(.+)"\)', text)
+        benchmarks = re.findall(r'    benchmark:\n +plan\.paths\.benchmark_file\(\s*"(.+)"\s*\)', text)
         assert benchmarks == ([log] if "{" in log else []), name
         found[name] = bool(benchmarks)
     assert sum(found.values()) > 20 and not found["all_tables"] and not found["mirror"]
