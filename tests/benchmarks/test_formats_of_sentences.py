@@ -64,7 +64,7 @@ def test_lareqa_counts_on_the_real_files(real_data):
     data = {"lareqa": {"all": real_data / "lareqa_xquad_r"}}
     assert sum(1 for _ in lareqa.passages(data, "all")) == 13_014
     questions = 0
-    for search in lareqa.searches(catalogue.get("benchmarks", "lareqa")["languages"]):
+    for search in lareqa.searches(catalogue.load("benchmarks")["lareqa"]["languages"]):
         judged = lareqa.judgments(data, search)
         assert {len(right) for right in judged.values()} == {11}
         questions += len(judged)
@@ -74,7 +74,7 @@ def test_lareqa_counts_on_the_real_files(real_data):
 def test_xor_counts_on_the_real_files(real_data):
     data = {"xor_tydi": {"all": real_data / "xor_tydi"}}
     counted = {}
-    for search in xor_retrieve.searches(catalogue.get("benchmarks", "xor_retrieve")["languages"]):
+    for search in xor_retrieve.searches(catalogue.load("benchmarks")["xor_retrieve"]["languages"]):
         answers = xor_retrieve.answers(data, search)
         counted[search.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
     assert counted == {"ar": 309, "bn": 304, "fi": 314, "ja": 241, "ko": 285, "ru": 237, "te": 238}

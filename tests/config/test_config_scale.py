@@ -44,7 +44,7 @@ def test_a_scale_s_file_has_a_name_that_its_folders_can_have(jobs, tmp_path, nam
 
 def test_a_scale_of_one_s_own_is_taken(own):
     plan = own(pretraining={"msm": {"steps": 20000, "warmup_steps": 1000}}, finetuning={"nq": {"epochs": 2}})
-    assert plan.pretraining.whole_recipe("msm")["steps"] == 20000 and plan.settings.sizes["threads"] == 3
+    assert plan.pretraining.recipe("msm").steps == 20000 and plan.settings.sizes.threads == 3
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_wrong_value_in_a_scale_s_file_is_named(own, values, parts):
 
 @pytest.mark.parametrize("name", catalogue.scale_names())
 def test_every_scale_of_the_catalogue_passes(jobs, name):
-    validation.check_scale(jobs(scale=name))
+    validation.check_models_of_scale(jobs(scale=name))
 
 
 @pytest.mark.parametrize("name", ["paper.yaml", "miniature.yml"])

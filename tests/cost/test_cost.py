@@ -13,16 +13,17 @@ import numpy as np
 import pytest
 
 from stele import catalogue
+from stele.catalogue.schema.costs import Costs, Fill
 from stele.cluster import resources
 from stele.cost import chain, counts, finetuning, gpu_rules, pretraining, rules, shapes, work
 from stele.cost.finetuning import Texts
 from stele.cost.work import Work
 from stele.recipes.finetuning import parse_recipe as parse_finetuning
-from stele.recipes.pretraining import OBJECTIVES, parse_recipe
+from stele.recipes.pretraining import OBJECTIVES
 from stele.registry import load_named
 from stele.training.flops import Shape
 
-FULL = {"tokens": 1.0, "sentences": 1.0}
+FULL = Fill(tokens=1, sentences=1)
 SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
 
 
@@ -54,14 +55,14 @@ def batch_of(objective: str, recipe) -> dict:
     "model", ["msm", "msm_neg_4096", "msm_no_pl", "msm_layers_6", "crop", "ict", "kept", "mcontriever_continued"]
 )
 def test_full_groups_cost_what_their_objective_counts(jobs, model):
-    recipe = parse_recipe(jobs(scale="paper").pretraining.recipe(model))
+    recipe = jobs(scale="paper").pretraining.recipe(model)
     for objective in {recipe.objective, "mlm"} if recipe.mlm_share else {recipe.objective}:
         own = load_named(OBJECTIVES, objective, "objective").flops(batch_of(objective, recipe), recipe, SHAPE)
         assert pretraining.GROUP[objective](recipe, SHAPE, FULL) == pytest.approx(own, rel=1e-4)
 
 
 def test_equal_compute_costs_as_much_as_what_it_equals(jobs):
-    plan, fill = jobs(scale="paper"), catalogue.load("costs")["fill"]
+    plan, fill = jobs(scale="paper"), catalogue.whole(Costs).fill
     for equal, other in (("mlm_equal_compute", "msm"), ("crop_equal_compute", "kept")):
         one, steps = pretraining.operations(plan.pretraining.recipe(equal), SHAPE, fill)
         two, of_the_other = pretraining.operations(plan.pretraining.recipe(other), SHAPE, fill)
@@ -139,7 +140,7 @@ def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):
     assert (
         resources.runtime_minutes("retrieve", plan, 2)(w) == 24 * 60 and resources.disk_mb("retrieve", plan)(w) == 1000
     )
-    own = SimpleNamespace(train_and_dev=lambda name: ("my_examples", "nq"), typed=plan.finetuning.typed)
+    own = SimpleNamespace(train_and_dev=lambda name: ("my_examples", "nq"), recipe=plan.finetuning.recipe)
     of_own = dataclasses.replace(plan, finetuning=own)
     assert rules.work(of_own, "finetune", {"model": "msm", "recipe": "nq"}) is None
 

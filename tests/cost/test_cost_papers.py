@@ -1,6 +1,7 @@
 """The estimates beside what the papers say of their own trainings: hardware and hours, within a factor of two."""
 
 from stele import catalogue
+from stele.catalogue.schema.costs import Costs
 from stele.cost import pretraining
 from stele.cost.work import Work, seconds
 from stele.training.flops import Shape, encode
@@ -22,9 +23,9 @@ def test_kept(jobs):
     expected = catalogue.load("recipes")["pretraining"]["kept"]["expect"]
     assert expected["gpus"] == "8 x A100 40 GB"
     shape = Shape(12, 768, 3072, 119_547)
-    for chunk in (recipe["encode_chunk"], None):
-        values = {**recipe, "encode_chunk": chunk}
-        number, steps = pretraining.operations(values, shape, catalogue.load("costs")["fill"])
+    for chunk in (recipe.encode_chunk, None):
+        chunked = recipe.model_copy(update={"encode_chunk": chunk})
+        number, steps = pretraining.operations(chunked, shape, catalogue.whole(Costs).fill)
         assert within_two(seconds(Work({"training": number}, steps), "a100", 8), expected["hours"] * HOUR)
 
 

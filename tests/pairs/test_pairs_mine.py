@@ -6,12 +6,14 @@ from collections import Counter
 import pytest
 from mining_texts import new_tokenizer, random_documents, text_of
 
+from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
 from stele.pairs.mine import mine
+from stele.pairs.mining.method import METHODS, load_method
 from stele.pairs.mining.tokens import encoder
-from stele.plan.mining import READ
 from stele.recipes.mining import parse_recipe
+from stele.registry import load_named
 
 RECIPES = {
     "msm": {"sentences": 5},
@@ -23,7 +25,7 @@ methods = pytest.mark.parametrize("method", RECIPES)
 
 
 def examples(documents, method, batch, seed=3):
-    module, recipe = parse_recipe(json.dumps({"method": method, **RECIPES[method]}))
+    module, recipe = load_method(json.dumps({"method": method, **RECIPES[method]}), "examples")
     made = mine(documents, encoder(new_tokenizer()), module, recipe, seed, "xx", Counter(), batch)
     return [tuple(tuple(segment.tolist()) for segment in example) for _, own in made for example in own]
 
@@ -117,7 +119,7 @@ def test_a_language_without_examples_has_an_empty_store(mined, caplog):
 )
 def test_wrong_recipes_are_refused(recipe, words):
     with pytest.raises(SteleError) as error:
-        parse_recipe(recipe)
+        load_method(recipe, "examples")
     assert all(word in str(error.value) for word in ["--recipe", *words])
 
 
@@ -136,10 +138,11 @@ def test_catalogue_recipes_are_valid():
     assert {"msm", "msm_blocks", "crop", "ict", "mlm"} <= set(recipes)
     read, languages = {}, {"languages": 1, "language_pairs": 2}
     for name, recipe in recipes.items():
-        keys = {key: value for key, value in recipe.items() if key not in READ}
-        module, read[name] = parse_recipe(json.dumps(keys))
+        keys = {key: value for key, value in recipe.items() if key not in PairsReads.model_fields}
+        read[name] = parse_recipe(keys)
+        module = load_named(METHODS, read[name].method, "mining method")
         assert "parts" not in recipe or languages[recipe["parts"]] == module.LANGUAGES
     assert read["msm"].unit == "sentences" and read["msm_blocks"].unit == "blocks" and read["msm_blocks"].least == 32
     for name in ("msm", "crop", "ict", "mlm", "ilk", "uhs_ilk", "clk", "ds_clk", "clhed"):
-        default = parse_recipe(json.dumps({"method": name}))[1].model_dump(exclude={"sentences_min"})
+        default = parse_recipe({"method": name}).model_dump(exclude={"sentences_min"})
         assert read[name].model_dump(exclude={"sentences_min"}) == default

@@ -94,14 +94,14 @@ def test_names_of_folders_that_every_command_has_are_plain(jobs, tmp_path, name)
 def test_the_languages_of_a_scale_are_known(jobs, tmp_path):
     scale = Path(tmp_path, "mine.yaml")
     scale.write_text("title: mine\ngenerated: true\nlanguages: [en, swa]\n")
-    with pytest.raises(SteleError, match=r"languages\.1: unknown language 'swa'"):
+    with pytest.raises(SteleError, match=r"languages\.1: unknown generated language 'swa'"):
         jobs(scale=str(scale))
 
 
 @pytest.mark.parametrize(("dataset", "wall"), [("mrtydi", "none"), ("squad", "none"), ("xor_dpr_train", "drive")])
 def test_generated_data_lie_in_a_users_folder_only_behind_a_wall(jobs, tmp_path, dataset, wall):
     """The others are fetched from the generated mirror, as real ones are from the network; the user's are first."""
-    assert catalogue.get("datasets", dataset)["wall"] == wall
+    assert catalogue.load("datasets")[dataset]["wall"] == wall
     given = shlex.split(flags(jobs(scale="miniature").sources.dataset_locations(dataset)))
     folder = f"resources/miniature/user_data/{dataset}"
     assert (given[given.index("--user-data") + 1 :] == [folder]) if wall != "none" else "--user-data" not in given

@@ -8,7 +8,6 @@ import pytest
 from stele import catalogue
 from stele.artifacts.row import Row
 from stele.errors import SteleError
-from stele.plan.params import as_json
 from stele.recipes.pretraining import OBJECTIVES, RECIPES
 from stele.registry import module_names
 
@@ -23,53 +22,39 @@ def trained(plan):
 
 
 def test_every_pretraining_recipe_is_valid(plan):
-    from stele.recipes.pretraining import parse_recipe
 
     for key in trained(plan):
-        recipe = parse_recipe(plan.pretraining.recipe(key), key)
+        recipe = plan.pretraining.recipe(key)
         assert recipe.languages
 
 
 def test_every_fine_tuning_recipe_is_valid(plan):
-    from stele.recipes.finetuning import parse_recipe
 
     for name in catalogue.load("recipes")["finetuning"]:
-        recipe = parse_recipe(plan.finetuning.recipe(name), name)
+        recipe = plan.finetuning.recipe(name)
         assert recipe.total_steps(100_000) >= 1
-        assert recipe.threads == plan.settings.sizes["threads"]
+        assert recipe.threads == plan.settings.sizes.threads
 
 
 def test_every_mining_recipe_is_valid_and_no_longer_than_its_objective(plan):
-    from stele.recipes.mining import parse_recipe
-
     for key in trained(plan):
-        recipe = plan.pretraining.whole_recipe(key)
-        for mining in recipe["mining"].values():
-            parse_recipe(as_json(plan.mining.recipe(mining)))
-        if recipe["objective"] == "msm":
-            assert plan.mining.recipe("msm")["sentences"] <= recipe["sentences"]
+        recipe, stores = plan.pretraining.recipe(key), plan.pretraining.stores(key)
+        assert {store: plan.mining.recipe(mining).method for store, mining in stores.items()} == {s: s for s in stores}
+        if recipe.objective == "msm":
+            assert plan.mining.recipe("msm").sentences <= recipe.sentences
 
 
 def test_every_stand_in_and_world_is_valid(plan):
-    from stele.recipes.world import world_sizes
-    from stele.world.standins._recipe import parse
-
     if not plan.settings.generated:
         pytest.skip("the papers' scale has no generated data")
-    assert world_sizes(plan.settings.sizes["world"]).entities == plan.settings.sizes["world"]["entities"]
     for key, entry in catalogue.load("standins").items():
-        _, recipe = parse(plan.world.recipe(key), key)
-        assert recipe.kind == entry["kind"]
+        assert plan.world.recipe(key).kind == entry["kind"]
 
 
 def test_the_global_batch_of_the_msm_rows_is_one(plan):
     if plan.settings.generated:
         pytest.skip("a small group has few ways to be cut")
-    sizes = {
-        r["documents"] * r["groups"]
-        for r in map(plan.pretraining.whole_recipe, trained(plan))
-        if r["objective"] == "msm"
-    }
+    sizes = {r.documents * r.groups for r in map(plan.pretraining.recipe, trained(plan)) if r.objective == "msm"}
     assert sizes == {256}
 
 
@@ -139,13 +124,13 @@ def test_a_row_without_a_rule_is_not_built(jobs):
 def test_an_override_may_name_any_key_of_the_objective(jobs, model, recipe):
     ((key, value),) = recipe["override"].items()
     found = jobs(scale="paper", models={model: {"base": "xlmr", **recipe}}).pretraining.recipe(model)
-    assert found[key] == value
+    assert getattr(found, key) == value
 
 
 def test_mining_is_chosen_by_an_override(jobs):
     mining = {"msm": "msm_blocks", "mlm": "mlm"}
     plan = jobs(scale="paper", models={"mine": {"base": "xlmr", "recipe": "msm", "override": {"mining": mining}}})
-    assert plan.pretraining.whole_recipe("mine")["mining"] == mining and "mining" not in plan.pretraining.recipe("mine")
+    assert plan.pretraining.stores("mine") == mining and "mining" not in plan.pretraining.recipe("mine").given()
 
 
 @pytest.mark.parametrize(
@@ -159,7 +144,7 @@ def test_mining_is_chosen_by_an_override(jobs):
 def test_a_wrong_override_is_named_with_the_nearest(jobs, values, parts):
     values["models"]["mine"] |= {"base": "xlmr", "recipe": "msm"}
     with pytest.raises(SteleError) as error:
-        jobs(scale="paper", **values).pretraining.whole_recipe("mine")
+        jobs(scale="paper", **values).pretraining.recipe("mine")
     assert all(part in str(error.value) for part in parts), str(error.value)
 
 
@@ -167,7 +152,7 @@ def test_a_wrong_key_of_a_scale_is_named(jobs, tmp_path):
     scale = tmp_path / "mine.yaml"
     scale.write_text("title: mine\ngenerated: false\npretraining: {msm: {stepps: 3}}\n")
     with pytest.raises(SteleError, match=r"mine\.yaml: unknown key 'pretraining\.msm\.stepps'; did you mean 'steps'"):
-        jobs(scale=str(scale)).pretraining.whole_recipe("msm")
+        jobs(scale=str(scale)).pretraining.recipe("msm")
 
 
 def test_planning_needs_no_torch():

@@ -52,12 +52,12 @@ def test_mining_goes_between_the_fine_tunings(jobs):
 def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(jobs):
     plan = jobs(scale="paper")
     for name in catalogue.load("recipes")["finetuning"]:
-        recipe, w = plan.finetuning.recipe(name), wildcards(model="kept", recipe=name)
+        recipe, w = plan.finetuning.recipe(name).given(), wildcards(model="kept", recipe=name)
         mined = recipe.get("negatives") == "mined"
         assert mined == bool(plan.finetuning.inputs(w)["negatives"])
         assert option("--negatives", *plan.finetuning.mined_negatives(w)).startswith("--negatives ") == mined
         assert not {"start", "miner"} & set(recipe)
-    assert not {"negatives", "hard_negative_ratio"} & set(plan.finetuning.recipe("mrtydi"))
+    assert not {"negatives", "hard_negative_ratio"} & set(plan.finetuning.recipe("mrtydi").given())
 
 
 def test_a_row_needs_the_collections_that_are_mined(jobs):
@@ -99,7 +99,7 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
     assert made["encoder"] == plan.models.encoder("mbert", 0)  # as it is, before any fine-tuning
     assert made["data"] == [plan.paths.dataset("xor_tydi", "all"), plan.paths.dataset("xor_dpr_train", "all")]
     assert plan.scoring.inputs(w)["retrieval"].endswith("/xor_retrieve/mbert/align_uniform/pt0-ft2/vectors.json")
-    assert plan.protocols.protocol("xor_retrieve", "align_uniform")["metrics"][0] == "alignment"
+    assert plan.protocols.protocol("xor_retrieve", "align_uniform").metrics[0] == "alignment"
     assert "evaluation.metrics.alignment" in plan.scoring.modules(w)
     assert not any("enwiki" in name for name in plan.rows.downloads(Row("xor_retrieve", "mbert", "align_uniform")))
     with pytest.raises(SteleError, match=r"ranks nothing; its record is vectors\.json"):

@@ -61,9 +61,7 @@ def test_a_count_is_of_a_whole_dataset_in_scale(jobs):
     whole = datasets.languages_of(datasets.dataset("mrtydi"))
     assert [*jobs(scale="paper").data.all_records("mrtydi")] == [f"mrtydi:{code}" for code in whole]
     small = jobs(scale="miniature")
-    assert [*small.data.all_records("mrtydi")] == [
-        f"mrtydi:{c}" for c in whole if c in small.settings.sizes["languages"]
-    ]
+    assert [*small.data.all_records("mrtydi")] == [f"mrtydi:{c}" for c in whole if c in small.settings.sizes.languages]
     row = Row("statistics", "mrtydi", "count")
     assert small.rows.downloads(row) == {*small.data.all_records("mrtydi").values()}
     assert small.rows.inputs(row)["data"] == [*small.data.all_records("mrtydi").values()]

@@ -21,17 +21,17 @@ def test_the_users_data_are_taken_whole(jobs):
 
 
 def test_the_users_training_sets_are_taken_whole(jobs):
-    ours = catalogue.get("training_sets", "mrtydi")["languages"]
+    ours = catalogue.load("training_sets")["mrtydi"]["languages"]
     assert set(jobs(scale="miniature").data.training_languages("mrtydi")) < set(ours)
     assert jobs(scale="miniature", user_data=whole("mrtydi_train")).data.training_languages("mrtydi") == ours
 
 
 def test_the_users_text_is_taken_whole_where_all_corpora_are_his(jobs):
-    in_scale = jobs(scale="miniature").pretraining.whole_recipe("msm")["languages"]
+    in_scale = jobs(scale="miniature").pretraining.languages("msm")
     assert len(in_scale) == 10
-    assert jobs(scale="miniature", user_data=whole("cc100")).pretraining.whole_recipe("msm")["languages"] == in_scale
+    assert jobs(scale="miniature", user_data=whole("cc100")).pretraining.languages("msm") == in_scale
     both = jobs(scale="miniature", user_data=whole("cc100", "wikipedia"))
-    assert len(both.pretraining.whole_recipe("msm")["languages"]) == 108
+    assert len(both.pretraining.languages("msm")) == 108
     assert both.rows.problem(Row("lareqa", "msm", "direct")) is None
 
 
@@ -64,7 +64,7 @@ def test_real_and_generated_datasets_of_one_benchmark_are_not_mixed(jobs, row, g
     state, reason = jobs(scale="miniature", user_data=whole(*given)).rows.problem(Row(*row))
     assert state == "unavailable" and wanted in reason and row[0] in reason
     assert jobs(scale="paper", user_data=whole(*given)).rows.problem(Row(*row)) is None, "the others are downloaded"
-    every = [n for n in catalogue.get("benchmarks", row[0])["data"]]
+    every = [n for n in catalogue.load("benchmarks")[row[0]]["data"]]
     assert jobs(scale="miniature", user_data=whole(*every)).rows.problem(Row(*row)) is None
 
 
@@ -76,13 +76,14 @@ def test_tools_go_with_any_data(jobs):
 
 def test_text_to_pretrain_on_is_not_mixed_either(jobs, tmp_path):
     scale = tmp_path / "mixed.yaml"
-    scale.write_text("title: mine\ngenerated: true\nlanguages: [en, als]\n")
-    state, reason = jobs(scale=str(scale), user_data=whole("cc100")).rows.problem(Row("lareqa", "msm", "direct"))
-    assert state == "unavailable" and "pretraining of msm" in reason and "user_data: {wikipedia: YOUR_FOLDER}" in reason
+    scale.write_text("title: mine\ngenerated: true\nlanguages: [en, sw]\npairs: {chunks: {corpus: cc100}}\n")
+    state, reason = jobs(scale=str(scale), user_data=whole("cc100")).rows.problem(Row("lareqa", "kept", "direct"))
+    assert state == "unavailable" and "pretraining of kept" in reason
+    assert "user_data: {wikidata_items: YOUR_FOLDER, wikipedia: YOUR_FOLDER}" in reason
 
 
 def test_only_the_languages_that_are_read_are_fetched(jobs):
-    table = catalogue.get("benchmarks", "tatoeba")["languages"]
+    table = catalogue.load("benchmarks")["tatoeba"]["languages"]
     assert set(jobs(scale="paper").sources.part_languages("tatoeba", "all")) == set(table)
     asked = jobs(scale="paper", languages=["sw", "tr"])
     assert asked.sources.part_languages("tatoeba", "all") == ["sw", "tr"]
@@ -152,4 +153,4 @@ def test_every_dataset_of_the_user_has_a_content(jobs, tmp_path):
     plan = jobs(scale="paper", user_data=whole("mewsli_x", "clef", folder=tmp_path))
     after = plan.sources.user_content("mewsli_x", "all"), plan.sources.user_content("clef", "all")
     assert before[0] != after[0] and before[1] != after[1]
-    assert datasets.dataset("clef")["files"] == []
+    assert datasets.dataset("clef").files == []

@@ -19,7 +19,7 @@ def test_the_examples_in_the_docstrings_hold():
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_group_has_as_many_examples_as_the_objective_says(jobs, model):
-    recipe = parse_recipe(jobs(scale="paper").pretraining.recipe(model))
+    recipe = jobs(scale="paper").pretraining.recipe(model)
     own = load_named(OBJECTIVES, recipe.objective, "objective")
     assert draws.GROUP[recipe.objective](recipe) == own.examples(recipe)
     assert set(draws.drawn(recipe)) == stores_read(recipe)
@@ -27,7 +27,7 @@ def test_a_group_has_as_many_examples_as_the_objective_says(jobs, model):
 
 @pytest.mark.parametrize("model", ["msm", "crop", "kept"])
 def test_draws_are_those_of_the_schedule(jobs, model):
-    recipe = parse_recipe({**jobs(scale="miniature").pretraining.recipe(model), "steps": 70})
+    recipe = parse_recipe({**jobs(scale="miniature").pretraining.recipe(model).given(), "steps": 70})
     counted: Counter[str] = Counter()
     for j in range(recipe.steps * recipe.groups):
         name, _ = scheduled(j, recipe)
@@ -50,7 +50,7 @@ def test_a_store_may_be_drawn_from_by_two_recipes_and_the_greater_one_counts(job
 def test_every_cap_is_above_what_its_language_is_drawn(jobs):
     """By texts' sizes at the papers' scale; over all languages they are a few times what is drawn in all."""
     plan = jobs(scale="paper")
-    drawn = draws.drawn(parse_recipe(plan.pretraining.recipe("mlm_equal_compute")))["mlm"]
+    drawn = draws.drawn(plan.pretraining.recipe("mlm_equal_compute"))["mlm"]
     caps = [
         cap for (mining, model, _), cap in plan.text_sizes._most_examples.items() if (mining, model) == ("mlm", "xlmr")
     ]

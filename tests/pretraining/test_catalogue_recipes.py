@@ -11,8 +11,6 @@ import pytest
 from stele import catalogue
 from stele.config.model import parse_config
 from stele.plan.plan import make_plan
-from stele.recipes import merge
-from stele.recipes.pretraining import parse_recipe
 
 TRAINED = sorted(key for key, model in catalogue.load("models").items() if "recipe" in model)
 OF_MSM = sorted(key for key in TRAINED if catalogue.load("models")[key]["recipe"] == "msm")
@@ -23,7 +21,7 @@ def jobs(scale):
 
 
 def recipe(model, scale="paper"):
-    return parse_recipe(jobs(scale).pretraining.recipe(model), model)
+    return jobs(scale).pretraining.recipe(model)
 
 
 @pytest.mark.parametrize("scale", catalogue.scale_names())
@@ -199,13 +197,13 @@ def test_a_contrastive_group_has_the_tokens_of_an_mlm_batch_at_most():
 
 def test_equal_compute_is_to_msm():
     assert recipe("mlm_equal_compute").to_equal() == recipe("msm")
-    assert set(jobs("paper").pretraining.whole_recipe("mlm_equal_compute")["mining"]) == {"mlm", "msm"}
+    assert set(jobs("paper").pretraining.stores("mlm_equal_compute")) == {"mlm", "msm"}
 
 
 def test_equal_compute_is_to_kept():
     plan = jobs("paper")
     assert recipe("crop_equal_compute").to_equal() == recipe("kept")
-    assert plan.pretraining.whole_recipe("crop_equal_compute")["mining"] == {
+    assert plan.pretraining.stores("crop_equal_compute") == {
         "mlm": "chunks",
         "ilk": "ilk",
         "clk": "clk",
@@ -256,17 +254,17 @@ def test_crop_has_as_many_vectors_as_msm(scale):
 @pytest.mark.parametrize("scale", catalogue.scale_names())
 def test_mined_sequences_are_as_long_as_their_recipe_reads(scale):
     plan = jobs(scale)
-    assert plan.mining.recipe("msm")["sentence_tokens"] == recipe("msm", scale).sentence_length
-    assert plan.mining.recipe("crop")["sentence_tokens"] == recipe("crop", scale).sentence_length
-    assert plan.mining.recipe("mlm")["length"] == recipe("msm", scale).mlm_length
+    assert plan.mining.recipe("msm").sentence_tokens == recipe("msm", scale).sentence_length
+    assert plan.mining.recipe("crop").sentence_tokens == recipe("crop", scale).sentence_length
+    assert plan.mining.recipe("mlm").length == recipe("msm", scale).mlm_length
     kept = recipe("kept", scale)
     for method in ("ilk", "clk", "uhs_ilk", "ds_clk", "clhed"):
         mined = plan.mining.recipe(method)
-        assert (mined["query_tokens"], mined["passage_tokens"]) == (kept.length, kept.length), method
-    longest = (plan.mining.recipe("chunks")["length"] - 2) * kept.crop_ratio[1]
+        assert (mined.query_tokens, mined.passage_tokens) == (kept.length, kept.length), method
+    longest = (plan.mining.recipe("chunks").length - 2) * kept.crop_ratio[1]
     assert longest <= kept.length and longest + 2 <= recipe("mcontriever_continued", scale).length
     ict = plan.mining.recipe("ict")
-    assert (ict["query_tokens"], ict["block_tokens"]) == (
+    assert (ict.query_tokens, ict.block_tokens) == (
         recipe("ict", scale).query_length,
         recipe("ict", scale).block_length,
     )
@@ -275,17 +273,17 @@ def test_mined_sequences_are_as_long_as_their_recipe_reads(scale):
 def test_mining_at_the_papers_scale():
     plan = jobs("paper")
     shared = {"unit": "sentences", "sentence_words": 64, "sentence_tokens": 64, "sentences": 32, "sentences_min": 2}
-    assert plan.mining.recipe("msm") == {"method": "msm", **shared}
-    assert plan.mining.recipe("crop") == {"method": "crop", **shared, "window": 5}
+    assert plan.mining.recipe("msm").given() == {"method": "msm", **shared}
+    assert plan.mining.recipe("crop").given() == {"method": "crop", **shared, "window": 5}
     ict = {"method": "ict", "query_tokens": 64, "block_tokens": 288, "removal": 0.9, "queries_per_block": 1}
-    assert plan.mining.recipe("ict") == ict
-    assert plan.mining.recipe("mlm") == {"method": "mlm", "length": 256, "least": 16}
+    assert plan.mining.recipe("ict").given() == ict
+    assert plan.mining.recipe("mlm").given() == {"method": "mlm", "length": 256, "least": 16}
     blocks = {"unit": "blocks", "block_tokens": 64, "sentences": 32, "sentences_min": None}
-    assert plan.mining.recipe("msm_blocks") == {"method": "msm", **blocks}
+    assert plan.mining.recipe("msm_blocks").given() == {"method": "msm", **blocks}
 
 
 def test_what_a_run_is_expected_to_take_is_no_value_of_its_recipe():
     """It would enter the command and its fingerprint, and a better source would rerun the training."""
     assert "expect" in catalogue.load("recipes")["pretraining"]["kept"]
-    values = merge.pretraining("kept", {"recipe": "kept"}, {"pretraining": {}, "models": {}, "threads": 1})
+    values = jobs("paper").pretraining.recipe("kept").given()
     assert "expect" not in values and values["steps"] == 300_000

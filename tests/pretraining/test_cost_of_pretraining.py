@@ -7,8 +7,10 @@ from pretrain_runs import OWN, SMALL, arguments
 
 from stele import catalogue
 from stele.artifacts.records import read_record
+from stele.catalogue.schema.costs import Costs
 from stele.command.cli import main
 from stele.cost import pretraining
+from stele.recipes.pretraining import parse_recipe
 from stele.training.flops import Shape
 
 FACTOR = 1.5
@@ -25,6 +27,6 @@ def test_an_estimate_is_near_what_the_record_counts(tmp_path, base, pairs, objec
     sizes = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")
     values = {"objective": objective, **SMALL, **OWN[objective], **values}
     shape = Shape(*(config[name] for name in sizes))
-    found, steps = pretraining.operations(values, shape, catalogue.load("costs")["fill"])
+    found, steps = pretraining.operations(parse_recipe(values), shape, catalogue.whole(Costs).fill)
     assert steps == record["steps"]
     assert 1 / FACTOR < found / record["arithmetic"]["flops"] < FACTOR

@@ -122,7 +122,7 @@ OF_KEPT = sorted(
 def test_recipes_of_the_papers_scale_take_two_steps(tmp_path, base, pairs, model):
     """The catalogue's values as they are, but for what makes it large."""
     plan = make_plan(parse_config({"scale": "paper"}))
-    values = dict(plan.pretraining.recipe(model))
+    values = plan.pretraining.recipe(model).given()
     small = {"pairs": 4, "length": 12, "warmup_steps": 1, "threads": 1, "languages": ["en", "sw"]}
     small |= {"groups": 2, "queue": 16} if values["objective"] == "moco" else {}
     values |= small

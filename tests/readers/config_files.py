@@ -79,13 +79,13 @@ def cluster_names(path: Path) -> Any:
     return settings.read(path)
 
 
-def argument(parse: Callable[[Any], Any], decode: bool = True) -> Callable[[Path], Any]:
+def argument(parse: Callable[[Any], Any]) -> Callable[[Path], Any]:
     """What a command is given as JSON text; the error names the argument."""
     from stele.files.reading import parse_object
 
     def read(path: Path) -> Any:
         text = path.read_bytes().decode("utf-8", "replace")
-        return parse(parse_object(text, "--recipe") if decode else text)
+        return parse(parse_object(text, "--recipe"))
 
     return read
 
@@ -106,6 +106,6 @@ CONFIGURATIONS: dict[str, Reader] = {
     "mining recipe": (
         "recipe.json",
         b'{"method": "ict", "block_tokens": 64, "query_tokens": 16, "queries_per_block": 1, "removal": 0.9}',
-        argument(mining.parse_recipe, decode=False),
+        argument(mining.parse_recipe),
     ),
 }

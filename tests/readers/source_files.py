@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from stele.catalogue.schema.datasets import Unpack
 from stele.encoders import backbone, sentence_transformers_folder
 from stele.recipes import encoding as encoding
 from stele.scoring import count_parameters
@@ -41,7 +42,7 @@ def modules(path: Path) -> Any:
 
 
 def unpacked(path: Path) -> Any:
-    return unpack.unpack(path, path.parent / "out", {"max_bytes": 1 << 16})
+    return unpack.unpack(path, path.parent / "out", Unpack(max_bytes=1 << 16))
 
 
 SOURCES: dict[str, Reader] = {

@@ -87,5 +87,5 @@ def test_every_language_of_the_tuned_benchmarks_has_an_analyzer():
     tuned = [name for name, own in settings.items() if any(entry["kind"] == "lexical" for entry in own.values())]
     assert tuned == ["mrtydi"]
     for benchmark in tuned:
-        languages = set(catalogue.get("benchmarks", benchmark)["languages"])
+        languages = set(catalogue.load("benchmarks")[benchmark]["languages"])
         assert languages and languages <= set(catalogue.load("analyzers"))

@@ -17,7 +17,7 @@ PAPERS = [  # the benchmarks of the five papers' tables
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_benchmark_of_the_papers_can_be_scored(name):
-    entry, module = catalogue.get("benchmarks", name), benchmark_module(name)
+    entry, module = catalogue.load("benchmarks")[name], benchmark_module(name)
     assert module.AVERAGE in ("macro", "micro")
     searches = module.searches(entry["languages"])
     assert all(isinstance(search, Search) for search in searches)

@@ -10,6 +10,8 @@ import pytest
 
 from stele import catalogue
 from stele.catalogue import datasets
+from stele.catalogue.schema.datasets import Dataset
+from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.sources.datasets.counts import KINDS
 
@@ -34,26 +36,23 @@ LENGTHS = {"sha256": 64, "sha1": 40, "md5": 32}
 @pytest.mark.parametrize("name", NAMES)
 def test_every_part_of_every_dataset_resolves(name):
     entry = datasets.dataset(name)
-    assert entry["wall"] in datasets.WALLS and entry["title"] and entry["version"] and entry["licence"]
-    assert (entry["wall"] == "none") == ("how" not in entry)
-    assert entry["parts"] in ("all", "languages")
+    assert entry.wall in datasets.WALLS and entry.title and entry.version and entry.licence
+    assert (entry.wall == "none") == (entry.how is None)
     for part in datasets.parts(entry):
         source = datasets.resolve(name, part)
-        paths = [file["path"] for file in source["files"]]
+        paths = [file.path for file in source.files]
         assert len(paths) == len(set(paths))
-        if entry["wall"] == "none":
-            assert paths and all(urlsplit(file["url"]).scheme == "https" for file in source["files"])
-        for file in source["files"]:
-            filled = [file["path"], file.get("url", ""), *file.get("alternatives", ())]
-            filled += [*file.get("like", ()), *file.get("variants", ())]
+        if entry.wall == "none":
+            assert paths and all(urlsplit(file.url).scheme == "https" for file in source.files)
+        for file in source.files:
+            filled = [file.path, *file.addresses, *file.like, *file.variants]
             assert not any(set("{}") & set(text) for text in filled)
             for algorithm, length in LENGTHS.items():
-                if algorithm in file:
-                    assert re.fullmatch(f"[0-9a-f]{{{length}}}", file[algorithm])
-            assert isinstance(file.get("bytes", 1), int)
-            assert not file["path"].startswith("/") and ".." not in file["path"]
-        for items in source["counts"].values():
-            assert all(KINDS.get(item["count"]) and item["files"] for item in items)
+                if algorithm in file.expected:
+                    assert re.fullmatch(f"[0-9a-f]{{{length}}}", file.expected[algorithm])
+            assert not file.path.startswith("/") and ".." not in file.path
+        for items in source.counts.values():
+            assert all(KINDS.get(item.count) and item.files for item in items)
 
 
 def test_the_catalogue_has_what_msm_needs_and_the_benchmarks_name():
@@ -72,19 +71,19 @@ def test_benchmarks_ask_for_languages_that_their_datasets_have(benchmark):
 
 def test_pinned_counts_are_those_that_the_datasets_publish():
     def expected(name, what):
-        return sum(item["expect"] for item in datasets.resolve(name, "all")["counts"][what])
+        return sum(item.expect for item in datasets.resolve(name, "all").counts[what])
 
     assert expected("lareqa", "questions") == 13_090 and expected("lareqa", "candidates") == 13_014
     assert expected("tatoeba", "pairs") == 88_877 and len(datasets.languages_of(datasets.dataset("tatoeba"))) == 112
     assert expected("xor_tydi", "dev") == 2_110 and expected("nq_test", "test") == 3_610
-    test = {part: datasets.resolve("mrtydi", part)["counts"]["test"][0]["expect"] for part in ("ar", "bn", "th")}
+    test = {part: datasets.resolve("mrtydi", part).counts["test"][0].expect for part in ("ar", "bn", "th")}
     assert test == {"ar": 1081, "bn": 111, "th": 1190}
-    mewsli = datasets.resolve("mewsli_x", "all")["counts"]
-    assert sum(mewsli["test"][0]["expect"].values()) == 14_624 and mewsli["candidates"][0]["expect"] == 1_003_893
+    mewsli = datasets.resolve("mewsli_x", "all").counts
+    assert sum(mewsli["test"][0].expect.values()) == 14_624 and mewsli["candidates"][0].expect == 1_003_893
 
 
 def addresses(*part):
-    return [file["url"] for file in datasets.resolve(*part)["files"]]
+    return [file.url for file in datasets.resolve(*part).files]
 
 
 def test_a_choice_of_languages_fetches_these_and_nothing_else():
@@ -97,52 +96,47 @@ def test_a_choice_of_languages_fetches_these_and_nothing_else():
     assert [url.rpartition("/")[2] for url in urls] == [
         *("tatoeba.swh-eng.swh", "tatoeba.tha-eng.tha", "tatoeba.swh-eng.eng", "tatoeba.tha-eng.eng"),
     ]
-    dump = datasets.resolve("wikipedia", "sw")["files"][0]
-    assert dump["checksums"]["url"] == "https://dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-sha1sums.txt"
-    assert dump["url"].endswith("/swwiki/20220801/swwiki-20220801-pages-articles-multistream.xml.bz2")
+    dump = datasets.resolve("wikipedia", "sw").files[0]
+    assert dump.checksums.url == "https://dumps.wikimedia.org/swwiki/20220801/swwiki-20220801-sha1sums.txt"
+    assert dump.url.endswith("/swwiki/20220801/swwiki-20220801-pages-articles-multistream.xml.bz2")
     assert [url.rpartition("/")[2] for url in addresses("mrtydi_train", "sw")] == ["train.jsonl.gz"]
     assert not any("train" in url for url in addresses("mrtydi", "sw")), "only fine-tuning asks for these"
 
 
 def test_a_pool_that_is_one_stays_whole_on_real_data_only():
-    assert len(datasets.resolve("lareqa", "all", ["en", "th"])["files"]) == 11
+    assert len(datasets.resolve("lareqa", "all", ["en", "th"]).files) == 11
     generated = datasets.resolve("lareqa", "all", ["en", "th", "xx"], generated=True)
-    assert generated["languages"] == ["en", "th"] and len(generated["files"]) == 2
+    assert generated.languages == ["en", "th"] and len(generated.files) == 2
 
 
 def test_what_datasets_say_of_one_another():
-    entries = catalogue.load("datasets")
-    assert {entry["release"] for entry in entries.values() if "release" in entry} <= set(entries)
-    assert datasets.resolve("mrtydi_train", "sw")["release"] == "mrtydi"
-    assert all(entry["tool"] is True for entry in entries.values() if "tool" in entry)
+    entries = catalogue.entries(Dataset)
+    assert {entry.release for entry in entries.values() if entry.release} <= set(entries)
+    assert datasets.resolve("mrtydi_train", "sw").release == "mrtydi"
     assert datasets.chosen_by_language(entries["tatoeba"])
     assert not datasets.chosen_by_language(entries["lareqa"]), "its languages share one pool"
     assert not datasets.chosen_by_language(entries["xor_tydi"]), "all languages are in one file"
 
 
 def test_pins_are_of_the_right_language():
-    files = {f["path"]: f for f in datasets.resolve("tatoeba", "all", ["sw"])["files"]}
+    files = {f.path: f for f in datasets.resolve("tatoeba", "all", ["sw"]).files}
     entry = datasets.dataset("tatoeba")
-    assert files["tatoeba.swh-eng.swh"]["sha256"] == entry["files"][0]["sha256"]["swh"]
-    assert datasets.resolve("mrtydi_train", "ar")["files"][0]["bytes"] == 110_893_845
-    assert "sha256" not in datasets.resolve("mrtydi_train", "th")["files"][0]
+    assert files["tatoeba.swh-eng.swh"].sha256 == entry.files[0].sha256["swh"]
+    assert datasets.resolve("mrtydi_train", "ar").files[0].bytes == 110_893_845
+    assert datasets.resolve("mrtydi_train", "th").files[0].sha256 is None
 
 
 def test_a_language_that_is_not_listed_is_an_entry_away(monkeypatch):
     with pytest.raises(SteleError, match=r"part of dataset 'wikipedia' \(want a language with `wikipedia` in .* 'ltg'"):
         datasets.resolve("wikipedia", "ltg")
-    load = catalogue.load
-    more = {"ltg": {"name": "Latgalian", "wikipedia": "ltg"}}
-    monkeypatch.setattr(catalogue, "load", lambda name: load(name) | more if name == "languages" else load(name))
-    articles, index, _ = datasets.resolve("wikipedia", "ltg")["files"]
-    assert articles["path"] == "ltgwiki-20220801-pages-articles-multistream.xml.bz2"
-    assert fnmatch("ltgwiki-pages-articles.xml", articles["variants"][0])
-    assert not fnmatch("ltgwiki-pages-articles.xml", index["variants"][0])
-
-
-def test_resolving_twice_changes_nothing():
-    source = datasets.resolve("lareqa", "all")
-    assert datasets.resolve_entry("lareqa", source, "all", ["en"], {}) == source
+    known = catalogue.entries(Language)
+    more = {"ltg": known["lv"].model_copy(update={"name": "Latgalian", "wikipedia": "ltg"})}
+    entries = catalogue.entries
+    monkeypatch.setattr(catalogue, "entries", lambda kind: {**known, **more} if kind is Language else entries(kind))
+    articles, index, _ = datasets.resolve("wikipedia", "ltg").files
+    assert articles.path == "ltgwiki-20220801-pages-articles-multistream.xml.bz2"
+    assert fnmatch("ltgwiki-pages-articles.xml", articles.variants[0])
+    assert not fnmatch("ltgwiki-pages-articles.xml", index.variants[0])
 
 
 def test_unknown_names_parts_and_fields_are_errors_that_help():
@@ -154,18 +148,17 @@ def test_unknown_names_parts_and_fields_are_errors_that_help():
         datasets.resolve("squad", "en")
     entry = datasets.dataset("cc100")
     with pytest.raises(SteleError, match="needs the field 'cc100' of language 'zz'"):
-        datasets.resolve_entry("cc100", {**entry, "field": "other"}, "zz", ["zz"], {})
+        datasets.resolve_entry("cc100", entry.model_copy(update={"field": "other"}), "zz", ["zz"], {})
 
 
 def test_availability_names_the_wall_and_the_way(tmp_path):
     source = datasets.resolve("xor_dpr_train", "all")
-    reason = datasets.availability(source, None)
+    reason = datasets.availability("xor_dpr_train", source, None)
     assert "Google Drive folder" in reason and "user_data: {xor_dpr_train: YOUR_FOLDER}" in reason
-    assert datasets.availability(source, tmp_path) is None
-    assert "not a folder" in datasets.availability(source, tmp_path / "none")
-    assert datasets.availability(datasets.resolve("squad", "all"), None) is None
-    clef = {**datasets.dataset("clef"), "dataset": "clef"}
-    assert "ELRA-E0008" in datasets.availability(clef, None)
+    assert datasets.availability("xor_dpr_train", source, tmp_path) is None
+    assert "not a folder" in datasets.availability("xor_dpr_train", source, tmp_path / "none")
+    assert datasets.availability("squad", datasets.resolve("squad", "all"), None) is None
+    assert "ELRA-E0008" in datasets.availability("clef", datasets.dataset("clef"), None)
 
 
 def test_addresses_below_a_mirror():

@@ -16,6 +16,7 @@ from stele.config.model import parse_config
 from stele.config.scale import load_scale, shards_of
 from stele.errors import SteleError
 from stele.plan.plan import make_plan
+from stele.recipes.scale import Scale
 
 MAIN, ARCHIVE = "/dumps.wikimedia.org/swwiki/{date}/", "/archive.org/download/swwiki-{date}/"
 KINDS = {
@@ -151,11 +152,11 @@ def test_shards_are_of_about_equal_bytes():
     paper = load_scale("paper")
     for wiki, size in sizes.items():
         count = shards_of(paper, wiki)
-        assert count >= 1 and size / count < 1.5 * paper["shard_bytes"]["wikipedia"]
-        assert count == 1 or size / count > 0.6 * paper["shard_bytes"]["wikipedia"]
+        assert count >= 1 and size / count < 1.5 * paper.shard_bytes["wikipedia"]
+        assert count == 1 or size / count > 0.6 * paper.shard_bytes["wikipedia"]
     assert shards_of(paper, "xxwiki") == 1
     assert {shards_of(load_scale(name), wiki) for name in ("miniature", "small") for wiki in ("enwiki", "swwiki")} == {
         2
     }
-    own = {"shards": {"wikipedia": 3}, "shard_bytes": {"wikipedia": 1 << 20}}
+    own = Scale(title="Own", generated=False, shards={"wikipedia": 3}, shard_bytes={"wikipedia": 1 << 20})
     assert shards_of(own, "enwiki") == 3

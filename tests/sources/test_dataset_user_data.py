@@ -109,7 +109,7 @@ def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version
     (folder := run.folder / "own" / "deep").mkdir(parents=True)
     for name in names:
         (folder / name).write_bytes(b"x")
-    entry = datasets.resolve("wikipedia", "sw")
+    entry = datasets.resolve("wikipedia", "sw").given()
     assert run(entry, "--user-data", str(folder.parent), part="sw") == 0
     assert run.have() == sorted([*names, "record.json"])
     assert run.record["version"] is None

@@ -10,6 +10,7 @@ import zipfile
 
 import pytest
 
+from stele.catalogue.schema.datasets import Unpack
 from stele.errors import SteleError
 from stele.sources.download.unpack import unpack
 
@@ -41,7 +42,7 @@ def written(folder):
 @pytest.mark.parametrize("make", [zipped, lambda p, m: tarred(p, *((n, tarfile.REGTYPE, d) for n, d in m.items()))])
 def test_files_come_out_stripped_and_filtered(tmp_path, make):
     archive = make(tmp_path / "a", {"top/x/one.txt": b"1", "top/two.json": b"2", "top/three.bin": b"3"})
-    rules = {"strip": "top/", "keep": ["*.txt", "two.*"], "members": ["two.json"]}
+    rules = Unpack(strip="top/", keep=["*.txt", "two.*"], members=["two.json"])
     assert unpack(archive, tmp_path / "out", rules) == ["two.json", "x/one.txt"]
     assert written(tmp_path / "out") == ["two.json", "x/one.txt"]
     assert (tmp_path / "out" / "x" / "one.txt").read_bytes() == b"1"
@@ -56,7 +57,7 @@ def test_paths_that_leave_the_folder_are_refused(tmp_path, name, kind):
     else:
         archive = tarred(tmp_path / "a", *((n, tarfile.REGTYPE, d) for n, d in members.items()))
     with pytest.raises(SteleError, match="outside its folder"):
-        unpack(archive, tmp_path / "in" / "out", {"keep": ["good.txt"]})  # a bad member spoils all, kept or not
+        unpack(archive, tmp_path / "in" / "out", Unpack(keep=["good.txt"]))  # a bad member spoils all, kept or not
     assert written(tmp_path) == ["a"]
 
 
@@ -77,8 +78,8 @@ def test_a_symbolic_link_in_a_zip_is_refused(tmp_path):
 def test_more_bytes_than_allowed_are_refused(tmp_path):
     archive = zipped(tmp_path / "a", {"zeros": bytes(1_000_000)})
     with pytest.raises(SteleError, match="more than 999,999 bytes"):
-        unpack(archive, tmp_path / "out", {"max_bytes": 999_999})
-    assert unpack(archive, tmp_path / "out", {"max_bytes": 1_000_000}) == ["zeros"]
+        unpack(archive, tmp_path / "out", Unpack(max_bytes=999_999))
+    assert unpack(archive, tmp_path / "out", Unpack(max_bytes=1_000_000)) == ["zeros"]
 
 
 def test_a_zip_that_lies_about_sizes_is_stopped(tmp_path):
@@ -88,7 +89,7 @@ def test_a_zip_that_lies_about_sizes_is_stopped(tmp_path):
         data[position : position + 4] = (10).to_bytes(4, "little")
     (tmp_path / "a").write_bytes(data)
     with pytest.raises(SteleError):
-        unpack(tmp_path / "a", tmp_path / "out", {"max_bytes": 1000})
+        unpack(tmp_path / "a", tmp_path / "out", Unpack(max_bytes=1000))
     assert written(tmp_path) == ["a"]
 
 
@@ -115,7 +116,7 @@ def test_names_given_twice_missing_members_and_damage_are_errors(tmp_path):
         unpack(tmp_path / "twice", tmp_path / "out")
     good = zipped(tmp_path / "good", {"x": b"text" * 1000})
     with pytest.raises(SteleError, match=r"lacks y \(it has x"):
-        unpack(good, tmp_path / "out", {"members": ["y"]})
+        unpack(good, tmp_path / "out", Unpack(members=["y"]))
     with pytest.raises(SteleError, match="neither a zip nor a tar"):
         (tmp_path / "page").write_text("<html>Sign in</html>")
         unpack(tmp_path / "page", tmp_path / "out")

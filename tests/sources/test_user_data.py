@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from stele.catalogue import datasets, user_data
+from stele.catalogue.schema.datasets import Part
 from stele.command import cli
 from stele.files import remembered_digests
 from stele.files.atomic import sha256
@@ -114,13 +115,15 @@ def test_a_damaged_copy_of_real_data_is_refused(tmp_path, capsys):
     assert "th.json" in said and "sha256" in said
 
 
-def _bring(tmp_path: Path, source: dict, folder: Path) -> dict:
+def _bring(tmp_path: Path, source: Part, folder: Path) -> dict:
     assert _run(tmp_path, source, folder) == 0
     return json.loads((tmp_path / "out" / "all" / "record.json").read_text())
 
 
-def _run(tmp_path: Path, source: dict, folder: Path) -> int:
+def _run(tmp_path: Path, source: Part, folder: Path) -> int:
     where = ["--user-data", str(folder), "--state", str(tmp_path / "state")]
     where += ["--output", str(tmp_path / "out" / "all" / "record.json"), "--offline"]
-    name = source["dataset"]
-    return cli.main(["sources", "dataset", "--dataset", name, "--part", "all", "--source", json.dumps(source), *where])
+    name = source.dataset
+    return cli.main(
+        ["sources", "dataset", "--dataset", name, "--part", "all", "--source", json.dumps(source.given()), *where]
+    )

@@ -61,7 +61,7 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, name, checkpoint, cap
     """Random weights, batch cut; run where STELE_ALL_RECIPES is set."""
     if not os.environ.get(real_sizes.ALL):
         pytest.skip(real_sizes.REASON)
-    recipe = parse_recipe({**real_sizes.jobs().finetuning.recipe(name), **CUT}, name)
+    recipe = parse_recipe({**real_sizes.jobs().finetuning.recipe(name).given(), **CUT}, name)
     words = real_sizes.ARCHITECTURES[checkpoint][1]["vocab_size"]
     module, data = random_towers(checkpoint, recipe), random_examples(2 * 2 * recipe.accumulation, words, 8, 16)
     here = ProcessContext(torch.device("cpu"))
@@ -80,7 +80,7 @@ GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an acceler
 @GPU
 def test_speed_and_memory_of_a_released_size_group(capsys):
     """One DPR step at XLM-R base size: 128 queries of 16 tokens and 256 passages of 160, about what NQ has."""
-    recipe = parse_recipe(real_sizes.jobs().finetuning.recipe("nq"))
+    recipe = real_sizes.jobs().finetuning.recipe("nq")
     module = random_towers("xlmr", recipe).cuda().train()
     data = random_examples(256, 250_002, 16, 160)
     optimiser = recipe.optimisation(1).optimiser(module)
@@ -116,7 +116,7 @@ def test_speed_and_memory_of_a_released_size_group(capsys):
 @pytest.mark.slow
 @GPU
 def test_the_loss_in_bfloat16_is_the_cpu_s(capsys):
-    recipe = parse_recipe({**real_sizes.jobs().finetuning.recipe("nq"), "dropout": 0.0})
+    recipe = parse_recipe({**real_sizes.jobs().finetuning.recipe("nq").given(), "dropout": 0.0})
     module = random_towers("xlmr", recipe).eval()
     data = random_examples(16, 250_002, 16, 64)
     group, found = training_group(data, 16, 1, 0, 0, 0), {}

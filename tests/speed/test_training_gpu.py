@@ -26,7 +26,7 @@ LENGTHS = {"msm": (16, [62] * 32), "mlm": (128, [254])}  # documents and sentenc
 def paper_recipe(objective, **changes):
     """MSM's, without MLM beside it, or MLM's own."""
     own = {"mlm_share": 0.0} if objective == "msm" else {"steps": 1, "equal_compute_to": None}
-    values = real_sizes.jobs().pretraining.recipe({"mlm": "mlm_equal_compute"}.get(objective, objective))
+    values = real_sizes.jobs().pretraining.recipe({"mlm": "mlm_equal_compute"}.get(objective, objective)).given()
     return parse_recipe({**values, **own, **changes})
 
 

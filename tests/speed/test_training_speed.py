@@ -164,7 +164,7 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, model, capsys):
     if model != "msm" and not os.environ.get(real_sizes.ALL):
         pytest.skip(real_sizes.REASON)
     plan = real_sizes.jobs()
-    values = plan.pretraining.recipe(model)
+    values = plan.pretraining.recipe(model).given()
     cut = {**CUT, **CUT_OWN[values["objective"]]}
     if values.get("mlm_share") or values["objective"] == "mlm":
         cut |= dict(mlm_sequences=2, mlm_length=16)

@@ -7,7 +7,7 @@ import pytest
 from figure_files import CURVES, DISTRIBUTION, PROJECTION, spec, write_spec
 
 from stele import catalogue
-from stele.catalogue.metrics import metric_parts
+from stele.catalogue.schema.metric_names import metric_parts
 from stele.command import cli
 from stele.errors import SteleError
 from stele.papers.figure import figure_schema, load_figure
@@ -73,7 +73,7 @@ def test_targets_bear_names_that_paths_and_the_catalogue_take(root, figures):
         for asked in figure.asks():
             assert re.fullmatch(constraint, asked.model), asked.model
             if figure.kind == "curves":
-                entry = catalogue.get("benchmarks", asked.benchmark)
+                entry = catalogue.load("benchmarks")[asked.benchmark]
                 assert asked.metric in entry["metrics"] and set(asked.languages) <= set(entry["languages"])
                 assert metric_parts(asked.metric)
 

@@ -7,13 +7,14 @@ import pytest
 
 from stele import catalogue
 from stele.catalogue import rules as rule_facts
+from stele.catalogue.schema.rules import RuleFacts
 from stele.cost.rules import formula
 from stele.errors import SteleError
 from tests.conftest import ROOT
 from tests.rule_files import command, rules
 
 RULES = rules(ROOT)
-FACTS = rule_facts.all_facts()
+FACTS = catalogue.entries(RuleFacts)
 CALL = re.compile(r"job_(resources|threads)\(\s*\"(\w+)\"")
 
 
@@ -23,10 +24,10 @@ def entry(monkeypatch):
 
     def put(rule, **values):
         monkeypatch.setattr(catalogue, "load", lambda name: {rule: values})
-        rule_facts.all_facts.cache_clear()
+        catalogue.entries.cache_clear()
 
     yield put
-    rule_facts.all_facts.cache_clear()
+    catalogue.entries.cache_clear()
 
 
 def test_the_examples_in_the_docstrings_hold():
@@ -72,7 +73,7 @@ def test_a_rule_requests_what_its_own_entry_says(rule):
 def test_a_wrong_entry_is_named(entry, values, message):
     entry("mine", **values)
     with pytest.raises(SteleError) as error:
-        rule_facts.all_facts()
+        catalogue.entries(RuleFacts)
     assert message in str(error.value)
 
 

@@ -58,10 +58,10 @@ def test_a_lender_of_words_counts_with_those_it_lends_to(jobs, changed):
     before = jobs(scale="miniature").world.language_facts()
     lenders = {
         lender
-        for code in jobs(scale="miniature").settings.sizes["languages"]
+        for code in jobs(scale="miniature").settings.sizes.languages
         for lender in catalogue.load("languages")[code].get("world", {}).get("cognates", {})
         if lender in catalogue.load("languages")
-    } - {*jobs(scale="miniature").settings.sizes["languages"]}
+    } - {*jobs(scale="miniature").settings.sizes.languages}
     for lender in lenders:
         changed("languages")[lender]["world"]["order"] = "other"
         assert jobs(scale="miniature").world.language_facts() != before

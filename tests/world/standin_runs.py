@@ -23,7 +23,7 @@ BODY = {"layers": 2, "width": 16, "heads": 2, "inner": 32, "positions": 64}
 
 def recipe(key: str, **values: Any) -> dict[str, Any]:
     """The catalogue's entry of a stand-in with the sizes of the tests."""
-    entry = {**catalogue.get("standins", key), **SMALL, **SIZES.get(key, {})}
+    entry = {**catalogue.load("standins")[key], **SMALL, **SIZES.get(key, {})}
     if "architecture" in entry:
         entry["architecture"] = {**entry["architecture"], **BODY}
     if "pairs" in entry or entry["kind"] in ("translation", "ranking", "distilled", "windows", "moco"):
@@ -52,7 +52,7 @@ def fetch(key: str, mirror: Path, records: Path, folder: Path) -> dict[str, Any]
     """Fetches a published stand-in as the checkpoint rule does; returns the record."""
     from stele.sources import checkpoint
 
-    entry = catalogue.get("standins", key)
+    entry = catalogue.load("standins")[key]
     source = {"checkpoint": entry["repo"]} if "repo" in entry else {}
     where = ["--mirrors", str(mirror), "--offline"] if repository(source) else ["--path", str(records / key / key)]
     parser = argparse.ArgumentParser()

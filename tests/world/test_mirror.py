@@ -7,7 +7,8 @@ import json
 import pytest
 
 from stele import catalogue
-from stele.catalogue.datasets import languages_of, resolve_entry
+from stele.catalogue.datasets import dataset, languages_of, resolve_entry
+from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.world import mirror
 from stele.world.content import manifest
@@ -48,9 +49,9 @@ def test_no_time_of_writing_is_in_a_gzip_file(generated):
 
 
 def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generated):
-    benchmarks = [catalogue.get("benchmarks", name) for name in MSM]
-    wanted = {dataset for entry in benchmarks for dataset in [*entry["data"], *entry["judgments"]]}
-    wanted = {name for name in wanted if catalogue.get("datasets", name)["wall"] == "none"}
+    benchmarks = [catalogue.load("benchmarks")[name] for name in MSM]
+    wanted = {read for entry in benchmarks for read in [*entry["data"], *entry["judgments"]]}
+    wanted = {name for name in wanted if catalogue.load("datasets")[name]["wall"] == "none"}
     wanted |= {
         "cc100",
         "wikipedia",
@@ -61,14 +62,14 @@ def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generate
         "squad",
         "mrtydi_combined",
     }
-    table, have, missing = catalogue.load("languages"), set(generated.world.languages), []
+    table, have, missing = catalogue.entries(Language), set(generated.world.languages), []
     for name in sorted(wanted):
-        entry = catalogue.get("datasets", name)
+        entry = dataset(name)
         languages = [code for code in languages_of(entry, table) if code in have]
-        parts = languages if entry["parts"] == "languages" else ["all"]
+        parts = languages if entry.parts == "languages" else ["all"]
         for part in parts:
             resolved = resolve_entry(name, entry, part, languages, table)
-            missing += [f["url"] for f in resolved["files"] if f["url"] not in generated.manifest["files"]]
+            missing += [file.url for file in resolved.files if file.url not in generated.manifest["files"]]
     assert wanted and missing == []
 
 
@@ -83,9 +84,9 @@ def test_counts_have_the_names_and_keys_that_the_catalogue_expects(generated):
 def test_licensed_files_are_in_the_user_data_folder_only(generated):
     listed = generated.manifest["licensed"]
     assert set(listed) == {"mewsli_x_news", "xor_dpr_train"}
-    for dataset, files in listed.items():
+    for owner, files in listed.items():
         for name, entry in files.items():
-            assert hashlib.sha256((generated.user_data / dataset / name).read_bytes()).hexdigest() == entry["sha256"]
+            assert hashlib.sha256((generated.user_data / owner / name).read_bytes()).hexdigest() == entry["sha256"]
     assert not list(generated.folder.rglob("dpr_train_data.json"))
 
 

@@ -210,7 +210,7 @@ def test_goes_on_after_a_stop(made, tmp_path, monkeypatch, values, steps_done_tw
 def test_loss_falls(made, tmp_path):
     mirror, records = tmp_path / "mirror", tmp_path / "standins"
     shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
-    body = {**catalogue.get("standins", "bert")["architecture"], **runs.BODY}
+    body = {**catalogue.load("standins")["bert"]["architecture"], **runs.BODY}
     long = runs.make("bert", mirror, records, ["en"], {"steps": 80, "batch": 24, "architecture": body})
     assert long["losses"]["mlm"] < made.facts["bert"]["losses"]["mlm"] - 0.5
     assert abs(made.facts["bert"]["losses"]["mlm"] - np.log(300)) < 0.5  # at first as good as chance

@@ -19,7 +19,7 @@ def test_few_names_are_one_token(scale):
     texts = [sentence for d in world.web_documents("en") for p in d for sentence in p]
     names = sorted({word for entity in world.entities.values() for word in entity.names["en"].split()})
     for key in ("bert", "roberta"):
-        recipe = {**catalogue.get("standins", key), **sizes["standins"].get(key, {})}["tokenizer"]
+        recipe = {**catalogue.load("standins")[key], **sizes["standins"].get(key, {})}["tokenizer"]
         tokenizer = _tokenizers.make_tokenizer(standin.Tokenizer(**recipe), texts)
         assert len(tokenizer) == recipe["size"]
         whole = sum(len(tokenizer.tokenize(f" {name}")) == 1 for name in names)

@@ -17,7 +17,7 @@ rule finetune:
         **job_resources("finetune", plan),
     params:
         code=lambda w: code("finetuning.finetune", *plan.finetuning.modules(w.recipe)),
-        recipe=lambda w: as_json(plan.finetuning.recipe(w.recipe)),
+        recipe=lambda w: as_json(plan.finetuning.recipe(w.recipe).given()),
         training=lambda w: assignments(plan.finetuning.training_data(w.recipe)),
         negatives=lambda w: option("--negatives", *plan.finetuning.mined_negatives(w)),
         seed=lambda w: finetuning_seed(w.seeds),

@@ -19,11 +19,11 @@ rule mine:
         **job_resources("mine", plan),
     params:
         code=lambda w: code("pairs.mine", *plan.mining.modules(w.method)),
-        recipe=lambda w: as_json(plan.mining.recipe(w.method)),
+        recipe=lambda w: as_json(plan.mining.recipe(w.method).given()),
         most=lambda w: option(
             "--most", plan.text_sizes.most_examples(w.method, w.model, w.part)
         ),
-        seed=lambda w: plan.settings.sizes["seed"],
+        seed=lambda w: plan.settings.sizes.seed,
     message:
         "Mine {wildcards.method} examples in {wildcards.part} with the tokenizer of {wildcards.model}"
     shell:
@@ -53,12 +53,12 @@ rule knowledge_pairs:
     params:
         code=lambda w: code(
             "pairs.knowledge_pairs",
-            f"pairs.methods.{plan.mining.recipe(w.method)['method']}",
+            *plan.mining.modules(w.method),
         ),
         recipe=lambda w: as_json(plan.mining.text_recipe(w.method)),
         knowledge_base=lambda w: assignments(plan.pairs.knowledge_bases(w)),
         documents=lambda w: assignments(plan.pairs.knowledge_documents(w)),
-        seed=lambda w: plan.settings.sizes["seed"],
+        seed=lambda w: plan.settings.sizes.seed,
     message:
         "Mine {wildcards.method} pairs in {wildcards.part} from the knowledge base"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"

@@ -19,7 +19,7 @@ rule pretrain:
         **job_resources("pretrain", plan),
     params:
         code=lambda w: code("pretraining.pretrain", *plan.pretraining.modules(w.model)),
-        recipe=lambda w: as_json(plan.pretraining.recipe(w.model)),
+        recipe=lambda w: as_json(plan.pretraining.recipe(w.model).given()),
         pairs=lambda w: assignments(plan.pretraining.pairs(w)),
         state=plan.paths.state("pretrain/{model}/pt{pt}"),
     message:

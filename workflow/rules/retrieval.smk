@@ -22,10 +22,10 @@ rule retrieve:
     params:
         code=lambda w: code("retrieval.retrieve", *plan.retrieval.modules(w.benchmark)),
         languages=lambda w: plan.data.languages(w.benchmark),
-        encoding=lambda w: as_json(plan.retrieval.encoding(w.benchmark, w.model)),
-        depth=lambda w: plan.data.benchmark(w.benchmark)["depth"],
+        encoding=lambda w: as_json(plan.retrieval.encoding(w.benchmark, w.model).given()),
+        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
-        threads=plan.settings.sizes["threads"],
+        threads=plan.settings.sizes.threads,
         keep=lambda w: option("--keep-index", plan.retrieval.kept_index(w)),
         state=plan.paths.state("retrieve/{benchmark}/{model}/{setting}/{seeds}"),
     message:
@@ -63,10 +63,10 @@ rule bm25:
         ),
         languages=lambda w: plan.data.languages(w.benchmark),
         recipe=lambda w: as_json(plan.rows.kinds.get("lexical").recipe(row_of(w))),
-        depth=lambda w: plan.data.benchmark(w.benchmark)["depth"],
+        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         engine=option("--anserini", plan.rows.kinds.get("lexical").anserini),
-        threads=plan.settings.sizes["threads"],
+        threads=plan.settings.sizes.threads,
         state=plan.paths.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
     message:
         "Search {wildcards.benchmark} with {wildcards.model}, {wildcards.setting}"
@@ -100,9 +100,9 @@ rule project:
         **job_resources("project", plan),
     params:
         code=code("retrieval.project"),
-        encoding=lambda w: as_json(plan.retrieval.encoding("tatoeba", w.model)),
+        encoding=lambda w: as_json(plan.retrieval.encoding("tatoeba", w.model).given()),
         data=lambda w: assignments(plan.retrieval.projection_data(w)),
-        threads=plan.settings.sizes["threads"],
+        threads=plan.settings.sizes.threads,
     message:
         "Project Tatoeba's pairs of {wildcards.language} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
@@ -136,12 +136,12 @@ rule hard_negatives:
     params:
         code=lambda w: code(
             "retrieval.hard_negatives",
-            f"benchmarks.{plan.data.training_set(w.training_set)['module']}",
+            f"benchmarks.{plan.data.training_set(w.training_set).module}",
         ),
-        module=lambda w: plan.data.training_set(w.training_set)["module"],
-        depth=lambda w: plan.data.training_set(w.training_set)["mined"]["depth"],
+        module=lambda w: plan.data.training_set(w.training_set).module,
+        depth=lambda w: plan.data.training_set(w.training_set).mined.depth,
         data=lambda w: assignments(plan.finetuning.mining_data(w.training_set)),
-        threads=plan.settings.sizes["threads"],
+        threads=plan.settings.sizes.threads,
         state=plan.paths.state("hard_negatives/{model}/{recipe}/{training_set}/{seeds}"),
     message:
         "Mine hard negatives of {wildcards.training_set} with {wildcards.model}, {wildcards.recipe} ({wildcards.seeds})"
@@ -172,9 +172,9 @@ rule encode_pairs:
             "retrieval.encode_pairs", *plan.retrieval.modules(w.benchmark)
         ),
         languages=lambda w: plan.data.languages(w.benchmark),
-        encoding=lambda w: as_json(plan.retrieval.encoding(w.benchmark, w.model)),
+        encoding=lambda w: as_json(plan.retrieval.encoding(w.benchmark, w.model).given()),
         data=lambda w: assignments(plan.retrieval.data(w)),
-        threads=plan.settings.sizes["threads"],
+        threads=plan.settings.sizes.threads,
     message:
         "Encode the pairs of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:

@@ -15,10 +15,10 @@ rule mirror:
             *package_modules("world.writers"),
             data=("world/content/concepts.yaml", "world/language/scripts.yaml"),
         ),
-        world=lambda w: as_json(plan.settings.sizes["world"]),
-        languages=lambda w: plan.settings.sizes["languages"],
+        world=lambda w: as_json(plan.settings.sizes.world.given()),
+        languages=lambda w: plan.settings.sizes.languages,
         facts=lambda w: plan.world.language_facts(),
-        seed=lambda w: plan.settings.sizes["seed"],
+        seed=lambda w: plan.settings.sizes.seed,
     message:
         "Generate the small internet: {params.languages}"
     shell:
@@ -43,10 +43,10 @@ rule standin:
     threads: job_threads("standin", plan)
     params:
         code=lambda w: code("world.standin", *plan.world.modules(w.key)),
-        recipe=lambda w: as_json(plan.world.recipe(w.key)),
-        languages=lambda w: plan.settings.sizes["languages"],
+        recipe=lambda w: as_json(plan.world.recipe(w.key).given()),
+        languages=lambda w: plan.settings.sizes.languages,
         facts=lambda w: plan.world.language_facts(),
-        seed=lambda w: plan.settings.sizes["seed"],
+        seed=lambda w: plan.settings.sizes.seed,
         state=plan.paths.state("standin/{key}"),
     message:
         "Train the stand-in for {wildcards.key}"

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from stele import catalogue
 from stele.benchmarks._files import folder_of, lines, located
 from stele.benchmarks.types import Data, Passage, Query, Search
+from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 
 DATASET = "tatoeba"
@@ -85,4 +86,5 @@ def file_code(language: str) -> str:
     >>> file_code("fr"), file_code("zh"), file_code("max")
     ('fra', 'cmn', 'max')
     """
-    return catalogue.load("languages").get(language, {}).get("tatoeba", language)
+    entry = catalogue.entries(Language).get(language)
+    return entry.tatoeba if entry and entry.tatoeba else language

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from stele.errors import SteleError, unknown
 from stele.files.reading import reading
+from stele.files.strict import Strict, validate
 
 FOLDER = Path(__file__).parent
+Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE` what it types
 
 
 def read_yaml(path: Path | str) -> dict[str, Any]:
@@ -42,16 +46,35 @@ def shipped(name: str) -> dict[str, Any]:
 
 
 def load(name: str) -> dict[str, Any]:
-    """One file of the catalogue, e.g. `load("models")`, as it stands there; `schema` says what may stand there."""
+    """One file of the catalogue as it stands there: recipes and stand-ins, which a scale changes before they are typed.
+
+    What other files hold is typed: `entries`, `whole`.
+    """
     return shipped(f"catalogue/{name}.yaml")
 
 
-def get(name: str, key: str) -> dict[str, Any]:
-    """One entry of one file, e.g. `get("training_sets", "nq")`; an unknown key names the nearest valid one."""
-    entries = load(name)
-    if key not in entries:
-        raise unknown(name.removesuffix("s"), key, entries, f"catalogue/{name}.yaml")
-    return entries[key]
+@cache
+def entries(kind: type[Facts]) -> Mapping[str, Facts]:
+    """All entries of a kind, by name.
+
+    >>> from stele.catalogue.schema.languages import Language
+    >>> entries(Language)["sw"].name
+    'Swahili'
+    """
+    return MappingProxyType(validate(dict[str, kind], load(kind.FILE), f"catalogue/{kind.FILE}.yaml"))
+
+
+def entry(kind: type[Facts], key: str) -> Facts:
+    """One entry of a kind, e.g. `entry(TrainingSet, "nq")`; an unknown key names the nearest valid one."""
+    if key not in (known := entries(kind)):
+        raise unknown(kind.FILE.removesuffix("s"), key, known, f"catalogue/{kind.FILE}.yaml")
+    return known[key]
+
+
+@cache
+def whole(kind: type[Facts]) -> Facts:
+    """A file that is no list of entries, e.g. `whole(Costs)`."""
+    return validate(kind, load(kind.FILE), f"catalogue/{kind.FILE}.yaml")
 
 
 def setting_names(benchmark: str) -> list[str]:

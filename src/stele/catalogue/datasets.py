@@ -12,6 +12,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from stele import catalogue
+from stele.catalogue.schema.datasets import Checksums, Count, Dataset, File, Part, PartCount, PartFile
+from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError, unknown
 from stele.files.paths import relative
 
@@ -23,50 +25,50 @@ WALLS = {
     "private": "not published",
     "script": "not released: a script of its authors makes it on your machine",
 }
-WORDS = ("title", "licence", "how", "note")  # about a dataset, not of it
+WORDS = {"title", "licence", "how", "note"}  # about a dataset, not of it
 CHECKS = ("sha256", "md5", "bytes")
 
-Source = dict[str, Any]
+Languages = Mapping[str, Language]
 
 
-def dataset(name: str) -> dict[str, Any]:
+def dataset(name: str) -> Dataset:
     """The catalogue's entry of a dataset; an unknown name is an error that says the nearest."""
-    return catalogue.get("datasets", name)
+    return catalogue.entry(Dataset, name)
 
 
-def languages_of(entry: Mapping[str, Any], table: Mapping[str, Mapping[str, Any]] | None = None) -> list[str]:
+def languages_of(entry: Dataset, table: Languages | None = None) -> list[str]:
     """The languages that a dataset has, in order; none for one that is not divided by language.
 
     Languages of a set with `codes` that have no entry in languages.yaml go by the set's own code.
     """
-    if "languages" in entry:
-        return list(entry["languages"])
-    if "field" not in entry:
+    if entry.languages is not None:
+        return list(entry.languages)
+    if entry.field is None:
         return []
-    table = catalogue.load("languages") if table is None else table
-    named = {str(row[entry["field"]]): language for language, row in table.items() if row.get(entry["field"])}
-    if "codes" in entry:
-        return [named.get(code, code) for code in entry["codes"]]
+    table = catalogue.entries(Language) if table is None else table
+    named = {code: language for language, row in table.items() if (code := getattr(row, entry.field))}
+    if entry.codes is not None:
+        return [named.get(code, code) for code in entry.codes]
     return list(named.values())
 
 
-def parts(entry: Mapping[str, Any], languages: Iterable[str] | None = None) -> list[str]:
+def parts(entry: Dataset, languages: Iterable[str] | None = None) -> list[str]:
     """The parts of a dataset that `languages` (all of them when None) ask for."""
-    if entry["parts"] == ALL:
+    if entry.parts == ALL:
         return [ALL]
     have = languages_of(entry)
     wanted = None if languages is None else set(languages)
     return [language for language in have if wanted is None or language in wanted]
 
 
-def chosen_by_language(entry: Mapping[str, Any]) -> bool:
+def chosen_by_language(entry: Dataset) -> bool:
     """Whether a dataset of one part has files of single languages that can be had without the others."""
-    return not entry.get("one_pool") and any("each" in file for file in entry["files"])
+    return not entry.one_pool and any(file.each for file in entry.files)
 
 
-def is_dated(entry: Mapping[str, Any]) -> bool:
+def is_dated(entry: Dataset) -> bool:
     """Whether a dataset is a dump that can be had of any date."""
-    return "date" in entry.get("fields", {})
+    return "date" in entry.fields
 
 
 def resolve(
@@ -76,55 +78,45 @@ def resolve(
     *,
     generated: bool = False,
     date: str | None = None,
-) -> Source:
+) -> Part:
     """What one part of a dataset is made of: paths, addresses, checksums and counts, with nothing left to fill in.
 
     `languages` narrows a part "all" to some languages (None: all), but a dataset of `one_pool` keeps all of its own
     when its data are real. With `generated`, there are the given languages and no others. `date` is that of a dump,
     where another one than the catalogue's is wanted.
     """
-    entry, table = dataset(name), catalogue.load("languages")
+    entry, table = dataset(name), catalogue.entries(Language)
     if date is not None:
         if not is_dated(entry):
             raise SteleError(f"dataset {name!r} is no dump that has a date (found date {date!r})")
-        entry = {**entry, "version": date, "fields": {**entry["fields"], "date": date}}
+        entry = entry.model_copy(update={"version": date, "fields": {**entry.fields, "date": date}})
     have = languages_of(entry, table)
-    if entry["parts"] == ALL:
+    if entry.parts == ALL:
         if part != ALL:
             raise SteleError(f"dataset {name!r} has one part, 'all' (found {part!r})")
-        every = languages is None or (entry.get("one_pool") and not generated)
+        every = languages is None or (entry.one_pool and not generated)
         chosen = have if every else [language for language in have if language in set(languages)]
     elif part in have:
         chosen = [part]
     else:
-        more = f" (want a language with `{entry['field']}` in catalogue/languages.yaml)" if "field" in entry else ""
+        more = f" (want a language with `{entry.field}` in catalogue/languages.yaml)" if entry.field else ""
         raise unknown(f"part of dataset {name!r}{more}", part, have)
     return resolve_entry(name, entry, part, chosen, table)
 
 
-def resolve_entry(
-    name: str, entry: Mapping[str, Any], part: str, languages: Sequence[str], table: Mapping[str, Mapping[str, Any]]
-) -> Source:
-    """`resolve` for an entry, languages and a language table that are given; an entry already resolved comes back."""
-    if "part" in entry:
-        return dict(entry)
+def resolve_entry(name: str, entry: Dataset, part: str, languages: Sequence[str], table: Languages) -> Part:
+    """`resolve` for an entry, languages and a language table that are given."""
     files, counts = [], {}
-    for file in entry["files"]:
+    for file in entry.files:
         for language in _each(file, languages):
             values = _values(entry, part, language, table)
-            files.append(_file(name, file, values, alone=entry["parts"] == ALL))
-    for what, count in entry.get("counts", {}).items():
+            files.append(_file(name, file, values, alone=entry.parts == ALL))
+    for what, count in entry.counts.items():
         each = _each(count, languages)
         counts[what] = [_count(name, count, _values(entry, part, language, table)) for language in each]
-    kept = ("title", "version", "licence", "wall", "how", "note", "release", "cut")
-    return {
-        "dataset": name,
-        "part": part,
-        "languages": list(languages),
-        **{key: entry[key] for key in kept if key in entry},
-        "files": files,
-        "counts": counts,
-    }
+    kept = {"title", "version", "licence", "wall", "how", "note", "release", "cut"}
+    about = {key: getattr(entry, key) for key in kept & entry.model_fields_set}
+    return Part(dataset=name, part=part, languages=list(languages), files=files, counts=counts, **about)
 
 
 def mirror_path(url: str) -> str:
@@ -140,39 +132,33 @@ def mirror_path(url: str) -> str:
     return relative(f"{address.netloc}/{path}", url)
 
 
-def availability(source: Mapping[str, Any], user_data: Path | str | None) -> str | None:
-    """None when a part can be had, else the reason why not: a wall, or a user_data folder that is not there.
-
-    `source` is an entry of datasets.yaml with its name under "dataset", or a resolved part.
-    """
-    name = source["dataset"]
+def availability(name: str, about: Dataset | Part, user_data: Path | str | None) -> str | None:
+    """Why a dataset or a part of it is not to be had: a wall, or a user folder that is not there; None when it is."""
     if user_data is not None:
         return None if Path(user_data).expanduser().is_dir() else f"user_data.{name}: {user_data} is not a folder"
-    if source["wall"] == "none":
+    if about.wall == "none":
         return None
     return (
-        f"needs {source['title']} ({source['version']}), which is {WALLS[source['wall']]} [{source['licence']}]. "
-        f"How to get it: {' '.join(source['how'].split())} Then add to config.yaml: user_data: {{{name}: YOUR_FOLDER}}"
+        f"needs {about.title} ({about.version}), which is {WALLS[about.wall]} [{about.licence}]. "
+        f"How to get it: {' '.join(about.how.split())} Then add to config.yaml: user_data: {{{name}: YOUR_FOLDER}}"
     )
 
 
-def _each(item: Mapping[str, Any], languages: Sequence[str]) -> list[str | None]:
-    return list(languages) if "each" in item else [None]
+def _each(item: File | Count, languages: Sequence[str]) -> list[str | None]:
+    return list(languages) if item.each else [None]
 
 
-def _values(
-    entry: Mapping[str, Any], part: str, language: str | None, table: Mapping[str, Mapping[str, Any]]
-) -> dict[str, str]:
+def _values(entry: Dataset, part: str, language: str | None, table: Languages) -> dict[str, str]:
     """The values of {name} in an entry's paths and addresses for one language."""
     language = language or (part if part != ALL else None)
     values: dict[str, str] = {}
     if language is not None:
-        row = table.get(language, {entry["field"]: language} if "field" in entry else {})
-        values = {key: str(value) for key, value in row.items() if isinstance(value, str)}
+        row = table.get(language, [(entry.field, language)] if entry.field else [])
+        values = {key: value for key, value in row if isinstance(value, str)}
         if "wikipedia" in values:
             values["wiki"] = values["wikipedia"].replace("-", "_") + "wiki"
         values["language"] = language
-    return values | {key: str(value) for key, value in entry.get("fields", {}).items()}
+    return values | entry.fields
 
 
 def _fill(name: str, text: str, values: Mapping[str, str]) -> str:
@@ -184,49 +170,43 @@ def _fill(name: str, text: str, values: Mapping[str, str]) -> str:
         raise SteleError(f"dataset {name!r}: {text!r} needs the field {error.args[0]!r}{of}") from None
 
 
-def _own(value: Any, item: Mapping[str, Any], values: Mapping[str, str]) -> Any:
+def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
     """A value that may differ by language: this language's (under its code or its `each` field), else None."""
     if not isinstance(value, Mapping):
         return value
-    keys = (values.get(item.get("each", "language")), values.get("language"))
+    keys = (values.get(item.each or "language"), values.get("language"))
     return next((value[key] for key in keys if key in value), None)
 
 
-def _file(name: str, file: Mapping[str, Any], values: Mapping[str, str], alone: bool) -> Source:
-    """One file with its templates filled in. `own_name`: its name alone tells it from the files of other parts."""
-    filled = {"path": _fill(name, file["path"], values)}
-    if "url" in file:
-        filled["url"] = _fill(name, file["url"], values)
+def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> PartFile:
+    """One file with its templates filled in."""
+    filled: dict[str, Any] = {"path": _fill(name, file.path, values)}
+    if file.url:
+        filled["url"] = _fill(name, file.url, values)
     for key in ("alternatives", "like", "variants"):
-        if key in file:
-            filled[key] = [_fill(name, text, values) for text in file[key]]
+        if texts := getattr(file, key):
+            filled[key] = [_fill(name, text, values) for text in texts]
     for key in CHECKS:
-        if (value := _own(file.get(key), file, values)) is not None:
+        if (value := _own(getattr(file, key), file, values)) is not None:
             filled[key] = value
-    if "checksums" in file:
-        sums = file["checksums"]
-        filled["checksums"] = {"algorithm": sums["algorithm"], "url": _fill(name, sums["url"], values)}
-        filled["checksums"]["alternatives"] = [_fill(name, text, values) for text in sums.get("alternatives", ())]
-    for key in ("optional", "unpack"):
-        if key in file:
-            filled[key] = file[key]
-    filled["own_name"] = alone or "{" in file["path"].rpartition("/")[2]
-    return filled
+    if sums := file.checksums:
+        others = [_fill(name, text, values) for text in sums.alternatives]
+        filled["checksums"] = Checksums(
+            algorithm=sums.algorithm, url=_fill(name, sums.url, values), alternatives=others
+        )
+    for key in {"optional", "unpack"} & file.model_fields_set:
+        filled[key] = getattr(file, key)
+    return PartFile(**filled, own_name=alone or "{" in file.path.rpartition("/")[2])
 
 
-def _count(name: str, count: Mapping[str, Any], values: Mapping[str, str]) -> Source:
-    """One thing to count; `of` is the key of this language in `expect`, None where the number is of the whole part."""
-    filled: Source = {"count": count["count"]}
-    if "file" in count:
-        filled["files"] = [_fill(name, count["file"], values)]
-    if "files" in count:
-        filled["files"] = [_fill(name, text, values) for text in count["files"]]
-    expected = count.get("expect")
-    own = _own(expected, count, values) if values.get("language") else None
+def _count(name: str, count: Count, values: Mapping[str, str]) -> PartCount:
+    """One thing to count."""
+    filled: dict[str, Any] = {"files": [_fill(name, text, values) for text in count.files or [count.file]]}
+    own = _own(count.expect, count, values) if values.get("language") else None
     if own is not None:
         filled["expect"] = own
-    elif expected is not None and not (values.get("language") and isinstance(expected, Mapping)):
-        filled["expect"] = expected
+    elif count.expect is not None and not (values.get("language") and isinstance(count.expect, Mapping)):
+        filled["expect"] = count.expect
     if values.get("language"):
-        filled["of"] = values[count["each"]] if count.get("each") in values else values["language"]
-    return filled
+        filled["of"] = values[count.each] if count.each in values else values["language"]
+    return PartCount(count=count.count, **filled)

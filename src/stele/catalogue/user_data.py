@@ -6,12 +6,12 @@ The folder is only ever read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.files.remembered_digests import file_digests
@@ -29,7 +29,7 @@ def listing(folder: Path | str) -> list[str]:
     return sorted(found)
 
 
-def find(files: Sequence[str], file: Mapping[str, Any], part: str, where: str) -> list[str]:
+def find(files: Sequence[str], file: PartFile, part: str, where: str) -> list[str]:
     """The user's copies of one catalogue file among the paths of a folder.
 
     Several equally good ones are an error, unless the catalogue gives patterns (`like`, `variants`) for several.
@@ -37,46 +37,44 @@ def find(files: Sequence[str], file: Mapping[str, Any], part: str, where: str) -
     """
     named = _best(files, file, part)
     if len(named) > 1:
-        raise SteleError(
-            f"{where}: several files could be {file['path']}: {', '.join(named[:5])}; keep one of them there"
-        )
+        raise SteleError(f"{where}: several files could be {file.path}: {', '.join(named[:5])}; keep one of them there")
     return named or _alike(files, file)
 
 
-def part_files(files: Sequence[str], source: Mapping[str, Any]) -> list[str]:
+def part_files(files: Sequence[str], source: Part) -> list[str]:
     """The paths of a folder that one part of a dataset (see `datasets.resolve`) is taken from.
 
     All, for a dataset that names no files. Of several equally good ones all are taken: to choose is the job's business.
     """
-    if not source["files"]:
+    if not source.files:
         return list(files)
     found: set[str] = set()
-    for file in source["files"]:
-        own = _best(files, file, source["part"]) or _alike(files, file)
-        if not own and "unpack" in file:
-            base = find_unpacked(files, file["unpack"].get("members", ()))
+    for file in source.files:
+        own = _best(files, file, source.part) or _alike(files, file)
+        if not own and file.unpack:
+            base = find_unpacked(files, file.unpack.members)
             own = [] if base is None else [path for path in files if path.startswith(f"{base}/" if base else "")]
         found.update(own)
     return sorted(found)
 
 
-def _best(files: Sequence[str], file: Mapping[str, Any], part: str) -> list[str]:
+def _best(files: Sequence[str], file: PartFile, part: str) -> list[str]:
     """The paths that end most like a catalogue file's path or address.
 
     A name that other parts of the dataset share must have at least its folder in common.
     """
-    wanted = [file["path"], f"{part}/{file['path']}", *(unquote(urlsplit(url).path) for url in _addresses(file))]
+    wanted = [file.path, f"{part}/{file.path}", *(unquote(urlsplit(url).path) for url in file.addresses)]
     names = {other.rpartition("/")[2] for other in wanted}
     named = [path for path in files if path.rpartition("/")[2] in names]  # quick: folders may hold thousands
     scored = [(max(_common_tail(path, other) for other in wanted), path) for path in named]
     best = max((score for score, _ in scored), default=0)
-    least = 1 if file.get("own_name", True) else 2
+    least = 1 if file.own_name else 2
     return [path for score, path in scored if score == best >= least]
 
 
-def _alike(files: Sequence[str], file: Mapping[str, Any]) -> list[str]:
+def _alike(files: Sequence[str], file: PartFile) -> list[str]:
     """The paths whose names match a pattern that the catalogue gives for a file."""
-    patterns = [*file.get("like", ()), *file.get("variants", ())]
+    patterns = [*file.like, *file.variants]
     return [path for path in files if any(fnmatch(PurePosixPath(path).name, pattern) for pattern in patterns)]
 
 
@@ -91,10 +89,6 @@ def find_unpacked(files: Iterable[str], members: Sequence[str]) -> str | None:
             if all(base + member in present for member in members):
                 return base.rstrip("/")
     return None
-
-
-def _addresses(file: Mapping[str, Any]) -> list[str]:
-    return [*([file["url"]] if "url" in file else []), *file.get("alternatives", ())]
 
 
 def _common_tail(path: str, other: str) -> int:

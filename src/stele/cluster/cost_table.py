@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from stele import catalogue
+from stele.catalogue.schema.costs import Costs, Share, Shares
+from stele.catalogue.schema.sizes import Device
 from stele.cluster.requests import JobRequest
 from stele.cluster.slurm.sinfo import size as number
 from stele.cost import chain
@@ -126,7 +128,7 @@ def _devices(jobs: Sequence[JobRequest], on: str) -> list[str]:
     def total(kind: str) -> float:
         return sum(seconds(work, kind, devices) * devices for work, devices in own)
 
-    kinds = [kind for kind in catalogue.load("devices") if kind != on]
+    kinds = [kind for kind in catalogue.entries(Device) if kind != on]
     return [f"On other GPUs: {', '.join(f'{HOUR.show(total(kind))} {kind.upper()}-hours' for kind in kinds)}."]
 
 
@@ -174,17 +176,18 @@ def _guessed(plan: Plan, jobs: Sequence[JobRequest]) -> list[str]:
 
 def _assumed(on: str, gpus: bool) -> str:
     """What the figures rest on."""
-    costs = catalogue.load("costs")
+    costs = catalogue.whole(Costs)
     start = "Assumed (src/stele/catalogue/costs.yaml has all, with sources): "
     if not gpus:
-        return f"{start}{costs['core'] / 1e9:.0f} GFLOP a second of a core; other jobs take what the miniature's took."
-    shares = ", ".join(f"{kind.replace('_half', ' in 16 bits')} {_share(kind, on)}" for kind in costs["shares"])
+        return f"{start}{costs.core / 1e9:.0f} GFLOP a second of a core; other jobs take what the miniature's took."
+    shares = ", ".join(f"{kind.replace('_half', ' in 16 bits')} {_share(kind, on)}" for kind in Shares.model_fields)
     return (
-        f"{start}{on.upper()}s reach {shares}; each optimiser step takes {costs['step_seconds']} s more, each GPU job "
-        f"{costs['start_minutes']} minutes. Kept: all that is on the disk afterwards, downloads among it."
+        f"{start}{on.upper()}s reach {shares}; each optimiser step takes {costs.step_seconds} s more, each GPU job "
+        f"{costs.start_minutes} minutes. Kept: all that is on the disk afterwards, downloads among it."
     )
 
 
 def _share(kind: str, on: str) -> str:
-    entry = catalogue.load("costs")["shares"][kind]
-    return f"{entry['share']:.0%} of {catalogue.load('devices')[on][entry['peak']]} TFLOPS"
+    reached: Share = getattr(catalogue.whole(Costs).shares, kind)
+    peak = getattr(catalogue.entries(Device)[on], reached.peak)
+    return f"{reached.share:.0%} of {peak:g} TFLOPS"

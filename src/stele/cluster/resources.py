@@ -10,7 +10,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from stele.catalogue.rules import Growing, RuleFacts, Size, facts
+from stele.catalogue.rules import facts
+from stele.catalogue.schema.rules import Growing, RuleFacts, Size
 from stele.cluster import settings
 from stele.cost.rules import work
 from stele.cost.work import device, seconds
@@ -62,18 +63,18 @@ def _facts(rule: str, plan: Plan) -> RuleFacts:
 def gpus(rule: str, plan: Plan) -> int:
     """GPUs of a job of a rule on each of its nodes: what cluster.yaml says, else what the scale allows."""
     named, usual = _named("gpus", rule, plan.settings.generated), _facts(rule, plan).gpus or 0
-    return min(usual, plan.settings.sizes["gpus"] or usual) if named is None else named
+    return min(usual, plan.settings.sizes.gpus or usual) if named is None else named
 
 
 def job_threads(rule: str, plan: Plan) -> int:
     """CPU threads of a job on each of its nodes: those of a process, for each process."""
-    each = plan.settings.sizes["threads"] if facts(rule).threads == "scale" else 1
+    each = plan.settings.sizes.threads if facts(rule).threads == "scale" else 1
     return each * max(gpus(rule, plan), 1)
 
 
 def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
     """Minutes of a job's first attempt: twice what it is estimated at, and half an hour; a day without an estimate."""
-    on, threads = device(settings.read().gpu_model), plan.settings.sizes["threads"]
+    on, threads = device(settings.read().gpu_model), plan.settings.sizes.threads
 
     def minutes(wildcards: Any) -> int:
         found = work(plan, rule, dict(wildcards.items()))

@@ -11,10 +11,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from stele.catalogue.schema.models import ModelKeys
 from stele.cluster import settings
 from stele.cluster.node import as_prefix
 from stele.errors import SteleError
@@ -63,9 +64,9 @@ def image(workflow: Any) -> None:
             rule.container_img = str(path)
 
 
-def folders(configuration: Any, models: Iterable[Mapping[str, Any]]) -> list[Path]:
+def folders(configuration: Any, models: Iterable[ModelKeys]) -> list[Path]:
     """What jobs read and write beside the folder that they run in: the user's own data, and where its links lead."""
-    checkpoints = [str(model.get("checkpoint") or "") for model in models]
+    checkpoints = [model.checkpoint or "" for model in models]
     named = [*configuration.user_data.values(), configuration.results_dir, *(c for c in checkpoints if os.sep in c)]
     links = [path for path in Path.cwd().iterdir() if path.is_symlink()]
     temporary = [os.environ["TMPDIR"]] if "TMPDIR" in os.environ else []

@@ -12,6 +12,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from stele import catalogue
+from stele.catalogue import recipes
+from stele.catalogue.schema.datasets import Dataset
+from stele.catalogue.schema.languages import Language
+from stele.catalogue.schema.models import Model as CatalogueModel
 from stele.config.sources import Sources
 from stele.errors import SteleError, nearest, unknown
 from stele.files.paths import results_problem
@@ -128,10 +132,10 @@ def parse_config(values: Mapping[str, Any], where: Sources | None = None) -> Con
         wanted = "a folder of its own, named with letters, digits and _ @ % + = : , . / - only"
         raise SteleError(f"{where('results_dir')}: found {values['results_dir']!r} ({reason}); want {wanted}")
     for n, language in enumerate(config.languages or ()):
-        _check_known("language", language, catalogue.load("languages"), where("languages", n))
-    released = {m["released"]["dataset"] for m in catalogue.load("models").values() if "released" in m}
+        _check_known("language", language, catalogue.entries(Language), where("languages", n))
+    released = {model.released.dataset for model in catalogue.entries(CatalogueModel).values() if model.released}
     for dataset in config.user_data:
-        _check_known("dataset", dataset, {*catalogue.load("datasets"), *released}, where("user_data", dataset))
+        _check_known("dataset", dataset, {*catalogue.entries(Dataset), *released}, where("user_data", dataset))
     for key, model in config.models.items():
         _check_model(key, model, config, where)
     return config
@@ -143,7 +147,7 @@ def _check_known(kind: str, name: str, valid: Sequence[str] | Mapping[str, Any] 
 
 
 def _check_model(key: str, model: Model, config: Config, where: Sources) -> None:
-    known = catalogue.load("models")
+    known = catalogue.entries(CatalogueModel)
     if not re.fullmatch(MODEL_KEY, key):
         raise SteleError(
             f"{where('models', key)}: a model's key may hold letters of English, digits, '_', '-' and '.' only, and "
@@ -154,12 +158,11 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
         hint = f" (did you mean to change the model {close!r}?)" if close else ""
         raise SteleError(f"{where('models', key)}: give `checkpoint`, or `base` and `recipe`{hint}")
     if model.recipe:
-        recipes = catalogue.load("recipes")["pretraining"]
-        _check_known("recipe", model.recipe, recipes, where("models", key, "recipe"))
+        _check_known("recipe", model.recipe, recipes.names("pretraining"), where("models", key, "recipe"))
     if model.base:
         _check_known("model", model.base, {*known, *config.models}, where("models", key, "base"))
         _check_ancestry(key, config, where("models", key, "base"))
-        if known.get(model.base, {}).get("kind") == "lexical":
+        if model.base in known and known[model.base].kind == "lexical":
             raise SteleError(
                 f"{where('models', key, 'base')}: {model.base} has no encoder that a recipe could go on from"
             )
@@ -175,8 +178,8 @@ def _check_ancestry(key: str, config: Config, place: str) -> None:
     """Refuses a model that starts from itself, be it through others."""
     line = [key]
     while True:
-        own, entry = config.models.get(line[-1]), catalogue.load("models").get(line[-1], {})
-        base = (own and own.base) or entry.get("base")
+        own, entry = config.models.get(line[-1]), catalogue.entries(CatalogueModel).get(line[-1])
+        base = (own and own.base) or (entry and entry.base)
         if base is None:
             return
         line.append(base)

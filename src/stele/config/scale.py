@@ -6,15 +6,15 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from stele import catalogue
+from stele.catalogue.schema.datasets import Dataset
 from stele.config.model import PLAIN_NAME, Config
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.paths import STAMP
 from stele.files.strict import validate
-from stele.recipes.scale import Scale
+from stele.recipes.scale import Corpora, Scale
 
 
 def resolve_scale(config: Config, environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
@@ -65,41 +65,41 @@ def check_stamp(folder: Path, scale: str, way_out: str) -> None:
             handle.write(f"{scale}\n")
 
 
-def load_scale(name: str) -> dict[str, Any]:
+def load_scale(name: str) -> Scale:
     """The sizes of a scale: one of the catalogue's or a YAML file of the user's own."""
     if name in catalogue.scale_names():
-        scale = catalogue.load(f"scales/{name}")
-    elif is_file(name):
-        _check_stem(name)
-        scale = validate(Scale, catalogue.read_yaml(name), name).model_dump(exclude_unset=True)
-    else:
+        return validate(Scale, catalogue.load(f"scales/{name}"), name)
+    if not is_file(name):
         raise unknown("scale", name, catalogue.scale_names(), "scale (or give a .yaml file of your own)")
-    return Scale.model_validate(scale).model_dump()
+    _check_stem(name)
+    values = catalogue.read_yaml(name)
+    _check_corpora(values.get("corpora"), name)
+    return validate(Scale, values, name)
 
 
-def first_of(sizes: Mapping[str, Any], corpus: str) -> int | None:
-    """How many documents or pages a scale takes of a corpus; None: all.
+def _check_corpora(limits: object, name: str) -> None:
+    """Refuses to cut a dataset that is no corpus, saying so."""
+    named = limits.keys() if isinstance(limits, Mapping) else set()
+    for dataset in named & catalogue.entries(Dataset).keys() - Corpora.model_fields.keys():
+        raise SteleError(
+            f"{name}: corpora: {dataset} is used whole; want cc100: {{documents: N}} or wikipedia: {{pages: N}}"
+        )
 
-    >>> first_of({"corpora": {"cc100": {"documents": 7}, "wikipedia": None}}, "cc100")
-    7
-    """
-    return next(iter((sizes["corpora"].get(corpus) or {}).values()), None)
 
-
-def shards_of(sizes: Mapping[str, Any], wiki: str, size: int | None = None) -> int:
+def shards_of(sizes: Scale, wiki: str, size: int | None = None) -> int:
     """Parts that the dump of a wiki ("enwiki") is cut into, each a job: as many as a scale says, or by its size.
 
     `size` in bytes; None: what the catalogue reckons with.
 
-    >>> shards_of({"shards": {}, "shard_bytes": {"wikipedia": 1 << 29}}, "dewiki")
+    >>> shards_of(Scale(title="A", generated=False, shard_bytes={"wikipedia": 1 << 29}), "dewiki")
     13
     """
-    if "wikipedia" in sizes["shards"]:
-        return sizes["shards"]["wikipedia"]
+    if "wikipedia" in sizes.shards:
+        return sizes.shards["wikipedia"]
     size = size or catalogue.load("dump_sizes").get(wiki)
-    if size is None or "wikipedia" not in sizes["shard_bytes"]:
+    if size is None or "wikipedia" not in sizes.shard_bytes:
         return 1
-    return max(1, round(size / sizes["shard_bytes"]["wikipedia"]))
+    return max(1, round(size / sizes.shard_bytes["wikipedia"]))
 
 
 def _check_stem(name: str) -> None:

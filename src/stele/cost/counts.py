@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from stele import catalogue
-from stele.catalogue import datasets
+from stele.catalogue import datasets, whole
+from stele.catalogue.schema.costs import BenchmarkSize, Costs, TrainingSetSize
+
+Size = TypeVar("Size", BenchmarkSize, TrainingSetSize)
 
 
 class NoFigures(LookupError):
     """costs.yaml has no figures for a benchmark or a training set: nobody knows what its jobs cost."""
 
 
-def costs() -> dict[str, Any]:
+def costs() -> Costs:
     """The catalogue's figures and rates."""
-    return catalogue.load("costs")
+    return whole(Costs)
 
 
-def figures(kind: str, name: str) -> dict[str, Any]:
-    """The numbers and texts of one of the `benchmarks` or `training_sets`; NoFigures where costs.yaml has none."""
-    if name not in (known := costs()[kind]):
+def benchmark_size(name: str) -> BenchmarkSize:
+    """What is encoded and searched; NoFigures where costs.yaml has none."""
+    return _figures("benchmarks", costs().benchmarks, name)
+
+
+def training_set_size(name: str) -> TrainingSetSize:
+    """The examples, and what they are chosen and mined by; NoFigures where costs.yaml has none."""
+    return _figures("training_sets", costs().training_sets, name)
+
+
+def _figures(kind: str, known: Mapping[str, Size], name: str) -> Size:
+    if name not in known:
         raise NoFigures(f"{kind}: {name}")
     return known[name]
 
@@ -38,7 +49,7 @@ def pinned(dataset: str, count: str, languages: Sequence[str] | None) -> int:
     """What a count of a dataset must come out as, over its parts."""
     entry = datasets.dataset(dataset)
     sources = [datasets.resolve(dataset, part, languages) for part in datasets.parts(entry, languages)]
-    return sum(_number(counted["expect"]) for source in sources for counted in source["counts"][count])
+    return sum(_number(counted.expect) for source in sources for counted in source.counts[count])
 
 
 def _number(expected: Any) -> int:

@@ -7,13 +7,14 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue import datasets
-from stele.cost.counts import costs, figures, pinned, total
+from stele.catalogue.schema.sizes import Checkpoint
+from stele.cost.counts import benchmark_size, costs, pinned, total
 from stele.cost.work import Work
 from stele.plan.plan import Plan
 
 
 def _rate(what: str) -> float:
-    return costs()["rates"][what]
+    return getattr(costs().rates, what)
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------
@@ -24,10 +25,10 @@ def dataset_bytes(plan: Plan, name: str, part: str) -> float:
     if name == "cc100":
         return plan.text_sizes.web_bytes(part)
     if name == "mrtydi_corpus":
-        return costs()["passage_bytes"] * pinned(name, "passages", [part])
-    files = datasets.resolve(name, part, plan.sources.part_languages(name, part))["files"]
-    sizes = [file.get("bytes") for file in files]
-    return sum(sizes) if sizes and None not in sizes else costs()["datasets"].get(name, 0)
+        return costs().passage_bytes * pinned(name, "passages", [part])
+    files = datasets.resolve(name, part, plan.sources.part_languages(name, part)).files
+    sizes = [file.bytes for file in files]
+    return sum(sizes) if sizes and None not in sizes else costs().datasets.get(name, 0)
 
 
 def dataset(plan: Plan, w: Any) -> Work:
@@ -39,11 +40,9 @@ def dataset(plan: Plan, w: Any) -> Work:
 
 
 def checkpoint(plan: Plan, w: Any) -> Work:
-    size = catalogue.load("checkpoint_sizes").get(w.model, {}).get("bytes", 0)
+    size = sizes.bytes if (sizes := catalogue.entries(Checkpoint).get(w.model)) else 0
     fetched = 0 if "path" in plan.models.checkpoint_source(w.model) else size
-    return Work(
-        cpu_seconds=costs()["seconds"]["checkpoint"], download=fetched, kept=size, waiting=fetched / _rate("network")
-    )
+    return Work(cpu_seconds=costs().seconds.checkpoint, download=fetched, kept=size, waiting=fetched / _rate("network"))
 
 
 # --- corpora ---------------------------------------------------------------------------------------------------------
@@ -53,22 +52,22 @@ def _dump(plan: Plan, *languages: str) -> float:
 
 def wikipedia(plan: Plan, w: Any) -> Work:
     dump = _dump(plan, w.part) / plan.corpora.shards(w.part)
-    kept = dump * costs()["wikipedia_text"] * costs()["documents_kept"]
-    return Work(cpu_seconds=dump * costs()["wikipedia_xml"] / _rate("xml_bytes"), kept=kept)
+    kept = dump * costs().wikipedia_text * costs().documents_kept
+    return Work(cpu_seconds=dump * costs().wikipedia_xml / _rate("xml_bytes"), kept=kept)
 
 
 def cc100(plan: Plan, w: Any) -> Work:
-    text = plan.text_sizes.web_bytes(w.part) * costs()["cc100_text"]
-    return Work(cpu_seconds=text / _rate("web_bytes"), kept=text * costs()["documents_kept"])
+    text = plan.text_sizes.web_bytes(w.part) * costs().cc100_text
+    return Work(cpu_seconds=text / _rate("web_bytes"), kept=text * costs().documents_kept)
 
 
 def page_entities(plan: Plan, w: Any) -> Work:
-    return Work(cpu_seconds=costs()["seconds"]["page_entities"], kept=costs()["page_entities_kept"])
+    return Work(cpu_seconds=costs().seconds.page_entities, kept=costs().page_entities_kept)
 
 
 def knowledge_base(plan: Plan, w: Any) -> Work:
     dump = _dump(plan, w.part)
-    return Work(cpu_seconds=dump / _rate("links_of_dump"), kept=dump * costs()["knowledge_base_kept"])
+    return Work(cpu_seconds=dump / _rate("links_of_dump"), kept=dump * costs().knowledge_base_kept)
 
 
 # --- pairs -----------------------------------------------------------------------------------------------------------
@@ -79,39 +78,40 @@ def mine(plan: Plan, w: Any) -> Work:
     times = max(1.0, text / plan.text_sizes.example_bytes(w.method) / most)  # as many examples as are kept
     tokenised = text * min(1.0, (1 + math.log2(times)) / times)
     seconds = tokenised / _rate("mined_bytes") + (text - tokenised) / _rate("read_bytes")
-    return Work(cpu_seconds=seconds, kept=text / times * costs()["store_kept"])
+    return Work(cpu_seconds=seconds, kept=text / times * costs().store_kept)
 
 
 def text_pairs(plan: Plan, mining: str, part: str) -> float:
     """Pairs of a part: at most what its recipe keeps, and what the smaller of its wikis has."""
     smallest = min(plan.corpora.dump_mb(code) for code in plan.mining.part_codes(mining, part))
-    return min(plan.mining.recipe(mining)["max_pairs"], smallest * costs()["pairs_a_megabyte"])
+    return min(plan.mining.recipe(mining).max_pairs or math.inf, smallest * costs().pairs_a_megabyte)
 
 
 def knowledge_pairs(plan: Plan, w: Any) -> Work:
     number = text_pairs(plan, w.method, w.part)
-    text = _dump(plan, *plan.mining.part_codes(w.method, w.part)) * costs()["wikipedia_text"]
+    text = _dump(plan, *plan.mining.part_codes(w.method, w.part)) * costs().wikipedia_text
     seconds = number / _rate("text_pairs") + text / _rate("read_bytes")
-    return Work(cpu_seconds=seconds, kept=number * costs()["text_pair"]["bytes"])
+    return Work(cpu_seconds=seconds, kept=number * costs().text_pair.bytes)
 
 
 def tokenise(plan: Plan, w: Any) -> Work:
-    number, pair = text_pairs(plan, w.method, w.part), costs()["text_pair"]
-    return Work(cpu_seconds=number * pair["characters"] / _rate("mined_bytes"), kept=number * pair["tokens_bytes"])
+    number, pair = text_pairs(plan, w.method, w.part), costs().text_pair
+    return Work(cpu_seconds=number * pair.characters / _rate("mined_bytes"), kept=number * pair.tokens_bytes)
 
 
 # --- retrieval, scoring ----------------------------------------------------------------------------------------------
 def bm25(plan: Plan, w: Any) -> Work:
-    passages = total(figures("benchmarks", w.benchmark)["passages"], plan.data.languages(w.benchmark))
+    passages = total(benchmark_size(w.benchmark).passages, plan.data.languages(w.benchmark))
     return Work(cpu_seconds=passages / _rate("bm25_passages"))
 
 
 def score(plan: Plan, w: Any) -> Work:
     """Some benchmarks look for answers in the passages themselves."""
-    read = costs()["benchmarks"].get(w.benchmark, {}).get("reads", 0) * 1e9
-    return Work(cpu_seconds=costs()["seconds"]["score"] + read / _rate("read_bytes"))
+    size = costs().benchmarks.get(w.benchmark)
+    read = size.reads * 1e9 if size else 0.0
+    return Work(cpu_seconds=costs().seconds.score + read / _rate("read_bytes"))
 
 
 def short(plan: Plan, w: Any) -> Work:
     """A job that only starts, reads little and ends."""
-    return Work(cpu_seconds=costs()["seconds"]["other"])
+    return Work(cpu_seconds=costs().seconds.other)

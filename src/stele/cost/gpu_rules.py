@@ -5,40 +5,41 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from stele.cost import counts, finetuning, pretraining
-from stele.cost.counts import costs, figures
+from stele.cost.counts import benchmark_size, costs, training_set_size
 from stele.cost.finetuning import Texts
 from stele.cost.shapes import saved_bytes, shape_of, standin_shape
 from stele.cost.work import Work
 from stele.plan.plan import Plan
+from stele.recipes.encoding import EncodingSpec
 from stele.training.flops import Shape, encode
 
 FLOAT = 4  # bytes of a number of a vector
 
 
 def _texts(name: str) -> Texts:
-    return Texts(**costs()["texts"][name])
+    return Texts(costs().texts[name].mean, costs().texts[name].longest)
 
 
 def pretrain(plan: Plan, w: Any) -> Work:
     shape = shape_of(plan, w.model).shape
     recipe = plan.pretraining.recipe(w.model)
-    number, steps = pretraining.operations(recipe, shape, costs()["fill"])
-    kept = saved_bytes(shape) * (1 + len(recipe.get("snapshots", [])))
+    number, steps = pretraining.operations(recipe, shape, costs().fill)
+    kept = saved_bytes(shape) * (1 + len(recipe.snapshots))
     # weights, gradients' averages and the optimiser's two moments lie in the state folder
     return Work({"training": number}, steps=steps, kept=kept, temporary=3 * saved_bytes(shape))
 
 
 def finetune(plan: Plan, w: Any) -> Work:
-    recipe, (name, dev) = plan.finetuning.typed(w.recipe), plan.finetuning.train_and_dev(w.recipe)
-    entry = figures("training_sets", name)
+    recipe, (name, dev) = plan.finetuning.recipe(w.recipe), plan.finetuning.train_and_dev(w.recipe)
+    entry = training_set_size(name)
     shape, languages = shape_of(plan, w.model).shape, plan.data.training_languages(name) or None
-    examples = counts.total(entry["examples"], languages)
-    questions = counts.total(figures("training_sets", dev)["dev"], plan.data.training_languages(dev) or None)
-    texts = (_texts(entry["query"]), _texts(entry["passage"]))
+    examples = counts.total(entry.examples, languages)
+    questions = counts.total(training_set_size(dev).dev, plan.data.training_languages(dev) or None)
+    texts = (_texts(entry.query), _texts(entry.passage))
     number, steps = finetuning.operations(recipe, shape, *texts, examples, questions)
     kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
-    read = examples * (1 + recipe.hard_negatives) * costs()["passage_characters"]
-    return Work({"training": number}, steps, read / costs()["rates"]["mined_bytes"], kept=kept, temporary=3 * kept)
+    read = examples * (1 + recipe.hard_negatives) * costs().passage_characters
+    return Work({"training": number}, steps, read / costs().rates.mined_bytes, kept=kept, temporary=3 * kept)
 
 
 class Search(NamedTuple):
@@ -55,60 +56,57 @@ def encoded(search: Search, shape: Shape, first_only: bool, half: bool) -> Work:
     passages = search.passages * encode(1, search.passage_length, shape, first_only)
     queries = search.queries * encode(1, search.query_length, shape, first_only)
     compared = 2.0 * search.queries * search.passages * shape.width
-    characters = (search.passages + search.queries) * costs()["passage_characters"]
+    characters = (search.passages + search.queries) * costs().passage_characters
     return Work(
         {"encoding_half" if half else "encoding": passages + queries, "search": compared},
-        cpu_seconds=characters / costs()["rates"]["mined_bytes"],
+        cpu_seconds=characters / costs().rates.mined_bytes,
         temporary=float(search.passages) * shape.width * FLOAT,
     )
 
 
-def _encoding(plan: Plan, w: Any) -> tuple[bool, bool, dict[str, Any]]:
-    """(whether only first tokens are read, whether in 16 bits, the encoding) of a row."""
+def _encoding(plan: Plan, w: Any) -> EncodingSpec:
+    """How the texts of a row are read: as its fine-tuning says, else as its protocol does."""
     recipe = plan.protocols.recipe(w.benchmark, w.setting)
-    found = plan.retrieval.encoding(w.benchmark, w.model)
-    if recipe is not None:
-        found = {**found, **plan.finetuning.whole_recipe(recipe)}
-    return found.get("pooling") != "mean", found.get("precision") == "bfloat16" and recipe is None, found
+    return plan.retrieval.encoding(w.benchmark, w.model) if recipe is None else plan.finetuning.recipe(recipe).spec()
 
 
 def retrieve(plan: Plan, w: Any) -> Work:
     shape = shape_of(plan, w.model).shape
-    entry, languages = figures("benchmarks", w.benchmark), plan.data.languages(w.benchmark)
-    first_only, half, encoding = _encoding(plan, w)
+    entry, languages = benchmark_size(w.benchmark), plan.data.languages(w.benchmark)
+    encoding = _encoding(plan, w)
     search = Search(
-        counts.total(entry["queries"], languages),
-        counts.total(entry["passages"], languages),
-        _texts(entry["query"]).within(encoding["query_length"]).mean,
-        _texts(entry["passage"]).within(encoding["passage_length"]).mean,
+        counts.total(entry.queries, languages),
+        counts.total(entry.passages, languages),
+        _texts(entry.query).within(encoding.query_length).mean,
+        _texts(entry.passage).within(encoding.passage_length).mean,
     )
-    work = encoded(search, shape, first_only, half)
-    kept = search.queries * plan.data.benchmark(w.benchmark)["depth"] * costs()["run_bytes"]
+    work = encoded(search, shape, encoding.pooling != "mean", half=encoding.precision == "bfloat16")
+    kept = search.queries * plan.data.benchmark(w.benchmark).depth * costs().run_bytes
     index = work.temporary if plan.settings.config.keep_index else 0
     return Work(work.flops, 0, work.cpu_seconds, kept=kept + index, temporary=work.temporary)
 
 
 def hard_negatives(plan: Plan, w: Any) -> Work:
-    shape, recipe = shape_of(plan, w.model).shape, plan.finetuning.whole_recipe(w.recipe)
-    entry, languages = figures("training_sets", w.training_set), plan.data.training_languages(w.training_set) or None
-    depth = plan.data.training_set(w.training_set)["mined"]["depth"]
+    shape, recipe = shape_of(plan, w.model).shape, plan.finetuning.recipe(w.recipe)
+    entry, languages = training_set_size(w.training_set), plan.data.training_languages(w.training_set) or None
+    depth = plan.data.training_set(w.training_set).mined.depth
     search = Search(
-        counts.total(entry["examples"], languages),
-        counts.total(entry["collection"], languages),
-        _texts(entry["query"]).within(recipe["query_length"]).mean,
-        _texts(entry["passage"]).within(recipe["passage_length"]).mean,
+        counts.total(entry.examples, languages),
+        counts.total(entry.collection, languages),
+        _texts(entry.query).within(recipe.query_length).mean,
+        _texts(entry.passage).within(recipe.passage_length).mean,
     )
-    work = encoded(search, shape, recipe["pooling"] != "mean", half=False)
-    kept = search.queries * depth * costs()["negative_bytes"]
+    work = encoded(search, shape, recipe.pooling != "mean", half=False)
+    kept = search.queries * depth * costs().negative_bytes
     return Work(work.flops, 0, work.cpu_seconds, kept=kept, temporary=work.temporary)
 
 
 def encode_pairs(plan: Plan, w: Any) -> Work:
     """Questions with their gold passages; as many of these."""
     shape = shape_of(plan, w.model).shape
-    entry = figures("benchmarks", w.benchmark)
-    number = counts.total(entry["queries"], plan.data.languages(w.benchmark))
-    search = Search(number, number, _texts(entry["query"]).mean, _texts(entry["passage"]).mean)
+    entry = benchmark_size(w.benchmark)
+    number = counts.total(entry.queries, plan.data.languages(w.benchmark))
+    search = Search(number, number, _texts(entry.query).mean, _texts(entry.passage).mean)
     work = encoded(search, shape, first_only=False, half=False)
     return Work(work.flops, 0, work.cpu_seconds, kept=2.0 * number * shape.width * FLOAT)
 
@@ -121,7 +119,7 @@ def project(plan: Plan, w: Any) -> Work:
 
 def standin(plan: Plan, w: Any) -> Work:
     """A stand-in's training, as if all were masked language modelling."""
-    shape, recipe = standin_shape(plan, w.key), plan.world.typed(w.key)
+    shape, recipe = standin_shape(plan, w.key), plan.world.recipe(w.key)
     masked = recipe.mask_probability * recipe.batch * recipe.length
     head = masked * 2 * shape.width * (shape.width + shape.vocabulary)
     operations = 3 * recipe.steps * (encode(recipe.batch, recipe.length, shape, first_only=False) + head)

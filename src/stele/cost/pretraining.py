@@ -6,17 +6,16 @@ modules need torch, and whoever plans has no time to start it.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
+from stele.catalogue.schema.costs import Fill
+from stele.recipes.pretraining import PretrainingRecipe
 from stele.training.flops import Shape, encode, passes
-
-Fill = Mapping[str, float]  # costs.yaml: fill
 
 
 def _mlm(recipe: Any, shape: Shape, fill: Fill) -> float:
-    length = round(recipe.mlm_length * fill["tokens"])
+    length = round(recipe.mlm_length * fill.tokens)
     hidden = recipe.mask_probability * recipe.mlm_sequences * (length - 2)
     head = hidden * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
     whole = encode(recipe.mlm_sequences, length, shape, first_only=False) + head
@@ -24,8 +23,8 @@ def _mlm(recipe: Any, shape: Shape, fill: Fill) -> float:
 
 
 def _msm(recipe: Any, shape: Shape, fill: Fill) -> float:
-    sentences = round(recipe.documents * recipe.sentences * fill["sentences"])
-    encoder = encode(sentences, round(recipe.sentence_length * fill["tokens"]), shape, first_only=True)
+    sentences = round(recipe.documents * recipe.sentences * fill.sentences)
+    encoder = encode(sentences, round(recipe.sentence_length * fill.tokens), shape, first_only=True)
     document = encode(sentences, recipe.sentences, shape._replace(layers=recipe.layers), first_only=True)
     heads = 0 if recipe.projector == "none" else 8 * shape.width**2 * sentences
     scores = 2 * shape.width * sentences**2
@@ -34,25 +33,25 @@ def _msm(recipe: Any, shape: Shape, fill: Fill) -> float:
 
 def _crop(recipe: Any, shape: Shape, fill: Fill) -> float:
     sentences = 2 * recipe.pairs
-    encoder = encode(sentences, round(recipe.sentence_length * fill["tokens"]), shape, first_only=True)
+    encoder = encode(sentences, round(recipe.sentence_length * fill.tokens), shape, first_only=True)
     heads = 0 if recipe.projector == "none" else 4 * shape.width**2 * sentences
     return passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
 
 
 def _ict(recipe: Any, shape: Shape, fill: Fill) -> float:
-    lengths = (round(most * fill["tokens"]) for most in (recipe.query_length, recipe.block_length))
+    lengths = (round(most * fill.tokens) for most in (recipe.query_length, recipe.block_length))
     encoder = sum(encode(recipe.pairs, length, shape, first_only=True) for length in lengths)
     heads = 4 * shape.width * recipe.width * recipe.pairs
     return passes(recipe.pairs, recipe.encode_chunk) * encoder + 3 * (heads + 2 * recipe.width * recipe.pairs**2)
 
 
 def _kept(recipe: Any, shape: Shape, fill: Fill) -> float:
-    encoder = 2 * encode(recipe.pairs, round(recipe.length * fill["tokens"]), shape, first_only=False)
+    encoder = 2 * encode(recipe.pairs, round(recipe.length * fill.tokens), shape, first_only=False)
     return passes(recipe.pairs, recipe.encode_chunk) * encoder + 3 * 2 * shape.width * recipe.pairs**2
 
 
 def _moco(recipe: Any, shape: Shape, fill: Fill) -> float:
-    one = encode(recipe.pairs, round(recipe.length * fill["tokens"]), shape, first_only=False)
+    one = encode(recipe.pairs, round(recipe.length * fill.tokens), shape, first_only=False)
     scores = 2 * 2 * shape.width * recipe.pairs * recipe.queue
     return (passes(recipe.pairs, recipe.encode_chunk) + 1) * one + scores
 
@@ -82,8 +81,7 @@ def steps(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> int:
     return max(1, round(per_step(other, shape, fill) * other.steps / per_step(recipe, shape, fill)))
 
 
-def operations(values: Mapping[str, Any], shape: Shape, fill: Fill) -> tuple[float, int]:
-    """(operations, steps) of a whole pretraining from a recipe's values."""
-    recipe = parse_recipe(values)
+def operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> tuple[float, int]:
+    """(operations, steps) of a whole pretraining."""
     number = steps(recipe, shape, fill)
     return per_step(recipe, shape, fill) * number, number

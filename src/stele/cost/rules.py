@@ -6,7 +6,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from stele.catalogue.rules import FILE, RuleFacts, facts
+from stele.catalogue.rules import facts
+from stele.catalogue.schema.rules import RuleFacts
 from stele.cost import cpu_rules, gpu_rules
 from stele.cost.counts import NoFigures, costs
 from stele.cost.work import Work
@@ -23,7 +24,7 @@ def formula(known: RuleFacts) -> Callable[[Plan, Any], Work]:
     module, _, name = known.cost.partition(".")
     found = getattr(MODULES.get(module), name, None)
     if found is None:
-        raise SteleError(f"{FILE}: cost: {known.cost}: there is no such function in stele/cost")
+        raise SteleError(f"catalogue/rules.yaml: cost: {known.cost}: there is no such function in stele/cost")
     return found
 
 
@@ -38,10 +39,10 @@ def work(plan: Plan, rule: str, wildcards: dict[str, str]) -> Work | None:
 
 def _generated(plan: Plan, known: RuleFacts, w: Any) -> Work:
     """Operations where there are any, and seconds that grow with the world."""
-    miniature = costs()["miniature"]
-    growth = plan.settings.sizes["world"].get("entities", miniature["entities"]) / miniature["entities"]
-    own = miniature["other"] if known.miniature_seconds is None else known.miniature_seconds
-    seconds = miniature["command"] + own * growth
+    miniature = costs().miniature
+    growth = plan.settings.sizes.world.entities / miniature.entities
+    own = miniature.other if known.miniature_seconds is None else known.miniature_seconds
+    seconds = miniature.command + own * growth
     if not known.trains:
         return Work(cpu_seconds=seconds)
     found = formula(known)(plan, w)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stele import catalogue
+from stele.catalogue.schema.sizes import Checkpoint
 from stele.plan.plan import Plan
+from stele.recipes.standins import retokenised, trained
 from stele.training.flops import Shape
 
 UNKNOWN = "xlmr"  # what a checkpoint of the user's own is taken for
@@ -22,22 +24,21 @@ def shape_of(plan: Plan, model: str) -> Known:
     root = plan.models.root(model)
     if key := plan.world.standin(root):
         return Known(standin_shape(plan, key), True)
-    sizes = catalogue.load("checkpoint_sizes")
-    found = sizes.get(root, sizes[UNKNOWN])
-    return Known(Shape(*(found[name] for name in Shape._fields)), root in sizes)
+    known = catalogue.entries(Checkpoint)
+    sizes = known.get(root, known[UNKNOWN])
+    return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary), root in known)
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:
     """A stand-in's shape: its own keys, the rest from the one that it continues from."""
-    recipe: dict[str, Any] = plan.world.recipe(key)
-    if "architecture" in recipe:
-        sizes = recipe["architecture"]
-        shape = Shape(sizes["layers"], sizes["width"], sizes["inner"], recipe["tokenizer"]["size"])
-    else:
-        shape = standin_shape(plan, recipe["bases"][0])
-        if "tokenizer" in recipe:
-            shape = shape._replace(vocabulary=recipe["tokenizer"]["size"])
-    return shape._replace(layers=recipe.get("layers", shape.layers))
+    recipe = plan.world.recipe(key)
+    if isinstance(recipe, trained.Recipe):
+        sizes = recipe.architecture
+        return Shape(sizes.layers, sizes.width, sizes.inner, recipe.tokenizer.size)
+    shape = standin_shape(plan, recipe.bases[0])
+    if isinstance(recipe, retokenised.Recipe):
+        shape = shape._replace(vocabulary=recipe.tokenizer.size)
+    return shape._replace(layers=recipe.own_layers or shape.layers)
 
 
 def saved_bytes(shape: Shape) -> float:

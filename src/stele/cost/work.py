@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from stele import catalogue
+from stele.catalogue.schema.costs import Costs
+from stele.catalogue.schema.sizes import Device
 from stele.errors import unknown
 
 REFERENCE = "a100"  # the device that hours are of where the cluster's own is not known
@@ -42,17 +44,17 @@ def device(name: str | None) -> str:
     >>> device("h100"), device("NVIDIA_A100-SXM4"), device(None), device("mi250")
     ('h100', 'a100', 'a100', 'a100')
     """
-    known = catalogue.load("devices")
+    known = catalogue.entries(Device)
     return next((kind for kind in known if kind in (name or "").lower()), REFERENCE)
 
 
 def rate(kind: str, on: str) -> float:
     """Operations a second of one device for a kind of work: a share of its peak."""
-    devices = catalogue.load("devices")
+    devices = catalogue.entries(Device)
     if on not in devices:
         raise unknown("device", on, devices, "catalogue/devices.yaml")
-    found = catalogue.load("costs")["shares"][kind]
-    return devices[on][found["peak"]] * 1e12 * found["share"]
+    share = getattr(catalogue.whole(Costs).shares, kind)
+    return getattr(devices[on], share.peak) * 1e12 * share.share
 
 
 def gpu_seconds(work: Work, on: str, devices: int) -> float:
@@ -60,19 +62,19 @@ def gpu_seconds(work: Work, on: str, devices: int) -> float:
 
     Texts are read and tokenised while the device computes, so the longer of the two counts.
     """
-    costs = catalogue.load("costs")
+    costs = catalogue.whole(Costs)
     computing = sum(number / rate(kind, on) for kind, number in work.flops.items()) / devices
-    stepping = costs["step_seconds"] * work.steps
-    return 60 * costs["start_minutes"] + max(computing + stepping, work.cpu_seconds / devices)
+    stepping = costs.step_seconds * work.steps
+    return 60 * costs.start_minutes + max(computing + stepping, work.cpu_seconds / devices)
 
 
 def cpu_seconds(work: Work) -> float:
     """Seconds of one core without a GPU."""
-    return work.cpu_seconds + work.operations / catalogue.load("costs")["core"]
+    return work.cpu_seconds + work.operations / catalogue.whole(Costs).core
 
 
 def seconds(work: Work, on: str, devices: int, threads: int = 1) -> float:
     """Seconds of a job: on its GPUs, or where it has none on its CPU threads, of which only operations use several."""
     if devices:
         return gpu_seconds(work, on, devices)
-    return work.waiting + work.cpu_seconds + work.operations / catalogue.load("costs")["core"] / max(1, threads)
+    return work.waiting + work.cpu_seconds + work.operations / catalogue.whole(Costs).core / max(1, threads)

@@ -50,7 +50,7 @@ def setup(values: Mapping[str, Any], workflow) -> Plan:
             software.bind([root, *software.folders(plan.settings.config, plan.models.all.values())])
         if workflow.is_main_process:
             chosen = plan.settings
-            print(f"Stele: scale {chosen.scale} ({chosen.why}): {chosen.sizes['title']}", file=sys.stderr)
+            print(f"Stele: scale {chosen.scale} ({chosen.why}): {chosen.sizes.title}", file=sys.stderr)
             locks.clear_stale_locks()
             plugin_patches.patch_driver()
             targets.explain_missing(plan)

@@ -29,6 +29,10 @@ class Strict(BaseModel):
 
     model_config = STRICT
 
+    def given(self, **changes: Any) -> dict[str, Any]:
+        """The keys that were said, as JSON has them; `changes` are `include` and `exclude`, sets of keys."""
+        return self.model_dump(mode="json", exclude_unset=True, **changes)
+
 
 def validate(kind: Any, values: Any, where: Any, at: Sequence[Key] = (), beside: Iterable[str] = ()) -> Any:
     """`values` as `kind` (a model, or a type such as dict[str, Model]); a SteleError says what is wrong with them.

@@ -25,10 +25,11 @@ from stele.artifacts import knowledge_base, records
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files import atomic
-from stele.pairs.mining.knowledge import OF_TOKENS, PAIRS, Candidates, Knowledge, KnowledgeRecipe, sample, unpack
+from stele.pairs.mining.knowledge import PAIRS, Candidates, Knowledge, sample, unpack
 from stele.pairs.mining.knowledge_texts import BUCKET, Pair, Spool, fetch, kept
+from stele.pairs.mining.method import load_method
 from stele.pairs.statistics.overlap import SKETCH, sketch
-from stele.recipes.mining import parse_recipe
+from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
     clock = records.start()
-    module, recipe = parse_recipe(args.recipe, step="candidates")
+    module, recipe = load_method(args.recipe, "candidates")
     if args.seed < 0:
         raise SteleError(f"--seed: found {args.seed}, want a number of at least 0")
     bases = {code: path for code, (path,) in _by_language(args.knowledge_base, "--knowledge-base", many=False).items()}

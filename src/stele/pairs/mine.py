@@ -21,9 +21,10 @@ from stele.artifacts.documents import read_sentences
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files import atomic
+from stele.pairs.mining.method import load_method
 from stele.pairs.mining.sample import Mined, Sample
 from stele.pairs.mining.tokens import BATCH_SENTENCES, Encode, encoder, generator, tokenised
-from stele.recipes.mining import MiningRecipe, parse_recipe
+from stele.recipes.mining import MiningRecipe
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    module, recipe = parse_recipe(args.recipe, step="examples")
+    module, recipe = load_method(args.recipe, "examples")
     for name, least in (("seed", 0), ("limit", 1), ("most", 1)):
         if (found := getattr(args, name)) is not None and found < least:
             raise SteleError(f"--{name}: found {found}, want a number of at least {least}")

@@ -20,9 +20,11 @@ from stele import progress
 from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files import atomic
-from stele.pairs.mining.knowledge import OF_TOKENS, PAIRS, KnowledgeRecipe
+from stele.pairs.mining.knowledge import PAIRS
+from stele.pairs.mining.method import load_method
 from stele.pairs.mining.tokens import Encode, encoder
-from stele.recipes.mining import SPECIAL, parse_recipe
+from stele.recipes.mining import SPECIAL
+from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
 from stele.training.store import write_store
 
 log = logging.getLogger(__name__)
@@ -39,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    _, recipe = parse_recipe(args.recipe, step="candidates")
+    _, recipe = load_method(args.recipe, "candidates")
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:
         raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")

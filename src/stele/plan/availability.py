@@ -23,7 +23,7 @@ class Availability:
         """(state, reason) when a model cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
         if not self.models.is_trained(key):
             return self.models.checkpoint_problem(key)
-        of_others = self.model_problem(self.models[key]["base"]) or self.model_problem(self.models.tokenizer(key))
+        of_others = self.model_problem(self.models[key].base) or self.model_problem(self.models.tokenizer(key))
         return self.pretraining.problem(key) or of_others
 
     @once
@@ -32,7 +32,7 @@ class Availability:
         groups = {}
         while self.models.is_trained(model):
             groups[f"pretraining of {model}"] = sorted({dataset for dataset, _ in self.pretraining.texts(model)})
-            model = self.models[model]["base"]
+            model = self.models[model].base
         return groups
 
     @once
@@ -41,7 +41,7 @@ class Availability:
         groups = {}
         for name in self.finetuning.chain(recipe):
             for training_set in self.finetuning.training_sets(name):
-                groups[f"training set {training_set}"] = self.data.training_set(training_set)["data"]
+                groups[f"training set {training_set}"] = self.data.training_set(training_set).data
             if mined := self.finetuning.mined_set(name):
                 groups[f"hard negatives of {mined}"] = self.finetuning.mined_datasets(mined)
         return groups

@@ -8,6 +8,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.artifacts.row import Row
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.plan.availability import Availability
 from stele.plan.figures import Figures
 from stele.plan.rows import Rows
@@ -67,7 +68,7 @@ class Chosen:
         added = dict.fromkeys(model for models in extra.values() for model in models)
         return {
             "scale": settings.scale_folder,
-            "languages_in_scale": {name: data.languages(name) for name in catalogue.load("benchmarks")},
+            "languages_in_scale": {name: data.languages(name) for name in catalogue.entries(Benchmark)},
             "recompute": settings.config.recompute,
             "rows": {row.name: {"state": p[0], "reason": p[1]} for row, p in problems.items() if p},
             "table_seeds": {
@@ -78,7 +79,7 @@ class Chosen:
             "extra_rows": [
                 {
                     "model": model,
-                    "label": self.availability.models[model]["label"],
+                    "label": self.availability.models[model].label,
                     "tables": [short_name(table) for table, models in extra.items() if model in models],
                 }
                 for model in added

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 from stele import catalogue
 from stele.catalogue import datasets
+from stele.catalogue.schema.costs import Costs
+from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_data import listing, part_files
-from stele.config.scale import first_of, shards_of
+from stele.config.scale import shards_of
 from stele.errors import SteleError
 from stele.plan.data import Data
 from stele.plan.paths import Paths
@@ -44,7 +46,7 @@ class Corpora:
 
     def first(self, corpus: str) -> int | None:
         """How many documents or pages of a corpus the scale takes; None: all, as of the user's own."""
-        return None if self.data.users_folder(corpus) else first_of(self.settings.sizes, corpus)
+        return None if self.data.users_folder(corpus) else self.settings.sizes.corpora.first(corpus)
 
     def documents(self, corpus: str, language: str) -> list[str]:
         """The records of the documents of a corpus in a language, shard by shard."""
@@ -59,10 +61,10 @@ class Corpora:
 
         "enwiki", or "zh_yuewiki" for the subdomain zh-yue.
         """
-        entry = catalogue.get("languages", language)
-        if "wikipedia" not in entry:
+        entry = catalogue.entry(Language, language)
+        if entry.wikipedia is None:
             raise SteleError(f"language {language}: languages.yaml names no Wikipedia of it")
-        return f"{entry['wikipedia'].replace('-', '_')}wiki"
+        return f"{entry.wikipedia.replace('-', '_')}wiki"
 
     def shards(self, language: str) -> int:
         """Parts that a Wikipedia's dump is cut into, each a job; a user's own, in one file without an index, is one."""
@@ -83,8 +85,8 @@ class Corpora:
     def _known_dumps(self) -> dict[str, int]:
         """About how many bytes are read of each Wikipedia's dump, but of generated ones and the user's own."""
         known = {} if self.settings.generated else catalogue.load("dump_sizes")
-        first, page = self.first("wikipedia"), catalogue.load("costs")["dump_page"]
-        return known if first is None else {wiki: min(size, first * page) for wiki, size in known.items()}
+        first, page = self.first("wikipedia"), catalogue.whole(Costs).dump_page
+        return known if first is None else {wiki: min(size, round(first * page)) for wiki, size in known.items()}
 
     @once
     def _own_dump(self, language: str) -> OwnDump | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from stele import catalogue
 from stele.catalogue import datasets
+from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
 from stele.plan.paths import Paths
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
@@ -21,7 +21,7 @@ class Data:
     # --- whose they are -----------------------------------------------------------------------------------------------
     def users_folder(self, dataset: str) -> str | None:
         """The user's own folder of a dataset, or of the one that is published together with it."""
-        together = datasets.dataset(dataset).get("release")
+        together = datasets.dataset(dataset).release
         users = self.settings.config.user_data
         return users.get(dataset) or users.get(together)
 
@@ -29,7 +29,7 @@ class Data:
         """The local folder of a dataset: the user's; for walled generated data, the generated one."""
         if folder := self.users_folder(dataset):
             return folder
-        if self.settings.generated and datasets.dataset(dataset)["wall"] != "none":
+        if self.settings.generated and datasets.dataset(dataset).wall != "none":
             return self.paths.resources(f"user_data/{dataset}")
         return None
 
@@ -39,7 +39,7 @@ class Data:
 
     def of_the_world(self, names: Iterable[str]) -> list[str]:
         """The datasets among these that tell of the world, real or generated: all but tools."""
-        return sorted({name for name in names if not datasets.dataset(name).get("tool")})
+        return sorted({name for name in names if not datasets.dataset(name).tool})
 
     def is_users(self, names: Iterable[str]) -> bool:
         """Whether the user has given all of these datasets: they are then used whole, at every scale."""
@@ -47,28 +47,28 @@ class Data:
 
     def in_scale(self, names: Iterable[str]) -> list[str] | None:
         """The languages that a scale allows for some datasets that are used together; None: all."""
-        return None if self.is_users(names) else self.settings.sizes["languages"]
+        return None if self.is_users(names) else self.settings.sizes.languages
 
     # --- benchmarks ---------------------------------------------------------------------------------------------------
-    def benchmark(self, name: str) -> dict[str, Any]:
-        return catalogue.get("benchmarks", name)
+    def benchmark(self, name: str) -> Benchmark:
+        return catalogue.entry(Benchmark, name)
 
     def of_benchmark(self, name: str) -> list[str]:
         """The datasets that a benchmark reads, to retrieve or to score."""
         entry = self.benchmark(name)
-        return list(dict.fromkeys([*entry["data"], *entry["judgments"]]))
+        return list(dict.fromkeys([*entry.data, *entry.judgments]))
 
     @once
     def languages(self, benchmark: str) -> list[str]:
         """The languages of a benchmark that are built: in scale (all, when the user gave its data) and chosen."""
         entry, read = self.benchmark(benchmark), self.of_benchmark(benchmark)
         if not read:  # a count of parameters is of no language
-            return entry["languages"]
+            return entry.languages
         users, sizes = self.is_users(read), self.settings.sizes
-        in_scale = None if users else sizes["benchmarks"].get(benchmark, sizes["languages"])
+        in_scale = None if users else sizes.benchmarks.get(benchmark, sizes.languages)
         # a benchmark's own list is what the papers' tables show; a user's own data are taken with all their languages
-        whole = users and entry.get("whole")
-        own = datasets.languages_of(datasets.dataset(entry["judgments"][0])) if whole else entry["languages"]
+        whole = users and entry.whole
+        own = datasets.languages_of(datasets.dataset(entry.judgments[0])) if whole else entry.languages
         chosen = self.settings.config.languages
         return [c for c in own if (in_scale is None or c in in_scale) and (chosen is None or c in chosen)]
 
@@ -92,14 +92,14 @@ class Data:
         own = datasets.languages_of(entry)
         if self.users_folder(dataset):
             return own
-        in_scale = self.settings.sizes["languages"]
+        in_scale = self.settings.sizes.languages
         read = self._languages_read(dataset) if datasets.chosen_by_language(entry) else None
         return [c for c in own if (in_scale is None or c in in_scale) and (read is None or c in read)]
 
     def _languages_read(self, dataset: str) -> set[str] | None:
         """The languages that benchmarks and training sets read of a dataset; None where nothing reads it."""
-        benchmarks = [name for name in catalogue.load("benchmarks") if dataset in self.of_benchmark(name)]
-        sets = [name for name, entry in catalogue.load("training_sets").items() if dataset in entry["data"]]
+        benchmarks = [name for name in catalogue.entries(Benchmark) if dataset in self.of_benchmark(name)]
+        sets = [name for name, entry in catalogue.entries(TrainingSet).items() if dataset in entry.data]
         read = [*map(self.languages, benchmarks), *map(self.training_languages, sets)]
         return {code for codes in read for code in codes} if read else None
 
@@ -110,21 +110,21 @@ class Data:
         return self.records([dataset], [code for code in have if in_scale is None or code in in_scale])
 
     # --- training sets ------------------------------------------------------------------------------------------------
-    def training_set(self, name: str) -> dict[str, Any]:
-        return catalogue.get("training_sets", name)
+    def training_set(self, name: str) -> TrainingSet:
+        return catalogue.entry(TrainingSet, name)
 
     @once
     def training_languages(self, name: str) -> list[str]:
         """The languages of a training set's parts; everything in scale, whatever `languages:` evaluates."""
         entry = self.training_set(name)
-        in_scale = self.in_scale(entry["data"])
-        return [c for c in entry.get("languages", []) if in_scale is None or c in in_scale]
+        in_scale = self.in_scale(entry.data)
+        return [c for c in entry.languages or [] if in_scale is None or c in in_scale]
 
     # --- what cannot be had -------------------------------------------------------------------------------------------
     def problem(self, names: Iterable[str]) -> str | None:
         """Why a dataset cannot be had (a licence, a drive), None when all can."""
         reasons = (
-            datasets.availability({"dataset": name, **datasets.dataset(name)}, self.users_folder(name))
+            datasets.availability(name, datasets.dataset(name), self.users_folder(name))
             for name in names
             # the generated internet has all, licensed ones in a folder of their own
             if not self.is_generated(name)

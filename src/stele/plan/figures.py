@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stele.artifacts.row import Row
 from stele.errors import unknown
-from stele.plan.paths import Paths
+from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 
@@ -86,7 +86,7 @@ class Figures:
         return {self._file(value): file_key(value) for value in self._from_files if self._can_be_built(value)}
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
-    def inputs(self, w) -> dict[str, Any]:
+    def inputs(self, w) -> Inputs:
         figure = f"{w.paper}/{w.number}"
         if figure not in self.specs:
             raise unknown("figure", figure, self.specs)

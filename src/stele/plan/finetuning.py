@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from stele.catalogue import recipes
+from stele.catalogue.schema.recipes import FinetuningReads
 from stele.errors import SteleError
 from stele.plan.data import Data
 from stele.plan.models import Models
-from stele.plan.paths import Paths, pretraining_seed
+from stele.plan.paths import Inputs, Paths, pretraining_seed
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
-from stele.recipes import merge
-from stele.recipes.finetuning import FinetuningRecipe, parse_recipe
-
-PLANNED = ("start", "miner")  # keys of a recipe that say which other recipes it follows
+from stele.recipes.finetuning import FinetuningRecipe
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,42 +24,35 @@ class Finetuning:
 
     # --- recipes ------------------------------------------------------------------------------------------------------
     @once
-    def whole_recipe(self, name: str) -> dict[str, Any]:
-        """A recipe with the recipes that it follows: the one it starts from, the one whose model mines for it."""
-        return merge.finetuning(name, self.settings.sizes)
+    def _both(self, name: str) -> tuple[FinetuningReads, FinetuningRecipe]:
+        return recipes.finetuning(name, self.settings.sizes)
 
-    def recipe(self, name: str) -> dict[str, Any]:
-        """What the fine-tuning command is given: training sets with their module and data."""
-        recipe = {key: value for key, value in self.whole_recipe(name).items() if key not in PLANNED}
-        for key in ("training_set", "dev_set"):
-            if recipe.get(key):
-                entry = self.data.training_set(recipe[key])
-                recipe[key] = {"module": entry["module"], "data": entry["data"]}
-        return recipe
+    def reads(self, name: str) -> FinetuningReads:
+        """The training sets of a recipe, and the recipes that it follows."""
+        return self._both(name)[0]
 
-    @once
-    def typed(self, name: str) -> FinetuningRecipe:
-        """The same, as the command reads it."""
-        return parse_recipe(self.recipe(name), f"recipes.yaml: finetuning.{name}")
+    def recipe(self, name: str) -> FinetuningRecipe:
+        """How it learns: what the fine-tuning command is given."""
+        return self._both(name)[1]
 
     def modules(self, recipe: str) -> list[str]:
         """The modules that read its training sets."""
-        return sorted({f"benchmarks.{self.data.training_set(name)['module']}" for name in self.training_sets(recipe)})
+        return sorted({f"benchmarks.{self.data.training_set(name).module}" for name in self.training_sets(recipe)})
 
     @once
     def chain(self, recipe: str | None) -> list[str]:
         """The recipes that a recipe goes through, first to last, those whose models mine for it among them."""
         if recipe is None:
             return []
-        whole = self.whole_recipe(recipe)
-        before = [*self.chain(whole.get("start")), *self.chain(whole.get("miner"))]
+        reads = self.reads(recipe)
+        before = [*self.chain(reads.start), *self.chain(reads.miner)]
         return [*dict.fromkeys(before), recipe]
 
     # --- training data ------------------------------------------------------------------------------------------------
     def train_and_dev(self, recipe: str) -> tuple[str, str]:
         """The set that a fine-tuning trains on, and the one that chooses its checkpoint, the same if none is named."""
-        whole = self.whole_recipe(recipe)
-        return whole["training_set"], whole.get("dev_set") or whole["training_set"]
+        reads = self.reads(recipe)
+        return reads.training_set, reads.dev_set or reads.training_set
 
     @once
     def training_sets(self, recipe: str) -> list[str]:
@@ -73,21 +64,21 @@ class Finetuning:
         """`dataset:part` -> record of all that a fine-tuning reads (training and selection)."""
         records: dict[str, str] = {}
         for name in self.training_sets(recipe):
-            records |= self.data.records(self.data.training_set(name)["data"], self.data.training_languages(name))
+            records |= self.data.records(self.data.training_set(name).data, self.data.training_languages(name))
         return dict(sorted(records.items()))
 
     # --- hard negatives -----------------------------------------------------------------------------------------------
     def mined_set(self, recipe: str) -> str | None:
         """The training set that a recipe wants hard negatives mined for; None where it has no miner."""
-        whole = self.whole_recipe(recipe)
-        return whole["training_set"] if whole.get("miner") else None
+        reads = self.reads(recipe)
+        return reads.training_set if reads.miner else None
 
     def mined_datasets(self, training_set: str) -> list[str]:
         """The datasets that hard negatives of a training set are mined with: its own, and the collection."""
         entry = self.data.training_set(training_set)
-        if "mined" not in entry:
+        if entry.mined is None:
             raise SteleError(f"training set {training_set}: training_sets.yaml names no collection of it (`mined`)")
-        return [*entry["data"], *entry["mined"]["corpus"]]
+        return [*entry.data, *entry.mined.corpus]
 
     def mining_data(self, training_set: str) -> dict[str, str]:
         """`dataset:part` -> record of all that mining the hard negatives of a training set reads."""
@@ -98,7 +89,7 @@ class Finetuning:
         """The record of the hard negatives that a fine-tuning takes up; none where its recipe has no miner."""
         if not (mined := self.mined_set(w.recipe)):
             return []
-        return [self.paths.hard_negatives(w.model, self.whole_recipe(w.recipe)["miner"], mined, w.seeds)]
+        return [self.paths.hard_negatives(w.model, self.reads(w.recipe).miner, mined, w.seeds)]
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def encoder(self, model: str, recipe: str | None, seeds: str) -> str:
@@ -107,14 +98,14 @@ class Finetuning:
             return self.models.encoder(model, pretraining_seed(seeds))
         return self.paths.finetuned(model, recipe, seeds)
 
-    def inputs(self, w) -> dict[str, Any]:
-        start = self.whole_recipe(w.recipe).get("start")
+    def inputs(self, w) -> Inputs:
+        start = self.reads(w.recipe).start
         return {
             "encoder": self.encoder(w.model, start, w.seeds),
             "data": list(self.training_data(w.recipe).values()),
             "negatives": self.mined_negatives(w),
         }
 
-    def mining_inputs(self, w) -> dict[str, Any]:
+    def mining_inputs(self, w) -> Inputs:
         encoder = self.paths.finetuned(w.model, w.recipe, w.seeds)
         return {"encoder": encoder, "data": list(self.mining_data(w.training_set).values())}

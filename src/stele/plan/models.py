@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from stele import catalogue
 from stele.catalogue import hub
+from stele.catalogue.schema.models import Model, ModelKeys
 from stele.errors import SteleError, unknown
+from stele.files.strict import validate
 from stele.plan.paths import Paths
 from stele.plan.settings import Settings
 
@@ -22,14 +23,15 @@ class Models:
     paths: Paths
 
     @cached_property
-    def all(self) -> dict[str, dict[str, Any]]:
+    def all(self) -> dict[str, ModelKeys]:
         """key -> entry: the catalogue's models and the configuration's, merged key by key."""
-        merged = {key: dict(entry) for key, entry in catalogue.load("models").items()}
+        merged: dict[str, ModelKeys] = {**catalogue.entries(Model)}
         for key, model in self.settings.config.models.items():
-            merged.setdefault(key, {"label": key}).update(model.model_dump(exclude_defaults=True))
+            known = merged.get(key, ModelKeys(label=key)).model_dump(exclude_unset=True)
+            merged[key] = validate(ModelKeys, known | model.model_dump(exclude_defaults=True), f"models.{key}")
         return merged
 
-    def __getitem__(self, key: str) -> dict[str, Any]:
+    def __getitem__(self, key: str) -> ModelKeys:
         if key not in self.all:
             raise unknown("model", key, self.all)
         return self.all[key]
@@ -37,15 +39,16 @@ class Models:
     def is_trained(self, key: str) -> bool:
         """Whether a model comes from a pretraining of ours."""
         model = self[key]
-        return "recipe" in model and model.get("checkpoint", "train") == "train"
+        return model.recipe is not None and model.checkpoint in (None, "train")
 
     def is_lexical(self, key: str) -> bool:
         """Whether a model matches words and has no checkpoint."""
-        return self[key].get("kind") == "lexical"
+        return self[key].kind == "lexical"
 
     def released(self, key: str) -> str | None:
         """The name of the weights that a model's authors released outside the hub, None where they did not."""
-        return self[key].get("released", {}).get("dataset")
+        released = self[key].released
+        return released and released.dataset
 
     def released_folder(self, key: str) -> str | None:
         """The local folder of such weights, None where nobody gave one."""
@@ -56,32 +59,32 @@ class Models:
             return self.paths.resources(f"standins/{released}/{released}")
         return None
 
-    def checkpoint_source(self, key: str) -> dict[str, Any]:
+    def checkpoint_source(self, key: str) -> dict[str, str]:
         """Where a model that is not trained here comes from: {"path"}, {"checkpoint", "revision"}, {} for nowhere."""
         model = self[key]
-        checkpoint = model.get("checkpoint")
+        checkpoint = model.checkpoint
         if checkpoint in (None, "train", "released"):
             folder = self.released_folder(key)
             return {"path": folder} if folder else {}
         if Path(checkpoint).expanduser().is_dir():
             return {"path": str(Path(checkpoint).expanduser())}
-        return {"checkpoint": checkpoint, "revision": model.get("revision", "main")}
+        return {"checkpoint": checkpoint, "revision": model.revision or "main"}
 
     def checkpoint_problem(self, key: str) -> Problem | None:
         """Why a checkpoint that is not trained here cannot be built: `unavailable`, or `not built` without a recipe."""
         if source := self.checkpoint_source(key):
             return self._source_problem(key, source)
         model = self[key]
-        if released := model.get("released"):
+        if released := model.released:
             return "unavailable", (
-                f"the authors' weights are not on a hub: fetch {released['where']} and give its folder as "
-                f"user_data: {{{released['dataset']}: FOLDER}}"
+                f"the authors' weights are not on a hub: fetch {released.where} and give its folder as "
+                f"user_data: {{{released.dataset}: FOLDER}}"
             )
-        if model.get("checkpoint") == "released":
+        if model.checkpoint == "released":
             return "unavailable", f"no weights of {key} were released: leave `checkpoint` out of models.{key}"
         return "not built", f"{key} has no recipe yet"
 
-    def _source_problem(self, key: str, source: dict[str, Any]) -> Problem | None:
+    def _source_problem(self, key: str, source: dict[str, str]) -> Problem | None:
         """`unavailable` where the user's folder of a checkpoint is not there, or an address cannot be one."""
         path, released = source.get("path"), self.released(key)
         if path and released in self.settings.config.user_data and not Path(path).expanduser().is_dir():
@@ -94,12 +97,12 @@ class Models:
 
     def root(self, key: str) -> str:
         """The checkpoint that a chain of pretrainings starts from."""
-        return self.root(self[key]["base"]) if self.is_trained(key) else key
+        return self.root(self[key].base) if self.is_trained(key) else key
 
     def tokenizer(self, key: str) -> str:
         """The model whose tokenizer a model uses; models of one family share it, and so their mined examples."""
         root = self.root(key)
-        return self[root].get("tokenizer", root)
+        return self[root].tokenizer or root
 
     def encoder(self, key: str, seed: int | str) -> str:
         """The record of a model's checkpoint: ours after pretraining with a seed, or a public one."""

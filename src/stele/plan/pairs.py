@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from stele.plan.corpora import Corpora
 from stele.plan.mining import Mining
-from stele.plan.paths import Paths
+from stele.plan.paths import Inputs, Paths
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Pairs:
         """language -> the record of its knowledge base, of a part's languages."""
         return {code: self.paths.knowledge_base(code) for code in self.mining.part_codes(w.method, w.part)}
 
-    def knowledge_inputs(self, w) -> dict[str, list[str]]:
+    def knowledge_inputs(self, w) -> Inputs:
         documents = self.knowledge_documents(w)
         return {
             "knowledge_base": list(self.knowledge_bases(w).values()),

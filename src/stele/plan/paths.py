@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from stele.artifacts.row import Row
 from stele.plan.settings import Settings
 
+Inputs = dict[str, str | list[str]]  # what a job reads, by the names of its rule
+
 
 @dataclass(frozen=True, eq=False)
 class Paths:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from stele.catalogue import recipes
+from stele.catalogue.schema.recipes import PretrainingReads
 from stele.errors import SteleError
 from stele.plan.data import Data
 from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
-from stele.plan.paths import Paths
+from stele.plan.paths import Inputs, Paths
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
-from stele.recipes import merge
-
-Recipe = Mapping[str, Any]
+from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,53 +26,64 @@ class Pretraining:
 
     # --- recipes ------------------------------------------------------------------------------------------------------
     @once
-    def whole_recipe(self, model: str) -> Recipe:
-        """A model's recipe with what it is mined from (`mining`), in the languages that are built."""
-        recipe = merge.pretraining(model, self.models[model], self.settings.sizes)
-        chosen = merge.languages(recipe["languages"])
-        in_scale = self.data.in_scale({name for name, _ in self._texts(recipe | {"languages": chosen})})
-        recipe["languages"] = [code for code in chosen if in_scale is None or code in in_scale]
-        if "equal_compute_to" in recipe:
-            recipe["equal_compute_to"] = self.recipe(recipe["equal_compute_to"])
-        return recipe
+    def _both(self, model: str) -> tuple[PretrainingReads, recipes.Values]:
+        return recipes.pretraining(model, self.models[model], self.settings.sizes)
 
     @once
-    def recipe(self, model: str) -> dict[str, Any]:
-        """What the pretraining command is given: how a model learns."""
-        return {name: value for name, value in self.whole_recipe(model).items() if name != "mining"}
+    def languages(self, model: str) -> list[str]:
+        """The languages of a model's recipe that are built."""
+        chosen = recipes.languages(self._both(model)[0].languages)
+        in_scale = self.data.in_scale({name for name, _ in self._texts(model, chosen)})
+        return [code for code in chosen if in_scale is None or code in in_scale]
+
+    @once
+    def stores(self, model: str) -> dict[str, str]:
+        """store -> the mining recipe that fills it."""
+        return recipes.stores(*self._both(model))
+
+    def values(self, model: str) -> recipes.Values:
+        """How a model learns, in the languages that are built, before it is typed."""
+        reads, does = self._both(model)
+        other = reads.equal_compute_to
+        same_compute = {} if other is None else {"equal_compute_to": self.recipe(other).given()}
+        return {**does, **same_compute, "languages": self.languages(model)}
+
+    @once
+    def recipe(self, model: str) -> PretrainingRecipe:
+        """How a model learns: what the pretraining command is given."""
+        return parse_recipe(self.values(model), f"models.{model}")
 
     def modules(self, model: str) -> list[str]:
         """The modules that are chosen by the names of a model's objectives."""
-        recipe = self.whole_recipe(model)
-        same_compute = recipe.get("equal_compute_to", recipe)["objective"]
-        names = sorted({recipe["objective"], same_compute, "mlm"})
+        recipe = self.recipe(model)
+        same_compute = recipe.to_equal() or recipe
+        names = sorted({recipe.objective, same_compute.objective, "mlm"})
         return [f"{kind}.{name}" for kind in ("training.objectives", "recipes.objectives") for name in names]
 
     # --- texts --------------------------------------------------------------------------------------------------------
-    def _texts(self, recipe: Recipe) -> set[tuple[str, str]]:
-        """(dataset, part) of all texts that a recipe is mined from."""
+    def _texts(self, model: str, languages: list[str]) -> set[tuple[str, str]]:
+        """(dataset, part) of all texts in some languages that a model's recipe is mined from."""
         texts = set()
-        for mining in merge.stores(recipe).values():
+        for mining in self.stores(model).values():
             if self.mining.reads_knowledge(mining):
-                texts |= {("wikipedia", code) for code in recipe["languages"]} | {("wikidata_items", "all")}
+                texts |= {("wikipedia", code) for code in languages} | {("wikidata_items", "all")}
             else:
-                texts |= {(self.mining.corpus(mining, code), code) for code in recipe["languages"]}
+                texts |= {(self.mining.corpus(mining, code), code) for code in languages}
         return texts
 
     @once
     def texts(self, model: str) -> list[tuple[str, str]]:
         """(dataset, part) of all texts that a model's own pretraining is mined from."""
-        return sorted(self._texts(self.whole_recipe(model)))
+        return sorted(self._texts(model, self.languages(model)))
 
     def problem(self, model: str) -> Problem | None:
         """`not in scale` where a scale leaves a model no text that its pretraining wants."""
-        recipe = self.whole_recipe(model)
-        reason = self.lacking(recipe, recipe["languages"])
+        reason = self.lacking(model, self.languages(model))
         return ("not in scale", f"{model}: of the languages of its recipe in scale, {reason}") if reason else None
 
-    def lacking(self, recipe: Recipe, languages: list[str]) -> str | None:
-        """What a recipe is mined from and some languages are too few for; None where they are enough."""
-        for mining in merge.stores(recipe).values():
+    def lacking(self, model: str, languages: list[str]) -> str | None:
+        """What a model's recipe is mined from and some languages are too few for; None where they are enough."""
+        for mining in self.stores(model).values():
             if not self.mining.parts(mining, languages):
                 wanted = "two" if self.mining.pairs_languages(mining) else "one at least"
                 return f"{mining} wants {wanted} (found {', '.join(languages) or 'none'})"
@@ -83,28 +92,27 @@ class Pretraining:
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def pairs(self, w) -> dict[str, str]:
         """`store:part` -> record of the mined examples."""
-        recipe, tokenizer = self.whole_recipe(w.model), self.models.tokenizer(w.model)
+        tokenizer = self.models.tokenizer(w.model)
         return {
             f"{store}:{part}": self.paths.pairs(mining, tokenizer, part)
-            for store, mining in merge.stores(recipe).items()
-            for part in self.mining.parts(mining, recipe["languages"])
+            for store, mining in self.stores(w.model).items()
+            for part in self.mining.parts(mining, self.languages(w.model))
         }
 
     def knowledge_pairs(self, model: str) -> set[tuple[str, str]]:
         """(mining recipe, record) of the knowledge pairs that a model is pretrained on."""
-        recipe = self.whole_recipe(model)
         return {
             (mining, self.paths.knowledge_pairs(mining, part))
-            for mining in merge.stores(recipe).values()
+            for mining in self.stores(model).values()
             if self.mining.reads_knowledge(mining)
-            for part in self.mining.parts(mining, recipe["languages"])
+            for part in self.mining.parts(mining, self.languages(model))
         }
 
-    def inputs(self, w) -> dict[str, Any]:
+    def inputs(self, w) -> Inputs:
         if not self.models.is_trained(w.model):
             source = self.models.checkpoint_source(w.model) or "it has no recipe"
             raise SteleError(f"{w.model} is not pretrained here: {source}")
         if problem := self.problem(w.model):
             raise SteleError(f"encoders/{w.model}: {problem[0]}: {problem[1]}")
-        base = self.models.encoder(self.models[w.model]["base"], w.pt)
+        base = self.models.encoder(self.models[w.model].base, w.pt)
         return {"base": base, "pairs": list(self.pairs(w).values())}

@@ -10,6 +10,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.artifacts.row import Row
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import unknown
 from stele.plan.data import Data
 
@@ -43,21 +44,21 @@ class Protocols:
         """The fine-tuning recipe that a model goes through last; None: it is evaluated as it is."""
         return self.setting(benchmark, setting).get("recipe")
 
-    def protocol(self, benchmark: str, setting: str) -> dict[str, Any]:
+    def protocol(self, benchmark: str, setting: str) -> Benchmark:
         """A benchmark's entry, with what a setting reads and measures in place of it."""
         own = self.settings.get(benchmark, {}).get(setting, {})
         replaced = {key: own[key] for key in ("data", "judgments", "metrics") if key in own}
-        return {**self.data.benchmark(benchmark), **replaced}
+        return self.data.benchmark(benchmark).model_copy(update=replaced)
 
     def datasets(self, row: Row) -> list[str]:
         """The datasets that a row is evaluated with."""
         entry = self.protocol(row.benchmark, row.setting)
-        return list(dict.fromkeys([*entry["data"], *entry["judgments"]]))
+        return list(dict.fromkeys([*entry.data, *entry.judgments]))
 
     def searched(self, row: Row) -> dict[str, str]:
         """`dataset:part` -> record of the queries and the collection of a row, or of the pairs that are encoded."""
         protocol = self.protocol(row.benchmark, row.setting)
-        return self.data.records(protocol["data"], self.data.languages(row.benchmark))
+        return self.data.records(protocol.data, self.data.languages(row.benchmark))
 
     def records(self, row: Row) -> set[str]:
         """The records of all datasets that a row is evaluated with."""

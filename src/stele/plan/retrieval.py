@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from stele.artifacts.row import Row
 from stele.errors import SteleError, unknown
 from stele.plan.models import Models
-from stele.plan.paths import Paths
+from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 from stele.plan.world import World
+from stele.recipes.encoding import SomeEncoding
 
 PROJECTED = "tatoeba"  # the benchmark whose pairs a figure draws
 
@@ -30,20 +30,19 @@ class Retrieval:
     rows: Rows
 
     # --- how texts are encoded ----------------------------------------------------------------------------------------
-    def encoding(self, benchmark: str, model: str) -> dict[str, Any]:
+    def encoding(self, benchmark: str, model: str) -> SomeEncoding:
         """How vectors are made where the encoder's folder does not say.
 
         The protocol's lengths, and the pooling of the model or of the one it was trained from, unless the protocol has
         an encoding of its own for large models.
         """
         entry = self.protocols.data.benchmark(benchmark)
-        protocol = {**entry["encoding"], **self.paths.settings.sizes["encoding"]}
-        root = self.models[self.models.root(model)].get("encoding", {})
-        own = {**root, **self.models[model].get("encoding", {})}
-        large = entry.get("large", {})
-        if model in large.get("models", []):
-            own |= {"pooling": large["pooling"], "layer": self.world.layer(model, large["layer"], large["of"])}
-        return {**protocol, **own}
+        protocol = {**entry.encoding.given(), **self.paths.settings.sizes.encoding.given()}
+        own = {**self.models[self.models.root(model)].encoding.given(), **self.models[model].encoding.given()}
+        large = entry.large
+        if large and model in large.models:
+            own |= {"pooling": large.pooling, "layer": self.world.layer(model, large.layer, large.of)}
+        return SomeEncoding(**{**protocol, **own})
 
     def modules(self, benchmark: str) -> list[str]:
         """The module that reads a benchmark."""
@@ -54,19 +53,19 @@ class Retrieval:
         """`dataset:part` -> record of what is encoded or indexed."""
         return self.protocols.searched(row_of(w))
 
-    def inputs(self, w) -> dict[str, Any]:
+    def inputs(self, w) -> Inputs:
         if w.setting in self.protocols.of_kind("vectors", w.benchmark):
             raise SteleError(f"results/{row_of(w).path}: ranks nothing; its record is vectors.json")
         return self.rows.inputs(row_of(w), w.seeds)
 
-    def pair_inputs(self, w) -> dict[str, Any]:
+    def pair_inputs(self, w) -> Inputs:
         """Of a row whose vectors count, not its rankings."""
         settings = self.protocols.of_kind("vectors", w.benchmark)
         if w.setting not in settings:
             raise unknown("setting of vectors", w.setting, settings, f"results/{w.benchmark}")
         return self.rows.inputs(row_of(w), w.seeds)
 
-    def projection_inputs(self, w) -> dict[str, Any]:
+    def projection_inputs(self, w) -> Inputs:
         row = Row(PROJECTED, w.model, w.setting)
         problem = self.rows.problem(row)
         if problem is None and w.language not in self.protocols.data.languages(PROJECTED):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from stele.catalogue.metrics import metric_parts
-from stele.plan.paths import Paths
+from stele.catalogue.schema.metric_names import metric_parts
+from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.retrieval import row_of
 from stele.plan.rows import Rows
@@ -19,7 +18,7 @@ class Scoring:
     rows: Rows
 
     def metrics(self, w) -> list[str]:
-        return self.protocols.protocol(w.benchmark, w.setting)["metrics"]
+        return self.protocols.protocol(w.benchmark, w.setting).metrics
 
     def modules(self, w) -> list[str]:
         """The modules that are chosen by the names of a benchmark and its metrics."""
@@ -28,10 +27,10 @@ class Scoring:
 
     def data(self, w) -> dict[str, str]:
         """`dataset:part` -> record of the judgments."""
-        judgments = self.protocols.protocol(w.benchmark, w.setting).get("judgments", [])
+        judgments = self.protocols.protocol(w.benchmark, w.setting).judgments
         return self.protocols.data.records(judgments, self.protocols.data.languages(w.benchmark))
 
-    def inputs(self, w) -> dict[str, Any]:
+    def inputs(self, w) -> Inputs:
         made = "vectors" if w.setting in self.protocols.of_kind("vectors", w.benchmark) else "retrieval"
         retrieval = self.paths.results(f"{row_of(w).path}/{w.seeds}/{made}.json")
         return {"retrieval": retrieval, "data": list(self.data(w).values())}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from stele.catalogue import read_yaml, scale_names
+from stele.catalogue.checks import check_scale
 from stele.config.model import Config
 from stele.config.scale import load_scale, resolve_scale
 from stele.errors import SteleError
-from stele.schema.scales import check_scale
+from stele.recipes.scale import Scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,12 +20,12 @@ class Settings:
     config: Config
     scale: str
     why: str
-    sizes: Mapping[str, Any]
+    sizes: Scale
 
     @property
     def generated(self) -> bool:
         """Whether the data come from the generated internet, but for what the user names."""
-        return bool(self.sizes["generated"])
+        return self.sizes.generated
 
     @property
     def scale_folder(self) -> str:
@@ -40,9 +39,9 @@ def make_settings(config: Config) -> Settings:
     sizes = load_scale(scale)
     if scale not in scale_names():
         check_scale(read_yaml(scale), scale)
-    if config.languages and sizes["languages"] is not None and not config.user_data:
-        missing = [code for code in config.languages if code not in sizes["languages"]]
+    if config.languages and sizes.languages is not None and not config.user_data:
+        missing = [code for code in config.languages if code not in sizes.languages]
         if missing:
-            valid = ", ".join(sizes["languages"])
+            valid = ", ".join(sizes.languages)
             raise SteleError(f"languages: {', '.join(missing)} not in scale {scale!r}, which has {valid}")
     return Settings(config, scale, why, sizes)

@@ -13,7 +13,7 @@ from stele.files.atomic import digest
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models
-from stele.plan.paths import Paths
+from stele.plan.paths import Inputs, Paths
 from stele.plan.per_instance import once
 from stele.plan.pretraining import Pretraining
 from stele.plan.settings import Settings
@@ -39,7 +39,7 @@ class Sources:
         return {"mirrors": mirrors, "offline": generated or config.offline}
 
     # --- datasets -----------------------------------------------------------------------------------------------------
-    def dataset_inputs(self, w) -> dict[str, str]:
+    def dataset_inputs(self, w) -> Inputs:
         return {"manifest": self.paths.manifest} if self.data.is_generated(w.dataset) else {}
 
     def dataset_entry(self, dataset: str, part: str) -> str:
@@ -50,7 +50,7 @@ class Sources:
         generated = self.data.is_generated(dataset)
         languages, date = self.part_languages(dataset, part), self.dump_date(dataset)
         source = datasets.resolve(dataset, part, languages, generated=generated, date=date)
-        return digest({key: value for key, value in source.items() if key not in datasets.WORDS})
+        return digest(source.model_dump(exclude_unset=True, exclude=datasets.WORDS))
 
     def dump_date(self, dataset: str) -> str | None:
         """The date that the user wants of a dump; None: the catalogue's, as of all generated ones."""
@@ -77,7 +77,7 @@ class Sources:
         return manifest | ({"user_data": folder} if folder else self._mirrors(generated))
 
     # --- checkpoints --------------------------------------------------------------------------------------------------
-    def checkpoint_inputs(self, w) -> dict[str, Any]:
+    def checkpoint_inputs(self, w) -> Inputs:
         key = self.world.standin(w.model)
         return {"standin": self.paths.standin(key)} if key else {}
 
@@ -86,7 +86,7 @@ class Sources:
         if problem := self.models.checkpoint_problem(model):
             raise SteleError(f"{model}: {problem[0]}: {problem[1]}")
         source = {key: value for key, value in self.models.checkpoint_source(model).items() if key != "path"}
-        return source | {"licence": self.models[model].get("licence")}
+        return source | {"licence": self.models[model].licence}
 
     @once
     def checkpoint_content(self, model: str) -> str:
@@ -112,7 +112,7 @@ class Sources:
         while self.models.is_trained(model):
             records |= {self.paths.dataset(*text) for text in self.pretraining.texts(model)}
             records.add(self.paths.checkpoint(self.models.tokenizer(model)))
-            model = self.models[model]["base"]
+            model = self.models[model].base
         return records | {self.paths.checkpoint(model)}
 
     @once

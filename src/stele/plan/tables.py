@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from stele.artifacts.row import Row
 from stele.errors import SteleError, unknown
 from stele.plan.models import Models, Problem
-from stele.plan.paths import Paths
+from stele.plan.paths import Inputs, Paths
 from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
@@ -66,7 +65,7 @@ class Tables:
 
         names, models = {short_name(table), table}, []
         for key, model in self.models.all.items():
-            chosen = set(model.get("tables", []))
+            chosen = set(model.tables)
             if names & chosen or ("all" in chosen and accepts_rows(load_spec(self.specs[table]))):
                 models.append(key)
         return models
@@ -114,7 +113,7 @@ class Tables:
         return {path: row.name for row, seeds in own for path in self.seed_results(row, seeds)}
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
-    def inputs(self, w) -> dict[str, Any]:
+    def inputs(self, w) -> Inputs:
         table = f"{w.paper}/{w.number}"
         if table not in self.specs:
             raise unknown("table", table, self.specs)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from stele import catalogue
+from stele.catalogue.schema.costs import Costs
+from stele.catalogue.schema.languages import Language
 from stele.plan.corpora import Corpora
 from stele.plan.mining import Mining
 from stele.plan.pretraining import Pretraining
-from stele.recipes import merge
-from stele.recipes.pretraining import parse_recipe
 from stele.training import draws
 from stele.training.sampling import language_probabilities
 
@@ -24,38 +22,38 @@ class TextSizes:
     pretraining: Pretraining
 
     @property
-    def _costs(self) -> dict[str, Any]:
-        return catalogue.load("costs")
+    def _costs(self) -> Costs:
+        return catalogue.whole(Costs)
 
     def web_bytes(self, language: str) -> float:
         """Bytes of a language's CC-100 that are read, compressed; 0 where it has none."""
-        whole = catalogue.load("cc100_sizes").get(catalogue.get("languages", language).get("cc100"), 0)
+        whole = catalogue.load("cc100_sizes").get(catalogue.entry(Language, language).cc100, 0)
         first = self.corpora.first("cc100")
-        return whole if first is None else min(whole, first * self._costs["web_document"] / self._costs["cc100_text"])
+        return whole if first is None else min(whole, first * self._costs.web_document / self._costs.cc100_text)
 
     def text_bytes(self, mining: str, language: str) -> float:
         """Bytes of plain text that a mining recipe reads in a language."""
         if self.mining.corpus(mining, language) == "wikipedia":
-            return float(self.corpora.dump_mb(language) << 20) * self._costs["wikipedia_text"]
-        return self.web_bytes(language) * self._costs["cc100_text"]
+            return float(self.corpora.dump_mb(language) << 20) * self._costs.wikipedia_text
+        return self.web_bytes(language) * self._costs.cc100_text
 
     def example_bytes(self, mining: str) -> float:
         """Bytes of plain text behind an example of a mining recipe."""
-        return self._costs["example_text"][self.mining.recipe(mining)["method"]]
+        return self._costs.example_text[self.mining.recipe(mining).method]
 
     def most_examples(self, mining: str, tokenizer: str, part: str) -> int | None:
         """The most examples that a store keeps: what training can draw from it; None: no model reads it, and all."""
         return self._most_examples.get((mining, tokenizer, part))
 
-    def _shares(self, mining: str, recipe: Mapping[str, Any]) -> dict[str, float]:
+    def _shares(self, mining: str, model: str) -> dict[str, float]:
         """language -> its share of the draws; 1 where nobody knows how large texts are."""
-        languages, data = recipe["languages"], self.corpora.data
+        languages, data = self.pretraining.languages(model), self.corpora.data
         corpora = {self.mining.corpus(mining, language) for language in languages}
         if self.corpora.settings.generated or any(data.users_folder(corpus) for corpus in corpora):
             return dict.fromkeys(languages, 1.0)
         sizes = {language: self.text_bytes(mining, language) for language in languages}
         known = {language: size for language, size in sizes.items() if size}
-        shares = language_probabilities(known, recipe["sampling_alpha"]) if known else {}
+        shares = language_probabilities(known, self.pretraining.recipe(model).sampling_alpha) if known else {}
         return {language: shares.get(language, 1.0) for language in languages}
 
     @cached_property
@@ -68,12 +66,11 @@ class TextSizes:
         most: dict[tuple[str, str, str], float] = {}
         models = self.pretraining.models
         for model in filter(models.is_trained, models.all):
-            recipe = self.pretraining.whole_recipe(model)
-            drawn = draws.drawn(parse_recipe(self.pretraining.recipe(model), f"models.{model}"))
-            for store, mining in merge.stores(recipe).items():
+            drawn = draws.drawn(self.pretraining.recipe(model))
+            for store, mining in self.pretraining.stores(model).items():
                 if self.mining.reads_knowledge(mining) or store not in drawn:
                     continue
-                for language, share in self._shares(mining, recipe).items():
+                for language, share in self._shares(mining, model).items():
                     key = mining, models.tokenizer(model), language
                     most[key] = max(most.get(key, 0), draws.most(drawn[store], share))
         return {key: draws.cap(number) for key, number in most.items()}

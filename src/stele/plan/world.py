@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from stele import catalogue
+from stele.catalogue.schema.languages import Language
+from stele.errors import unknown
 from stele.files.atomic import digest
 from stele.plan.models import Models
 from stele.plan.paths import Paths
@@ -31,29 +32,29 @@ class World:
 
     def bases(self, w) -> list[str]:
         """The records of the stand-ins that one is trained from."""
-        return [self.paths.standin(base) for base in catalogue.get("standins", w.key).get("bases", [])]
-
-    def recipe(self, key: str) -> dict[str, Any]:
-        sizes = self.settings.sizes
-        return {**catalogue.get("standins", key), **sizes["standins"].get(key, {}), "threads": sizes["threads"]}
+        return [self.paths.standin(base) for base in self.recipe(w.key).bases]
 
     @once
-    def typed(self, key: str) -> Recipe:
-        """The same, as the command reads it."""
-        return parse_recipe(self.recipe(key), f"standins.yaml: {key}")
+    def recipe(self, key: str) -> Recipe:
+        """How a stand-in is made, with what the scale forces: what the command is given."""
+        standins, sizes = catalogue.load("standins"), self.settings.sizes
+        if key not in standins:
+            raise unknown("standin", key, standins, "catalogue/standins.yaml")
+        forced = {**sizes.standins.get(key, {}), "threads": sizes.threads}
+        return parse_recipe({**standins[key], **forced}, f"standins.yaml: {key}")
 
     def modules(self, key: str) -> list[str]:
         """The module that makes stand-ins of a kind."""
-        return [f"world.standins.{self.recipe(key)['kind']}"]
+        return [f"world.standins.{self.recipe(key).kind}"]
 
     def language_facts(self) -> str:
         """A digest of the facts about the generated languages and those that lend them words; of no other language."""
-        table, todo, facts = catalogue.load("languages"), [*(self.settings.sizes["languages"] or ())], {}
+        table, todo, facts = catalogue.entries(Language), [*(self.settings.sizes.languages or ())], {}
         while todo:
             code = todo.pop()
             if code in table and code not in facts:
-                facts[code] = table[code]
-                todo += table[code].get("world", {}).get("cognates", {})
+                facts[code] = table[code].given()
+                todo += table[code].world.cognates if table[code].world else ()
         return digest(facts)
 
     # --- layers -------------------------------------------------------------------------------------------------------
@@ -65,5 +66,4 @@ class World:
     def _layers(self, key: str) -> int:
         """How many layers a stand-in has: its own, or those of the one that it continues from."""
         recipe = self.recipe(key)
-        own = recipe.get("layers") or recipe.get("architecture", {}).get("layers")
-        return own or self._layers(recipe["bases"][0])
+        return recipe.own_layers or self._layers(recipe.bases[0])

@@ -79,6 +79,12 @@ class EncodingSpec(Strict):
         return (title, text) if self.passage_format == "title_text_pair" else f"{title} {text}"
 
 
+class SomeEncoding(EncodingSpec):
+    """Some keys of an encoding; others have the default, or come from elsewhere."""
+
+    pooling: Literal["cls", "mean", "pooler"] = "mean"
+
+
 def make_spec(values: Mapping[str, Any] | EncodingSpec, where: str = "encoding") -> EncodingSpec:
     """A spec from plain values; what is wrong with them is said with the key's name."""
     if isinstance(values, EncodingSpec):

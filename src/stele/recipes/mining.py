@@ -1,15 +1,15 @@
-"""Mining recipes: what all methods share, and how a recipe is read."""
+"""What a mining recipe may say: the keys of all methods; a method's own stand in recipes/pairs/{method}.py."""
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Mapping
+from typing import Any
 
 from stele.errors import SteleError, unknown
-from stele.files.reading import parse_object
 from stele.files.strict import Strict, validate
 from stele.registry import load_named, module_names
 
-METHODS = "stele.pairs.methods"
+RECIPES = "stele.recipes.pairs"
 SPECIAL = 2  # special tokens that training puts around a segment: lengths in recipes count them, stores leave them out
 
 
@@ -23,22 +23,16 @@ class MiningRecipe(Strict):
         return sentence
 
 
-def parse_recipe(text: str, where: str = "--recipe", step: str = "") -> tuple[ModuleType, MiningRecipe]:
-    """(module of the method, its recipe) from JSON text; what is wrong is said with the key and what is valid.
+def recipe_model(method: str) -> type[MiningRecipe]:
+    """The recipe of a mining method, a file of recipes/pairs; nothing that mines is needed for it."""
+    return load_named(RECIPES, method, "mining method").Recipe
 
-    `step` names the function that the method must have: `examples` for `pairs mine`, `candidates` for `pairs
-    knowledge_pairs` and what follows.
-    """
-    values = parse_object(text, where)
-    methods = module_names(METHODS)
+
+def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> MiningRecipe:
+    """Validates a recipe with the model of its method; what is wrong is said with the key and what is valid."""
+    methods = module_names(RECIPES)
     if not isinstance(values.get("method"), str):
-        raise SteleError(
-            f"{where}: want an object with the key `method`, one of {', '.join(methods)}; found {text[:80]!r}"
-        )
+        raise SteleError(f"{where}: want an object with the key `method`, one of {', '.join(methods)}")
     if values["method"] not in methods:
         raise unknown("mining method", values["method"], methods, where)
-    module = load_named(METHODS, values["method"], "mining method")
-    if step and not hasattr(module, step):
-        other = "mine" if step == "candidates" else "knowledge_pairs"
-        raise SteleError(f"{where}: {values['method']} examples are made by `pairs {other}`, not by this command")
-    return module, validate(module.Recipe, values, where)
+    return validate(recipe_model(values["method"]), values, where)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
-from stele import catalogue
 from stele.files.characters import plain_label
 from stele.files.strict import Seed, Strict
+from stele.recipes.encoding import SomeEncoding
+from stele.recipes.world import WorldSizes
 
 Label = Annotated[str, AfterValidator(plain_label)]
 
@@ -32,14 +32,14 @@ class Corpora(Strict):
     cc100: Documents | None = None
     wikipedia: Pages | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _nothing_else(cls, values: Any) -> Any:
-        wrong = [key for key in values if key in catalogue.load("datasets")] if isinstance(values, Mapping) else []
-        wrong = sorted(set(wrong) - set(cls.model_fields))
-        if wrong:
-            raise ValueError(f"{wrong[0]} is used whole; want cc100: {{documents: N}} or wikipedia: {{pages: N}}")
-        return values
+    def first(self, corpus: str) -> int | None:
+        """How many documents or pages are read of a corpus; None: all.
+
+        >>> Corpora(cc100=Documents(documents=7)).first("cc100")
+        7
+        """
+        limits = {"cc100": self.cc100 and self.cc100.documents, "wikipedia": self.wikipedia and self.wikipedia.pages}
+        return limits.get(corpus)
 
 
 class Scale(Strict):
@@ -57,7 +57,7 @@ class Scale(Strict):
         {},
         description="benchmark -> the languages that it is evaluated in, each with its whole collection; default: all",
     )
-    world: dict[str, Any] = Field({}, description="sizes of the generated world")
+    world: WorldSizes = Field(WorldSizes(), description="sizes of the generated world")
     standins: dict[str, dict[str, Any]] = Field({}, description="stand-in -> keys forced by this scale")
     shards: dict[Literal["wikipedia"], Annotated[int, Field(ge=1)]] = Field(
         {}, description="corpus -> parts that a language's dump is cut into, each a job"
@@ -69,5 +69,5 @@ class Scale(Strict):
     pretraining: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
     models: dict[str, dict[str, Any]] = Field({}, description="model -> recipe keys forced by this scale")
     finetuning: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
-    encoding: dict[str, Any] = Field({}, description="lengths forced by this scale at encoding")
+    encoding: SomeEncoding = Field(SomeEncoding(), description="lengths forced by this scale at encoding")
     pairs: dict[str, dict[str, Any]] = Field({}, description="mining method -> keys forced by this scale")

@@ -60,6 +60,11 @@ class Recipe(Strict):
             raise ValueError(f"bases: kind {self.kind} continues from {self.BASES} (found {self.bases})")
         return self
 
+    @property
+    def own_layers(self) -> int | None:
+        """How many layers it has; None: as many as the first stand-in that it continues from."""
+        return None
+
     def of(self, languages: Iterable[str]) -> list[str]:
         """The languages it reads, of those there are."""
         return ["en"] if self.english else list(languages)

@@ -20,6 +20,7 @@ import re
 from stele import catalogue
 from stele.artifacts import records
 from stele.benchmarks.arguments import RECORD, add_data_argument, data_folders, data_paths
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.case import Case
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock, seeds = records.start(), parse_seeds(args.seeds)
-    names = args.metrics or catalogue.get("benchmarks", args.benchmark)["metrics"]
+    names = args.metrics or catalogue.entry(Benchmark, args.benchmark).metrics
     evaluators = {name: evaluator(name) for name in names}
     given, outputs = data_paths(args.data), given_outputs(args.run)
     average = benchmark_module(args.benchmark).AVERAGE

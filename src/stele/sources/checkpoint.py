@@ -27,6 +27,7 @@ from stele.catalogue.hub import (
     address,
     repository,
 )
+from stele.catalogue.schema.datasets import PartFile
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, block_digests, digest
 from stele.files.paths import relative
@@ -135,8 +136,8 @@ def fetch_repository(model: str, source: Mapping[str, Any], repo: str, revision:
 
     def take(path: str, optional: bool = True) -> bool:
         path = relative(path, f"{repo} ({revision})")
-        file = {"path": path, "url": address(repo, revision, path)}
-        file |= {"sha256": digest} if (digest := source.get("sha256", {}).get(path)) else {}
+        digest = source.get("sha256", {}).get(path)
+        file = PartFile(path=path, url=address(repo, revision, path), sha256=digest)
         if path not in found and (got := places.get(file, f"{model} {path}", optional=optional)):
             log.info("%s: %s, %.1f MB, %s, checked by %s", model, path, got.bytes / 1e6, got.origin, got.verified)
             found[path] = got

@@ -9,17 +9,19 @@ import argparse
 import json
 import logging
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stele import catalogue
 from stele.artifacts.records import BEGINNING, GENERATED, start, write_record
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
+from stele.catalogue.schema.datasets import Dataset, Part, PartFile
+from stele.catalogue.schema.languages import Language
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, block_digests, digest
 from stele.files.reading import parse_object
+from stele.files.strict import validate
 from stele.sources import locations
 from stele.sources.datasets.counts import KINDS
 from stele.sources.datasets.cut import CUTS, Fetched
@@ -56,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     clock = start()
     source = _source(args)
     have = locations.places_of(args, f"give a copy of your own (user_data: {{{args.dataset}: FOLDER}})")
-    if reason := availability(source, args.user_data):
+    if reason := availability(args.dataset, source, args.user_data):
         raise SteleError(f"{args.dataset}: {reason}")
     got = [] if args.user_data else _fetch(source, have) if args.first is None else _begin(source, args.first, have)
     if not args.user_data:
@@ -91,50 +93,49 @@ def run(args: argparse.Namespace) -> None:
             files={path: {**facts, **block_digests(folder / path)} for path, facts in files.items()},
             counts=counts,
             # a copy of the user's own may be of any version, unless a digest says which
-            version=source["version"] if matched or not args.user_data else None,
-            **{key: source[key] for key in ("dataset", "part", "languages", "title", "licence")},
+            version=source.version if matched or not args.user_data else None,
+            **{key: getattr(source, key) for key in ("dataset", "part", "languages", "title", "licence")},
         )
     shutil.rmtree(args.state, ignore_errors=True)
     size = sum(facts["bytes"] for facts in files.values())
     log.info("%s %s: %d files, %.1f MB, %s data", args.dataset, args.part, len(files), size / 1e6, origin)
 
 
-def _source(args: argparse.Namespace) -> dict[str, Any]:
+def _source(args: argparse.Namespace) -> Part:
     """The resolved part that is wanted: of the catalogue, or of the entry that --source holds."""
     if args.source is None:
         generated = args.manifest is not None
         return resolve(args.dataset, args.part, args.languages, generated=generated, date=args.date or None)
-    entry = parse_object(args.source, "--source")
-    if "files" not in entry:
-        raise SteleError("--source: want an entry of catalogue/datasets.yaml as a JSON object (no 'files' in it)")
-    table = catalogue.load("languages") if "part" not in entry else {}
-    languages = args.languages
-    if "part" not in entry and languages is None:
-        languages = [args.part] if entry["parts"] == "languages" else languages_of(entry, table)
-    return resolve_entry(args.dataset, entry, args.part, languages or [], table)
+    values = parse_object(args.source, "--source")
+    if "part" in values:
+        return validate(Part, values, "--source")
+    entry, table, languages = validate(Dataset, values, "--source"), catalogue.entries(Language), args.languages
+    if languages is None:
+        languages = [args.part] if entry.parts == "languages" else languages_of(entry, table)
+    return resolve_entry(args.dataset, entry, args.part, languages, table)
 
 
-def _fetch(source: Mapping[str, Any], have: Places) -> list[tuple[Mapping[str, Any], Got]]:
+def _fetch(source: Part, have: Places) -> list[tuple[PartFile, Got]]:
     """All files of a part that are not to be left out, had one after the other and kept in the state folder."""
-    what = f"{source['dataset']} {source['part']}"
-    found: list[tuple[Mapping[str, Any], Got]] = []
-    for file in source["files"]:
-        got = have.get(file, f"{what} {file['path']}", optional=file.get("optional", False))
+    what = f"{source.dataset} {source.part}"
+    found: list[tuple[PartFile, Got]] = []
+    for file in source.files:
+        got = have.get(file, f"{what} {file.path}", optional=file.optional)
         if got is None:
-            log.info("%s: no %s; it is optional", what, file["path"])
+            log.info("%s: no %s; it is optional", what, file.path)
             continue
-        log.info("%s: %s, %.1f MB, %s, checked by %s", what, file["path"], got.bytes / 1e6, got.origin, got.verified)
+        log.info("%s: %s, %.1f MB, %s, checked by %s", what, file.path, got.bytes / 1e6, got.origin, got.verified)
         found.append((file, got))
     return found
 
 
-def _begin(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
+def _begin(source: Part, first: int, have: Places) -> Fetched:
     """The first documents or pages of a corpus; what is evaluated or fine-tuned on is whole, always."""
-    if "cut" not in source:
-        raise SteleError(f"{source['dataset']}: --first: this dataset is used whole; leave it out")
+    if source.cut is None:
+        raise SteleError(f"{source.dataset}: --first: this dataset is used whole; leave it out")
     if first < 1:
-        raise SteleError(f"--first {first}: want a number of {source['cut']}, at least 1")
-    return CUTS.get(source["cut"])(source, first, have)
+        raise SteleError(f"--first {first}: want a number of {source.cut}, at least 1")
+    return CUTS.get(source.cut)(source, first, have)
 
 
 def _to_pin(one: Got) -> tuple[str, str]:
@@ -147,43 +148,42 @@ def _is_cut(files: Facts) -> bool:
     return any(not facts["beginning"]["whole"] for facts in files.values() if "beginning" in facts)
 
 
-def _assemble(got: list[tuple[Mapping[str, Any], Got]], folder: Path) -> Facts:
+def _assemble(got: list[tuple[PartFile, Got]], folder: Path) -> Facts:
     """Puts what was fetched into the dataset's folder, archives unpacked; returns the facts of each file."""
     facts: Facts = {}
     for file, one in got:
         about = {"verified": one.verified, "url": one.url} | ({"beginning": one.beginning} if one.beginning else {})
-        if "unpack" in file:
-            for path in unpack(one.path, folder, file["unpack"]):
+        if file.unpack:
+            for path in unpack(one.path, folder, file.unpack):
                 size = (folder / path).stat().st_size
                 facts[path] = {**digests(folder / path), "bytes": size, **about, "archive": one.sha256}
         else:
-            put(one.path, folder, file["path"], one.url)
-            facts[file["path"]] = {"sha256": one.sha256, "bytes": one.bytes, **about}
+            put(one.path, folder, file.path, one.url)
+            facts[file.path] = {"sha256": one.sha256, "bytes": one.bytes, **about}
     return facts
 
 
-def _count(source: Mapping[str, Any], folder: Path, manifest: Manifest | None) -> dict[str, Any]:
+def _count(source: Part, folder: Path, manifest: Manifest | None) -> dict[str, Any]:
     """Counts what the catalogue wants counted and compares; `manifest` gives the numbers of generated data."""
     counts: dict[str, Any] = {}
-    for what, items in source["counts"].items():
+    for what, items in source.counts.items():
         for item in items:
-            paths = [folder / path for path in item["files"]]
-            found = KINDS.get(item["count"])(*paths)
-            of = item.get("of")
+            paths = [folder / path for path in item.files]
+            found = KINDS.get(item.count)(*paths)
             if manifest is None:
-                expected, by = item.get("expect"), "the catalogue"
+                expected, by = item.expect, "the catalogue"
             else:
-                expected, by = manifest.count(source["dataset"], what, of), "the manifest"
+                expected, by = manifest.count(source.dataset, what, item.of), "the manifest"
             if expected is not None and found != expected:
                 name = " and ".join(map(str, paths))
                 raise SteleError(
                     f"{name} holds {_show(found)} {what}, {by} says {_show(expected)}; it is cut or of another version "
-                    f"than {source['version']}"
+                    f"than {source.version}"
                 )
-            if of is None or source["part"] != "all":
+            if item.of is None or source.part != "all":
                 counts[what] = found
             else:
-                counts.setdefault(what, {})[of] = found
+                counts.setdefault(what, {})[item.of] = found
         if isinstance(counts.get(what), dict):
             counts[what]["all"] = sum(counts[what].values())
     return counts

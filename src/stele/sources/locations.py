@@ -17,13 +17,14 @@ from typing import Any
 from urllib.parse import quote
 
 from stele.catalogue.datasets import mirror_path
+from stele.catalogue.schema.datasets import PartFile
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.sources.datasets.manifest import Manifest
 from stele.sources.download.beginning import Beginning, Local, Remote
 from stele.sources.download.fetch import Absent, Failed, Policy, fetch
 from stele.sources.download.partial_download import finished
-from stele.sources.download.verify import ALGORITHMS, Mismatch, check, digests, read_checksums
+from stele.sources.download.verify import Mismatch, check, digests, is_checkable, read_checksums
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +53,8 @@ class Places:
     policy: Policy = field(default_factory=Policy)
     own: str = "give a copy of your own"  # the way out that needs no mirror
 
-    def get(self, file: Mapping[str, Any], what: str, *, optional: bool = False) -> Got | None:
-        """Has one file of the catalogue (path, url, alternatives, sha256...); `what` names it in errors.
+    def get(self, file: PartFile, what: str, *, optional: bool = False) -> Got | None:
+        """Fetches one file of the catalogue; `what` names it in errors.
 
         With `optional`, None when every place that was asked says that there is no such file, or the list of checksums
         that upstream publishes does not have it.
@@ -67,7 +68,7 @@ class Places:
         if self.manifest is not None and expected is None:
             if optional:
                 return None
-            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file['url']}")
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file.url}")
         reasons, absent = [], True
         for place, url, address in self._addresses(file):
             try:
@@ -82,15 +83,15 @@ class Places:
             return None
         raise SteleError(self._explain(file, what, reasons))
 
-    def begin(self, file: Mapping[str, Any], what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> Got:
+    def begin(self, file: PartFile, what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> Got:
         """Has what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says what.
 
         Digests are of whole files, so nothing vouches for the bytes but the place they come from; of a generated file
         the size is compared.
         """
-        expected = self.manifest.expected(file["url"]) if self.manifest is not None else None
+        expected = self.manifest.expected(file.url) if self.manifest is not None else None
         if self.manifest is not None and expected is None:
-            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file['url']}")
+            raise SteleError(f"{what}: not among the generated data ({self.manifest.path}): no {file.url}")
         reasons = []
         for place, url, address in self._addresses(file):
             part = self._target(url)
@@ -114,37 +115,36 @@ class Places:
         end = url.rpartition("/")[2][-80:]  # to be recognised by; the digest tells one from another
         return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
 
-    def _expected(self, file: Mapping[str, Any], what: str) -> tuple[dict[str, Any] | None, str]:
+    def _expected(self, file: PartFile, what: str) -> tuple[dict[str, Any] | None, str]:
         """Size and digests that a file must have, and who says so."""
         if self.manifest is not None:
-            return self.manifest.expected(file["url"]), "manifest"
-        expected = {key: file[key] for key in ("bytes", *ALGORITHMS) if key in file}
-        if any(key in expected for key in ALGORITHMS):
+            return self.manifest.expected(file.url), "manifest"
+        expected = file.expected
+        if is_checkable(expected):
             return expected, "catalogue"
-        if "checksums" in file:
-            sums = file["checksums"]
-            got = self.get(sums, f"{what} (checksums)", optional=True)
+        if sums := file.checksums:
+            published = PartFile(path=file.path, url=sums.url, alternatives=sums.alternatives)
+            got = self.get(published, f"{what} (checksums)", optional=True)
             if got is not None:
-                name = file["url"].rpartition("/")[2]
+                name = file.url.rpartition("/")[2]
                 listed = read_checksums(got.path)
                 got.path.unlink()  # small, and another run should see a mended one
                 if name not in listed:
-                    raise Absent(f"{sums['url']}: no checksum of {name} in it (it has {len(listed)} others)")
-                return {**expected, sums["algorithm"]: listed[name]}, "published list"
-            log.info("%s: no list of checksums at %s", what, sums["url"])
+                    raise Absent(f"{sums.url}: no checksum of {name} in it (it has {len(listed)} others)")
+                return {**expected, sums.algorithm: listed[name]}, "published list"
+            log.info("%s: no list of checksums at %s", what, sums.url)
         return expected, "nothing"
 
-    def _addresses(self, file: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    def _addresses(self, file: PartFile) -> Iterator[tuple[str, str, str]]:
         """(kind of place, upstream address, where to look) in the order in which to look."""
-        upstream = [file["url"], *file.get("alternatives", ())]
         for mirror in self.mirrors:
-            for url in upstream:
+            for url in file.addresses:
                 if mirror.startswith(("http://", "https://")):
                     yield "http mirror", url, f"{mirror.rstrip('/')}/{quote(mirror_path(url))}"
                 else:
                     yield "folder", url, str(Path(mirror, mirror_path(url)))
         if not self.offline and self.manifest is None:
-            for url in upstream:
+            for url in file.addresses:
                 yield "network", url, url
 
     def _take(
@@ -159,7 +159,7 @@ class Places:
             verified = "hub"
         return Got(target, url, found["sha256"], found["bytes"], verified, origin)
 
-    def _explain(self, file: Mapping[str, Any], what: str, reasons: Sequence[str]) -> str:
+    def _explain(self, file: PartFile, what: str, reasons: Sequence[str]) -> str:
         """Why a file could not be had and the ways out."""
         if self.manifest is not None:
             return "\n".join(
@@ -167,12 +167,12 @@ class Places:
             )
         tried = [f"  tried: {reason}" for reason in reasons]
         if self.offline:
-            tried.append(f"  offline: {file['url']} was not asked (offline: true)")
+            tried.append(f"  offline: {file.url} was not asked (offline: true)")
         return "\n".join(
             [
-                f"{what}: could not be had from {file['url']}",
+                f"{what}: could not be had from {file.url}",
                 *tried,
-                f"  ways out: put it into a folder as {mirror_path(file['url'])} and name the folder in config.yaml "
+                f"  ways out: put it into a folder as {mirror_path(file.url)} and name the folder in config.yaml "
                 f"(mirrors: [FOLDER]), or {self.own}",
             ]
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,7 @@ class Snapshots(Callback):
             self.functions[run.step]()
 
 
-class Evaluation(Callback):
+class Evaluation(Callback, ABC):
     """Measures the module after every `every` steps and after the last, without gradients or dropout.
 
     The figures go to the curve, and with their step to `figures`.
@@ -74,9 +75,9 @@ class Evaluation(Callback):
         self.every = every
         self.figures: list[dict[str, float]] = []
 
+    @abstractmethod
     def measure(self, step: int) -> Mapping[str, float]:
-        """The figures after `step` optimiser steps, by name; a subclass says what they are."""
-        raise NotImplementedError
+        """The figures after `step` optimiser steps, by name."""
 
     def on_step(self, run: Run) -> None:
         if run.step % self.every and run.step != run.steps:

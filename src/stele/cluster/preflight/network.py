@@ -23,8 +23,8 @@ def files(plan: Plan, job: JobRequest) -> list[list[str]]:
     if job.rule == "dataset" and not plan.sources.dataset_inputs(w) and not plan.data.folder(w.dataset):
         languages, date = plan.sources.part_languages(w.dataset, w.part), plan.sources.dump_date(w.dataset)
         source = datasets.resolve(w.dataset, w.part, languages, date=date)
-        wanted = [file for file in source["files"] if not file.get("optional") and "unless" not in file]
-        return [[file["url"], *file.get("alternatives", ())] for file in wanted]
+        wanted = [file for file in source.files if not file.optional]
+        return [file.addresses for file in wanted]
     if job.rule == "checkpoint" and not plan.world.standin(w.model):
         source = plan.models.checkpoint_source(w.model)
         if "path" not in source and (found := hub.repository(source)):

@@ -9,21 +9,12 @@ A part is a pair of languages, of which both ask.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
-
-from pydantic import Field
 
 from stele.pairs.methods import uhs_ilk
 from stele.pairs.mining.knowledge import Candidates, Knowledge, pack
+from stele.recipes.pairs.clhed import Recipe
 
 LANGUAGES = 2  # of a part
-
-
-class Recipe(uhs_ilk.Recipe):
-    """CLHED's keys are those of UHS-ILK."""
-
-    method: Literal["clhed"] = "clhed"
-    max_pairs: int | None = Field(500_000, ge=1)
 
 
 def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:

@@ -10,25 +10,15 @@ seed decides for each pair.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
-from stele.pairs.mining.knowledge import BATCH, RANDOM, Candidates, Knowledge, KnowledgeRecipe, hashed, pack, swapped
+from stele.pairs.mining.knowledge import BATCH, RANDOM, Candidates, Knowledge, hashed, pack, swapped
 from stele.pairs.mining.segments import Page
+from stele.recipes.pairs.clk import Recipe
 from stele.training.sampling import derive
 
 LANGUAGES = 2  # of a part
-
-
-class Recipe(KnowledgeRecipe):
-    """CLK's keys."""
-
-    method: Literal["clk"] = "clk"
-    passages: int = Field(3, ge=1, description="so many passages of a page are its segments")
-    pairing: Literal["all", "aligned", "one"] = Field("all", description="which passages of two pages are joined")
-    max_pairs: int | None = Field(500_000, ge=1)
 
 
 def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:

@@ -10,20 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from stele.pairs.mining.tokens import Tokens
-from stele.pairs.mining.units import UnitRecipe, pieces
-
-
-class Recipe(UnitRecipe):
-    """CROP's keys: the window, and those of MSM's units."""
-
-    method: Literal["crop"] = "crop"
-    window: int = Field(5, ge=1, description="the neighbour stands at most so many units before or after the anchor")
+from stele.pairs.mining.units import pieces
+from stele.recipes.pairs.crop import Recipe
 
 
 def examples(

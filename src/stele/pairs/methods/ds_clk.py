@@ -6,18 +6,11 @@ passages, drawn by the seed for each pair of languages, none twice. With the sam
 
 from __future__ import annotations
 
-from typing import Literal
-
 from stele.pairs.methods import clk
 from stele.pairs.mining.segments import Page
+from stele.recipes.pairs.ds_clk import Recipe
 
 LANGUAGES = clk.LANGUAGES
-
-
-class Recipe(clk.Recipe):
-    """DS-CLK's keys are those of CLK."""
-
-    method: Literal["ds_clk"] = "ds_clk"
 
 
 candidates = clk.candidates

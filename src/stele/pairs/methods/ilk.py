@@ -10,21 +10,12 @@ pair comes twice and is kept once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
-from pydantic import Field
-
-from stele.pairs.mining.knowledge import Candidates, Knowledge, KnowledgeRecipe, pack, swapped
+from stele.pairs.mining.knowledge import Candidates, Knowledge, pack, swapped
 from stele.pairs.mining.segments import Page
+from stele.recipes.pairs.ilk import Recipe
 
 LANGUAGES = 1  # of a part
-
-
-class Recipe(KnowledgeRecipe):
-    """ILK has no keys of its own."""
-
-    method: Literal["ilk"] = "ilk"
-    max_pairs: int | None = Field(5_000_000, ge=1)
 
 
 def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:

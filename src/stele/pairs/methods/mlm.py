@@ -9,21 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from stele.pairs.mining.tokens import Tokens
-from stele.recipes.mining import SPECIAL, MiningRecipe
-
-
-class Recipe(MiningRecipe):
-    """MLM's keys. Lengths in tokens count the two special ones that training adds, but for `least`."""
-
-    method: Literal["mlm"] = "mlm"
-    length: int = Field(256, ge=3, description="tokens of a stretch")
-    least: int = Field(16, ge=1, description="a document's last stretch is dropped when it has fewer tokens of text")
+from stele.recipes.mining import SPECIAL
+from stele.recipes.pairs.mlm import Recipe
 
 
 def examples(

@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 import numpy as np
 
 from stele.pairs.mining.tokens import Tokens
-from stele.pairs.mining.units import UnitRecipe, pieces
-
-
-class Recipe(UnitRecipe):
-    """MSM has no keys but those of its units."""
-
-    method: Literal["msm"] = "msm"
+from stele.pairs.mining.units import pieces
+from stele.recipes.pairs.msm import Recipe
 
 
 def examples(

@@ -8,24 +8,15 @@ seed. Nothing links back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
-from stele.pairs.mining.knowledge import RANDOM, Candidates, Knowledge, KnowledgeRecipe, hashed, pack
+from stele.pairs.mining.knowledge import RANDOM, Candidates, Knowledge, hashed, pack
 from stele.pairs.mining.segments import Page
+from stele.recipes.pairs.uhs_ilk import Recipe
 from stele.training.sampling import derive
 
 LANGUAGES = 1  # of a part
-
-
-class Recipe(KnowledgeRecipe):
-    """UHS-ILK's keys."""
-
-    method: Literal["uhs_ilk"] = "uhs_ilk"
-    passages: int = Field(3, ge=1, description="a page is described by so many of its first passages")
-    max_pairs: int | None = Field(5_000_000, ge=1)
 
 
 def candidates(bases: Sequence[Knowledge], recipe: Recipe, key: int) -> Iterator[Candidates]:

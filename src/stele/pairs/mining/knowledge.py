@@ -13,27 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from stele.errors import SteleError
-from stele.recipes.mining import MiningRecipe
 from stele.training.sampling import MASK64, derive
 
 PAIRS = "pairs.parquet"  # beside the record of `pairs knowledge_pairs`
-OF_TOKENS = {"query_tokens", "passage_tokens"}  # keys that `pairs tokenise` alone reads, and it no others
 BATCH = 1 << 20  # links or pages of one step
 _PAGE, _PLACE = 31, 32  # bits of a packed segment; the first bit is the language
 RANDOM = (1 << 20) - 1  # a drawn place: enough for any number of passages to be equally likely
-
-
-class KnowledgeRecipe(MiningRecipe):
-    """Keys of a method that reads the knowledge base; each method adds its own."""
-
-    passage_words: int = Field(100, ge=1, description="most words of a passage, longer sentences apart")
-    min_characters: int = Field(10, ge=1, description="a text with fewer letters or digits is near-empty: no pair")
-    max_pairs: int | None = Field(None, ge=1, description="most pairs of a part; null: all there are")
-    query_tokens: int = Field(128, ge=3, description="`pairs tokenise`: most tokens of a query, special ones included")
-    passage_tokens: int = Field(128, ge=3, description="the same of a passage")
 
 
 class Candidates(NamedTuple):

@@ -13,18 +13,18 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
 from stele.artifacts.row import Row
+from stele.catalogue.schema.names import choice
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.plan.availability import Availability
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models, Problem
-from stele.plan.paths import Paths
+from stele.plan.paths import Inputs, Paths
 from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
 from stele.plan.sources import Sources
 from stele.registry import Registry, module_names
-from stele.schema.names import choice
 
 
 class Below(NamedTuple):
@@ -47,7 +47,7 @@ class Kind(Protocol):
     def problem(self, row: Row) -> Problem | None:
         """(state, reason) when a row cannot be built: `not built`, `unavailable` or `not in scale`."""
 
-    def inputs(self, row: Row, seeds: str) -> dict[str, Any]:
+    def inputs(self, row: Row, seeds: str) -> Inputs:
         """What the job reads that makes the row's run, vectors or count."""
 
     def seeds(self, row: Row) -> list[str]:
@@ -131,7 +131,7 @@ class Rows:
         """Whether a row's benchmark counts datasets, which stand where others have models."""
         return bool(self.protocols.of_kind("statistics", row.benchmark))
 
-    def inputs(self, row: Row, seeds: str = "") -> dict[str, Any]:
+    def inputs(self, row: Row, seeds: str = "") -> Inputs:
         """What the row's first job reads; a row that cannot be built is an error with the reason."""
         if not self.counts(row):
             self.models[row.model]  # an unknown name is said with the nearest

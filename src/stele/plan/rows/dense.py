@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import Field
 
 from stele.artifacts.row import Row
+from stele.catalogue.schema.benchmarks import Metric
 from stele.files.strict import Strict
 from stele.plan.models import Problem
-from stele.plan.paths import seed_names
+from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Below
-from stele.schema.benchmarks import Metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +43,7 @@ class Dense:
             **self.below.availability.pretraining_data(row.model),
         }
 
-    def inputs(self, row: Row, seeds: str) -> dict[str, Any]:
+    def inputs(self, row: Row, seeds: str) -> Inputs:
         """The encoder that a row evaluates, and what it encodes."""
         return {"encoder": self.encoder(row, seeds), "data": list(self.below.protocols.searched(row).values())}
 

@@ -11,7 +11,7 @@ from stele.artifacts.row import Row
 from stele.catalogue import datasets
 from stele.files.strict import Strict
 from stele.plan.models import Problem
-from stele.plan.paths import seed_names
+from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Below
 
 ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it searches in bm25s's place
@@ -46,7 +46,7 @@ class Lexical:
             return "not in scale", f"no language of {row.benchmark} is built"
         return None
 
-    def inputs(self, row: Row, seeds: str) -> dict[str, Any]:
+    def inputs(self, row: Row, seeds: str) -> Inputs:
         engine = {"anserini": self.anserini} if self.anserini else {}
         return {"data": list(self.below.protocols.searched(row).values()), **engine}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from stele.artifacts.row import Row
 from stele.catalogue import datasets
 from stele.files.strict import Strict
 from stele.plan.models import Problem
+from stele.plan.paths import Inputs
 from stele.plan.rows import Below
 from stele.registry import module_names
 
@@ -24,12 +24,12 @@ class Statistics:
         dataset = row.model
         if dataset not in module_names("stele.scoring.statistics"):
             return "not built", f"nothing counts {dataset} yet"
-        if datasets.dataset(dataset)["parts"] != datasets.ALL and self.below.paths.settings.config.languages:
+        if datasets.dataset(dataset).parts != datasets.ALL and self.below.paths.settings.config.languages:
             return "not in scale", f"{dataset} is counted in all its languages; this run has only some (`languages`)"
         reason = self.below.data.problem([dataset])
         return ("unavailable", reason) if reason else None
 
-    def inputs(self, row: Row, seeds: str) -> dict[str, Any]:
+    def inputs(self, row: Row, seeds: str) -> Inputs:
         return {"data": list(self.below.data.all_records(row.model).values())}
 
     def seeds(self, row: Row) -> list[str]:

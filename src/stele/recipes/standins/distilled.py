@@ -14,3 +14,7 @@ class Recipe(standin.PairsRecipe):
 
     layers: int = Field(ge=1)
     max_length: int = Field(128, ge=8, description="tokens after which its folder says to cut")
+
+    @property
+    def own_layers(self) -> int:
+        return self.layers

@@ -11,3 +11,7 @@ class Recipe(standin.Recipe):
     """Its own keys."""
 
     layers: int = Field(ge=1)
+
+    @property
+    def own_layers(self) -> int:
+        return self.layers

@@ -12,3 +12,7 @@ class Recipe(standin.Recipe):
 
     tokenizer: standin.Tokenizer
     architecture: standin.Architecture
+
+    @property
+    def own_layers(self) -> int:
+        return self.architecture.layers

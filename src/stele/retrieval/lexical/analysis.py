@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from stele import catalogue
+from stele.catalogue.schema import benchmarks as analyzers
 
 # Unicode's word boundaries (UAX 29, rules WB6, WB7, WB11, WB12): letters go on over . : · and the apostrophe, digits
 # over . , ; and the apostrophe, when the same follows
@@ -32,7 +33,7 @@ def analyzer(language: str) -> Analyzer:
 
 def described(language: str) -> dict:
     """What a record says of a language's analyzer."""
-    return dict(catalogue.get("analyzers", language))
+    return catalogue.entry(analyzers.Analyzer, language).given()
 
 
 class TermNumbers:
@@ -55,7 +56,7 @@ class _Terms(dict):
     """word -> its term, None for a stop word; words are looked up once."""
 
     def __init__(self, language: str) -> None:
-        entry = catalogue.get("analyzers", language)
+        entry = catalogue.entry(analyzers.Analyzer, language)
         self._stopwords, self._stem = _stopwords(entry), _stemmer(entry)
 
     def __missing__(self, word: str) -> str | None:
@@ -85,15 +86,15 @@ def _cut(language: str) -> Analyzer:
     """The function that cuts a text into words, and where words are not parted, into pieces."""
     import regex
 
-    entry = catalogue.get("analyzers", language)
-    if "grams" not in entry:
+    entry = catalogue.entry(analyzers.Analyzer, language)
+    if entry.grams is None:
         words = regex.compile(r"\w+" + _INSIDE.replace("WORD", r"\w"))
         return lambda text: words.findall(_normal(text))
-    run = "".join(rf"\p{{{script}}}" for script in entry["scripts"]) + _LONG_SOUND
+    run = "".join(rf"\p{{{script}}}" for script in entry.scripts) + _LONG_SOUND
     run = rf"[[{run}]--\p{{Nd}}]"
     word = rf"[\w--{run}]"
     pieces = regex.compile(rf"(?V1)({run}+)|{word}+{_INSIDE.replace('WORD', word)}")
-    letters, size = regex.compile(r"\X"), entry["grams"]
+    letters, size = regex.compile(r"\X"), entry.grams
 
     def cut(text: str) -> list[str]:
         found = []
@@ -120,17 +121,17 @@ def _ascii_digits(word: str) -> str:
     return "".join(str(unicodedata.decimal(letter)) if letter.isdecimal() else letter for letter in word)
 
 
-def _stemmer(entry: Mapping) -> Callable[[str], str]:
-    if "stemmer" not in entry:
+def _stemmer(entry: analyzers.Analyzer) -> Callable[[str], str]:
+    if entry.stemmer is None:
         return str
     import Stemmer
 
-    return Stemmer.Stemmer(entry["stemmer"], 0).stemWord
+    return Stemmer.Stemmer(entry.stemmer, 0).stemWord
 
 
-def _stopwords(entry: Mapping) -> frozenset[str]:
-    if "stopwords" not in entry:
+def _stopwords(entry: analyzers.Analyzer) -> frozenset[str]:
+    if entry.stopwords is None:
         return frozenset()
     from bm25s import stopwords
 
-    return frozenset(getattr(stopwords, f"STOPWORDS_{entry['stopwords']}"))
+    return frozenset(getattr(stopwords, f"STOPWORDS_{entry.stopwords}"))

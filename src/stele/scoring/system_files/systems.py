@@ -12,6 +12,7 @@ import numpy as np
 from stele import catalogue
 from stele.artifacts.runs.run import Run, merged
 from stele.benchmarks.types import Data, Search
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown
 from stele.evaluation.case import Case
 from stele.evaluation.csls import rank_pair
@@ -26,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 def benchmark_module(name: str) -> ModuleType:
     """The code that reads a benchmark's gold files."""
-    return load_named("stele.benchmarks", catalogue.get("benchmarks", name).get("module", name), kind="benchmark")
+    return load_named("stele.benchmarks", catalogue.entry(Benchmark, name).module or name, kind="benchmark")
 
 
 def given_outputs(given: Iterable[str]) -> list[tuple[str | None, Output]]:
@@ -69,7 +70,7 @@ def run_scores(name: str, data: Data, given: Iterable[str], metrics: Sequence[st
     """The values per query of a system's runs, `[SEARCH=]FILE` each, by the benchmark's metrics or by those named."""
     given = list(given)
     case = read_case(name, data, given_outputs(given))
-    names = metrics or catalogue.get("benchmarks", name)["metrics"]
+    names = metrics or catalogue.entry(Benchmark, name).metrics
     return Scores(
         source=", ".join(given),
         keys=[(search.name, query) for search, query in zip(case.searches, case.queries, strict=True)],
@@ -83,10 +84,10 @@ def run_scores(name: str, data: Data, given: Iterable[str], metrics: Sequence[st
 def _searches(name, benchmark: ModuleType, data: Data, outputs, languages: Collection[str] | None) -> list[Search]:
     """What is judged: a retrieval record's searches, those that the runs name, or all whose judgments are given."""
     made = [search for _, output in outputs for search in output.runs if search is not None]
-    entry = catalogue.get("benchmarks", name)
-    parts = {part for dataset in entry["judgments"][:1] for part in data.get(dataset, {})}
-    known = [code for code in entry["languages"] if not parts or "all" in parts or code in parts]
-    known += sorted(parts - {"all", *entry["languages"]})
+    entry = catalogue.entry(Benchmark, name)
+    parts = {part for dataset in entry.judgments[:1] for part in data.get(dataset, {})}
+    known = [code for code in entry.languages if not parts or "all" in parts or code in parts]
+    known += sorted(parts - {"all", *entry.languages})
     possible = made or benchmark.searches(known)
     named = {search for search, _ in outputs if search is not None}
     for wrong in named - {s.name for s in possible} - {s.language for s in possible}:

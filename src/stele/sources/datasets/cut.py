@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
 from stele.registry import Registry
 from stele.sources.download.beginning import Beginning
@@ -21,7 +22,7 @@ from stele.sources.locations import Got, Places
 
 log = logging.getLogger(__name__)
 
-Fetched = list[tuple[Mapping[str, Any], Got]]
+Fetched = list[tuple[PartFile, Got]]
 CUTS: Registry = Registry("unit that a corpus is cut by")  # unit -> cut(source, first, places)
 # reads, writes what is kept to a path, and says what that is; `whole`: there is no more
 Use = Callable[[Beginning, Path], Mapping[str, Any]]
@@ -31,13 +32,13 @@ LINE = 1 << 16  # bytes of a line of an index, at most
 
 
 @CUTS.register("documents")
-def documents(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
+def documents(source: Part, first: int, have: Places) -> Fetched:
     """CC-100: the first documents, packed anew; a document of blank lines does not count."""
-    (file,) = source["files"]
+    (file,) = source.files
 
     def use(beginning: Beginning, target: Path) -> dict[str, Any]:
         number, whole = 0, True
-        with _unpacked(lzma.open(beginning), file["url"]) as text, lzma.open(target, "wb", preset=1) as out:
+        with _unpacked(lzma.open(beginning), file.url) as text, lzma.open(target, "wb", preset=1) as out:
             for document in split_documents(iter(lambda: text.read1(BLOCK), b"")):
                 if number == first and document.strip():
                     whole = False
@@ -65,17 +66,17 @@ def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 @CUTS.register("pages")
-def pages(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
+def pages(source: Part, first: int, have: Places) -> Fetched:
     """A Wikipedia's multistream dump: the blocks that hold the first pages, as the beginning of its index says."""
-    dump, index, *others = source["files"]
+    dump, index, *others = source.files
     ends: list[int | None] = []
 
     def use_index(beginning: Beginning, target: Path) -> dict[str, Any]:
         number = 0
-        with _unpacked(bz2.open(beginning), index["url"]) as lines, bz2.open(target, "wb") as out:
+        with _unpacked(bz2.open(beginning), index.url) as lines, bz2.open(target, "wb") as out:
             last = None
             for line in iter(lambda: lines.readline(LINE), b""):
-                offset = _offset(line, index["url"])
+                offset = _offset(line, index.url)
                 if number >= first and offset != last:
                     ends.append(offset)
                     break
@@ -92,26 +93,26 @@ def pages(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
                 out.write(block)
             if end is not None:
                 if out.tell() < end:
-                    raise SteleError(f"{dump['url']} ends before byte {end}, which its index names; fetch both again")
+                    raise SteleError(f"{dump.url} ends before byte {end}, which its index names; fetch both again")
                 out.write(bz2.compress(b"</mediawiki>\n"))
         return {name: index_got.beginning[name] for name in ("pages", "whole")}
 
     index_got = _taken(source, index, have, use_index)
     found = [(dump, _taken(source, dump, have, use_dump)), (index, index_got)]
     for file in others:
-        if (got := have.get(file, _what(source, file), optional=file.get("optional", False))) is not None:
+        if (got := have.get(file, _what(source, file), optional=file.optional)) is not None:
             found.append((file, got))
     return found
 
 
-def _taken(source: Mapping[str, Any], file: Mapping[str, Any], have: Places, use: Use) -> Got:
+def _taken(source: Part, file: PartFile, have: Places, use: Use) -> Got:
     got = have.begin(file, _what(source, file), use)
     log.info("%s: %s, %s checked by %s", _what(source, file), got.beginning, got.origin, got.verified)
     return got
 
 
-def _what(source: Mapping[str, Any], file: Mapping[str, Any]) -> str:
-    return f"{source['dataset']} {source['part']} {file['path']}"
+def _what(source: Part, file: PartFile) -> str:
+    return f"{source.dataset} {source.part} {file.path}"
 
 
 def _offset(line: bytes, url: str) -> int:

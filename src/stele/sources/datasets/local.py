@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from stele.catalogue.schema.datasets import Part, PartFile
 from stele.catalogue.user_data import find, find_unpacked, listing
 from stele.errors import SteleError
 from stele.sources.datasets.manifest import Manifest
 from stele.sources.download.put import link
 from stele.sources.download.unpack import unpack
-from stele.sources.download.verify import ALGORITHMS, Mismatch, check, digests
+from stele.sources.download.verify import Mismatch, check, digests, is_checkable
 
 log = logging.getLogger(__name__)
 
 Facts = dict[str, Any]
 
 
-def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manifest | None) -> tuple[Facts, set[str]]:
+def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -> tuple[Facts, set[str]]:
     """Links the files of a resolved part into `into` and returns their facts by path, and where they stem from.
 
     Among the facts is the user's `name` of a file, below `folder`.
@@ -28,7 +29,7 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
     Origins are "real" and "generated"; archives are unpacked into `into`, or taken as they are where the user has
     unpacked them already. A missing or wrong file is an error that names it.
     """
-    where = f"user_data.{source['dataset']} ({folder})"
+    where = f"user_data.{source.dataset} ({folder})"
     try:
         names = listing(folder)
     except SteleError:
@@ -37,15 +38,15 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
     origins: set[str] = set()
     missing: list[str] = []
 
-    def take(name: str, path: str, file: Mapping[str, Any]) -> None:
+    def take(name: str, path: str, file: PartFile) -> None:
         known, origin = _checked(source, folder, name, file, manifest)
         facts[path] = {**known, "name": name}
         origins.add(origin)
         link(folder / name, into, path, where)
 
-    for file in source["files"]:
-        found = find(names, file, source["part"], where)
-        rules = file.get("unpack")
+    for file in source.files:
+        found = find(names, file, source.part, where)
+        rules = file.unpack
         if found and rules is not None:
             archive, origin = _checked(source, folder, found[0], file, manifest)
             origins.add(origin)
@@ -55,43 +56,41 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
         elif found:
             for name in found:
                 take(name, _place(name, file, alone=len(found) == 1), file)
-        elif rules is not None and (base := find_unpacked(names, rules.get("members", ()))) is not None:
-            for path in _below(names, base, rules.get("keep")):
-                take(f"{base}/{path}" if base else path, path, {"path": path})
-        elif not file.get("optional"):
-            missing.append(" or ".join([file["path"], *file.get("variants", ())]))
+        elif rules is not None and (base := find_unpacked(names, rules.members)) is not None:
+            for path in _below(names, base, rules.keep):
+                take(f"{base}/{path}" if base else path, path, PartFile(path=path))
+        elif not file.optional:
+            missing.append(" or ".join([file.path, *file.variants]))
     if missing:
         raise SteleError(_missing(source, where, missing, names))
-    if not source["files"]:
+    if not source.files:
         for name in names:
-            take(name, name, {"path": name})
+            take(name, name, PartFile(path=name))
         if not names:
-            raise SteleError(f"{where}: the folder is empty; it should hold {source['title']}")
+            raise SteleError(f"{where}: the folder is empty; it should hold {source.title}")
     return facts, origins
 
 
-def _place(name: str, file: Mapping[str, Any], alone: bool) -> str:
+def _place(name: str, file: PartFile, alone: bool) -> str:
     """Where a user's file goes: to the catalogue's path, but several, one compressed otherwise, or one of another
     date or kind keep their names.
     """
-    own, path = Path(name).name, file["path"]
-    other = any(fnmatch(own, pattern) for pattern in file.get("variants", ()))
+    own, path = Path(name).name, file.path
+    other = any(fnmatch(own, pattern) for pattern in file.variants)
     return path if alone and not other and Path(own).suffix == Path(path).suffix else own
 
 
-def _below(names: Sequence[str], base: str, keep: Sequence[str] | None) -> list[str]:
+def _below(names: Sequence[str], base: str, keep: Sequence[str]) -> list[str]:
     prefix = f"{base}/" if base else ""
     below = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
-    return [path for path in below if keep is None or any(fnmatch(path, pattern) for pattern in keep)]
+    return [path for path in below if not keep or any(fnmatch(path, pattern) for pattern in keep)]
 
 
-def _checked(
-    source: Mapping[str, Any], folder: Path, name: str, file: Mapping[str, Any], manifest: Manifest | None
-) -> tuple[Facts, str]:
+def _checked(source: Part, folder: Path, name: str, file: PartFile, manifest: Manifest | None) -> tuple[Facts, str]:
     """Facts of one user's file and its origin; compared with the manifest (generated) or the catalogue (real)."""
     path = folder / name
     if manifest is not None:
-        generated = manifest.licensed(source["dataset"], name) or manifest.expected(file.get("url", ""))
+        generated = manifest.licensed(source.dataset, name) or manifest.expected(file.url or "")
         own = (manifest.path.resolve().parent.parent / "user_data") in path.resolve().parents
         try:
             if generated is None:
@@ -100,16 +99,16 @@ def _checked(
         except Mismatch:
             if own:  # it lies where generated data lie, so it is a damaged one and not real data
                 raise
-    expected = {key: file[key] for key in ("bytes", *ALGORITHMS) if key in file}
+    expected = file.expected
     try:
         sha = check(path, expected)
     except Mismatch as mismatch:
         raise SteleError(
-            f"{mismatch}. It is not {file['path']} of {source['title']} ({source['version']}) as the catalogue knows "
-            f"it; fetch it again{' from ' + file['url'] if 'url' in file else ''} or take "
-            f"user_data.{source['dataset']} out of config.yaml"
+            f"{mismatch}. It is not {file.path} of {source.title} ({source.version}) as the catalogue knows "
+            f"it; fetch it again{f' from {file.url}' if file.url else ''} or take "
+            f"user_data.{source.dataset} out of config.yaml"
         ) from None
-    verified = "catalogue" if any(key in expected for key in ALGORITHMS) else "nothing"
+    verified = "catalogue" if is_checkable(expected) else "nothing"
     return {"sha256": sha, "bytes": path.stat().st_size, "verified": verified}, "real"
 
 
@@ -117,13 +116,13 @@ def _plain(path: Path) -> Facts:
     return {**digests(path), "bytes": path.stat().st_size}
 
 
-def _missing(source: Mapping[str, Any], where: str, missing: Sequence[str], names: Sequence[str]) -> str:
+def _missing(source: Part, where: str, missing: Sequence[str], names: Sequence[str]) -> str:
     few = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
     have = ", ".join(names[:5]) + ("..." if len(names) > 5 else "") if names else "nothing"
-    way = f"take user_data.{source['dataset']} out of config.yaml"
-    if "release" in source:  # it may be the folder of the dataset that is published together with this one
-        way = f"name their own folder in config.yaml: user_data: {{{source['dataset']}: FOLDER}}"
+    way = f"take user_data.{source.dataset} out of config.yaml"
+    if source.release:  # it may be the folder of the dataset that is published together with this one
+        way = f"name their own folder in config.yaml: user_data: {{{source.dataset}: FOLDER}}"
     return (
-        f"{where}: lacks {few} of {source['title']} ({source['version']}), part {source['part']}; the folder holds "
+        f"{where}: lacks {few} of {source.title} ({source.version}), part {source.part}; the folder holds "
         f"{have}. Put the files there or {way}"
     )

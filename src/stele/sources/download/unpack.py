@@ -7,19 +7,21 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
+from stele.catalogue.schema.datasets import Unpack
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside, relative
 
 MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
+WHOLE = Unpack()
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class _Member:
     open: Callable[[], IO[bytes] | None]
 
 
-def unpack(archive: Path, folder: Path, rules: Mapping[str, Any] | None = None) -> list[str]:
+def unpack(archive: Path, folder: Path, rules: Unpack = WHOLE) -> list[str]:
     """Unpacks an archive into `folder` and returns the relative paths of what was written, sorted.
 
     `rules`: `strip` a leading folder name, `keep` only paths that match one of these patterns, `members` that must be
@@ -38,7 +40,7 @@ def unpack(archive: Path, folder: Path, rules: Mapping[str, Any] | None = None) 
     members, names given twice, encrypted members, more bytes than allowed. Modes and dates are not taken over.
     """
     with _opened(archive) as opened:
-        chosen = _plan(archive, _members(opened), rules or {})
+        chosen = _plan(archive, _members(opened), rules)
         for path, member in chosen.items():
             _write(archive, member, inside(folder, path, str(archive)))
     return sorted(chosen)
@@ -98,10 +100,10 @@ def _tar_kind(info: tarfile.TarInfo) -> str:
     return "link" if info.issym() or info.islnk() else "special file"
 
 
-def _plan(archive: Path, members: Iterable[_Member], rules: Mapping[str, Any]) -> dict[str, _Member]:
+def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str, _Member]:
     """Relative path -> member of all that will be written; any bad member refuses the whole archive."""
     chosen: dict[str, _Member] = {}
-    total, limit = 0, rules.get("max_bytes", MAX_BYTES)
+    total, limit = 0, rules.max_bytes or MAX_BYTES
     for member in members:
         name = member.name
         if PurePosixPath(name) != PurePosixPath():  # `tar -C FOLDER .` begins with the folder itself
@@ -111,19 +113,19 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Mapping[str, Any]) -
         total += member.size
         if total > limit:
             raise SteleError(f"{archive}: more than {limit:,} bytes when unpacked; not unpacked")
-        if member.kind == "file" and (path := _wanted(name, rules.get("strip", ""), rules.get("keep"))):
+        if member.kind == "file" and (path := _wanted(name, rules.strip, rules.keep)):
             if path in chosen:
                 raise SteleError(f"{archive}: member {name!r} is in it twice; not unpacked")
             chosen[path] = member
-    if missing := sorted(set(rules.get("members", ())) - set(chosen)):
+    if missing := sorted(set(rules.members) - set(chosen)):
         raise SteleError(f"{archive}: lacks {', '.join(missing)} (it has {', '.join(sorted(chosen)[:5])}...)")
     return chosen
 
 
-def _wanted(name: str, strip: str, keep: Sequence[str] | None) -> str | None:
+def _wanted(name: str, strip: str, keep: Sequence[str]) -> str | None:
     """The path that a member gets, None for one that is not kept."""
     path = PurePosixPath(name).as_posix().removeprefix(strip)
-    return path if keep is None or any(fnmatch(path, pattern) for pattern in keep) else None
+    return path if not keep or any(fnmatch(path, pattern) for pattern in keep) else None
 
 
 def _write(archive: Path, member: _Member, target: Path) -> None:

@@ -7,15 +7,16 @@ from functools import cache
 from typing import Any
 
 from stele.catalogue import shipped
+from stele.catalogue.schema.languages import Syllables
 from stele.recipes.world import WorldSizes
 from stele.world.content.draws import stream, syllables
 
 # syllables of the English words that are made up where the lists are too short
-INVENTED = {
-    "onsets": "b br d dr f fl g gl h j k l m n p pl r sn st t tr v w",
-    "nuclei": "a e i o u oo ea",
-    "codas": "b d g k l m n p r t nk st mp",
-}
+INVENTED = Syllables(
+    onsets="b br d dr f fl g gl h j k l m n p pl r sn st t tr v w",
+    nuclei="a e i o u oo ea",
+    codas="b d g k l m n p r t nk st mp",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ ratios of integers, so no libm function is involved.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
 from typing import TypeVar
+
+from stele.catalogue.schema.languages import Syllables
 
 T = TypeVar("T")
 
@@ -77,7 +79,7 @@ def stream(seed: int, *key: str | int) -> Draws:
     return Draws("\x1f".join(map(str, (seed, *key))))
 
 
-def syllables(inventory: Mapping[str, str], n: int, draws: Draws) -> list[str]:
+def syllables(inventory: Syllables, n: int, draws: Draws) -> list[str]:
     """n syllables of an inventory of onsets, nuclei and codas; "-" is an empty one."""
-    parts = [inventory[key].split(" ") for key in ("onsets", "nuclei", "codas")]
+    parts = [sounds.split(" ") for sounds in (inventory.onsets, inventory.nuclei, inventory.codas)]
     return ["".join([draws.pick(part).strip("-") for part in parts]) for _ in range(n)]

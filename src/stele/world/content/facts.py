@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from stele.catalogue.schema.languages import Syllables
 from stele.errors import SteleError
 from stele.recipes.world import WorldSizes
 from stele.world.content.concepts import Inventory, Relation
@@ -14,7 +15,7 @@ from stele.world.language.sounds import foreign_writings
 
 FIRST_ID = 101
 SHARES = {"person": 30, "city": 24, "company": 16, "film": 14, "river": 9, "country": 7, "university": 8, "book": 10}
-NAME_SOUNDS = {"onsets": "p t k b d g m n s f v l r z h", "nuclei": "a e i o u", "codas": "- - - - n r s l"}
+NAME_SOUNDS = Syllables(onsets="p t k b d g m n s f v l r z h", nuclei="a e i o u", codas="- - - - n r s l")
 NAME_LENGTHS = {"person": (2, 2, 3), "country": (3, 3, 4), "river": (2, 2, 3)}
 NAME_ENDINGS = {"country": ("ia", "land", "stan")}
 GIVEN_NAMES = 60
@@ -35,7 +36,7 @@ def entities(concepts: Inventory, sizes: WorldSizes, lexicons: Mapping[str, Lexi
         covered = frozenset(
             code
             for code, lexicon in lexicons.items()
-            if stream(seed, "coverage", code, id_).chance(lexicon.language.facts["coverage"])
+            if stream(seed, "coverage", code, id_).chance(lexicon.language.facts.coverage)
         )
         spelled = {code: lexicon.name(sounds, id_) for code, lexicon in lexicons.items()}
         result[id_] = Entity(id_, type_, spelled, covered, _pool(sizes, stream(seed, "pool", id_)))

@@ -65,14 +65,14 @@ class Grammar:
         self.concepts = concepts
         self.entities = entities
         facts, script = self.language.facts, self.language.writing.script
-        self._order: str = facts["order"]
-        self._marking: str = facts["role_marking"]
-        self._article: str = facts["article"]
-        self._before: bool = facts["adjective"] == "before"
-        self._copula: bool = facts["copula"]
-        self._question: str = facts["question"]
-        self._subject_marker: bool = facts.get("subject_marker", False)
-        self._particle: bool = facts.get("question_particle", False)
+        self._order: str = facts.order
+        self._marking: str = facts.role_marking
+        self._article: str = facts.article
+        self._before: bool = facts.adjective == "before"
+        self._copula: bool = facts.copula
+        self._question: str = facts.question
+        self._subject_marker: bool = facts.subject_marker
+        self._particle: bool = facts.question_particle
         self._space = " " if self.language.spaced else ""
         self._stop = self.language.writing.stop
         self._question_mark = QUESTION_MARKS.get(script, "?")

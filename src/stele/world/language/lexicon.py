@@ -78,11 +78,11 @@ class Lexicon:
     def _spelled(self, concept: str, part: str, variant: int, attempt: int) -> str:
         facts, writing = self.language.facts, self.language.writing
         draws = self._stream("form", concept, variant, attempt)
-        if facts.get("syllable_space") and part != "function":
-            apart = syllables(facts["syllables"], draws.pick((1, 2, 2)) + (attempt > 3), draws)
+        if facts.syllable_space and part != "function":
+            apart = syllables(facts.syllables, draws.pick((1, 2, 2)) + (attempt > 3), draws)
             return " ".join(writing.write(syllable) for syllable in apart)
         ending, prefix, written = (
-            draws.pick(facts.get(key, {}).get(part, [""])) for key in ("endings", "prefixes", "written_endings")
+            draws.pick(words.get(part, [""])) for words in (facts.endings, facts.prefixes, facts.written_endings)
         )
         stem = self.sounds.of(self.language.code, concept, variant, attempt)
         return writing.write(prefix + with_ending(stem, ending)) + written
@@ -90,12 +90,12 @@ class Lexicon:
     def _in_han(self, concept: str, part: str, variant: int, attempt: int) -> str:
         """A word in Chinese characters, the same in every language that writes this concept with them."""
         facts = self.language.facts
-        if not stream(self.seed, "han", "use", concept).chance(facts.get("han", {}).get(part, 0)):
+        if not stream(self.seed, "han", "use", concept).chance(getattr(facts.han, part)):
             return ""
         draws = stream(self.seed, "han", concept, variant, attempt)
         count = 1 if part in ("function", "adjective") else 2
         word = "".join(draws.pick(tables()["Han"]["native"]) for _ in range(count))
-        return word + self._stream("ending", concept).pick(facts.get("written_endings", {}).get(part, [""]))
+        return word + self._stream("ending", concept).pick(facts.written_endings.get(part, [""]))
 
 
 def written_name(writing: Writing, sounds: Sequence[str]) -> str:

@@ -9,9 +9,9 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from stele import catalogue
+from stele.catalogue.schema import languages as schema
 from stele.errors import SteleError, unknown
 from stele.recipes.world import Dials
 from stele.world.content.concepts import Inventory
@@ -20,7 +20,7 @@ from stele.world.language.scripts import VOWELS, Writing
 
 ENGLISH = "en"
 # syllables of the ancestors of families: what every script can write
-ANCESTOR = {"onsets": "p t k b d g m n s l r v z tr kr st", "nuclei": "a e i o u", "codas": "- - n r s l"}
+ANCESTOR = schema.Syllables(onsets="p t k b d g m n s l r v z tr kr st", nuclei="a e i o u", codas="- - n r s l")
 LENGTHS = {"noun": (2, 2, 2, 3), "verb": (2, 2, 3), "adjective": (2, 2), "function": (1,)}
 
 
@@ -28,17 +28,17 @@ class Language:
     """A language of languages.yaml that can be generated: its facts, its script, whether it separates words."""
 
     def __init__(self, code: str) -> None:
-        entries = catalogue.load("languages")
+        entries = catalogue.entries(schema.Language)
         if code not in entries:
-            raise unknown("language", code, [c for c, e in entries.items() if "world" in e])
+            raise unknown("language", code, [c for c, e in entries.items() if e.world])
         entry = entries[code]
-        if "world" not in entry:
-            raise SteleError(f"languages.yaml: {code} ({entry['name']}) cannot be generated: it has no `world:` facts")
+        if entry.world is None:
+            raise SteleError(f"languages.yaml: {code} ({entry.name}) cannot be generated: it has no `world:` facts")
         self.code = code
-        self.facts: Mapping[str, Any] = entry["world"]
-        self.spaced: bool = entry.get("spaces", True)
-        self.writing = Writing(entry["script"], self.facts.get("spelling"), code)
-        self.latin = entry["script"] == "Latin"
+        self.facts = entry.world
+        self.spaced = entry.spaces
+        self.writing = Writing(entry.script, self.facts.spelling, code)
+        self.latin = entry.script == "Latin"
 
 
 language = cache(Language)
@@ -48,8 +48,8 @@ language = cache(Language)
 def foreign_writings() -> Mapping[str, Writing]:
     """How names are written outside Latin script, by the first language that writes them so."""
     writings: dict[str, Writing] = {}
-    for code, entry in catalogue.load("languages").items():
-        if "world" not in entry or language(code).latin:
+    for code, entry in catalogue.entries(schema.Language).items():
+        if entry.world is None or language(code).latin:
             continue
         writing = language(code).writing
         if all((writing.script, writing.letters) != (w.script, w.letters) for w in writings.values()):
@@ -73,17 +73,17 @@ class Sounds:
         facts, part = language(code).facts, self.concepts.parts[concept]
         source = self.source(code, concept) if variant == 0 and attempt == 0 else None
         if source is not None:
-            changes = facts.get("changes", {})
+            changes = facts.changes
             return "".join([changes.get(sound, sound) for sound in self.lent(source, concept)])
         draws = stream(self.seed, "sounds", code, concept, variant, attempt)
         length = draws.pick(LENGTHS[part]) + (attempt > 3) + (attempt > 30)
-        return "".join(syllables(facts["syllables"], length, draws))
+        return "".join(syllables(facts.syllables, length, draws))
 
     def source(self, code: str, concept: str) -> str | None:
         """The family or language that a concept's main word comes from, or None: it is the language's own."""
         if self.concepts.parts[concept] == "function":
             return None
-        for source, share in language(code).facts.get("cognates", {}).items():
+        for source, share in language(code).facts.cognates.items():
             if stream(self.seed, "cognate", source, concept).chance(share * self.dials.cognate):
                 return source
         return None
@@ -92,7 +92,7 @@ class Sounds:
         """The sounds of a concept in an ancestor (a family's name) or a lender (a language's code)."""
         if source == ENGLISH:
             return english_sounds(self.concepts.words[concept][0])
-        if source in catalogue.load("languages"):
+        if source in catalogue.entries(schema.Language):
             return self.of(source, concept)
         draws = stream(self.seed, "ancestor", source, concept)
         return "".join(syllables(ANCESTOR, draws.pick(LENGTHS[self.concepts.parts[concept]]), draws))

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from stele.catalogue import load
+from stele.catalogue import entries
+from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.world.content.manifest import path_of
 from stele.world.writers import cc100, parallel
@@ -20,8 +21,8 @@ PHRASE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)|\s+")  # without spaces between w
 
 def readable(languages: Iterable[str]) -> list[str]:
     """Those of the languages that CC-100 has."""
-    known = load("languages")
-    found = [language for language in languages if "cc100" in known.get(language, {})]
+    known = entries(Language)
+    found = [language for language in languages if language in known and known[language].cc100]
     if not found:
         raise SteleError(f"--languages: CC-100 has none of {', '.join(languages)}, so there is no text to learn from")
     return found
@@ -29,9 +30,9 @@ def readable(languages: Iterable[str]) -> list[str]:
 
 def documents(mirror: Path, language: str) -> list[list[list[str]]]:
     """The CC-100 documents of a language: paragraphs of sentences."""
-    entry = load("languages")[language]
-    text = _read(path_of(mirror, cc100.URL.format(code=entry["cc100"])), lzma.open, language)
-    split = (SENTENCE if entry.get("spaces", True) else PHRASE).split
+    entry = entries(Language)[language]
+    text = _read(path_of(mirror, cc100.URL.format(code=entry.cc100)), lzma.open, language)
+    split = (SENTENCE if entry.spaces else PHRASE).split
     return [[split(line) for line in document.split("\n") if line] for document in text.split("\n\n") if document]
 
 

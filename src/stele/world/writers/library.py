@@ -6,7 +6,8 @@ import hashlib
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from stele.catalogue import load
+from stele.catalogue import entries
+from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.world.content.model import Article
 from stele.world.writers.passages import Collection, hundred_words, paragraphs
@@ -46,12 +47,12 @@ class Library:
 
     def languages_with(self, field: str) -> dict[str, str]:
         """The world's languages that languages.yaml gives `field` for, with its value (e.g. the code in file names)."""
-        known = load("languages")
-        return {code: known[code][field] for code in self.world.languages if field in known[code]}
+        known = entries(Language)
+        return {code: name for code in self.world.languages if (name := getattr(known[code], field))}
 
     def between(self, language: str) -> str:
         """What stands between two sentences of running text: nothing in Chinese and Japanese, else a blank."""
-        return "" if load("languages")[language]["script"] in ("Han", "Japanese") else " "
+        return "" if entries(Language)[language].script in ("Han", "Japanese") else " "
 
     def _paragraphs(self, language: str) -> Collection:
         pages, between = self.pages(language), self.between(language)

@@ -7,14 +7,15 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
+from stele.recipes import mining
 from stele.recipes.finetuning import FinetuningRecipe
-from stele.recipes.mining import METHODS
 from stele.recipes.pretraining import RECIPES, recipe_model
-from stele.registry import load_named, module_names
-from stele.schema.names import Facts, choice
+from stele.registry import module_names
 
-NAMED = {"pretraining": ("objective", RECIPES), "pairs": ("method", METHODS)}  # the key that says which file does it
+# the key that says which file does it
+NAMED = {"pretraining": ("objective", RECIPES), "pairs": ("method", mining.RECIPES)}
 
 
 class Recipes(Strict):
@@ -101,4 +102,4 @@ def _does(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Str
         return FinetuningRecipe
     key, package = NAMED[section]
     name = choice(entry, key, module_names(package), where, at, required=True)
-    return recipe_model(name) if section == "pretraining" else load_named(METHODS, name, "mining method").Recipe
+    return recipe_model(name) if section == "pretraining" else mining.recipe_model(name)

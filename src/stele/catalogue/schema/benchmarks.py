@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from stele.catalogue.metrics import metric_parts
+from stele.catalogue.schema.metric_names import metric_parts
 from stele.errors import SteleError
 from stele.files.strict import Strict
-from stele.recipes.encoding import EncodingSpec
+from stele.recipes.encoding import SomeEncoding
 
 
 def _metric(name: str) -> str:
@@ -21,12 +21,6 @@ def _metric(name: str) -> str:
 
 
 Metric = Annotated[str, AfterValidator(_metric)]
-
-
-class Encoding(EncodingSpec):
-    """Some keys of an encoding; others have the default, or come from elsewhere."""
-
-    pooling: Literal["cls", "mean", "pooler"] = "mean"
 
 
 class Large(Strict):
@@ -41,6 +35,8 @@ class Large(Strict):
 class Benchmark(Strict):
     """A benchmark, or what is counted beside one."""
 
+    FILE: ClassVar = "benchmarks"
+
     title: str
     languages: list[str] = Field(description="as the tables show them")
     whole: bool = Field(False, description="a user's own copy is evaluated in all its languages")
@@ -48,7 +44,7 @@ class Benchmark(Strict):
     judgments: list[str] = Field(description="datasets that are read to score")
     metrics: list[Metric] = Field(min_length=1)
     depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
-    encoding: Encoding | None = Field(None, description="the protocol's, for models that bring none of their own")
+    encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")
     large: Large | None = None
     module: str | None = Field(None, description="the file of stele/benchmarks that reads it; default: its own name")
 
@@ -63,6 +59,8 @@ class Mined(Strict):
 class TrainingSet(Strict):
     """A set of fine-tuning examples."""
 
+    FILE: ClassVar = "training_sets"
+
     module: str = Field(description="the file of stele/benchmarks that reads it")
     data: list[str] = Field(min_length=1, description="datasets")
     languages: list[str] | None = None
@@ -71,6 +69,8 @@ class TrainingSet(Strict):
 
 class Analyzer(Strict):
     """How texts of a language become terms for BM25."""
+
+    FILE: ClassVar = "analyzers"
 
     stemmer: str | None = Field(None, description="a stemmer of Snowball, by its name there")
     stopwords: str | None = Field(None, description="a list of bm25s, by the end of its name there")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -15,6 +15,8 @@ Whole = Annotated[int, Field(ge=1)]
 class Device(Strict):
     """A GPU, by SLURM's name of it."""
 
+    FILE: ClassVar = "devices"
+
     half: float = Field(gt=0, description="peak in TFLOPS of dense 16-bit matrix products")
     single: float = Field(gt=0, description="peak in TFLOPS of float32 without TF32")
     memory: float = Field(gt=0, description="GB")
@@ -22,6 +24,8 @@ class Device(Strict):
 
 class Checkpoint(Strict):
     """The sizes of a public checkpoint."""
+
+    FILE: ClassVar = "checkpoint_sizes"
 
     layers: Whole
     width: Whole

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from stele import catalogue
+from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
+from stele.recipes.encoding import SomeEncoding
 from stele.recipes.standin import RECIPES as KINDS
 from stele.recipes.standin import recipe_model
 from stele.registry import module_names
-from stele.schema.benchmarks import Encoding
-from stele.schema.names import Facts, choice
-from stele.schema.recipes import check_recipe
 
 
 class Released(Strict):
@@ -23,8 +21,8 @@ class Released(Strict):
     where: str = Field(description="where a user gets them")
 
 
-class Model(Strict):
-    """A model that a table's row can name: a public checkpoint, or a base and a recipe."""
+class ModelKeys(Strict):
+    """What can be said of a model."""
 
     label: str = Field(description="how tables call it")
     kind: Literal["lexical"] | None = Field(None, description="lexical: a model without a checkpoint")
@@ -35,9 +33,15 @@ class Model(Strict):
     recipe: str | None = Field(None, description="a pretraining recipe of recipes.yaml")
     override: dict[str, Any] = Field({}, description="keys of the recipe to change: an ablation")
     tokenizer: str | None = Field(None, description="the model whose tokenizer it shares, and so its mined examples")
-    encoding: Encoding = Field(Encoding(), description="how it makes vectors when it is used directly")
+    encoding: SomeEncoding = Field(SomeEncoding(), description="how it makes vectors when it is used directly")
     released: Released | None = None
     tables: list[str] = Field([], description="tables that get a row for it beside those that name it (`msm/2`)")
+
+
+class Model(ModelKeys):
+    """A model that a table's row can name: a public checkpoint, or a base and a recipe."""
+
+    FILE: ClassVar = "models"
 
     @model_validator(mode="after")
     def _comes_from_somewhere(self) -> Model:
@@ -50,19 +54,6 @@ class Model(Strict):
         if (self.kind or self.checkpoint or self.recipe or self.released) is None:
             raise ValueError("want `checkpoint`, `base` and `recipe`, `released` or `kind: lexical`")
         return self
-
-
-def check_models(values: Facts, where: str) -> None:
-    """Every entry, and the recipe of each as its override changes it."""
-    validate(dict[str, Model], values, where)
-    recipes = catalogue.load("recipes")["pretraining"]
-    for key, entry in values.items():
-        for name in ("base", "tokenizer"):
-            choice(entry, name, values, where, [key])
-        if "recipe" in entry:
-            choice(entry, "recipe", recipes, where, [key])
-            recipe = recipes[entry["recipe"]]
-            check_recipe("pretraining", {**recipe, **entry.get("override", {})}, where, [key, "override"])
 
 
 def check_standins(values: Facts, where: str) -> None:

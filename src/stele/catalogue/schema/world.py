@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
-from stele.schema.names import Facts, choice
 
 Words = Annotated[list[str], Field(min_length=1)]
 Two = Annotated[tuple[str, str], Field(strict=False)]  # YAML has lists

@@ -1,8 +1,11 @@
-"""datasets.yaml: what a dataset is, which files it has, where they are, and what can be counted in them."""
+"""datasets.yaml: what a dataset is, which files it has, where they are, and what can be counted in them.
+
+A `Part` is what a job fetches of a `Dataset`: nothing in it is left to fill in (catalogue/datasets.resolve).
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -14,6 +17,8 @@ Md5 = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Number = Annotated[int, Field(ge=0)]
 LanguageField = Literal["mrtydi", "tatoeba", "wikipedia", "cc100"]  # of languages.yaml, by which files are named
 Each = Literal["language", "mrtydi", "tatoeba", "wikipedia", "cc100"]
+Wall = Literal["none", "licence", "drive", "private", "script"]
+Unit = Literal["documents", "pages"]
 Way = Literal[  # to count (stele/sources/counts.py)
     "lines",
     "filled_lines",
@@ -79,6 +84,8 @@ class Count(Strict):
 class Dataset(Strict):
     """A dataset."""
 
+    FILE: ClassVar = "datasets"
+
     title: str
     version: str = Field(description="which release is meant")
     parts: Literal["languages", "all"] = Field(description="languages: one folder a language, fetched apart")
@@ -91,9 +98,9 @@ class Dataset(Strict):
     fields: dict[str, str] = Field({}, description="values for {name} in paths and addresses")
     files: list[File]
     counts: dict[str, Count] = Field({}, description="what -> how it is counted")
-    cut: Literal["documents", "pages"] | None = Field(None, description="a scale may take the first so many only")
+    cut: Unit | None = Field(None, description="a scale may take the first so many only")
     licence: str
-    wall: Literal["none", "licence", "drive", "private", "script"] = Field(description="what keeps it from download")
+    wall: Wall = Field(description="what keeps it from download")
     how: str | None = Field(None, description="how to get it when there is a wall")
     note: str | None = Field(None, description="what one should know")
 
@@ -108,3 +115,58 @@ class Dataset(Strict):
         if self.parts == "languages" and self.languages is None and self.field is None:
             raise ValueError("parts languages: say which in `languages` or `field`")
         return self
+
+
+class PartFile(Strict):
+    """A file that is fetched, or found in a user's folder."""
+
+    path: str
+    url: str | None = None
+    alternatives: list[str] = Field([])
+    like: list[str] = Field([])
+    variants: list[str] = Field([])
+    sha256: str | None = None
+    md5: str | None = None
+    bytes: int | None = None
+    checksums: Checksums | None = None
+    optional: bool = False
+    unpack: Unpack | None = None
+    own_name: bool = Field(True, description="its name alone tells it from the files of other parts")
+
+    @property
+    def addresses(self) -> list[str]:
+        """All addresses of the same bytes, upstream's first."""
+        return [*([self.url] if self.url else []), *self.alternatives]
+
+    @property
+    def expected(self) -> dict[str, Any]:
+        """The size and the digests that are known of it."""
+        known = {"bytes": self.bytes, "sha256": self.sha256, "md5": self.md5}
+        return {key: value for key, value in known.items() if value is not None}
+
+
+class PartCount(Strict):
+    """Something that is counted in a part."""
+
+    count: Way
+    files: list[str] = Field([])
+    expect: Any = Field(None, description="what must come out")
+    of: str | None = Field(None, description="the language's key in the counts; None: the number is of the whole part")
+
+
+class Part(Strict):
+    """What one job fetches."""
+
+    dataset: str
+    part: str
+    languages: list[str]
+    title: str
+    version: str
+    licence: str
+    wall: Wall
+    how: str | None = None
+    note: str | None = None
+    release: str | None = None
+    cut: Unit | None = None
+    files: list[PartFile]
+    counts: dict[str, list[PartCount]]

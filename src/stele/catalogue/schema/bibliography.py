@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
-from stele.schema.names import Facts, choice
 
 
 class Entry(Strict):

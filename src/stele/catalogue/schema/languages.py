@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -62,6 +62,8 @@ class World(Strict):
 
 class Language(Strict):
     """A language, by the code that Stele uses."""
+
+    FILE: ClassVar = "languages"
 
     name: str
     script: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -102,6 +102,8 @@ class Miniature(Strict):
 
 class Costs(Strict):
     """The whole file; units stand beside its values."""
+
+    FILE: ClassVar = "costs"
 
     shares: Shares
     step_seconds: Positive

@@ -1,0 +1,108 @@
+"""Recipes as they are used: the catalogue's values, what the scale forces, what the user changes.
+
+Each comes as two typed things: what it reads, which only the plan knows the files of, and what it does, which its
+command is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue.schema.benchmarks import TrainingSet
+from stele.catalogue.schema.models import ModelKeys
+from stele.catalogue.schema.recipes import FinetuningReads, PairsReads, PretrainingReads
+from stele.errors import unknown
+from stele.files.strict import Strict, validate
+from stele.recipes import finetuning as of_finetuning
+from stele.recipes import mining as of_mining
+from stele.recipes.finetuning import FinetuningRecipe
+from stele.recipes.mining import MiningRecipe
+from stele.recipes.pretraining import recipe_model
+from stele.recipes.scale import Scale
+
+Values = Mapping[str, Any]  # of a recipe before it is typed
+
+
+def pretraining(key: str, model: ModelKeys, sizes: Scale) -> tuple[PretrainingReads, Values]:
+    """The recipe of the model `key`: the catalogue's, what the scale forces, the model's override, the scale's for it.
+
+    What it does is typed by the plan, which knows its languages. A key that its objective does not have is an error
+    that says the nearest.
+    """
+    name = model.recipe
+    changes = {
+        f"scale: pretraining.{name}": sizes.pretraining.get(name, {}),
+        f"models.{key}.override": model.override,
+        f"scale: models.{key}": sizes.models.get(key, {}),
+    }
+    recipe = {**_named("pretraining", "recipe", name, f"models.{key}.recipe"), "threads": sizes.threads}
+    for values in changes.values():
+        recipe |= values
+    valid = {*recipe_model(recipe["objective"]).model_fields, "mining"}
+    for where, values in changes.items():
+        for wrong in sorted(values.keys() - valid):
+            raise unknown("recipe key", wrong, valid, where)
+    reads, does = _apart(recipe, PretrainingReads)
+    return validate(PretrainingReads, reads, f"models.{key}.override"), does
+
+
+def finetuning(name: str, sizes: Scale) -> tuple[FinetuningReads, FinetuningRecipe]:
+    """A fine-tuning recipe with what the scale forces; its training sets with their modules and data."""
+    recipe = _named("finetuning", "fine-tuning recipe", name)
+    where = f"recipes.yaml: finetuning.{name}"
+    whole = {**recipe, **sizes.finetuning.get(name, {}), "threads": sizes.threads}
+    reads, does = _apart(whole, FinetuningReads)
+    sets = {key: _training_set(whole[key]) for key in ("training_set", "dev_set") if whole.get(key)}
+    return validate(FinetuningReads, reads, where), of_finetuning.parse_recipe({**does, **sets}, where)
+
+
+def pairs(name: str, sizes: Scale) -> tuple[PairsReads, MiningRecipe]:
+    """A mining recipe with what the scale forces."""
+    reads, does = _apart({**_named("pairs", "mining recipe", name), **sizes.pairs.get(name, {})}, PairsReads)
+    where = f"recipes.yaml: pairs.{name}"
+    return validate(PairsReads, reads, where), of_mining.parse_recipe(does, where)
+
+
+def stores(reads: PretrainingReads, does: Values) -> dict[str, str]:
+    """store -> mining recipe, of the stores that a pretraining recipe reads: those of its tasks, where it has tasks.
+
+    A recipe that is to equal another in compute says in `mining` what that one reads, too: its texts decide its cost.
+    """
+    if not isinstance(does.get("tasks"), list) or reads.equal_compute_to is not None:
+        return dict(reads.mining)
+    model = recipe_model(does["objective"])
+    read = {model.store_of(task) for task in does["tasks"]}
+    return {store: name for store, name in reads.mining.items() if store in read}
+
+
+def languages(chosen: list[str] | str) -> list[str]:
+    """The languages of a recipe: a list of codes, or the name of a set of the catalogue's."""
+    sets = catalogue.load("recipes")["languages"]
+    if isinstance(chosen, str) and chosen not in sets:
+        raise unknown("set of languages", chosen, sets)
+    return list(sets[chosen] if isinstance(chosen, str) else chosen)
+
+
+def names(section: str) -> list[str]:
+    """The recipes of a section of recipes.yaml, or its sets of `languages`."""
+    return list(catalogue.load("recipes")[section])
+
+
+def _named(section: str, kind: str, name: str, where: str = "") -> Values:
+    recipes = catalogue.load("recipes")[section]
+    if name not in recipes:
+        raise unknown(kind, name, recipes, where)
+    return recipes[name]
+
+
+def _apart(recipe: Values, reads: type[Strict]) -> tuple[Values, Values]:
+    """(what it reads, what it does) of a recipe."""
+    read = recipe.keys() & reads.model_fields.keys()
+    return {key: recipe[key] for key in read}, {key: recipe[key] for key in recipe if key not in read}
+
+
+def _training_set(name: str) -> dict[str, Any]:
+    entry = catalogue.entry(TrainingSet, name)
+    return {"module": entry.module, "data": entry.data}

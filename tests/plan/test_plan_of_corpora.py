@@ -1,0 +1,106 @@
+"""Corpora as they are planned: wikis and the shards of their dumps, dates, caps."""
+
+import pytest
+import yaml
+
+from stele import catalogue
+from stele.config.model import parse_config
+from stele.cost.rules import work
+from stele.errors import SteleError
+
+PAPER = {"scale": "paper"}
+
+
+def test_a_dump_is_cut_by_its_size(jobs, tmp_path):
+    plan = jobs(**PAPER)
+    sizes, part = catalogue.load("dump_sizes"), plan.settings.sizes.shard_bytes["wikipedia"]
+    for code in plan.pretraining.languages("kept"):
+        size, shards = sizes[plan.corpora.wiki(code)], len(plan.corpora.documents("wikipedia", code))
+        assert shards == 1 or part / 2 < size / shards < 2 * part
+        assert shards > 1 or size < 1.5 * part
+    assert plan.corpora.dump_mb("en", "fr") == (sizes["enwiki"] + sizes["frwiki"]) >> 20
+    assert jobs(scale="miniature").corpora.dump_mb("en", "fr") == 2
+    (tmp_path / "own.yaml").write_text("title: mine\ngenerated: false\n")
+    assert jobs(scale=str(tmp_path / "own.yaml")).corpora.shards("en") == 1
+
+
+def test_a_dump_of_one_s_own_is_cut_by_its_own_size_if_it_can_be_cut(jobs, tmp_path):
+    def filed(name, size):
+        (tmp_path / "wiki").mkdir(exist_ok=True)
+        with open(tmp_path / "wiki" / name, "wb") as handle:
+            handle.truncate(size)
+
+    part = jobs(**PAPER).settings.sizes.shard_bytes["wikipedia"]
+    filed("swwiki-20240801-pages-articles.xml.bz2", 3 * part)
+    filed("fiwiki-20240801-pages-articles-multistream.xml.bz2", 3 * part)
+    filed("fiwiki-20240801-pages-articles-multistream-index.txt.bz2", 1000)
+    plan = jobs(scale="paper", user_data={"wikipedia": str(tmp_path / "wiki")})
+    assert (plan.corpora.shards("sw"), plan.corpora.shards("fi")) == (1, 3)
+    assert plan.corpora.dump_mb("sw") == plan.corpora.dump_mb("fi") == 3 * part >> 20
+    assert jobs(scale="miniature", user_data={"wikipedia": str(tmp_path / "wiki")}).corpora.shards("sw") == 1
+    assert plan.corpora.shards("te") == jobs(**PAPER).corpora.shards("te")  # not there: the job says so
+
+
+def test_wikis_are_called_by_their_databases(jobs):
+    plan = jobs(**PAPER)
+    assert (plan.corpora.wiki("en"), plan.corpora.wiki("no"), plan.corpora.wiki("yue")) == (
+        "enwiki",
+        "nowiki",
+        "zh_yuewiki",
+    )
+    with pytest.raises(SteleError, match=r"language ber: languages\.yaml names no Wikipedia"):
+        plan.corpora.wiki("ber")
+
+
+def test_entities_are_looked_up_for_all_languages_in_scale_whoever_is_trained_on_them(jobs, tmp_path):
+    plan = jobs(**PAPER)
+    assert {plan.corpora.wiki(code) for code in plan.pretraining.languages("kept")} < {*plan.corpora.knowledge_wikis}
+    models = {"mine": {"base": "mcontriever", "recipe": "kept", "override": {"languages": ["xh"], "tasks": ["ilk"]}}}
+    mine = jobs(**PAPER, models=models)
+    assert mine.corpora.knowledge_wikis == plan.corpora.knowledge_wikis
+    small = jobs(scale="miniature")
+    assert small.corpora.knowledge_wikis == sorted(f"{code}wiki" for code in small.settings.sizes.languages)
+    given = {name: str(tmp_path) for name in ("wikipedia", "wikidata_items")}
+    assert jobs(scale="miniature", user_data=given).corpora.knowledge_wikis == plan.corpora.knowledge_wikis
+
+
+def test_dumps_have_a_date_unless_they_are_generated(jobs, tmp_path):
+    dated = {"dump_date": 20240801}
+    for name in ("wikipedia", "wikidata_items"):
+        assert jobs(**PAPER, **dated).sources.dump_date(name) == "20240801"
+        assert jobs(scale="miniature", **dated).sources.dump_date(name) is None
+        assert jobs(scale="miniature", **dated, user_data={name: str(tmp_path)}).sources.dump_date(name) == "20240801"
+        assert jobs(**PAPER).sources.dump_date(name) is None
+    assert jobs(**PAPER, **dated).sources.dump_date("cc100") is None
+    assert jobs(**PAPER, **dated).sources.dataset_entry("cc100", "sw") == jobs(**PAPER).sources.dataset_entry(
+        "cc100", "sw"
+    )
+    assert jobs(**PAPER, **dated).sources.dataset_entry("wikipedia", "sw") != jobs(**PAPER).sources.dataset_entry(
+        "wikipedia", "sw"
+    )
+    with pytest.raises(SteleError, match="dump_date"):
+        parse_config({"dump_date": "2024-08-01"})
+
+
+def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs, tmp_path):
+    text = {
+        "corpora": {"cc100": {"documents": 5000}, "wikipedia": {"pages": 100_000}},
+        "shard_bytes": {"wikipedia": 1 << 29},
+    }
+    (tmp_path / "capped.yaml").write_text(f"title: t\ngenerated: false\n{yaml.safe_dump(text)}")
+    whole, plan = jobs(scale="paper"), jobs(scale=str(tmp_path / "capped.yaml"))
+    assert [plan.corpora.first(name) for name in ("cc100", "wikipedia", "wikidata_items", "mrtydi_corpus")] == [
+        5000,
+        100_000,
+        None,
+        None,
+    ]
+    assert whole.corpora.first("cc100") is None and whole.corpora.shards("en") == 39 > plan.corpora.shards("en") == 2
+    assert plan.corpora.dump_mb("en") == 10_000 * 100_000 >> 20 and plan.corpora.dump_mb("sw") == whole.corpora.dump_mb(
+        "sw"
+    )
+    assert whole.corpora.dump_mb("en") > 20_000
+    web, dump = (work(plan, "dataset", {"dataset": name, "part": "en"}).download for name in ("cc100", "wikipedia"))
+    assert web < 5000 * 1000 and dump == plan.corpora.dump_mb("en") << 20
+    own = jobs(scale=str(tmp_path / "capped.yaml"), user_data={"cc100": str(tmp_path)})
+    assert own.corpora.first("cc100") is None and own.corpora.first("wikipedia") == 100_000
