@@ -1,12 +1,19 @@
 """Corpora as they are planned: wikis and the shards of their dumps, dates, caps."""
 
+import argparse
+import json
+
 import pytest
 import yaml
 
 from stele import catalogue
+from stele.catalogue.datasets import mirror_path
 from stele.config.model import parse_config
+from stele.config.sources import Sources
 from stele.cost.rules import work
 from stele.errors import SteleError
+from stele.plan.validation import check
+from stele.sources import dataset
 
 PAPER = {"scale": "paper"}
 
@@ -104,3 +111,42 @@ def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs
     assert web < 5000 * 1000 and dump == plan.corpora.dump_mb("en") << 20
     own = jobs(scale=str(tmp_path / "capped.yaml"), user_data={"cc100": str(tmp_path)})
     assert own.corpora.first("cc100") is None and own.corpora.first("wikipedia") == 100_000
+
+
+LATGALIAN = {"name": "Latgalian", "script": "Latin", "script_kind": "alphabet", "family": "Baltic", "wikipedia": "ltg"}
+
+
+def test_a_language_that_the_catalogue_lacks_is_read_like_all_others(jobs, tmp_path):
+    models = {"mine": {"base": "mcontriever", "recipe": "kept", "override": {"languages": ["lv", "ltg"]}}}
+    values = {**PAPER, "add_languages": {"ltg": LATGALIAN}, "models": models}
+    plan = jobs(**values)
+    check(plan, Sources([("config.yaml", values)]))
+    assert ("wikipedia", "ltg") in plan.pretraining.texts("mine")
+    assert plan.mining.parts("clk", plan.pretraining.languages("mine")) == ["ltg-lv"]
+    assert "ltgwiki" in plan.corpora.knowledge_wikis and plan.corpora.shards("ltg") == 1
+    assert plan.sources.added_source("wikipedia", "lv") is None
+    # the job knows of it what it is given
+    source = plan.sources.added_source("wikipedia", "ltg")
+    url = json.loads(source)["files"][2]["url"]
+    (path := tmp_path / "mirror" / mirror_path(url)).parent.mkdir(parents=True)
+    path.write_bytes(b"")
+    flags = ["--dataset", "wikipedia", "--part", "ltg", "--source", source, "--mirrors", str(tmp_path / "mirror")]
+    places = ["--offline", "--state", str(tmp_path / "state"), "--output", str(tmp_path / "out/ltg/record.json")]
+    parser = argparse.ArgumentParser()
+    dataset.add_arguments(parser)
+    with pytest.raises(SteleError, match=r"wikipedia ltg ltgwiki-20220801-pages-articles-multistream\.xml\.bz2"):
+        dataset.run(parser.parse_args([*flags, *places]))  # it looks for the dump, which is not there
+
+
+@pytest.mark.parametrize(
+    ("added", "wanted"),
+    [
+        ({"en": LATGALIAN}, r"add_languages\.en: the catalogue has it \(English\)"),
+        ({"ltg": LATGALIAN | {"wikipdia": "ltg"}}, r"unknown key 'add_languages\.ltg\.wikipdia'; did you mean 'wikip"),
+        ({"ltg": {"name": "Latgalian"}}, r"add_languages\.ltg\.script: Field required"),
+        ({"LTG": LATGALIAN}, r"add_languages.*pattern"),
+    ],
+)
+def test_a_wrong_language_is_refused_by_name(added, wanted):
+    with pytest.raises(SteleError, match=wanted):
+        parse_config({"add_languages": added})

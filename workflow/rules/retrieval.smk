@@ -22,7 +22,9 @@ rule retrieve:
     params:
         code=lambda w: code("retrieval.retrieve", *plan.retrieval.modules(w.benchmark)),
         languages=lambda w: plan.data.languages(w.benchmark),
-        encoding=lambda w: as_json(plan.retrieval.encoding(w.benchmark, w.model).given()),
+        encoding=lambda w: as_json(
+            plan.retrieval.encoding(w.benchmark, w.model).given()
+        ),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
@@ -172,7 +174,9 @@ rule encode_pairs:
             "retrieval.encode_pairs", *plan.retrieval.modules(w.benchmark)
         ),
         languages=lambda w: plan.data.languages(w.benchmark),
-        encoding=lambda w: as_json(plan.retrieval.encoding(w.benchmark, w.model).given()),
+        encoding=lambda w: as_json(
+            plan.retrieval.encoding(w.benchmark, w.model).given()
+        ),
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
     message:

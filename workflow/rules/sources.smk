@@ -23,12 +23,13 @@ rule dataset:
         date=lambda w: plan.sources.dump_date(w.dataset) or "",
         first=lambda w: option("--first", plan.corpora.first(w.dataset)),
         content=lambda w: plan.sources.user_content(w.dataset, w.part),
+        source=lambda w: flags({"source": plan.sources.added_source(w.dataset, w.part)}),
         state=plan.paths.state("dataset/{dataset}/{part}"),
     message:
         "Fetch and verify {wildcards.dataset} ({wildcards.part})"
     shell:
         "python -m stele sources dataset --dataset {wildcards.dataset} --part {wildcards.part}"
-        " --languages {params.languages} --date={params.date} {params.first} {resources.locations} --state {params.state} --output {output.record} > {log} 2>&1"
+        " --languages {params.languages} --date={params.date} {params.first} {params.source} {resources.locations} --state {params.state} --output {output.record} > {log} 2>&1"
 
 
 rule checkpoint:

@@ -52,11 +52,11 @@ def languages_of(entry: Dataset, table: Languages | None = None) -> list[str]:
     return list(named.values())
 
 
-def parts(entry: Dataset, languages: Iterable[str] | None = None) -> list[str]:
+def parts(entry: Dataset, languages: Iterable[str] | None = None, table: Languages | None = None) -> list[str]:
     """The parts of a dataset that `languages` (all of them when None) ask for."""
     if entry.parts == ALL:
         return [ALL]
-    have = languages_of(entry)
+    have = languages_of(entry, table)
     wanted = None if languages is None else set(languages)
     return [language for language in have if wanted is None or language in wanted]
 
@@ -78,14 +78,15 @@ def resolve(
     *,
     generated: bool = False,
     date: str | None = None,
+    table: Languages | None = None,
 ) -> Part:
     """What one part of a dataset is made of: paths, addresses, checksums and counts, with nothing left to fill in.
 
     `languages` narrows a part "all" to some languages (None: all), but a dataset of `one_pool` keeps all of its own
     when its data are real. With `generated`, there are the given languages and no others. `date` is that of a dump,
-    where another one than the catalogue's is wanted.
+    where another one than the catalogue's is wanted, `table` the languages that there are (None: the catalogue's).
     """
-    entry, table = dataset(name), catalogue.entries(Language)
+    entry, table = dataset(name), catalogue.entries(Language) if table is None else table
     if date is not None:
         if not is_dated(entry):
             raise SteleError(f"dataset {name!r} is no dump that has a date (found date {date!r})")

@@ -68,6 +68,7 @@ Flag = Annotated[
     bool,
     BeforeValidator(lambda flag: {"true": True, "false": False}.get(flag, flag) if isinstance(flag, str) else flag),
 ]
+LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
 SeedList = Annotated[list[Seed], Field(min_length=1), AfterValidator(_unique)]
 
 
@@ -103,6 +104,9 @@ class Config(Strict):
     languages: Annotated[list[str] | None, AfterValidator(lambda codes: codes or None)] = Field(
         None, description="evaluate only these languages; empty: all in scale"
     )
+    add_languages: dict[LanguageCode, Language] = Field(
+        {}, description="languages that the catalogue lacks, by code; keys as in src/stele/catalogue/languages.yaml"
+    )
     models: dict[str, Model] = Field({}, description="models of your own, by key; added to the catalogue's")
     seeds: Seeds = Seeds()
     recompute: Literal["own", "all"] = Field("own", description="rows the paper ran itself, or the borrowed ones too")
@@ -131,8 +135,11 @@ def parse_config(values: Mapping[str, Any], where: Sources | None = None) -> Con
     if reason := results_problem(config.results_dir, Path()) if plain else "other characters are in it":
         wanted = "a folder of its own, named with letters, digits and _ @ % + = : , . / - only"
         raise SteleError(f"{where('results_dir')}: found {values['results_dir']!r} ({reason}); want {wanted}")
+    known = catalogue.entries(Language)
+    for code in config.add_languages.keys() & known.keys():
+        raise SteleError(f"{where('add_languages', code)}: the catalogue has it ({known[code].name}); leave it out")
     for n, language in enumerate(config.languages or ()):
-        _check_known("language", language, catalogue.entries(Language), where("languages", n))
+        _check_known("language", language, {*known, *config.add_languages}, where("languages", n))
     released = {model.released.dataset for model in catalogue.entries(CatalogueModel).values() if model.released}
     for dataset in config.user_data:
         _check_known("dataset", dataset, {*catalogue.entries(Dataset), *released}, where("user_data", dataset))

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from stele import catalogue
-from stele.catalogue import datasets
 from stele.catalogue.schema.sizes import Checkpoint
 from stele.cost.counts import benchmark_size, costs, pinned, total
 from stele.cost.work import Work
@@ -26,7 +25,7 @@ def dataset_bytes(plan: Plan, name: str, part: str) -> float:
         return plan.text_sizes.web_bytes(part)
     if name == "mrtydi_corpus":
         return costs().passage_bytes * pinned(name, "passages", [part])
-    files = datasets.resolve(name, part, plan.sources.part_languages(name, part)).files
+    files = plan.data.resolve(name, part, plan.sources.part_languages(name, part)).files
     sizes = [file.bytes for file in files]
     return sum(sizes) if sizes and None not in sizes else costs().datasets.get(name, 0)
 

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stele import catalogue
-from stele.catalogue import datasets
 from stele.catalogue.schema.costs import Costs
-from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_data import listing, part_files
 from stele.config.scale import shards_of
 from stele.errors import SteleError
@@ -61,7 +59,7 @@ class Corpora:
 
         "enwiki", or "zh_yuewiki" for the subdomain zh-yue.
         """
-        entry = catalogue.entry(Language, language)
+        entry = self.settings.language(language)
         if entry.wikipedia is None:
             raise SteleError(f"language {language}: languages.yaml names no Wikipedia of it")
         return f"{entry.wikipedia.replace('-', '_')}wiki"
@@ -93,7 +91,7 @@ class Corpora:
         """The user's own dump of a Wikipedia; None where there is none, which the job will say."""
         if not (folder := self.data.users_folder("wikipedia")):
             return None
-        files = part_files(listing(folder), datasets.resolve("wikipedia", language, [language]))
+        files = part_files(listing(folder), self.data.resolve("wikipedia", language, [language]))
         articles = [Path(folder).expanduser() / name for name in files if is_articles(name)]
         shared = len(articles) > 1 or any("index" in Path(name).name for name in files)
         return OwnDump(sum(path.stat().st_size for path in articles), shared) if articles else None
@@ -106,5 +104,5 @@ class Corpora:
         A model in a language more would otherwise rerun the one pass over Wikidata, and with it every knowledge base.
         """
         in_scale = self.data.in_scale(KNOWLEDGE)
-        have = datasets.languages_of(datasets.dataset("wikipedia"))
+        have = self.data.languages_of("wikipedia")
         return sorted(self.wiki(code) for code in have if in_scale is None or code in in_scale)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stele import catalogue
 from stele.catalogue import datasets
 from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
+from stele.catalogue.schema.datasets import Part
 from stele.plan.paths import Paths
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
@@ -32,6 +33,20 @@ class Data:
         if self.settings.generated and datasets.dataset(dataset).wall != "none":
             return self.paths.resources(f"user_data/{dataset}")
         return None
+
+    # --- languages and parts ------------------------------------------------------------------------------------------
+    def languages_of(self, dataset: str) -> list[str]:
+        """The languages that a dataset has."""
+        return datasets.languages_of(datasets.dataset(dataset), self.settings.languages)
+
+    def parts(self, dataset: str, languages: Iterable[str] | None = None) -> list[str]:
+        """The parts of a dataset that some languages (all of them when None) are in."""
+        return datasets.parts(datasets.dataset(dataset), languages, self.settings.languages)
+
+    def resolve(self, dataset: str, part: str, languages: Sequence[str], date: str | None = None) -> Part:
+        """What a part of a dataset is made of, real or generated."""
+        generated, table = self.is_generated(dataset), self.settings.languages
+        return datasets.resolve(dataset, part, languages, generated=generated, date=date, table=table)
 
     def is_generated(self, dataset: str) -> bool:
         """Whether a dataset comes from the generated internet."""
@@ -68,7 +83,7 @@ class Data:
         in_scale = None if users else sizes.benchmarks.get(benchmark, sizes.languages)
         # a benchmark's own list is what the papers' tables show; a user's own data are taken with all their languages
         whole = users and entry.whole
-        own = datasets.languages_of(datasets.dataset(entry.judgments[0])) if whole else entry.languages
+        own = self.languages_of(entry.judgments[0]) if whole else entry.languages
         chosen = self.settings.config.languages
         return [c for c in own if (in_scale is None or c in in_scale) and (chosen is None or c in chosen)]
 
@@ -77,9 +92,7 @@ class Data:
         """`dataset:part` -> record, for the parts that some languages need."""
         languages = list(languages)
         return {
-            f"{name}:{part}": self.paths.dataset(name, part)
-            for name in names
-            for part in datasets.parts(datasets.dataset(name), languages)
+            f"{name}:{part}": self.paths.dataset(name, part) for name in names for part in self.parts(name, languages)
         }
 
     @once
@@ -89,7 +102,7 @@ class Data:
         Where each language has files of its own, only those of the languages that are read.
         """
         entry = datasets.dataset(dataset)
-        own = datasets.languages_of(entry)
+        own = self.languages_of(dataset)
         if self.users_folder(dataset):
             return own
         in_scale = self.settings.sizes.languages
@@ -106,7 +119,7 @@ class Data:
     def all_records(self, dataset: str) -> dict[str, str]:
         """`dataset:part` -> record of all parts of a dataset that are in scale."""
         in_scale = self.in_scale([dataset])
-        have = datasets.languages_of(datasets.dataset(dataset))
+        have = self.languages_of(dataset)
         return self.records([dataset], [code for code in have if in_scale is None or code in in_scale])
 
     # --- training sets ------------------------------------------------------------------------------------------------

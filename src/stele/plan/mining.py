@@ -8,9 +8,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from stele import catalogue
 from stele.catalogue import recipes
-from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError, unknown
 from stele.plan.per_instance import once
@@ -51,7 +49,7 @@ class Mining:
     # --- what is read -------------------------------------------------------------------------------------------------
     def web_corpus(self, language: str) -> str:
         """The corpus of a language's web text: CC-100, or the named substitute for a language it lacks."""
-        substitute = catalogue.entry(Language, language).cc100_substitute
+        substitute = self.settings.language(language).cc100_substitute
         return substitute.corpus if substitute else "cc100"
 
     def corpus(self, mining: str, language: str) -> str:
@@ -84,7 +82,7 @@ class Mining:
 
     def part_codes(self, mining: str, part: str) -> list[str]:
         """The languages of a part, "en" or "en-fr"; a part of another shape is an error that shows the right one."""
-        known = catalogue.entries(Language)
+        known = self.settings.languages
         codes = part.split("-") if part not in known else [part]
         for code in codes:
             if code not in known:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from stele import catalogue
 from stele.catalogue import read_yaml, scale_names
 from stele.catalogue.checks import check_scale
+from stele.catalogue.schema.languages import Language
 from stele.config.model import Config
 from stele.config.scale import load_scale, resolve_scale
-from stele.errors import SteleError
+from stele.errors import SteleError, unknown
 from stele.recipes.scale import Scale
 
 
@@ -26,6 +30,17 @@ class Settings:
     def generated(self) -> bool:
         """Whether the data come from the generated internet, but for what the user names."""
         return self.sizes.generated
+
+    @cached_property
+    def languages(self) -> Mapping[str, Language]:
+        """All languages that there are: the catalogue's and those that the user adds."""
+        return {**catalogue.entries(Language), **self.config.add_languages}
+
+    def language(self, code: str) -> Language:
+        """What is known of a language; an unknown code is an error that says the nearest."""
+        if code not in self.languages:
+            raise unknown("language", code, self.languages, "catalogue/languages.yaml and add_languages")
+        return self.languages[code]
 
     @property
     def scale_folder(self) -> str:

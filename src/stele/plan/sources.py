@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue import datasets
+from stele.catalogue.schema.datasets import Part
 from stele.catalogue.user_data import content_digest, listing, part_files
 from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models
+from stele.plan.params import as_json
 from stele.plan.paths import Inputs, Paths
 from stele.plan.per_instance import once
 from stele.plan.pretraining import Pretraining
@@ -47,10 +49,17 @@ class Sources:
 
         The command reads the entry itself.
         """
-        generated = self.data.is_generated(dataset)
-        languages, date = self.part_languages(dataset, part), self.dump_date(dataset)
-        source = datasets.resolve(dataset, part, languages, generated=generated, date=date)
+        source = self._source(dataset, part)
         return digest(source.model_dump(exclude_unset=True, exclude=datasets.WORDS))
+
+    def _source(self, dataset: str, part: str) -> Part:
+        return self.data.resolve(dataset, part, self.part_languages(dataset, part), self.dump_date(dataset))
+
+    def added_source(self, dataset: str, part: str) -> str | None:
+        """The entry itself as JSON, for a part in a language that the catalogue lacks."""
+        if part not in self.settings.config.add_languages:
+            return None
+        return as_json(self._source(dataset, part).given())
 
     def dump_date(self, dataset: str) -> str | None:
         """The date that the user wants of a dump; None: the catalogue's, as of all generated ones."""
@@ -66,9 +75,7 @@ class Sources:
         folder = self.data.users_folder(dataset)
         if not folder:
             return ""
-        languages = self.part_languages(dataset, part)
-        source = datasets.resolve(dataset, part, languages, date=self.dump_date(dataset))
-        return content_digest(folder, USER_FILES, part_files(listing(folder), source))
+        return content_digest(folder, USER_FILES, part_files(listing(folder), self._source(dataset, part)))
 
     def dataset_locations(self, dataset: str) -> dict[str, Any]:
         """Where a dataset is taken from: the manifest of a generated one, the folder of a user's, else mirrors."""

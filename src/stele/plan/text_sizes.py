@@ -7,7 +7,6 @@ from functools import cached_property
 
 from stele import catalogue
 from stele.catalogue.schema.costs import Costs
-from stele.catalogue.schema.languages import Language
 from stele.plan.corpora import Corpora
 from stele.plan.mining import Mining
 from stele.plan.pretraining import Pretraining
@@ -27,7 +26,7 @@ class TextSizes:
 
     def web_bytes(self, language: str) -> float:
         """Bytes of a language's CC-100 that are read, compressed; 0 where it has none."""
-        whole = catalogue.load("cc100_sizes").get(catalogue.entry(Language, language).cc100, 0)
+        whole = catalogue.load("cc100_sizes").get(self.corpora.settings.language(language).cc100, 0)
         first = self.corpora.first("cc100")
         return whole if first is None else min(whole, first * self._costs.web_document / self._costs.cc100_text)
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stele import catalogue
-from stele.catalogue import datasets, recipes
-from stele.catalogue.schema.languages import Language
+from stele.catalogue import recipes
 from stele.config.sources import Sources
 from stele.errors import SteleError, unknown
 from stele.plan.plan import Plan
@@ -30,7 +29,7 @@ def _check_pretraining(plan: Plan, key: str, changes: Mapping[str, Any], place: 
     if isinstance(languages := changes.get("languages", []), str):
         _check_names("set of languages", [languages], recipes.names("languages"), f"{place}.languages")
     elif isinstance(languages, list):
-        _check_languages(languages, f"{place}.languages")
+        _check_languages(plan, languages, f"{place}.languages")
     else:
         raise SteleError(f"{place}.languages: want codes, as [en, sw], or the name of a set (found {languages!r})")
     mining = changes.get("mining", {})
@@ -57,7 +56,7 @@ def _stores_read(recipe: PretrainingRecipe) -> set[str]:
 def _check_texts(plan: Plan, key: str, place: str) -> None:
     """Refuses languages in which there is no text of a kind that a model learns from."""
     for dataset, part in plan.pretraining.texts(key):
-        have = datasets.parts(datasets.dataset(dataset))
+        have = plan.data.parts(dataset)
         if part not in have:
             raise unknown(f"language of {dataset}", part, have, place)
     wanted = recipes.languages(recipes.pretraining(key, plan.models[key], plan.settings.sizes)[0].languages)
@@ -65,10 +64,10 @@ def _check_texts(plan: Plan, key: str, place: str) -> None:
         raise SteleError(f"{place}: {reason}; give more, or `tasks` without it")
 
 
-def _check_languages(codes: Iterable[str], place: str) -> None:
+def _check_languages(plan: Plan, codes: Iterable[str], place: str) -> None:
     for code in codes:
-        if code not in (known := catalogue.entries(Language)):
-            more = "A language more is an entry of src/stele/catalogue/languages.yaml (CONTRIBUTING.md, A language)"
+        if code not in (known := plan.settings.languages):
+            more = "Another language is an entry of `add_languages` (CONTRIBUTING.md, A language)"
             raise SteleError(f"{unknown('language', str(code), known, place)}. {more}")
 
 

@@ -22,7 +22,7 @@ def files(plan: Plan, job: JobRequest) -> list[list[str]]:
     w = SimpleNamespace(**job.wildcards)
     if job.rule == "dataset" and not plan.sources.dataset_inputs(w) and not plan.data.folder(w.dataset):
         languages, date = plan.sources.part_languages(w.dataset, w.part), plan.sources.dump_date(w.dataset)
-        source = datasets.resolve(w.dataset, w.part, languages, date=date)
+        source = plan.data.resolve(w.dataset, w.part, languages, date)
         wanted = [file for file in source.files if not file.optional]
         return [file.addresses for file in wanted]
     if job.rule == "checkpoint" and not plan.world.standin(w.model):
