@@ -56,7 +56,7 @@ class Evaluation(NamedTuple):
 
 def evaluate(case: Case, evaluators: Mapping[str, Evaluator], average: str) -> Evaluation:
     """Every metric's values per query, per language and on `average` ("macro" or "micro")."""
-    languages = [search.language for search in case.searches]
+    languages = [query_set.language for query_set in case.query_sets]
     values = {name: own.values(case) for name, own in evaluators.items()}
     finish = {name: own.finish() or float for name, own in evaluators.items()}
     metrics = {name: by_language(own, languages, average, finish[name]) for name, own in values.items()}
@@ -70,7 +70,7 @@ def intervals(
     case: Case, evaluators: Mapping[str, Evaluator], values: Mapping[str, np.ndarray], average: str
 ) -> dict[str, dict[str, Any]]:
     """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values."""
-    languages = [search.language for search in case.searches]
+    languages = [query_set.language for query_set in case.query_sets]
     return {
         name: _intervals(own, languages, average, evaluators[name].finish() or float) for name, own in values.items()
     }

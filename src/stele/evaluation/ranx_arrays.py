@@ -33,7 +33,7 @@ def by_ranx(case: Case, name: str, cut: str) -> np.ndarray:
 
 
 def _arrays_of(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays of all searches one below the other, padded to common widths."""
+    """The arrays of all query sets one below the other, padded to common widths."""
     parts = []
     for name, rows in case.rows_of.items():
         own = slice(rows.start, rows.stop)

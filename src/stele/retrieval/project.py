@@ -65,9 +65,9 @@ def run(args: argparse.Namespace) -> None:
 def sentences(language: str, data: tatoeba.Data) -> dict[str, list[str]]:
     """English and the other language -> the first sentences of its side of the pairs, in file order."""
     found = {}
-    for search in tatoeba.searches([language]):
-        side = search.name.partition("-")[0]
-        found[side] = [query.text for query in islice(tatoeba.queries(data, search), PAIRS)]
+    for query_set in tatoeba.query_sets([language]):
+        side = query_set.name.partition("-")[0]
+        found[side] = [query.text for query in islice(tatoeba.queries(data, query_set), PAIRS)]
     if not found:
         raise SteleError(f"--language {language}: Tatoeba pairs English with other languages")
     return {side: found[side] for side in ("en", language)}

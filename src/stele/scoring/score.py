@@ -6,7 +6,7 @@
     python -m stele scoring score tatoeba --run fr=fr.npy,en.npy
 
 --run takes TREC runs, ranx runs, XOR predictions, answers, pairs of embeddings, and retrieval records of ours, told
-apart by their content; SEARCH= before a file says which search (usually a language) it belongs to. Values are
+apart by their content; QUERY_SET= before a file says which query set (usually a language) it holds. Values are
 fractions between 0 and 1, not rounded. Judged queries that a run lacks count as 0 and are reported.
 """
 
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("benchmark")
-    parser.add_argument("--run", nargs="+", required=True, metavar="[SEARCH=]FILE", help="what the system gave")
+    parser.add_argument("--run", nargs="+", required=True, metavar="[QUERY_SET=]FILE", help="what the system gave")
     add_data_argument(parser, required=False)
     parser.add_argument("--metrics", nargs="+", metavar="NAME[@CUT]", help="the benchmark's own, unless given")
     parser.add_argument("--languages", nargs="+", metavar="CODE", help="judge these alone")

@@ -1,9 +1,9 @@
-"""A pool: the passages that are searched together, encoded and searched by all processes of a job.
+"""A collection of passages, encoded and searched by all processes of a job.
 
 Each process encodes its share (shares.py) into a folder of its own and searches that; what all have found is joined in
 the first one, exactly: the k best of all parts' k best, in the order that a search of the whole gives. Of one process
-there is one part, the pool itself. A job that was killed goes on where each process was; another number of processes
-makes the vectors anew.
+there is one part, the collection itself. A job that was killed goes on where each process was; another number of
+processes makes the vectors anew.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 Passages = Iterable[Passage]
 
 
-class Pool:
-    """The pool `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
+class EncodedCollection:
+    """The collection `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
 
     `passages()` reads it from its beginning. `key` says what the vectors are made from, and `normalize` that they are
     scaled to length 1.
@@ -62,7 +62,7 @@ class Pool:
         """Encodes what is not there yet. `watch` sees all passages where this process's part is not finished."""
         if self.processes.is_main:
             self._drop_other_divisions()
-        with bar(expected, f"encode pool {self.name}", "passages") as shown:
+        with bar(expected, f"encode collection {self.name}", "passages") as shown:
 
             def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
                 for ids, vectors in self.encoder.encode_stream(items, "passage"):
@@ -73,12 +73,12 @@ class Pool:
             shown.update(self._shares.read - shown.n)  # what others own of the end
         self.size = self.processes.all_reduce_sum(self.rows)
         if self.size == 0:
-            raise SteleError(f"pool {self.name}: there is no passage in it")
+            raise SteleError(f"collection {self.name}: there is no passage in it")
         if self.processes.is_main:
             self._refuse_double_ids()
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
-        """The k best passages of each query, of the whole pool in the first process; `seen` is told of rows gone by."""
+        """The k best passages of each query; in the first process, of all processes. `seen` gets numbers of rows."""
         best = TopK(vectors, min(k, self.size), self.encoder.device)
         for block, ids in blocks(self.part):
             best.add(block, ids)
@@ -88,7 +88,7 @@ class Pool:
         return best
 
     def put_away(self) -> None:
-        """Leaves of the pool what is to be kept, once all processes have done with it."""
+        """Leaves of the collection what is to be kept, once all processes have done with it."""
         several = self.processes.world > 1
         if self.kept and self.processes.is_main:
             if several:
@@ -103,7 +103,7 @@ class Pool:
             shutil.rmtree(self.folder)
 
     def vectors(self) -> np.ndarray:
-        """All vectors [n, d] of the pool in the order of its passages, float32; in all processes the same bytes."""
+        """All vectors [n, d], float32, in the order of the passages; the same bytes in all processes."""
         parts = [np.load(part / "vectors.npy", mmap_mode="r") for part in self.parts]
         windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
         return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
@@ -154,4 +154,4 @@ class Pool:
             whole = np.concatenate([ids[owner][rows] for owner, rows in windows])
             first, second = (np.flatnonzero(whole == name) + 1)[:2]
             places = f"passages {first} and {second} of {self.size}"
-            raise SteleError(f"pool {self.name}: passage id {name.decode()!r} is there twice ({places})")
+            raise SteleError(f"collection {self.name}: passage id {name.decode()!r} is there twice ({places})")

@@ -1,8 +1,8 @@
 """Passages as vectors on disk, written as they come, so that a killed job goes on where it was.
 
-One process's part of a pool, which alone has it whole. `vectors.npy` [n, d] and `ids.txt` (one a line) grow together;
-`progress.json`, replaced after each block has reached the disk, says how much of them counts, and what it was made
-from. In the end `ids.npy` has the ids too.
+One process's part of a collection, which alone has it whole. `vectors.npy` [n, d] and `ids.txt` (one a line) grow
+together; `progress.json`, replaced after each block has reached the disk, says how much of them counts, and what it was
+made from. In the end `ids.npy` has the ids too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Where the terms of some queries occur in a pool of passages: all that BM25 needs to know of the pool, on disk.
+"""Where the terms of some queries occur in a collection of passages: all that BM25 needs to know of the collection, on
+disk.
 
-A score depends on the passages that hold one of the query's terms, their lengths, and counts over the pool; so only the
-terms of the queries at hand are kept (of a passage's other words, their number). That is a twentieth of a full index,
-and exact. The pool is cut into blocks of passages, a file each, written as the passages come: a killed job goes on
-after the last whole one, and memory is bounded by the block and not by the pool.
+A score depends on the passages that hold one of the query's terms, their lengths, and counts over the collection; so
+only the terms of the queries at hand are kept (of a passage's other words, their number). That is a twentieth of a full
+index, and exact. The collection is cut into blocks of passages, a file each, written as the passages come: a killed job
+goes on after the last whole one, and memory is bounded by the block and not by the collection.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Block(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Of a whole pool: passages with at least one term, their mean length, and in how many each term occurs [terms]."""
+    """Of a whole collection: passages with a term, their mean length, and in how many each term occurs [terms]."""
 
     passages: int
     length: float
@@ -50,7 +51,7 @@ class Statistics(NamedTuple):
 def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, number: int, rows: int = BLOCK) -> int:
     """Writes the blocks of (id, text) items that are not there yet; returns the number of passages.
 
-    `number`: how many terms are asked for. Raises SteleError for an empty pool and for an id that is there twice.
+    `number`: how many terms are asked for. Raises SteleError for an empty collection and for an id that is there twice.
     """
     folder.mkdir(parents=True, exist_ok=True)
     finished = folder / "passages.json"
@@ -72,7 +73,7 @@ def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, nu
     if done:  # the last block may be short
         total = (done - 1) * rows + len(next(_read(folder, "lengths", start=done - 1)))
     if not total:
-        raise SteleError(f"pool {folder.name}: there is no passage in it")
+        raise SteleError(f"collection {folder.name}: there is no passage in it")
     _refuse_twice(folder)
     atomic_write_json(finished, total)
     return total
@@ -102,7 +103,7 @@ def read_blocks(folder: Path) -> Iterator[Block]:
 
 
 def statistics(folder: Path) -> Statistics:
-    """What BM25 must know of the whole pool. As Lucene counts: a passage without a term is none."""
+    """What BM25 must know of the whole collection. As Lucene counts: a passage without a term is none."""
     lengths = [(int(np.count_nonzero(own)), int(own.sum(dtype=np.int64))) for own in _read(folder, "lengths")]
     passages, terms = (sum(column) for column in zip(*lengths, strict=True))
     frequencies = sum(np.diff(own) for own in _read(folder, "indptr"))
@@ -129,4 +130,4 @@ def _read(folder: Path, name: str, start: int = 0) -> Iterator[np.ndarray]:
 def _refuse_twice(folder: Path) -> None:
     ids = np.sort(read_ids(folder))
     if len(twice := ids[1:][ids[1:] == ids[:-1]]):
-        raise SteleError(f"pool {folder.name}: passage {twice[0].decode()!r} is there twice")
+        raise SteleError(f"collection {folder.name}: passage {twice[0].decode()!r} is there twice")

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
     """A line per language with its queries and metrics, the average, and what a reader must know beside them."""
-    metrics, languages = evaluation.metrics, dict.fromkeys(search.language for search in case.searches)
+    metrics, languages = evaluation.metrics, dict.fromkeys(query_set.language for query_set in case.query_sets)
     rows = [["language", "queries", *metrics]]
     for language in languages:
         counted = max((own["n"].get(language, 0) for own in metrics.values()), default=0)
@@ -60,7 +60,7 @@ def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[s
         for row in rows:
             given = case.predictions[row] is not None if case.predictions else case.queries[row] in case.runs[name]
             absent[row] = not given
-    languages = [search.language for search in case.searches]
+    languages = [query_set.language for query_set in case.query_sets]
     return {
         name: by_language(np.where(absent, np.nan, own), languages, average)["average"]
         for name, own in evaluation.values.items()
@@ -85,8 +85,8 @@ def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None
     import pyarrow.parquet
 
     columns = {
-        "search": pyarrow.array([search.name for search in case.searches]).dictionary_encode(),
-        "language": pyarrow.array([search.language for search in case.searches]).dictionary_encode(),
+        "search": pyarrow.array([query_set.name for query_set in case.query_sets]).dictionary_encode(),
+        "language": pyarrow.array([query_set.language for query_set in case.query_sets]).dictionary_encode(),
         "query": pyarrow.array(case.queries),
         **{name: pyarrow.array(own, from_pandas=True) for name, own in values.items()},
     }

@@ -122,5 +122,5 @@ class World:
     @cached_property
     def _contexts(self) -> list[str]:
         wanted = self.sizes.questions["lareqa"].test if "lareqa" in self.sizes.questions else 0
-        test = [id_ for id_, entity in self.entities.items() if entity.pool == "test"]
+        test = [id_ for id_, entity in self.entities.items() if entity.split == "test"]
         return test[: -(-wanted // LAREQA_QUESTIONS_A_CONTEXT)]

@@ -1,4 +1,4 @@
-"""Mewsli-X: mentions in news of eleven languages, English training pairs from Wikipedia, one pool of entities.
+"""Mewsli-X: mentions in news of eleven languages, English training pairs from Wikipedia, one set of candidate entities.
 
 Format: mewsli-x.md and mewsli_x/schema.py of google-research/google-research,
 dense_representations_for_entity_retrieval/mel.
@@ -167,7 +167,7 @@ def write(site: Site, library: Library) -> None:
 
 
 def _in_wikipedia(library: Library, split: str) -> Iterator[tuple[str, Mention]]:
-    """(entity of the page, mention) of entities of the split's pool in English Wikipedia."""
+    """(entity of the page, mention) of entities of the split in English Wikipedia."""
     world, left = library.world, getattr(library.world.sizes.mentions, split)
     for article in library.articles("en"):
         found = mentions("en", split, left, world.entities, iter(article.paragraphs()))
