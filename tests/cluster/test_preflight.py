@@ -123,7 +123,7 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
     long = job(resources=requested, seconds=3600 * 200, attempts=4, resumes=True)
     cluster_yaml("hours: {gpu: 48}\n")
     (line,) = preflight.of_cluster([long, long], cluster)  # 4 x 48 < 200 <= 5 x 48
-    assert "pretrain x takes about 200 hours, more than 4 attempts of at most 48 hours: --retries 4" in line
+    assert "pretrain x takes about 200 h, more than 4 attempts of at most 48 h: --retries 4" in line
     assert preflight.of_cluster([dataclasses.replace(long, attempts=5)], cluster) == []
     cluster_yaml("hours: {gpu: 24}\n")
     (line,) = preflight.of_cluster([dataclasses.replace(long, resources=requested | {"runtime": 1440})], cluster)

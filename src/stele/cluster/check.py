@@ -27,6 +27,7 @@ from stele.cluster.slurm import sinfo, squeue
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file, files_digest
+from stele.files.durations import duration
 
 RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
 ENCODER = "work/tiny/encoders/msm/pt0"
@@ -147,7 +148,7 @@ def build(here: Path, there: Path, seconds: float) -> list[Item]:
             signalled = signalled or signal_training(there)
             time.sleep(INTERVAL)
         waiting = pending_reasons(squeue.query(PENDING, timeout=10), there) if runs[1].code is None else ""
-        why = "" if failed(runs) else f"not done in {seconds / 60:g} minutes{waiting}"
+        why = "" if failed(runs) else f"not done in {duration(seconds)}{waiting}"
     finally:
         for one in runs:
             one.end()

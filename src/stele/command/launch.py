@@ -100,7 +100,7 @@ def take_gpus(requested: int) -> None:
     if len(seen) == requested or (len(seen) > requested and not in_slurm):
         os.environ[DEVICES] = ",".join(seen[:requested])
         return
-    what = f"{socket.gethostname()}: this job asked for {requested} GPUs and sees {len(seen)}"
+    what = f"{socket.gethostname()}: this job requested {requested} GPUs and sees {len(seen)}"
     what += f" ({DEVICES}={os.environ[DEVICES]})" if DEVICES in os.environ else ""
     if in_slurm:
         way = "look at what SLURM gave (scontrol show job), at the driver (nvidia-smi) and at the torch in use"

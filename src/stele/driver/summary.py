@@ -11,6 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from stele.files.durations import duration
+
 LISTED = 8  # failed jobs
 
 
@@ -36,8 +38,7 @@ def lines(workflow: Any, seconds: float) -> list[str]:
     jobs = [job for job in dag.jobs if dag.needrun(job)]
     done = sum(dag.finished(job) for job in jobs)
     counts = {"done": done, "failed": len(failed), "not run": len(jobs) - done - len(failed)}
-    took = f"{int(seconds) // 60} min {int(seconds) % 60} s"
-    found = [f"{took}; jobs: {', '.join(f'{number} {what}' for what, number in counts.items() if number)}"]
+    found = [f"{duration(seconds)}; jobs: {', '.join(f'{number} {what}' for what, number in counts.items() if number)}"]
     for job in sorted(failed, key=lambda job: job.jobid)[:LISTED]:
         found += [f"failed: {job.message or job.rule.name}", *(f"  {log}" for log in job.log)]
     if len(failed) > LISTED:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stele.files.durations import duration
 from stele.files.markdown import bullets, table
 
 FULL = 0.8  # of what a job requested: near the end that SLURM makes
@@ -61,17 +62,6 @@ def by_rule(rows: Sequence[Mapping[str, Any]]) -> list[Rule]:
     return sorted(found, key=lambda rule: -rule.hours)
 
 
-def duration(hours: float) -> str:
-    """Hours in the unit that suits them.
-
-    >>> duration(0.001), duration(0.5), duration(30)
-    ('3.6 s', '30 min', '30 h')
-    """
-    if hours < 1 / 60:
-        return f"{3600 * hours:.2g} s"
-    return f"{60 * hours:.3g} min" if hours < 1 else f"{hours:.3g} h"
-
-
 def _share(value: float | None) -> str:
     if value is None:
         return ""
@@ -87,12 +77,13 @@ def markdown(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return f"{title}\n\nNo job of this scale was done here.\n"
     for rule in rules:
-        expected = "" if rule.expected is None else duration(rule.expected)
-        spans = [duration(rule.hours), expected, duration(rule.longest), duration(rule.cpu_hours)]
+        hours = [rule.hours, rule.expected, rule.longest, rule.cpu_hours]
+        spans = ["" if value is None else duration(3600 * value) for value in hours]
         peak = "" if rule.peak_mb is None else f"{rule.peak_mb:,.0f} MB"
         gpu = f"{rule.gpu_hours:,.1f}" if rule.gpu_hours else ""
         cells.append([rule.name, str(rule.jobs), *spans, gpu, peak, _share(rule.time), _share(rule.memory)])
-    spans = [duration(sum(rule.hours for rule in rules)), "", "", duration(sum(rule.cpu_hours for rule in rules))]
+    hours, cpu_hours = sum(rule.hours for rule in rules), sum(rule.cpu_hours for rule in rules)
+    spans = [duration(3600 * hours), "", "", duration(3600 * cpu_hours)]
     gpu = sum(rule.gpu_hours for rule in rules)
     cells.append(["**all**", str(len(rows)), *spans, f"{gpu:,.1f}" if gpu else "", "", "", ""])
     parts = [

@@ -15,6 +15,7 @@ from stele.cluster.requests import JobRequest
 from stele.cluster.slurm import sinfo, squeue
 from stele.cluster.slurm.sinfo import Nodes, nodes
 from stele.errors import SteleError
+from stele.files.durations import duration
 from stele.plan.plan import Plan
 
 RENDERING = "tables"  # the stage whose jobs show what is there, however little
@@ -76,12 +77,12 @@ def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
     most = min((limit for limit in limits if limit is not None), default=None)
     if (needed := job.seconds / 60) <= sinfo.granted_minutes(runtime, job.attempts, most, job.resumes):
         return []
-    each = f"{job.attempts} attempts of at most {(most or runtime * job.attempts) / 60:g} hours"
+    each = f"{job.attempts} attempts of at most {duration(60 * (most or runtime * job.attempts))}"
     if not job.resumes:
         more = "a partition with a longer limit" if on_cpus(job) else "more GPUs"
-        return [f"{job.name} takes about {needed / 60:,.0f} hours, and {each} do not go on from one another: {more}"]
+        return [f"{job.name} takes about {duration(job.seconds)}, and {each} do not go on from one another: {more}"]
     more = next(n for n in range(job.attempts, 10**6) if needed <= sinfo.granted_minutes(runtime, n, most, True))
-    return [f"{job.name} takes about {needed / 60:,.0f} hours, more than {each}: --retries {more - 1}, or more GPUs"]
+    return [f"{job.name} takes about {duration(job.seconds)}, more than {each}: --retries {more - 1}, or more GPUs"]
 
 
 def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
