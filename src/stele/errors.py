@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 
 class SteleError(Exception):
-    """Something the user can mend: says the file or key, what was found, and what to write instead."""
+    """An error that the user can correct: names the file or key, what was found, and what to write instead."""
 
 
 class Damaged(SteleError):
-    """A file is not the one that its record describes: it is not to be used, but made again."""
+    """A file that is not the one its record describes, so it must be made again."""
 
 
 def disk_full(error: BaseException) -> SteleError | None:
@@ -22,7 +22,7 @@ def disk_full(error: BaseException) -> SteleError | None:
         if isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return SteleError(
                 f"the disk is full, or a quota or a limit of file sizes is reached ({found.strerror}). Nothing "
-                "half-written stays, and what was saved before does: make room, then give the same command again"
+                "half-written stays, and what was saved before does: free some space, then give the same command again"
             )
         found = found.__cause__ or found.__context__
     return None

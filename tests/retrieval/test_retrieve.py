@@ -238,7 +238,7 @@ def test_a_kept_index_that_was_damaged_is_encoded_anew(tmp_path, encoder, data, 
     damaged[-30] ^= 64
     (tmp_path / "index/sw" / name).write_bytes(damaged)
     retrieve.run(args)
-    assert f"index/sw/{name}: other bytes than those that were written: encoded anew" in caplog.text
+    assert f"index/sw/{name}: its bytes differ from those written: encoded anew" in caplog.text
     assert files(tmp_path / "out") == runs and (tmp_path / "index/sw" / name).read_bytes() == whole
 
 

@@ -81,7 +81,7 @@ def _read(path: Path, columns: list[str] | None) -> pa.Table:
 
 @contextmanager
 def database(memory_mb: int, threads: int, temporary: Path, what: object) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB of its own that keeps within `memory_mb` and spills into the folder `temporary`; downloads nothing.
+    """A new DuckDB that keeps within `memory_mb`, spills into the folder `temporary` and downloads nothing.
 
     Python, Arrow and what DuckDB does not count come on top: some 400 MB. What goes wrong inside, memory and disk above
     all, is an error that names `what`, the file or language that is worked on.

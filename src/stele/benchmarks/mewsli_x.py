@@ -3,7 +3,7 @@
 One query set a language, one collection "all" of descriptions in fifty languages. Judged split: test. Native files of
 the release (mewsli-x_20220518): `wikinews_mentions_no_text-{dev,test}.jsonl`, `candidate_set_entities.jsonl`, training
 `wikipedia_pairs-{train,dev}.jsonl`. The articles' texts are not in it: its own script puts them back and writes
-`wikinews_mentions-test.jsonl`, a dataset of its own here, which only the queries need. Queries and passages are made as
+`wikinews_mentions-test.jsonl`, a separate dataset here, which only the queries need. Queries and passages are made as
 in google-research/xtreme third_party/utils_mewslix.py (`preprocess_mention`, `preprocess_entity_description`). One gold
 entity per mention, so mAP@20 = MRR@20; the mean is over languages.
 """
@@ -75,7 +75,7 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
 def mention_text(context: dict[str, Any], mention: dict[str, Any], where: str) -> str:
     """The query of a mention: its surface, then its sentence with the mention marked by braces.
 
-    Braces that the sentence has of its own become parentheses.
+    Braces in the sentence itself become parentheses.
     """
     text = field(context, "text", str, where)
     if not text:

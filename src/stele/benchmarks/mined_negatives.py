@@ -72,10 +72,11 @@ def _table(path: Path) -> pyarrow.Table:
 def replaced(
     examples: Iterable[TrainingExample], mined: MinedNegatives, counts: dict[str, int]
 ) -> Iterator[TrainingExample]:
-    """The examples with mined negatives in place of their own.
+    """The examples with mined negatives in place of the released ones.
 
-    A question for which none were mined keeps none (its group's other passages are negatives still): its own would be
-    of another kind. It is counted as `without_mined_negatives`; a record that has none for any is of other questions.
+    A question for which none were mined keeps none (its group's other passages are negatives still): the released ones
+    would be of another kind. It is counted as `without_mined_negatives`; a record that has none for any is of other
+    questions.
     """
     counts["without_mined_negatives"] = with_some = 0
     for example in examples:

@@ -1,7 +1,7 @@
 """Try a cluster: a chain of minutes through SLURM, with one GPU for one training and one retrieval.
 
-Asks SLURM what there is, builds one result of generated data in a folder of its own (all stages, 15 jobs), both here on
-the CPU and through `snakemake --profile slurm`, sends the training SIGTERM once to see it go on from its state, and
+Lists the cluster's nodes, builds one result of generated data in a temporary folder (all stages, 15 jobs), both here on
+the CPU and through `snakemake --profile slurm`, sends the training SIGTERM once to see it resume from its state, and
 compares what must be equal. Takes a few minutes of one GPU; the folder goes when all is well.
 """
 
@@ -42,7 +42,7 @@ PENDING = ["squeue", "--noheader", f"--user={os.getuid()}", "--states=PENDING", 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that was tried: whether it is as it should be (None: it was not tried), and what was found."""
+    """One check: whether it passed (None: it was not tried), and what was found."""
 
     name: str
     well: bool | None
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table; raises SteleError where an item is not well, and keeps the folder then."""
+    """Prints the table; raises SteleError where a check failed, and then keeps the folder."""
     if "SLURM_JOB_ID" in os.environ:
         raise SteleError("this is inside a SLURM job: start it where you type sbatch")
     root = trial_run.project()
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def describe_settings(own: settings.ClusterSettings) -> str:
-    """What the user's file says."""
+    """The settings in the user's file."""
     said = own.model_dump(exclude_defaults=True, exclude_none=True)
     where = str(settings.path()) if settings.path().exists() else f"no {settings.path()}: the cluster's defaults"
     return f"{where} {json.dumps(said) if said else ''}".rstrip()
@@ -117,7 +117,7 @@ def ended_with(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def prepare(root: Path, folder: Path, own: settings.ClusterSettings | None = None) -> None:
-    """A copy of the project with settings of its own; with the cluster's names, where it is for the cluster."""
+    """A copy of the project with the settings of a check; with the cluster's names where it runs there."""
     import yaml
 
     trial_run.copy_project(root, folder)
@@ -136,7 +136,7 @@ def prepare(root: Path, folder: Path, own: settings.ClusterSettings | None = Non
 
 
 def build(here: Path, there: Path, seconds: float) -> list[Item]:
-    """Builds the result in both folders at once, and tells the cluster's training once to end."""
+    """Builds the result in both folders at once, and sends the cluster's training SIGTERM once."""
     settings = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SNAKEMAKE_"))}
     device = {k: v for k, v in os.environ.items() if k == "STELE_DEVICE"}
     look = ["--slurm-init-seconds-before-status-checks", str(FIRST_LOOK)]
@@ -193,13 +193,13 @@ def outcome(name: str, run: trial_run.Build, why: str) -> Item:
 
 
 def resumed(job: str | None, folder: Path) -> Item:
-    """Whether the training that was told to end saved its state and went on from there."""
+    """Whether the training that got SIGTERM saved its state and resumed from it."""
     name, log = "told to end", folder / TRAINING_LOG
     if job is None:
         return Item(name, None, "not tried: no training ran long enough")
     if log.exists() and "going on after step" in log.read_text(errors="replace"):
-        return Item(name, True, f"job {job} was sent SIGTERM and saved its state; the next attempt went on from there")
-    return Item(name, False, f"job {job} was sent SIGTERM, and no attempt went on from its state: see {log}")
+        return Item(name, True, f"job {job} was sent SIGTERM and saved its state; the next attempt resumed from there")
+    return Item(name, False, f"job {job} was sent SIGTERM, and no attempt resumed from its state: see {log}")
 
 
 def compared(here: Path, there: Path) -> list[Item]:

@@ -19,7 +19,7 @@ LISTED = 8  # jobs named of those that are too long for their limit
 
 
 def gpu_seconds(job: JobRequest) -> float:
-    """Estimated seconds of GPUs, all together; nothing where nobody knows."""
+    """Estimated seconds of GPUs, all together; 0 where it is unknown."""
     return (job.seconds or 0) * job.devices
 
 
@@ -131,7 +131,7 @@ def _devices(jobs: Sequence[JobRequest], on: str) -> list[str]:
 
 
 def _chain(jobs: Sequence[JobRequest]) -> str:
-    """The chain that no number of nodes makes shorter, without what is nothing beside it."""
+    """The longest chain, which no number of nodes shortens, without its negligible jobs."""
     unit, place = unit_of(jobs), {job.log: n for n, job in enumerate(jobs)}
     after = [[place[log] for log in job.after if log in place] for job in jobs]
     found = [(jobs[n], jobs[n].seconds or 0) for n in chain.longest([job.seconds or 0 for job in jobs], after)]
@@ -147,7 +147,7 @@ def _too_long(jobs: Sequence[JobRequest]) -> list[str]:
     """Jobs that take longer than their first attempt may: those that keep a state go on in the next one."""
     own = [job for job in jobs if (job.seconds or 0) > 60 * number(job.resources, "runtime") > 0]
     kinds = {
-        "go on from their state in a second attempt": [job for job in own if job.resumes],
+        "resume from their state in a second attempt": [job for job in own if job.resumes],
         "start anew with each attempt, which requests more time": [job for job in own if not job.resumes],
     }
     return [
@@ -169,7 +169,9 @@ def _guessed(plan: Plan, jobs: Sequence[JobRequest]) -> list[str]:
     unknown = [
         model for model in sorted({job.wildcards["model"] for job in counted}) if not shape_of(plan, model).known
     ]
-    return [f"Taken for as large as {UNKNOWN}, since nobody said: {', '.join(unknown)}."] if unknown else []
+    return (
+        [f"Assumed to be as large as {UNKNOWN}, since their size is unknown: {', '.join(unknown)}."] if unknown else []
+    )
 
 
 def _assumed(on: str, gpus: bool) -> str:

@@ -30,6 +30,6 @@ def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple
         args.dryrun, args.forceall = True, everything
         args.targets = [target for target in args.targets or () if target != leave_out]
         if not cli.args_to_api(args, parser) or not found:
-            raise SteleError("Snakemake cannot plan this; what it says stands above")
+            raise SteleError("Snakemake cannot plan this; see its message above")
     plan = found[0].globals["plan"]
     return plan, job_requests(plan, found[0].dag)

@@ -29,8 +29,8 @@ class JobRequest:
     resources   as of its first attempt, of `attempts`
     after       the logs of the jobs that it waits for
     resumes     whether an attempt goes on where the one before stopped
-    work        what it does by the recipes' arithmetic; None: nobody knows
-    seconds     how long that takes; None: nobody knows
+    work        what it does by the recipes' arithmetic; None: unknown
+    seconds     how long that takes; None: unknown
     """
 
     stage: str

@@ -123,8 +123,8 @@ def _size(size: Size | None, dump_mb: OfWildcards | None, more: int = 0) -> int 
 def _placed(number: int, nodes: int, kind: str) -> dict[str, Any]:
     """Partition, GPUs and nodes as the SLURM plugin wants them.
 
-    On one node GPUs are `gpu`, a total. With several nodes they are `gres`, of each node, and the command has an srun
-    of its own: `mpi` keeps the plugin from starting one, and wants tasks; `tasks_per_gpu` 0 makes them one a node.
+    On one node GPUs are `gpu`, a total. With several nodes they are `gres`, of each node, and the command starts its
+    own srun: `mpi` keeps the plugin from starting one, and wants tasks; `tasks_per_gpu` 0 makes them one a node.
     """
     names = settings.read()
     partition, signal = getattr(names.partitions, kind), PREEMPTION_SIGNAL if number else None

@@ -44,7 +44,7 @@ def copy_project(root: Path, to: Path) -> Path:
 
 
 def start(folder: Path, log: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
-    """Starts the workflow in a folder, in a process group of its own; what it says goes to `log`."""
+    """Starts the workflow in a folder, in a process group of its own; its output goes to `log`."""
     command = [sys.executable, "-m", "snakemake", *arguments]
     with log.open("w") as said:
         return subprocess.Popen(

@@ -24,7 +24,7 @@ from stele.command import arguments
 from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
 
-Row = dict[str, Any]  # a column of COLUMNS -> its value; None: nobody knows
+Row = dict[str, Any]  # a column of COLUMNS -> its value; None: unknown
 COLUMNS = ("rule", "job", "started", "wall_s", "wall_from", "cpu_s", "cpu_from", "peak_mb", "peak_from")
 COLUMNS += ("threads", "processes", "gpus", "nodes", "gpu_hours", "device", "host", "requested_minutes")
 COLUMNS += ("requested_mb", "expected_s", "share_of_time", "share_of_memory", "share_of_expected", "attempts")
@@ -115,7 +115,7 @@ def row(job: FinishedJob, plan: Mapping[str, Any], submitted: Mapping[str, Any],
 
 
 def write(path: Path, found: list[Row]) -> None:
-    """Writes the rows as CSV: numbers with four digits, empty where nobody knows."""
+    """Writes the rows as CSV: numbers with four digits, empty where unknown."""
     with atomic_file(path, newline="") as handle:
         rows = ([f"{value:.4g}" if isinstance(value, float) else value for value in one.values()] for one in found)
         write_csv(handle, [COLUMNS, *rows])

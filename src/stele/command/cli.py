@@ -102,7 +102,7 @@ def _refuse(error: SteleError, code: int) -> int:
 
 
 def _speak() -> None:
-    """Messages go to standard error; of several processes the first one says how things go, all say what goes wrong."""
+    """Messages go to standard error; of several processes the first one reports progress, and all report errors."""
     rank = launch.rank()
     level, who = (logging.WARNING, f"process {rank}: ") if rank else (logging.INFO, "")
     logging.basicConfig(stream=sys.stderr, level=level, format=f"{who}%(message)s", force=True)

@@ -93,7 +93,7 @@ def visible() -> list[str]:
 
 
 def take_gpus(requested: int) -> None:
-    """Refuses to start with other GPUs than were requested; where nobody requested them of SLURM, hides the rest."""
+    """Refuses to start with other GPUs than requested; where SLURM was not asked for any, hides the rest."""
     if not requested:
         return
     seen, in_slurm = visible(), JOB in os.environ
@@ -105,7 +105,7 @@ def take_gpus(requested: int) -> None:
     if in_slurm:
         way = "look at what SLURM gave (scontrol show job), at the driver (nvidia-smi) and at the torch in use"
     else:
-        way = "ask for those that are there: `gpus: {RULE: NUMBER}` in cluster.yaml, 0 for none"
+        way = "request those that are there: `gpus: {RULE: NUMBER}` in cluster.yaml, 0 for none"
     raise SteleError(f"{what}; {way}")
 
 
@@ -138,7 +138,7 @@ def launch(resources: Resources, command: Sequence[str]) -> int:
 def _on_nodes(resources: Resources, command: Sequence[str]) -> None:
     """Becomes an srun that starts this command line once on each node of the SLURM job; this host is the first one."""
     if "SLURM_JOB_ID" not in os.environ:
-        raise SteleError(f"--nodes {resources.nodes}: several nodes take a SLURM job: snakemake --profile slurm")
+        raise SteleError(f"--nodes {resources.nodes}: several nodes need a SLURM job: snakemake --profile slurm")
     if not shutil.which("srun"):
         raise SteleError(
             f"--nodes {resources.nodes}: there is no srun here, nor in a container: use one node, or `setup`"

@@ -1,6 +1,6 @@
 """Split Wikidata's table of sitelinks into one file a wiki: which item each page title is about.
 
-Reads wb_items_per_site.sql.gz once, streamed, and writes {wiki}.parquet for the wikis asked for: title string and
+Reads wb_items_per_site.sql.gz once, streamed, and writes {wiki}.parquet for the wikis named: title string and
 entity int64 (5582 for Q5582), in the order of the table. Titles are those of the table, which has them in MediaWiki's
 normal form; all namespaces are kept, as items have categories and templates, too.
 """

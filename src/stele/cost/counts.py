@@ -10,7 +10,7 @@ from stele.catalogue import datasets
 
 
 class NoFigures(LookupError):
-    """costs.yaml has no figures for a benchmark or a training set: nobody knows what its jobs cost."""
+    """costs.yaml has no figures for a benchmark or a training set: the cost of its jobs is unknown."""
 
 
 def costs() -> dict[str, Any]:

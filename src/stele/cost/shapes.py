@@ -8,7 +8,7 @@ from stele import catalogue
 from stele.plan.plan import Plan
 from stele.training.flops import Shape
 
-UNKNOWN = "xlmr"  # what a checkpoint of the user's own is taken for
+UNKNOWN = "xlmr"  # assumed for a user's checkpoint
 NUMBER = 4  # bytes of a saved weight, float32
 
 

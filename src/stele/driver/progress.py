@@ -1,6 +1,6 @@
 """A run as a person at a terminal wants to see it: a line a stage, an estimate of the end, what fails as it fails.
 
-`make tables` asks for it (`STELE_PROGRESS=1`). The lines take the place of Snakemake's own on the terminal; its log
+`make tables` turns it on (`STELE_PROGRESS=1`). The lines take the place of Snakemake's own on the terminal; its log
 file has them all. Where standard error is no terminal, Snakemake's lines stay.
 """
 
@@ -26,14 +26,14 @@ from snakemake.logging import LogEvent, logger
 from stele.driver.summary import page
 from stele.files.durations import duration
 
-WIDE = 72  # columns of a terminal that has room for bars
+WIDE = 72  # columns of a terminal wide enough for bars
 PRIOR = 60.0  # estimated seconds of jobs after which the pace of this machine counts as much as the estimate
 STREAM = "DefaultStreamHandler"  # Snakemake's name of its handler for the terminal
 TOLD_BY_THE_JOB = ("RuleException", "SpawnedJobError")  # repeats the command of a job whose failure is shown anyway
 
 
 def wanted() -> bool:
-    """Whether whoever started this run asked for an overview of it."""
+    """Whether an overview of this run is wanted."""
     return os.environ.get("STELE_PROGRESS") == "1"
 
 
@@ -126,7 +126,7 @@ class Terminal(logging.Handler):
         self.console, self.workflow, self.live, self.overview = console, workflow, None, None
 
     def show(self, overview: Overview) -> None:
-        """Begins to draw the overview, below whatever is said."""
+        """Begins to draw the overview, below any messages."""
         self.overview = overview
         self.live = Live(overview, console=self.console, refresh_per_second=1, vertical_overflow="crop")
         self.live.start(refresh=True)

@@ -27,7 +27,7 @@ def states(tables: Iterable[str]) -> Counter[str]:
 
 
 def page(dag: Any) -> str:
-    """The page to open first of those that a run was asked for; "" for none."""
+    """The page to open first of those that a run was to build; "" for none."""
     pages = {rule: [job.output.html for job in dag.jobs if job.rule.name == rule] for rule in ("all_tables", "table")}
     return next((str(path) for path in pages["all_tables"] + sorted(pages["table"]) if Path(path).exists()), "")
 

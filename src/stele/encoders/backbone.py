@@ -92,7 +92,7 @@ def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
     if config.model_type not in CUT_BY_LAYER:
         raise SteleError(f"{folder}: `layer` is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
     if layer > config.num_hidden_layers:
-        raise SteleError(f"{folder}: layer {layer} asked for, the model has {config.num_hidden_layers}")
+        raise SteleError(f"{folder}: layer {layer} is requested, the model has {config.num_hidden_layers}")
     config.num_hidden_layers = layer
 
 

@@ -50,7 +50,7 @@ class Case:
         return self.runs[self.query_sets[row].name].ranking(self.queries[row])
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """`make()`, computed the first time it is asked for under `key`."""
+        """`make()`, computed once for each `key`."""
         if key not in self.memo:
             self.memo[key] = make()
         return self.memo[key]

@@ -2,7 +2,7 @@
 
 Language by language: the passages are indexed into the state folder, the questions of the split that parameters are
 chosen on are searched with every k1 and b of the recipe, and those to be judged with the pair of the highest MRR@100.
-A job that was killed goes on where it was: whole blocks of the index, tried parameters and finished searches are kept
+A killed job continues where it stopped: whole blocks of the index, tried parameters and finished searches are kept
 in the state folder until the job is done.
 
 By bm25s, in Lucene's variant of the formula; or by Anserini, Lucene itself, where its record is given (--anserini).
@@ -155,7 +155,7 @@ def mean_reciprocal_rank(
 
 
 class WithBm25s:
-    """A collection searched by bm25s, with Lucene's formula: an index of what the queries ask for."""
+    """A collection searched by bm25s, with Lucene's formula: an index of the queries' terms."""
 
     def __init__(self, job: Job, query_set: QuerySet, folder: Path, splits: dict[str, list[Query]]) -> None:
         analyze = analysis.analyzer(query_set.language)

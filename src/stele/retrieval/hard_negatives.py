@@ -8,8 +8,8 @@ What it costs: the collection is read and encoded once; its vectors are read onc
 (34,000 questions at depth 30); and it is read once more to write the texts of what was found. For MS MARCO (401,000
 questions, 8.8 million passages of 768 numbers) that is 27 GB of disk and 5.4e15 multiplications and additions, which
 are 40 hours of one core (tests/speed/bench_hard_negatives.py) or minutes of a GPU that faiss can use. Memory: a
-few blocks of passages, 34,000 questions with what was found for them, and the ids of all negatives. A job that was
-killed goes on where it was: encoded blocks and searched questions are kept. Several processes (torchrun's) share the
+few blocks of passages, 34,000 questions with what was found for them, and the ids of all negatives. A killed
+job continues where it stopped: encoded blocks and searched questions are kept. Several processes (torchrun's) share the
 encoding and the search, read the collection each for itself, and write the same bytes as one.
 """
 

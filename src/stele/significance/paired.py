@@ -2,9 +2,9 @@
 
 Several seeds of one system: for each query the mean over the seeds is compared, so that the number of observations is
 the number of queries and not queries times seeds. The seeds answer the same queries, whose difficulty they share; to
-count each of them as an observation of its own would make p smaller by the mere number of seeds. The test then speaks
-of these trained models over other queries like these; how much a system varies between trainings is told by the
-standard deviation over seeds, which is reported beside it.
+count each of them as a separate observation would make p smaller by the mere number of seeds. The test then speaks
+of these trained models over other queries like these; how much a system varies between trainings is the standard
+deviation over seeds, which is reported beside it.
 """
 
 from __future__ import annotations

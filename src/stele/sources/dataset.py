@@ -1,6 +1,6 @@
 """Fetch one part of a dataset: from your own folder, a mirror or the network, checked, counted and recorded.
 
-Downloads go on where a killed run left them (in --state). Your own files are linked to and never changed.
+Downloads continue where a killed run left them (in --state). Your own files are linked to and never changed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from stele.sources.download.first_digests import pin
 from stele.sources.download.put import put
 from stele.sources.download.unpack import unpack
 from stele.sources.download.verify import digests
-from stele.sources.locations import Got, Places
+from stele.sources.locations import FetchedFile, Places
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def _folder(text: str) -> Path:
 def run(args: argparse.Namespace) -> None:
     clock = start()
     source = _source(args)
-    have = locations.places_of(args, f"give a copy of your own (user_data: {{{args.dataset}: FOLDER}})")
+    have = locations.places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
     if reason := availability(source, args.user_data):
         raise SteleError(f"{args.dataset}: {reason}")
     got = [] if args.user_data else _fetch(source, have) if args.first is None else _begin(source, args.first, have)
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
             came_from=came,
             files={path: {**facts, **block_digests(folder / path)} for path, facts in files.items()},
             counts=counts,
-            # a copy of the user's own may be of any version, unless a digest says which
+            # a user's copy may be of any version, unless a digest says which
             version=source["version"] if matched or not args.user_data else None,
             **{key: source[key] for key in ("dataset", "part", "languages", "title", "licence")},
         )
@@ -114,10 +114,10 @@ def _source(args: argparse.Namespace) -> dict[str, Any]:
     return resolve_entry(args.dataset, entry, args.part, languages or [], table)
 
 
-def _fetch(source: Mapping[str, Any], have: Places) -> list[tuple[Mapping[str, Any], Got]]:
-    """All files of a part that are not to be left out, had one after the other and kept in the state folder."""
+def _fetch(source: Mapping[str, Any], have: Places) -> list[tuple[Mapping[str, Any], FetchedFile]]:
+    """All files of a part but those to be left out, fetched one after the other and kept in the state folder."""
     what = f"{source['dataset']} {source['part']}"
-    found: list[tuple[Mapping[str, Any], Got]] = []
+    found: list[tuple[Mapping[str, Any], FetchedFile]] = []
     for file in source["files"]:
         got = have.get(file, f"{what} {file['path']}", optional=file.get("optional", False))
         if got is None:
@@ -137,7 +137,7 @@ def _begin(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
     return CUTS.get(source["cut"])(source, first, have)
 
 
-def _to_pin(one: Got) -> tuple[str, str]:
+def _to_pin(one: FetchedFile) -> tuple[str, str]:
     """What a later download must agree with: the file, or as much of it as was read."""
     read = one.beginning
     return (one.url, one.sha256) if read is None else (f"{one.url} bytes 0-{read['bytes'] - 1}", read["sha256"])
@@ -147,7 +147,7 @@ def _is_cut(files: Facts) -> bool:
     return any(not facts["beginning"]["whole"] for facts in files.values() if "beginning" in facts)
 
 
-def _assemble(got: list[tuple[Mapping[str, Any], Got]], folder: Path) -> Facts:
+def _assemble(got: list[tuple[Mapping[str, Any], FetchedFile]], folder: Path) -> Facts:
     """Puts what was fetched into the dataset's folder, archives unpacked; returns the facts of each file."""
     facts: Facts = {}
     for file, one in got:

@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Got:
-    """A file that was had: where it lies, its digest, by what it was verified, and from where it came."""
+class FetchedFile:
+    """A fetched file: where it lies, its digest, by what it was verified, and from where it came."""
 
     path: Path
     url: str
@@ -50,12 +50,12 @@ class Places:
     manifest: Manifest | None = None
     state: Path = Path("state")
     policy: Policy = field(default_factory=Policy)
-    own: str = "give a copy of your own"  # the way out that needs no mirror
+    own: str = "give your own copy"  # the way out that needs no mirror
 
-    def get(self, file: Mapping[str, Any], what: str, *, optional: bool = False) -> Got | None:
-        """Has one file of the catalogue (path, url, alternatives, sha256...); `what` names it in errors.
+    def get(self, file: Mapping[str, Any], what: str, *, optional: bool = False) -> FetchedFile | None:
+        """Fetches one file of the catalogue (path, url, alternatives, sha256...); `what` names it in errors.
 
-        With `optional`, None when every place that was asked says that there is no such file, or the list of checksums
+        With `optional`, None when every place that was tried says that there is no such file, or the list of checksums
         that upstream publishes does not have it.
         """
         try:
@@ -82,8 +82,11 @@ class Places:
             return None
         raise SteleError(self._explain(file, what, reasons))
 
-    def begin(self, file: Mapping[str, Any], what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> Got:
-        """Has what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says what.
+    def begin(
+        self, file: Mapping[str, Any], what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]
+    ) -> FetchedFile:
+        """Fetches what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says
+        what.
 
         Digests are of whole files, so nothing vouches for the bytes but the place they come from; of a generated file
         the size is compared.
@@ -107,7 +110,7 @@ class Places:
                 continue
             facts = {**made, **beginning.facts()}
             origin = "network" if place == "network" else "mirror"
-            return Got(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
+            return FetchedFile(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
         raise SteleError(self._explain(file, what, reasons))
 
     def _target(self, url: str) -> Path:
@@ -127,7 +130,7 @@ class Places:
             if got is not None:
                 name = file["url"].rpartition("/")[2]
                 listed = read_checksums(got.path)
-                got.path.unlink()  # small, and another run should see a mended one
+                got.path.unlink()  # small, and another run should see a corrected one
                 if name not in listed:
                     raise Absent(f"{sums['url']}: no checksum of {name} in it (it has {len(listed)} others)")
                 return {**expected, sums["algorithm"]: listed[name]}, "published list"
@@ -149,28 +152,28 @@ class Places:
 
     def _take(
         self, place: str, url: str, address: str, target: Path, expected: Mapping[str, Any], verified: str
-    ) -> Got:
+    ) -> FetchedFile:
         origin = "network" if place == "network" else "mirror"
         if place == "folder":
             found = _copy(Path(address), target, expected)
-            return Got(target, url, found, target.stat().st_size, verified, origin)
+            return FetchedFile(target, url, found, target.stat().st_size, verified, origin)
         found = finished(target, expected) or fetch(address, target, expected, self.policy)
         if verified == "nothing" and "sha256" in found["published"]:
             verified = "hub"
-        return Got(target, url, found["sha256"], found["bytes"], verified, origin)
+        return FetchedFile(target, url, found["sha256"], found["bytes"], verified, origin)
 
     def _explain(self, file: Mapping[str, Any], what: str, reasons: Sequence[str]) -> str:
-        """Why a file could not be had and the ways out."""
+        """Why a file could not be fetched, and the ways out."""
         if self.manifest is not None:
             return "\n".join(
                 [f"{what}: a generated file is missing or damaged; remove {self.manifest.path} and run again", *reasons]
             )
         tried = [f"  tried: {reason}" for reason in reasons]
         if self.offline:
-            tried.append(f"  offline: {file['url']} was not asked (offline: true)")
+            tried.append(f"  offline: {file['url']} was not tried (offline: true)")
         return "\n".join(
             [
-                f"{what}: could not be had from {file['url']}",
+                f"{what}: could not be fetched from {file['url']}",
                 *tried,
                 f"  ways out: put it into a folder as {mirror_path(file['url'])} and name the folder in config.yaml "
                 f"(mirrors: [FOLDER]), or {self.own}",

@@ -69,7 +69,7 @@ def averages(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
 
 
 def _columns_averaged(table: Table, cell: Cell) -> list[str]:
-    """The columns that an average covers in a row that asks for nothing of ours (numbers borrowed from elsewhere)."""
+    """The columns that an average covers in a row that has no value of ours (numbers borrowed from elsewhere)."""
     return [c.key for code in cell.column.target.average or () for c in table.columns if c.target.language == code]
 
 
@@ -79,7 +79,7 @@ def _by_column(line: Sequence[Cell], columns: Iterable[str]) -> list[float]:
 
 
 def printed_twice(tables: Sequence[Table]) -> Iterator[Found]:
-    """Cells that ask for the same value, both the papers' own measurements, and are printed differently.
+    """Cells of the same value, both the papers' own measurements, and are printed differently.
 
     Reported at each of the cells, so that each table tells its reader; numbers borrowed from elsewhere are left out.
     """

@@ -6,7 +6,7 @@ are shorter than a recipe allows, stretches of running text hardly. A backward p
 activations (`encode_chunk`) one more. With width C, inner width F, V words:
 
     layer, per token                  8 C^2 (query, key, value, output) + 4 C F (feed-forward)
-    attention, per asking token       4 T C (scores and weighted sum over T tokens)
+    attention, per query token        4 T C (scores and weighted sum over T tokens)
     vocabulary head, per masked token 2 C^2 + 2 C V
 """
 
@@ -39,11 +39,11 @@ class Shape(NamedTuple):
         return cls(layers, width, inner, config.vocab_size)
 
 
-def layer_forward(tokens: float, length: int, shape: Shape, asking: float | None = None) -> float:
-    """One layer over `tokens` tokens in sequences of `length`; `asking` of them want an output (None: all)."""
-    asking = tokens if asking is None else asking
+def layer_forward(tokens: float, length: int, shape: Shape, queries: float | None = None) -> float:
+    """One layer over `tokens` tokens in sequences of `length`; `queries` of them have an output (None: all)."""
+    queries = tokens if queries is None else queries
     keys = 4 * shape.width**2 * tokens  # key and value of every token
-    rest = (4 * shape.width**2 + 4 * shape.width * shape.inner + 4 * length * shape.width) * asking
+    rest = (4 * shape.width**2 + 4 * shape.width * shape.inner + 4 * length * shape.width) * queries
     return keys + rest
 
 

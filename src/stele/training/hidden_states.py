@@ -27,10 +27,10 @@ def first_states(
 ) -> Tensor:
     """The last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
 
-    In the last layer only that token asks, so queries, attention, feed-forward and normalisation are computed for it
-    alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`, sequences go through
-    that many at a time and are computed again in the backward pass, so memory is that of one chunk. Of several
-    `processes` each computes some of them, and all get all (sharding.in_pieces).
+    In the last layer only that token's output is needed, so queries, attention, feed-forward and normalisation are
+    computed for it alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`,
+    sequences go through that many at a time and are computed again in the backward pass, so memory is that of one
+    chunk. Of several `processes` each computes some of them, and all get all (sharding.in_pieces).
     """
     return _in_pieces(_first_states if _is_bert_like(model) else _first_of_all, model, ids, mask, chunk, processes)
 

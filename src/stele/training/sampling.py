@@ -25,7 +25,7 @@ def derive(*key: int | str) -> int:
 
 
 def generator(*key: int | str) -> np.random.Generator:
-    """A generator of its own for a key."""
+    """The random generator of a key."""
     return np.random.Generator(np.random.PCG64(derive(*key)))
 
 

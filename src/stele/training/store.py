@@ -25,7 +25,7 @@ BUFFER = 1 << 20  # tokens held back before they are written
 
 
 class _Appender:
-    """A one-dimensional .npy file that grows: its header is written again, in the same room, at the end."""
+    """A one-dimensional .npy file that grows: its header is written again, in the same space, at the end."""
 
     def __init__(self, path: Path, dtype: str) -> None:
         self.handle = open(path, "wb")  # noqa: SIM115 (open for as long as it grows)
@@ -45,7 +45,7 @@ class _Appender:
         begin = self._data_begin()
         self._header()
         if self.handle.tell() != begin:
-            raise SteleError(f"{self.handle.name}: this numpy leaves no room to grow in the header of an .npy file")
+            raise SteleError(f"{self.handle.name}: this numpy leaves no space to grow in the header of an .npy file")
         self.handle.close()
 
     def _data_begin(self) -> int:

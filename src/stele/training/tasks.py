@@ -28,7 +28,7 @@ SAMPLERS = {"one_language": Sampler, "all_languages": MixedSampler}
 
 
 class Objective(Protocol):
-    """What a task asks of an objective: a module of training.objectives has it, and more."""
+    """What a task needs of an objective: a module of training.objectives has it, and more."""
 
     def examples(self, recipe: Any) -> int: ...
 

@@ -23,7 +23,7 @@ Figure = tuple[float, str]  # a number and where it is from
 
 @dataclass(frozen=True)
 class FinishedJob:
-    """A job that was done: wall and CPU seconds, peak memory in MB (None: nobody knows), where and when."""
+    """A job that was done: wall and CPU seconds, peak memory in MB (None: unknown), where and when."""
 
     rule: str
     job: str

@@ -15,7 +15,7 @@ LISTED = 20  # jobs that are named
 
 @dataclass(frozen=True)
 class Rule:
-    """The jobs of a rule: hours of all of them, hours of the longest; None: nobody knows, or nothing was requested.
+    """The jobs of a rule: hours of all of them, hours of the longest; None: unknown, or nothing was requested.
 
     expected    hours that those jobs were expected to take of which that is known, and `of_those` what they took
     time, memory    the largest share of what a job requested

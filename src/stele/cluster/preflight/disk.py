@@ -13,8 +13,8 @@ from stele.cluster.requests import JobRequest
 ROUGHLY = 3  # estimates of sizes are right within this factor
 GB = 1e9
 SMALL = GB  # below this no quota is looked up
-WAYS = "make room, name fewer papers, or put links to a larger disk in the place of work/ and resources/"
-SECONDS = 5.0  # for the answer of `quota`, which asks file servers
+WAYS = "free some space, name fewer papers, or make work/ and resources/ links to a larger disk"
+SECONDS = 5.0  # for the answer of `quota`, which queries file servers
 QUOTA = ("quota", "--no-wrap", "--raw-grace", "--show-mntpoint", "--hide-device")
 
 

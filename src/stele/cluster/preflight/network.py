@@ -14,7 +14,7 @@ from stele.plan.plan import Plan
 
 SECONDS = 5.0  # for an answer
 AT_ONCE = 16  # hosts
-WAYS = "come again later, or name a mirror (mirrors:) or folders of your own (user_data:) in config.yaml"
+WAYS = "come again later, or name a mirror (mirrors:) or your own folders (user_data:) in config.yaml"
 
 
 def files(plan: Plan, job: JobRequest) -> list[list[str]]:
@@ -53,7 +53,7 @@ def _host(url: str) -> str:
 def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
     """Host -> why, of hosts (each with an address there) that do not answer; an answer of any kind is one.
 
-    All are asked at once.
+    All are queried at once.
     """
     if not urls:
         return {}
@@ -99,5 +99,5 @@ def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[
     names = [job.name for job in jobs]
     what = f"{len(names)} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
     if not hosts:
-        return f"in no mirror, and the network is not asked (offline: true): {what}"
+        return f"in no mirror, and the network is off (offline: true): {what}"
     return f"no answer from {', '.join(f'{host} ({silent_hosts[host]})' for host in hosts)}: {what}"

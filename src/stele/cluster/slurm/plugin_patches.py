@@ -4,7 +4,7 @@ In the driver (`patch_driver`):
 run_job           An earlier driver's job that still runs is submitted a second time: the plugin never looks. While the
                   controller is away it submits all the same. Goes when the plugin looks for jobs of its comment in the
                   queue, and waits for the controller.
-two queries       `query_job_status_squeue`, `_sacct` ask for jobs of this run's name alone. Goes with the one above.
+two queries       `query_job_status_squeue`, `_sacct` query jobs of this run's name alone. Goes with the one above.
 get_min_job_age   Where the controller does not answer it falls back to `sacct`, which a cluster without accounting has
                   and cannot answer, and then forgets its jobs. Goes when the answer is kept for the run.
 query_job_status  A job that was preempted, or whose node died, and that SLURM does not start again is waited for
@@ -101,7 +101,7 @@ def _controller() -> None:
 
 
 def remembered(question: Any, wait: Callable[[], None]) -> Any:
-    """A question whose first answer holds for the whole run; it is asked after `wait`."""
+    """A query whose first answer is kept for the whole run; it runs after `wait`."""
     answers: list[Any] = []
 
     @functools.wraps(question)
@@ -166,7 +166,7 @@ def _careful(plugin: Any, run_job: Any, earlier: Earlier) -> Any:
             if found and submitted(job) == content(job):
                 return _follow(plugin, self, job, found, earlier)
             if found:
-                self.logger.info(f"SLURM job {found.id} does what is out of date by now; it is cancelled.")
+                self.logger.info(f"SLURM job {found.id} is out of date; it is cancelled.")
                 squeue.cancel([found.id])
             note(job)
             _controller()
@@ -178,7 +178,7 @@ def _careful(plugin: Any, run_job: Any, earlier: Earlier) -> Any:
 
 
 def _follow(plugin: Any, executor: Any, job: Any, found: squeue.Queued, earlier: Earlier) -> None:
-    """Takes an earlier driver's job for one's own."""
+    """Adopts an earlier driver's job."""
     log = executor.slurm_logdir / f"rule_{job.name}" / plugin.get_job_wildcards(job) / f"{found.id}.log"
     earlier.follow(found)
     executor.logger.info(

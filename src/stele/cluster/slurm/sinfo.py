@@ -1,4 +1,4 @@
-"""What `sinfo` says of a cluster, and what a job asks for that no partition can give it."""
+"""What `sinfo` says of a cluster, and what a job requests that no partition has."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def minutes(text: str) -> float | None:
 
 
 def gpus(text: str) -> dict[str, int]:
-    """GPUs by model in generic resources, as sinfo writes them and as a job asks for them.
+    """GPUs by model in generic resources, as sinfo writes them and as a job requests them.
 
     >>> gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1"), gpus("(null)"), gpus("gpu:2")
     ({'h100': 4, 'a100': 2}, {}, {'': 2})
@@ -76,7 +76,7 @@ def nodes(text: str) -> list[Nodes]:
 
 
 def size(resources: Mapping[str, Any], name: str) -> int:
-    """A number that a job asks for, 0 where it asks for none, or where nobody can know it before it starts."""
+    """A number that a job requests; 0 where it requests none, or where it is unknown before the job starts."""
     value = resources.get(name)
     return value if isinstance(value, int) else 0
 
@@ -112,7 +112,7 @@ def work_kind(resources: Mapping[str, Any]) -> str:
 
 
 def problems(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> list[str]:
-    """What a job asks for that no node has on which it may run."""
+    """What a job requests that no node has on which it may run."""
     partitions = ", ".join(sorted({found.partition for found in cluster}))
     names = str(resources.get("slurm_partition") or "").split(",")
     if missing := [name for name in names if name and name not in partitions.split(", ")]:
@@ -172,7 +172,7 @@ def _others(cluster: list[Nodes], model: str | None) -> str:
 def problems_of_retries(
     resources: Mapping[str, Any], attempts: int, caps: Mapping[str, float | None], cluster: list[Nodes]
 ) -> list[str]:
-    """What a job's last attempt would ask for and be refused: memory and time grow with attempts up to `caps`.
+    """What a job's last attempt would request and be refused: memory and time grow with attempts up to `caps`.
 
     `caps` are cluster.yaml's `gigabytes` and `hours` for this kind of work.
     """

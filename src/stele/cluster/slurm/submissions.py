@@ -27,7 +27,7 @@ def _path(job: Any) -> Path:
 
 
 def submitted(job: Any) -> str | None:
-    """What a job was when it was submitted last, None where nobody noted it."""
+    """What a job was when it was submitted last, None without a note."""
     return read_note(_path(job)).get("content")
 
 

@@ -41,9 +41,9 @@ def open_stores(
 ) -> dict[str, dict[str, Store]]:
     """method -> part -> store, for the methods that the recipe's tasks read; a part is a language or a pair of them.
 
-    Refused: a method with no store at all, a language asked for without one, or without any pair that it belongs to,
-    examples of another method or part than their name says, or of another tokenizer. A pair is read when both of its
-    languages are the recipe's.
+    Refused: a method with no store at all, a language of the recipe without one, or without any pair that it belongs
+    to, examples of another method or part than their name says, or of another tokenizer. A pair is read when both of
+    its languages are the recipe's.
     """
     probe = digest(tokenizer_probe(tokenizer))
     stores: dict[str, dict[str, Store]] = {method: {} for method in sorted(needed)}

@@ -1,9 +1,9 @@
 """A collection of passages, encoded and searched by all processes of a job.
 
-Each process encodes its share (shares.py) into a folder of its own and searches that; what all have found is joined in
-the first one, exactly: the k best of all parts' k best, in the order that a search of the whole gives. Of one process
-there is one part, the collection itself. A job that was killed goes on where each process was; another number of
-processes makes the vectors anew.
+Each process encodes its share (sharding.py) into its own folder and searches that; the hits of all are joined in the
+first one, exactly: the k best of all parts' k best, in the order that a search of the whole gives. Of one process there
+is one part, the collection itself. A killed job continues where each process stopped; another number of processes makes
+the vectors anew.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 BLOCK_ROWS = 32_768  # passages that faiss searches at a time
-EXTRA = 32  # candidates beyond k that it is asked for
+EXTRA = 32  # candidates beyond k
 GPU_MOST = 2_048  # as many as it gives on a GPU
 QUERY_ROWS = 1_024  # queries whose scores are all looked at together: 1,024 x 32,768 of them are 128 MB
 PAIR_ROWS = 256  # pairs scored exactly at a time: what fits a cache
@@ -68,7 +68,7 @@ class TopK:
         if scores.shape[1] >= self.k:  # the k-th best of this block is a floor as good as any
             floor = np.maximum(floor, scores[:, self.k - 1])
         least = floor - 2 * self.norms * _norms(block).max() * _margin(block.shape[1])
-        cut = (scores.shape[1] < len(block)) & (scores[:, -1] >= least)  # there may be more than faiss was asked for
+        cut = (scores.shape[1] < len(block)) & (scores[:, -1] >= least)  # there may be more than faiss returned
         query, column = np.nonzero((scores >= least[:, None]) & ~cut[:, None])
         if len(query):
             yield query, places[query, column]

@@ -1,4 +1,4 @@
-"""The processes that encode and search together (torchrun's): who writes, who waits, and what they tell each other.
+"""The processes that encode and search together (torchrun's): who writes, who waits, and what they exchange.
 
 What is exchanged lies in main memory, so it goes over gloo, on GPUs too.
 """
@@ -25,7 +25,7 @@ def set_threads(threads: int | None) -> None:
 
 
 class ProcessGroup:
-    """The processes of a job; of one alone nothing is asked."""
+    """The processes of a job; one alone exchanges nothing."""
 
     def __init__(self, process: ProcessContext) -> None:
         self.device, self.rank, self.world, self.is_main = process.device, process.rank, process.world, process.is_main

@@ -67,7 +67,7 @@ class _Terms(dict):
 
 
 class _Numbers(dict):
-    """word -> the number of its term, -1 for one that nobody asks for, None for a stop word."""
+    """word -> the number of its term, -1 for one that no query has, None for a stop word."""
 
     def __init__(self, terms: _Terms, numbers: Mapping[str, int]) -> None:
         self._terms, self._numbers = terms, numbers

@@ -23,7 +23,7 @@ from stele.files.reading import read_state
 
 BLOCK = 1 << 18  # passages of a block: their scores, 2 MB of float64, stay in a core's cache
 
-Terms = Callable[[str], list[int]]  # text -> the number of each of its terms, -1 for one that is not asked for
+Terms = Callable[[str], list[int]]  # text -> the number of each of its terms, -1 for one that no query has
 
 
 class Block(NamedTuple):
@@ -51,7 +51,8 @@ class Statistics(NamedTuple):
 def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, number: int, rows: int = BLOCK) -> int:
     """Writes the blocks of (id, text) items that are not there yet; returns the number of passages.
 
-    `number`: how many terms are asked for. Raises SteleError for an empty collection and for an id that is there twice.
+    `number`: how many terms the queries have. Raises SteleError for an empty collection and for an id that is there
+    twice.
     """
     folder.mkdir(parents=True, exist_ok=True)
     finished = folder / "passages.json"

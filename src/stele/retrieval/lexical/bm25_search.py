@@ -20,7 +20,7 @@ import numpy as np
 
 from stele.retrieval.lexical.bm25_index import Block, Statistics, read_blocks
 
-EXTRA = 28  # passages beyond k that bm25s is asked for, to see whether equal scores were cut off
+EXTRA = 28  # passages beyond k that bm25s returns, to see whether equal scores were cut off
 CUT = 100  # of the MRR that parameters are chosen by
 DIGITS = 4  # of that MRR, as trec_eval prints it; among equals the least k1 wins, then the least b
 
@@ -68,7 +68,7 @@ class TopK:
             for (number, terms), rows, scores in zip(asked.items(), found.documents, found.scores, strict=True):
                 single = scores.astype(np.float32)
                 if k < size and single[-1] > 0 and single[-1] == single[self.k - 1]:
-                    # more passages may share the score of the k-th than were asked for
+                    # more passages may share the score of the k-th than were returned
                     single = engine.get_scores_from_ids(terms).astype(np.float32)
                     rows = np.arange(size)
                 self._merge(number, single, rows + self.start)

@@ -157,7 +157,7 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mappi
 
 
 def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -> None:
-    """Says where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
+    """Warns where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
     judged = {name for own in right.values() if isinstance(own, Mapping) for name in own}
     if judged and len(run) and not _any_in(run.names, judged):
         logger.warning(

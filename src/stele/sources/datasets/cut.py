@@ -17,11 +17,11 @@ from typing import IO, Any
 from stele.errors import SteleError
 from stele.registry import Registry
 from stele.sources.download.beginning import Beginning
-from stele.sources.locations import Got, Places
+from stele.sources.locations import FetchedFile, Places
 
 log = logging.getLogger(__name__)
 
-Fetched = list[tuple[Mapping[str, Any], Got]]
+Fetched = list[tuple[Mapping[str, Any], FetchedFile]]
 CUTS: Registry = Registry("unit that a corpus is cut by")  # unit -> cut(source, first, places)
 # reads, writes what is kept to a path, and says what that is; `whole`: there is no more
 Use = Callable[[Beginning, Path], Mapping[str, Any]]
@@ -104,7 +104,7 @@ def pages(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
     return found
 
 
-def _taken(source: Mapping[str, Any], file: Mapping[str, Any], have: Places, use: Use) -> Got:
+def _taken(source: Mapping[str, Any], file: Mapping[str, Any], have: Places, use: Use) -> FetchedFile:
     got = have.begin(file, _what(source, file), use)
     log.info("%s: %s, %s checked by %s", _what(source, file), got.beginning, got.origin, got.verified)
     return got

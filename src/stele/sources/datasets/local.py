@@ -1,4 +1,4 @@
-"""A dataset out of a folder of the user's own: its files are found, checked and linked to, never copied or changed."""
+"""A dataset from the user's folder: its files are found, checked and linked to, never copied or changed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def collect(source: Mapping[str, Any], folder: Path, into: Path, manifest: Manif
     try:
         names = listing(folder)
     except SteleError:
-        raise SteleError(f"{where}: no such folder; mend the path in config.yaml") from None
+        raise SteleError(f"{where}: no such folder; correct the path in config.yaml") from None
     facts: Facts = {}
     origins: set[str] = set()
     missing: list[str] = []

@@ -23,11 +23,11 @@ AGENT = "stele/0.1 (reproduction of retrieval papers)"
 
 
 class Absent(SteleError):
-    """The address is answered and has no such file."""
+    """The server answers, and has no such file."""
 
 
 class Failed(SteleError):
-    """The file could not be had from this address."""
+    """The file cannot be fetched from this address."""
 
 
 class Again(Exception):
@@ -61,7 +61,7 @@ class Policy:
 
 
 def session() -> requests.Session:
-    """A session that asks for files as they are, and leaves redirects to `get`.
+    """A session that requests files as they are, and leaves redirects to `get`.
 
     requests would read the body of each redirect, however long.
     """

@@ -50,7 +50,7 @@ def finish(part: Path, target: Path, published: Mapping[str, Any]) -> None:
 
 
 def finished(target: Path, expected: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What `fetch` returned for a file that an earlier run had; None where there is none. A wrong one goes."""
+    """What `fetch` returned for a file that an earlier run fetched; None where there is none. A wrong one goes."""
     if not target.is_file():
         return None
     published = read_note(_beside(target, "published.json"))

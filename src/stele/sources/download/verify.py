@@ -50,7 +50,7 @@ def check(path: Path | str, expected: Mapping[str, Any], name: str | None = None
         pointer = size < 1024 and path.read_bytes().startswith(_LFS)
     except OSError as error:
         link = "a link that leads nowhere: " if path.is_symlink() else ""
-        raise SteleError(f"{name}: cannot be read ({link}{error.strerror}); mend it or take it away") from None
+        raise SteleError(f"{name}: cannot be read ({link}{error.strerror}); repair or remove it") from None
     if pointer:
         raise Mismatch(f"{name}: a Git LFS pointer and not the file itself; fetch it with `git lfs pull`")
     if expected.get("bytes") is not None and size != expected["bytes"]:

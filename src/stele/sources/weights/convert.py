@@ -1,4 +1,4 @@
-"""Foreign weights to safetensors, without ever running what a pickle asks for."""
+"""Foreign weights to safetensors, without ever running the code in a pickle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at a checkpoint before it is used: nothing in it may ask for code, and it must load and give vectors."""
+"""Looking at a checkpoint before it is used: nothing in it may need code, and it must load and give vectors."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def read_module_list(path: Path) -> list[Mapping[str, Any]]:
 
 
 def refuse_code(folder: Path) -> None:
-    """Refuses checkpoints that bring code of their own (auto_map, modules from elsewhere)."""
+    """Refuses checkpoints that bring their own code (auto_map, modules from elsewhere)."""
     for name in (CONFIG, "tokenizer_config.json"):
         for path in sorted(folder.rglob(name)):
             settings = read_json(path)
             if isinstance(settings, Mapping) and settings.get("auto_map"):
                 raise SteleError(
-                    f"{path}: asks for code of its own (auto_map), and Stele never runs a checkpoint's code; "
+                    f"{path}: brings its own code (auto_map), and Stele never runs a checkpoint's code; "
                     "use a model that transformers itself knows"
                 )
     if (folder / MODULES).is_file():
         for module in read_module_list(folder / MODULES):
             kind = str(module.get("type", ""))
             if not kind.startswith("sentence_transformers."):
-                raise SteleError(f"{folder / MODULES}: module {kind!r} is code of its own; Stele never runs it")
+                raise SteleError(f"{folder / MODULES}: module {kind!r} is its own code, which Stele never runs")
 
 
 def model_folders(folder: Path) -> list[Path]:
@@ -66,7 +66,7 @@ def model_folders(folder: Path) -> list[Path]:
     return found
 
 
-def prove(folder: Path) -> dict[str, Any]:
+def check_loads(folder: Path) -> dict[str, Any]:
     """Loads tokenizer and model of a folder once and embeds a few texts; returns what they are.
 
     Only a pooler may lack weights (masked language models have none): `new` names what starts at random then.
@@ -102,7 +102,7 @@ def prove(folder: Path) -> dict[str, Any]:
     if unread := layers_left_out(report["unexpected_keys"], model.state_dict()):
         raise SteleError(
             f"{folder}: config.json asks for fewer layers than the weights have, which leaves out "
-            f"{', '.join(unread[:4])}; mend config.json (num_hidden_layers is {model.config.num_hidden_layers}), or "
+            f"{', '.join(unread[:4])}; correct config.json (num_hidden_layers is {model.config.num_hidden_layers}), or "
             "read an inner layer of the whole model (`encoding: {layer: N}`)"
         )
     rows = model.get_input_embeddings().num_embeddings
@@ -125,7 +125,7 @@ def prove(folder: Path) -> dict[str, Any]:
 
 
 def check_sizes(folder: Path) -> None:
-    """Refuses a config.json that asks for far more numbers than the weights hold, before memory is taken for them.
+    """Refuses a config.json that needs far more numbers than the weights hold, before memory is taken for them.
 
     All of a model but a pooler has to be in its weights. Less than twice as much is let through: loading then names
     what is missing.

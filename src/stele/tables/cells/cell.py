@@ -221,7 +221,7 @@ def absent(context: Context, asked: Ask) -> Found:
 
 
 def _outside(context: Context, asked: Ask) -> Found | None:
-    """`not in scale`, where all languages asked for are left out of this run."""
+    """`not in scale`, where all languages of the cell are left out of this run."""
     in_scale = context.languages_in_scale.get(asked.benchmark)
     if in_scale is None or set(asked.languages) & set(in_scale):
         return None

@@ -99,7 +99,7 @@ def _projections(figure: Figure, panel: Panel, context: Context, results: Result
 
 def _asked(figure: Figure, *place: Any) -> Ask:
     asked = resolve(figure.target_of(*place))
-    assert asked is not None  # a spec that asks for less is refused
+    assert asked is not None  # a spec with less is refused
     return asked
 
 

@@ -1,4 +1,4 @@
-"""What a cell unfolds to: what it asks for, what was found, the command, and what the records beside its result say.
+"""What a cell unfolds to: its target, what was found, the command, and what the records beside its result say.
 
 Times, hosts and devices stay in the records: a slower machine makes the same page.
 """
@@ -35,8 +35,8 @@ LONGEST = 24  # items of a list, and ten times as many letters of a text; the re
 class Unfolded:
     """One cell unfolded.
 
-    `result` is the result it asks for, None where none of ours belongs; `sources` are the files that its value was read
-    from, none where it has no value of ours.
+    `result` is the result of its target, None where none of ours belongs; `sources` are the files that its value was
+    read from, none where it has no value of ours.
     """
 
     address: str

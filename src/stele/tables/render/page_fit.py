@@ -1,4 +1,4 @@
-"""How a grid is set on A4: upright or turned, on how many pages. Estimates in points; LaTeX mends what they miss.
+"""How a grid is set on A4: upright or turned, on how many pages. Estimates in points; LaTeX corrects what they miss.
 
 A table is set in 8 pt and made smaller where it is too wide. Where its text would fall below 6 pt it is turned by a
 quarter; where that is not enough its columns go on on further pages, and where it is too long its rows. The page meant

@@ -144,7 +144,7 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list
 
 
 def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
-    """Row by row, the command for the result files that its cells ask for; rows that ask for none are left out."""
+    """Row by row, the command for the result files that its cells need; rows that need none are left out."""
     found: list[RowTargets] = []
     headings = [""]
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
@@ -164,5 +164,5 @@ def command(paths: Sequence[str]) -> str:
 
 
 def target(cell: Cell, results: Results) -> str:
-    """The result file that one cell asks for, "" when none of ours belongs there."""
+    """The result file that one cell needs, "" when none of ours belongs there."""
     return results.path(*cell.ask.result).as_posix() if cell.ask else ""

@@ -1,4 +1,4 @@
-"""Texts: articles, web documents and parallel sentences, told from the facts.
+"""Texts: articles, web documents and parallel sentences, written from the facts.
 
 The order of frames is the type's in every language (up to dropout, swaps and sentences that tell no frame): it is what
 position in a document can teach, and it is built in.

@@ -1,4 +1,4 @@
-"""The generated world: `generate(sizes, languages, seed)` -> World, from which everything else is told on demand."""
+"""The generated world: `generate(sizes, languages, seed)` -> World, from which all texts are written on demand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ARTICLES_KEPT = 50_000  # bounds the memory of a large world; a small one is tol
 def generate(sizes: WorldSizes, languages: Sequence[str], seed: int) -> World:
     """The world of `seed` in the given languages (English is always one of them).
 
-    What is told in a language does not depend on which others are asked for.
+    The texts of a language do not depend on which others there are.
     """
     if len(set(languages)) != len(languages):
         raise SteleError(f"world: a language is given twice: {', '.join(languages)}")

@@ -108,7 +108,7 @@ def as_distilbert(base: Any, layers: int, seed: int) -> Any:
     old = base.config
     every = max(1, old.num_hidden_layers // layers)
     if layers * every > old.num_hidden_layers:
-        raise SteleError(f"--recipe: layers: {layers} asked for, the base has {old.num_hidden_layers}")
+        raise SteleError(f"--recipe: layers: {layers} are requested, the base has {old.num_hidden_layers}")
     config = DistilBertConfig(
         vocab_size=old.vocab_size,
         max_position_embeddings=old.max_position_embeddings,

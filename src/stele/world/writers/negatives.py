@@ -29,7 +29,7 @@ def words(text: str) -> set[str]:
 
 
 class Lexical:
-    """An inverted index over passages, for asking which are nearest to a query by words."""
+    """An inverted index over passages, which finds those nearest to a query by words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._postings: dict[str, list[int]] = defaultdict(list)

@@ -72,7 +72,7 @@ def _facts(sentences: Iterable[Sentence]) -> frozenset[Fact]:
 
 
 class Collection:
-    """Passages that can be asked for the one that answers a question and for those that nearly do."""
+    """Passages, among which the one that answers a question is found, and those that nearly do."""
 
     def __init__(self, passages: Iterable[Passage]) -> None:
         self.passages: list[Passage] = list(passages)
