@@ -42,10 +42,10 @@ def check_inputs(arguments: Mapping[str, Any]) -> None:
     """Raises an error where a record among a command's arguments, or a file that belongs to one, is damaged."""
     whole = os.environ.get(VERIFY_WHOLE) == "1"
     paths = {path: None for name, value in arguments.items() if name not in NOT_READ for path in records_among(value)}
-    found = [damage for path in paths for damage in damages(path, whole, key=str(arguments.get("output")))]
-    if found:
-        again = rebuild(damage.record for damage in found)
-        raise Damaged("\n".join(["damaged input:", *map(str, found), again]))
+    damaged = [damage for path in paths for damage in damages(path, whole, key=str(arguments.get("output")))]
+    if damaged:
+        again = rebuild(damage.record for damage in damaged)
+        raise Damaged("\n".join(["damaged input:", *map(str, damaged), again]))
 
 
 def rebuild(records: Iterable[Path]) -> str:
@@ -90,7 +90,9 @@ def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
     files = outputs(record)
     if whole and not files and path.name == RECORD and record["content"] not in _contents(path.parent):
         yield Damage(path.parent, "its files differ from those written", path, job)
-    if job.startswith("sources ") and record["content"] != digest({name: own["sha256"] for name, own in files.items()}):
+    if job.startswith("sources ") and record["content"] != digest(
+        {name: of_file["sha256"] for name, of_file in files.items()}
+    ):
         yield Damage(path, "its list of files is not the one that was written", path, job)
     for name, facts in files.items():
         if problem := file_problem(path.parent / name, facts, path.stat().st_mtime_ns, whole, f"{key} {name}"):
@@ -102,8 +104,8 @@ def outputs(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
     A dataset's and a checkpoint's are its `files`.
     """
-    own = record.get("outputs") or (record.get("files") if str(record.get("job")).startswith("sources ") else None)
-    return own if isinstance(own, dict) else {}
+    facts = record.get("outputs") or (record.get("files") if str(record.get("job")).startswith("sources ") else None)
+    return facts if isinstance(facts, dict) else {}
 
 
 def _contents(folder: Path) -> set[str]:
@@ -118,8 +120,8 @@ def _read(path: Path) -> dict[str, Any]:
             return {}
     except OSError:
         return {}
-    found = read_note(path)  # who reads it says what is wrong with it
-    return found if {"job", "content", "inputs"} <= found.keys() else {}
+    record = read_note(path)  # who reads it says what is wrong with it
+    return record if {"job", "content", "inputs"} <= record.keys() else {}
 
 
 def file_problem(path: Path, facts: Mapping[str, Any], made: int, whole: bool, key: str) -> str | None:

@@ -60,14 +60,14 @@ def read_pages(record: Path | str, columns: list[str] | None = None) -> pa.Table
 
 def _checked(path: Path, schema: pa.Schema) -> Path:
     try:
-        found = pq.read_schema(path)
+        present = pq.read_schema(path)
     except FileNotFoundError:
         raise SteleError(f"{path}: no such file; build the knowledge base first") from None
     except (pa.ArrowException, OSError) as error:
         raise SteleError(f"{path}: damaged Parquet file ({error}); delete its folder and build it again") from None
     for field in schema:
-        if field.name not in found.names or found.field(field.name).type != field.type:
-            there = ", ".join(f"{name} {kind}" for name, kind in zip(found.names, found.types, strict=True))
+        if field.name not in present.names or present.field(field.name).type != field.type:
+            there = ", ".join(f"{name} {kind}" for name, kind in zip(present.names, present.types, strict=True))
             raise SteleError(f"{path}: want column {field.name} of type {field.type}, found: {there}; build it again")
     return path
 

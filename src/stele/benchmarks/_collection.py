@@ -34,8 +34,8 @@ def qrels_file(folder: Path) -> Path:
     """The one file of a folder that holds judgments."""
     if folder.is_file():
         return folder
-    found = sorted(path for path in below(folder) if path.name.endswith(("qrels.txt", "qrels", "qrels.txt.gz")))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
+    files = sorted(path for path in below(folder) if path.name.endswith(("qrels.txt", "qrels", "qrels.txt.gz")))
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "none"
         raise SteleError(f"{folder}: want one file of judgments, named *qrels.txt; found {names}. Give the file itself")
-    return found[0]
+    return files[0]

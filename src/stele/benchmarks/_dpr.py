@@ -36,8 +36,8 @@ def training_examples(path: Path, language: str, split: str) -> Iterator[Trainin
             listed = listed[:DEV] + field({"negative_ctxs": [], **item}, "negative_ctxs", list, where)[:DEV]
         negatives = [_passage(p, where) for p in listed]
         if positives:
-            own = str(item.get("lang") or language).strip()
-            yield TrainingExample(field(item, "question", str, where), positives, negatives, own)
+            spoken = str(item.get("lang") or language).strip()
+            yield TrainingExample(field(item, "question", str, where), positives, negatives, spoken)
         else:
             without += 1
     if without:

@@ -13,10 +13,10 @@ from stele.errors import SteleError
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
     """Both directions of every pair, the pair's own first."""
-    found = []
+    both = []
     for pair in languages:
         first, dash, second = pair.partition("-")
         if not (first and dash and second) or first == second:
             raise SteleError(f"{pair!r}: want a pair of languages, as de-en")
-        found += [QuerySet(pair, pair, second), QuerySet(f"{second}-{first}", pair, first)]
-    return found
+        both += [QuerySet(pair, pair, second), QuerySet(f"{second}-{first}", pair, first)]
+    return both

@@ -65,19 +65,19 @@ def passages(data: Data, collection: str) -> Iterator[Passage]:
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Question id -> {candidate id: 1}: the answers in all languages of the collection."""
-    own = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
-    answers: dict[str, dict[str, int]] = {key: {} for key in own}
+    keys = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
+    answers: dict[str, dict[str, int]] = {key: {} for key in keys}
     for language in _collection_languages(data):
         for paragraph in _paragraphs(data, language):
             for question in paragraph.questions:
                 answers.get(question.key, {}).update(dict.fromkeys(question.answers, 1))
-    return {f"{key}_{query_set.language}": answers[key] for key in own}
+    return {f"{key}_{query_set.language}": answers[key] for key in keys}
 
 
 def _collection_languages(data: Data) -> list[str]:
     """The languages whose files the data has: all eleven of the real data, those in scale of generated data."""
-    found = {language for folder in data.get(DATASET, {}).values() for language in present(folder, "*.json")}
-    return [language for language in LANGUAGES if language in found]
+    languages = {language for folder in data.get(DATASET, {}).values() for language in present(folder, "*.json")}
+    return [language for language in LANGUAGES if language in languages]
 
 
 def _paragraphs(data: Data, language: str) -> Iterator[_Paragraph]:

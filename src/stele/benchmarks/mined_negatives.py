@@ -46,14 +46,14 @@ class _Negatives:
         passages = _table(folder / PASSAGES.format(collection=collection))
         questions = _table(folder / QUESTIONS.format(collection=collection))
         self.passages = [passages[name].combine_chunks() for name in ("id", "title", "text")]
-        self.found = questions["passages"].combine_chunks()
+        self.lists = questions["passages"].combine_chunks()
         self.line = {question: line for line, question in enumerate(questions["question"].to_pylist())}
 
     def of(self, question: str) -> list[Passage] | None:
         line = self.line.get(question)
         if line is None:
             return None
-        lines = self.found[line].values
+        lines = self.lists[line].values
         return [Passage(*values) for values in zip(*(c.take(lines).to_pylist() for c in self.passages), strict=True)]
 
 
@@ -80,9 +80,9 @@ def replaced(
     """
     counts["without_mined_negatives"] = with_some = 0
     for example in examples:
-        found = mined.of(example.language, example.query) or []
-        counts["without_mined_negatives"] += not found
-        with_some += bool(found)
-        yield example._replace(negatives=found)
+        negatives = mined.of(example.language, example.query) or []
+        counts["without_mined_negatives"] += not negatives
+        with_some += bool(negatives)
+        yield example._replace(negatives=negatives)
     if counts["without_mined_negatives"] and not with_some:
         raise SteleError(f"--negatives {mined.record}: has none for any question: it is of another training set")

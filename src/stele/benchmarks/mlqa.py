@@ -31,13 +31,13 @@ def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     question, context = query_set.name.split("-")
     folder = folder_of(data, DATASET, query_set.language)
     path = located(folder, f"test-context-{context}-question-{question}.json")
-    found: dict[str, list[str]] = {}
+    gold: dict[str, list[str]] = {}
     for article in field(json_file(path), "data", list, str(path)):
         for paragraph in field(article, "paragraphs", list, str(path)):
             for item in field(paragraph, "qas", list, str(path)):
                 name = refuse_again(
-                    identifier(checked_object(item, path).get("id"), str(path)), found, str(path), "question"
+                    identifier(checked_object(item, path).get("id"), str(path)), gold, str(path), "question"
                 )
                 given = field(item, "answers", list, f"{path}, question {name}")
-                found[name] = [field(answer, "text", str, f"{path}, question {name}") for answer in given]
-    return found
+                gold[name] = [field(answer, "text", str, f"{path}, question {name}") for answer in given]
+    return gold

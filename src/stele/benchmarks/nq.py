@@ -34,7 +34,7 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 
 def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     """Question id -> acceptable answer strings."""
-    found = {}
+    gold = {}
     for number, (where, (_, written)) in enumerate(_rows(data)):
         try:
             given = ast.literal_eval(written)
@@ -42,8 +42,8 @@ def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
             given = None
         if not isinstance(given, list) or not all(isinstance(answer, str) for answer in given):
             raise SteleError(f"{where}: want a list of answer strings, found {written[:60]!r}")
-        found[str(number)] = given
-    return found
+        gold[str(number)] = given
+    return gold
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:

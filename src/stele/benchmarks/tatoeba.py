@@ -28,12 +28,12 @@ SIMILARITY = "cosine"  # of embeddings that are given
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
     """Both directions of every language; English itself has none."""
-    found = []
+    both = []
     for language in languages:
         if language != "en":
-            found.append(QuerySet(f"{language}-en", language, f"en-of-{language}"))
-            found.append(QuerySet(f"en-{language}", language, language))
-    return found
+            both.append(QuerySet(f"{language}-en", language, f"en-of-{language}"))
+            both.append(QuerySet(f"en-{language}", language, language))
+    return both
 
 
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:

@@ -36,11 +36,11 @@ def queries(data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Qu
 
 def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     """Question id -> its gold answers (English strings, or yes / no), as they are in the file."""
-    found = {}
+    gold = {}
     for name, item, where in _questions(data, query_set.language):
         given = field(item, "answers", list, where)
-        found[name] = [field({"answers": a}, "answers", str, where) for a in given]
-    return found
+        gold[name] = [field({"answers": a}, "answers", str, where) for a in given]
+    return gold
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:

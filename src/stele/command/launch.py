@@ -72,8 +72,8 @@ def options(argv: Sequence[str]) -> tuple[Resources, list[str]]:
     parser.add_argument("--gpus", type=_at_least(0), default=0)
     parser.add_argument("--cpus", type=_at_least(1), default=1)
     parser.add_argument("rest", nargs=argparse.REMAINDER)
-    found = parser.parse_args(argv)
-    return Resources(found.nodes, found.gpus, found.cpus), found.rest
+    given = parser.parse_args(argv)
+    return Resources(given.nodes, given.gpus, given.cpus), given.rest
 
 
 def rank() -> int:

@@ -66,10 +66,10 @@ def encoded(search: Search, shape: Shape, first_only: bool, half: bool) -> Work:
 def _encoding(plan: Plan, w: Any) -> tuple[bool, bool, dict[str, Any]]:
     """(whether only first tokens are read, whether in 16 bits, the encoding) of a row."""
     recipe = plan.protocols.recipe(w.benchmark, w.setting)
-    found = plan.retrieval.encoding(w.benchmark, w.model)
+    encoding = plan.retrieval.encoding(w.benchmark, w.model)
     if recipe is not None:
-        found = {**found, **plan.finetuning.whole_recipe(recipe)}
-    return found.get("pooling") != "mean", found.get("precision") == "bfloat16" and recipe is None, found
+        encoding = {**encoding, **plan.finetuning.whole_recipe(recipe)}
+    return encoding.get("pooling") != "mean", encoding.get("precision") == "bfloat16" and recipe is None, encoding
 
 
 def retrieve(plan: Plan, w: Any) -> Work:

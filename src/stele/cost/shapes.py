@@ -23,8 +23,8 @@ def shape_of(plan: Plan, model: str) -> Known:
     if key := plan.world.standin(root):
         return Known(standin_shape(plan, key), True)
     sizes = catalogue.load("checkpoint_sizes")
-    found = sizes.get(root, sizes[UNKNOWN])
-    return Known(Shape(*(found[name] for name in Shape._fields)), root in sizes)
+    size = sizes.get(root, sizes[UNKNOWN])
+    return Known(Shape(*(size[name] for name in Shape._fields)), root in sizes)
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:

@@ -51,8 +51,8 @@ def rate(kind: str, on: str) -> float:
     devices = catalogue.load("devices")
     if on not in devices:
         raise unknown("device", on, devices, "catalogue/devices.yaml")
-    found = catalogue.load("costs")["shares"][kind]
-    return devices[on][found["peak"]] * 1e12 * found["share"]
+    kind_of_work = catalogue.load("costs")["shares"][kind]
+    return devices[on][kind_of_work["peak"]] * 1e12 * kind_of_work["share"]
 
 
 def gpu_seconds(work: Work, on: str, devices: int) -> float:

@@ -18,12 +18,12 @@ LISTED = 8  # failed jobs
 
 def states(tables: Iterable[str]) -> Counter[str]:
     """The cells of some tables (their CSV files) by state; a table that is not there has none."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for path in tables:
         if Path(path).exists():
             with open(path, encoding="utf-8", newline="") as handle:
-                found.update(row["state"] for row in csv.DictReader(handle))
-    return found
+                counts.update(row["state"] for row in csv.DictReader(handle))
+    return counts
 
 
 def page(dag: Any) -> str:
@@ -38,17 +38,19 @@ def lines(workflow: Any, seconds: float) -> list[str]:
     jobs = [job for job in dag.jobs if dag.needrun(job)]
     done = sum(dag.finished(job) for job in jobs)
     counts = {"done": done, "failed": len(failed), "not run": len(jobs) - done - len(failed)}
-    found = [f"{duration(seconds)}; jobs: {', '.join(f'{number} {what}' for what, number in counts.items() if number)}"]
+    summary = [
+        f"{duration(seconds)}; jobs: {', '.join(f'{number} {what}' for what, number in counts.items() if number)}"
+    ]
     for job in sorted(failed, key=lambda job: job.jobid)[:LISTED]:
-        found += [f"failed: {job.message or job.rule.name}", *(f"  {log}" for log in job.log)]
+        summary += [f"failed: {job.message or job.rule.name}", *(f"  {log}" for log in job.log)]
     if len(failed) > LISTED:
-        found.append(f"... and {len(failed) - LISTED} more that failed")
+        summary.append(f"... and {len(failed) - LISTED} more that failed")
     cells = states(job.output.csv for job in dag.jobs if job.rule.name == "table")
     if cells:
-        found.append(f"cells: {', '.join(f'{number} {state}' for state, number in cells.most_common())}")
+        summary.append(f"cells: {', '.join(f'{number} {state}' for state, number in cells.most_common())}")
     if first := page(dag):
-        found.append(f"open {first}")
-    return found
+        summary.append(f"open {first}")
+    return summary
 
 
 def show(workflow: Any) -> None:

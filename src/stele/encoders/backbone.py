@@ -106,9 +106,9 @@ def _want_safetensors(folder: Path) -> None:
                 f"{folder}: its weights are gone, which `{read_record(record).get('job')}` had made; "
                 f"`snakemake --force {record}` makes them again"
             )
-        found = sorted(p.name for p in folder.glob("*.bin")) or sorted(p.name for p in folder.iterdir())[:5]
+        files = sorted(p.name for p in folder.glob("*.bin")) or sorted(p.name for p in folder.iterdir())[:5]
         raise SteleError(
-            f"{folder}: found {', '.join(found) or 'nothing'}, want model.safetensors; "
+            f"{folder}: found {', '.join(files) or 'nothing'}, want model.safetensors; "
             "`python -m stele sources checkpoint` converts pytorch_model.bin without executing it"
         )
 

@@ -98,12 +98,12 @@ def _read_length(folder: Path) -> int:
     if settings.get("do_lower_case"):
         raise SteleError(f"{path}: do_lower_case is not supported; lower-case in the tokenizer's normaliser instead")
     text = (settings.get("modality_config") or {}).get("text") or {}
-    for key, found, want in (
+    for key, value, want in (
         ("method_output_name", text.get("method_output_name", "last_hidden_state"), "last_hidden_state"),
         ("transformer_task", settings.get("transformer_task", "feature-extraction"), "feature-extraction"),
     ):
-        if found != want:
-            raise SteleError(f"{path}: {key}: {found!r} is not supported; want {want!r}")
+        if value != want:
+            raise SteleError(f"{path}: {key}: {value!r} is not supported; want {want!r}")
     length = settings.get("max_seq_length")
     if length is None:
         limits = [read_settings(folder / "tokenizer_config.json").get("model_max_length", 10**9)]

@@ -101,7 +101,7 @@ def by_squad(case: Case, compare: Compare) -> np.ndarray:
     """
     rows = zip(case.predictions, case.answers, strict=True)
     values = [
-        _best(prediction, list(filter(squad_tokens, own)) or [""], compare, squad_tokens) for prediction, own in rows
+        _best(prediction, list(filter(squad_tokens, gold)) or [""], compare, squad_tokens) for prediction, gold in rows
     ]
     return np.array(values, dtype=np.float64)
 

@@ -51,5 +51,5 @@ def score(
     case.add(QuerySet("run", "all", "all"), list(judgments))
     evaluation = evaluate(case, {name: evaluator(name) for name in metrics}, "micro")
     index = pandas.Index(case.queries, name="query")
-    means = {name: own["average"] for name, own in evaluation.metrics.items()}
+    means = {name: figures["average"] for name, figures in evaluation.metrics.items()}
     return Score(means, pandas.DataFrame(evaluation.values, index))

@@ -63,8 +63,8 @@ def fault(error: Exception, kind: str = "file") -> str:
         return str(error)
     if isinstance(error, RecursionError):
         return f"not a readable {kind} (nested too deeply)"
-    said = " ".join(str(error).split())[:300]
-    return f"not a readable {kind} ({type(error).__name__}{f': {said}' if said else ''})"
+    message = " ".join(str(error).split())[:300]
+    return f"not a readable {kind} ({type(error).__name__}{f': {message}' if message else ''})"
 
 
 def parse_json(text: str | bytes, where: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
@@ -131,12 +131,12 @@ def check_surrogates(text: str, value: Any) -> None:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of a JSON text, unless it has a key twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         again = next(name for number, name in enumerate(names) if name in names[:number])
         raise KeyTwice(f"key {again!r} is there twice in one object")
-    return found
+    return values
 
 
 class KeyTwice(ValueError):

@@ -102,7 +102,7 @@ class Figure(Strict):
 
     def asks(self) -> Iterator[Ask]:
         """All values that a figure shows; one that several panels or series share comes several times."""
-        yield from (found for target in self._targets() if (found := resolve(target)))
+        yield from (value for target in self._targets() if (value := resolve(target)))
 
     def _targets(self) -> Iterator[Target]:
         for panel in self.panels:

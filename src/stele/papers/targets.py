@@ -103,8 +103,8 @@ def asks(table: Table, recompute: str = "own", extra_models: Iterable[str] = ())
             if source_of(row, column) and recompute == "own":
                 continue
             for line in table.lines:
-                if found := ask(table, group, row, line, column):
-                    yield found
+                if value := ask(table, group, row, line, column):
+                    yield value
 
 
 def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
@@ -114,7 +114,7 @@ def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[
     >>> results_needed(load_spec("paper_tables/msm/table_12.yaml"))                        # doctest: +SKIP
     [Row(benchmark='lareqa', model='mbert', setting='zero_shot'), ...]
     """
-    return sorted({found.result for found in asks(table, recompute, extra_models)})
+    return sorted({value.result for value in asks(table, recompute, extra_models)})
 
 
 def table_rows(spec: Path | str, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:

@@ -82,9 +82,9 @@ class Job:
 
     def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
         check_counts(args, "depth", "threads")
-        found = data_records(args.data)
-        self.args, self.benchmark, self.data = args, benchmark, data_folders(found)
-        self.inputs = found | ({"anserini:all": args.anserini} if args.anserini else {})
+        of_data = data_records(args.data)
+        self.args, self.benchmark, self.data = args, benchmark, data_folders(of_data)
+        self.inputs = of_data | ({"anserini:all": args.anserini} if args.anserini else {})
         self.recipe = parse_recipe(args.recipe)
         self.grid: list[Parameters] = sorted((k1, b) for k1 in self.recipe["k1"] for b in self.recipe["b"])
         self.query_sets: list[QuerySet] = benchmark.query_sets(args.languages)
@@ -98,10 +98,10 @@ class Job:
 
     def queries(self, query_set: QuerySet, split: str | None = None) -> list[Query]:
         split = split or self.benchmark.JUDGED
-        found = list(self.benchmark.queries(self.data, query_set, split))
-        if not found:
+        queries = list(self.benchmark.queries(self.data, query_set, split))
+        if not queries:
             raise SteleError(f"{self.args.benchmark}: {query_set.name} has no {split} query in the data given")
-        return found
+        return queries
 
     def run_search(self, query_set: QuerySet) -> None:
         """Indexes a collection, chooses the parameters, searches with them, and puts the index away."""
@@ -111,7 +111,9 @@ class Job:
         mrr = self.tune(query_set, collection, splits[tuned], folder / "tuned.json")
         chosen = choose(mrr)
         ((_, hits),) = collection.runs(self.benchmark.JUDGED, [chosen], self.args.depth)
-        found = ((query.id, own) for query, own in zip(splits[self.benchmark.JUDGED], hits, strict=True))
+        by_query = (
+            (query.id, query_hits) for query, query_hits in zip(splits[self.benchmark.JUDGED], hits, strict=True)
+        )
         facts = {
             "language": query_set.language,
             "pool": query_set.collection,
@@ -124,7 +126,7 @@ class Job:
             f"{tuned}_mrr_by_default": mrr.get(DEFAULT),
             **collection.facts,
         }
-        self.finished.save(query_set, found, facts)
+        self.finished.save(query_set, by_query, facts)
         shutil.rmtree(folder)
         logger.info("%s: k1 %g, b %g, MRR of %s %.4f", query_set.name, *chosen, tuned, mrr[chosen])
 
@@ -133,13 +135,13 @@ class Job:
     ) -> dict:
         """The MRR of each pair of parameters on the queries; saved as they come."""
         judged = self.benchmark.judgments(self.data, query_set, self.recipe["split"])
-        found = {tuple(own): mrr for own, mrr in read_state(path) or ()}
-        left = [own for own in self.grid if own not in found]
+        mrr_of = {tuple(parameters_given): mrr for parameters_given, mrr in read_state(path) or ()}
+        left = [parameters_given for parameters_given in self.grid if parameters_given not in mrr_of]
         runs = collection.runs(self.recipe["split"], left, bm25_search.CUT)
         for parameters, hits in track(runs, len(left), f"tune {query_set.name}, {len(queries)} queries", "pairs"):
-            found[parameters] = mean_reciprocal_rank(query_set, judged, queries, hits)
-            atomic_write_json(path, sorted(found.items()))
-        return found
+            mrr_of[parameters] = mean_reciprocal_rank(query_set, judged, queries, hits)
+            atomic_write_json(path, sorted(mrr_of.items()))
+        return mrr_of
 
 
 def mean_reciprocal_rank(
@@ -160,9 +162,11 @@ class WithBm25s:
     def __init__(self, job: Job, query_set: QuerySet, folder: Path, splits: dict[str, list[Query]]) -> None:
         analyze = analysis.analyzer(query_set.language)
         terms = {split: [analyze(query.text) for query in queries] for split, queries in splits.items()}
-        vocabulary = sorted({term for own in terms.values() for of_query in own for term in of_query})
+        vocabulary = sorted({term for of_split in terms.values() for of_query in of_split for term in of_query})
         numbers = {term: number for number, term in enumerate(vocabulary)}
-        self.queries = {split: [[numbers[t] for t in of_query] for of_query in own] for split, own in terms.items()}
+        self.queries = {
+            split: [[numbers[t] for t in of_query] for of_query in of_split] for split, of_split in terms.items()
+        }
         self.folder, self.threads = folder / "index", job.args.threads
         items = track(contents(job, query_set), expected(job, query_set), f"index {query_set.collection}", "passages")
         counter = analysis.TermNumbers(query_set.language, vocabulary)
@@ -176,11 +180,11 @@ class WithBm25s:
 
     def runs(self, split: str, grid: Iterable[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
         """The hits of a split's queries with each pair of parameters."""
-        for own in grid:
+        for parameters in grid:
             yield (
-                own,
+                parameters,
                 bm25_search.search(
-                    self.folder, self.ids, self.queries[split], depth, self.collection, own, self.threads
+                    self.folder, self.ids, self.queries[split], depth, self.collection, parameters, self.threads
                 ),
             )
 

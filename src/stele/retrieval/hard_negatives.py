@@ -138,12 +138,12 @@ class Job:
         given = (name, self.state / "collections" / name, lambda: self.passages(name), self.encoder, self.processes)
         collection = EncodedCollection(*given, key="")
         excluded = self.encode(collection, questions)
-        found = self.search(collection, list(questions.rows), excluded)
+        saved = self.search(collection, list(questions.rows), excluded)
         if self.processes.is_main:
             facts = {
                 "questions": len(questions.rows),
                 "passages": collection.size,
-                **self.write(name, questions, found),
+                **self.write(name, questions, saved),
             }
             facts["excluded"] = sum(map(len, excluded))
             atomic_write_json(self.done(name), facts)
@@ -225,30 +225,30 @@ def parts(wanted: Sequence[int], most: int) -> list[list[int]]:
     >>> parts([3, 9, 3, 4], 9)
     [[0, 2], [3], [1]]
     """
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for row in sorted(range(len(wanted)), key=wanted.__getitem__):
-        if not found or (len(found[-1]) + 1) * wanted[row] > most:
-            found.append([])
-        found[-1].append(row)
-    return found
+        if not groups or (len(groups[-1]) + 1) * wanted[row] > most:
+            groups.append([])
+        groups[-1].append(row)
+    return groups
 
 
 def save_found(
-    path: Path, rows: Sequence[int], found: Sequence[np.ndarray], excluded: Sequence[set[bytes]], depth: int
+    path: Path, rows: Sequence[int], hit_ids: Sequence[np.ndarray], excluded: Sequence[set[bytes]], depth: int
 ) -> None:
     """Saves what was found for some questions, without what is excluded; `in_order` reads it."""
-    hits = zip(rows, found, strict=True)
-    own = [[name for name in ids.tolist() if name not in excluded[row]][:depth] for row, ids in hits]
-    names = np.array([name for ids in own for name in ids], dtype=np.bytes_)
+    hits = zip(rows, hit_ids, strict=True)
+    negatives = [[name for name in ids.tolist() if name not in excluded[row]][:depth] for row, ids in hits]
+    names = np.array([name for ids in negatives for name in ids], dtype=np.bytes_)
     with atomic_file(path, "wb") as handle:
-        np.savez(handle, rows=rows, sizes=[len(ids) for ids in own], names=names)
+        np.savez(handle, rows=rows, sizes=[len(ids) for ids in negatives], names=names)
 
 
 def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
     """From the saved parts: how many negatives each question has (int64), and the ids of all, question by question."""
-    found = [np.load(path) for path in saved]
-    rows, sizes = (np.concatenate([part[name] for part in found]).astype(np.int64) for name in ("rows", "sizes"))
-    names = np.concatenate([part["names"] for part in found])
+    parts_read = [np.load(path) for path in saved]
+    rows, sizes = (np.concatenate([part[name] for part in parts_read]).astype(np.int64) for name in ("rows", "sizes"))
+    names = np.concatenate([part["names"] for part in parts_read])
     starts, order = np.cumsum(sizes) - sizes, np.argsort(rows)
     sizes = sizes[order]
     within = np.arange(len(names)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

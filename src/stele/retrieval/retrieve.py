@@ -154,11 +154,14 @@ class Job:
     def run_collections(self, query_sets: Mapping[str, Sequence[QuerySet]]) -> None:
         """Encodes some collections, and those of their queries, searches them, and puts the vectors away."""
         of_queries = [
-            name for own in query_sets.values() for query_set in own if (name := self.query_collection(query_set))
+            name
+            for of_collection in query_sets.values()
+            for query_set in of_collection
+            if (name := self.query_collection(query_set))
         ]
         collections = {name: self.encoded(name) for name in dict.fromkeys([*query_sets, *of_queries])}
-        for name, own in query_sets.items():
-            for query_set in own:
+        for name, of_collection in query_sets.items():
+            for query_set in of_collection:
                 self.run_search(query_set, collections[name], collections.get(self.query_collection(query_set) or ""))
         for collection in collections.values():
             collection.put_away()
@@ -193,20 +196,20 @@ class Job:
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
     def queries(self, query_set: QuerySet) -> list[Query]:
-        found = list(islice(self.benchmark.queries(self.data, query_set), self.args.limit))
-        if not found:
+        queries = list(islice(self.benchmark.queries(self.data, query_set), self.args.limit))
+        if not queries:
             raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no query in the data given")
-        return found
+        return queries
 
     def passages(self, collection: str) -> Iterator[Passage]:
         """The collection; with --limit the passages judged relevant to the queries, and the first of the others."""
-        found = self.benchmark.passages(self.data, collection)
+        passages = self.benchmark.passages(self.data, collection)
         if not self.args.limit:
-            yield from found
+            yield from passages
             return
         query_sets = self.collections()[collection]
         wanted, others = self._judged(query_sets), OTHERS * self.args.limit * len(query_sets)
-        for passage in found:
+        for passage in passages:
             if passage.id in wanted:
                 wanted.remove(passage.id)
                 yield passage
@@ -219,8 +222,8 @@ class Job:
     def _judged(self, query_sets: Sequence[QuerySet]) -> set[str]:
         if not hasattr(self.benchmark, "judgments"):
             return set()
-        found: set[str] = set()
+        names: set[str] = set()
         for query_set in query_sets:
             judged = self.benchmark.judgments(self.data, query_set)
-            found.update(name for query in self.queries(query_set) for name in judged.get(query.id, ()))
-        return found
+            names.update(name for query in self.queries(query_set) for name in judged.get(query.id, ()))
+        return names

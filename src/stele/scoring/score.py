@@ -123,7 +123,7 @@ def parse_seeds(text: str) -> dict[str, int]:
     >>> parse_seeds("pt0-ft2")
     {'pretraining': 0, 'finetuning': 2}
     """
-    found = re.fullmatch(r"pt([0-9]{1,10})-ft([0-9]{1,10})", text)
-    if not found:
+    match = re.fullmatch(r"pt([0-9]{1,10})-ft([0-9]{1,10})", text)
+    if not match:
         raise SteleError(f"--seeds: want pt0-ft0 (the seeds of pretraining and of fine-tuning), found {text!r}")
-    return {"pretraining": int(found[1]), "finetuning": int(found[2])}
+    return {"pretraining": int(match[1]), "finetuning": int(match[2])}

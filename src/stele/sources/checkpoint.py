@@ -133,53 +133,53 @@ def fetch_repository(
     model: str, source: Mapping[str, Any], repo: str, revision: str, places: Places
 ) -> dict[str, FetchedFile]:
     """Fetches what a repository has of the files that a checkpoint is made of; returns path -> where it lies now."""
-    found: dict[str, FetchedFile] = {}
+    fetched: dict[str, FetchedFile] = {}
 
     def take(path: str, optional: bool = True) -> bool:
         path = relative(path, f"{repo} ({revision})")
         file = {"path": path, "url": address(repo, revision, path)}
         file |= {"sha256": digest} if (digest := source.get("sha256", {}).get(path)) else {}
-        if path not in found and (got := places.get(file, f"{model} {path}", optional=optional)):
+        if path not in fetched and (got := places.get(file, f"{model} {path}", optional=optional)):
             log.info("%s: %s, %.1f MB, %s, checked by %s", model, path, got.bytes / 1e6, got.origin, got.verified)
-            found[path] = got
-        return path in found
+            fetched[path] = got
+        return path in fetched
 
     if source.get("files"):
         for path in source["files"]:
             take(path, optional=False)
-        return found
+        return fetched
     if not take(MODULES):
-        _take_transformer(take, found, "", f"{repo} ({revision})")
-        return found
+        _take_transformer(take, fetched, "", f"{repo} ({revision})")
+        return fetched
     for path in SENTENCE_TRANSFORMERS:
         take(path)
-    for module in read_module_list(found[MODULES].path):
+    for module in read_module_list(fetched[MODULES].path):
         below = f"{module['path']}/" if module.get("path") else ""
         if str(module.get("type", "")).endswith(".Transformer"):
-            _take_transformer(take, found, below, f"{repo} ({revision})")
+            _take_transformer(take, fetched, below, f"{repo} ({revision})")
             take(f"{below}{SENTENCE_TRANSFORMERS[0]}")
         elif below:
             take(f"{below}{CONFIG}")
-            _take_weights(take, found, below)
-    return found
+            _take_weights(take, fetched, below)
+    return fetched
 
 
-def _take_transformer(take: Any, found: Mapping[str, FetchedFile], below: str, where: str) -> None:
+def _take_transformer(take: Any, fetched: Mapping[str, FetchedFile], below: str, where: str) -> None:
     take(f"{below}{CONFIG}", optional=False)
     for path in TOKENIZER:
         take(f"{below}{path}")
-    if not any(f"{below}{path}" in found for path in VOCABULARY):
+    if not any(f"{below}{path}" in fetched for path in VOCABULARY):
         raise SteleError(f"{where}: no tokenizer in {below or 'it'} (none of {', '.join(VOCABULARY)})")
-    if not _take_weights(take, found, below):
+    if not _take_weights(take, fetched, below):
         raise SteleError(f"{where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
 
 
-def _take_weights(take: Any, found: Mapping[str, FetchedFile], below: str) -> bool:
+def _take_weights(take: Any, fetched: Mapping[str, FetchedFile], below: str) -> bool:
     """Takes the first kind of weights that is there, with all shards of an index."""
     for path in (f"{below}{name}" for name in WEIGHTS):
         if take(path):
             if path.endswith(".index.json"):
-                for shard in sorted(set(read_weight_map(found[path].path).values())):
+                for shard in sorted(set(read_weight_map(fetched[path].path).values())):
                     take(f"{below}{shard}", optional=False)
             return True
     return False

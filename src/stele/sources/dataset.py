@@ -117,15 +117,15 @@ def _source(args: argparse.Namespace) -> dict[str, Any]:
 def _fetch(source: Mapping[str, Any], have: Places) -> list[tuple[Mapping[str, Any], FetchedFile]]:
     """All files of a part but those to be left out, fetched one after the other and kept in the state folder."""
     what = f"{source['dataset']} {source['part']}"
-    found: list[tuple[Mapping[str, Any], FetchedFile]] = []
+    fetched: list[tuple[Mapping[str, Any], FetchedFile]] = []
     for file in source["files"]:
         got = have.get(file, f"{what} {file['path']}", optional=file.get("optional", False))
         if got is None:
             log.info("%s: no %s; it is optional", what, file["path"])
             continue
         log.info("%s: %s, %.1f MB, %s, checked by %s", what, file["path"], got.bytes / 1e6, got.origin, got.verified)
-        found.append((file, got))
-    return found
+        fetched.append((file, got))
+    return fetched
 
 
 def _begin(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
@@ -168,32 +168,34 @@ def _count(source: Mapping[str, Any], folder: Path, manifest: Manifest | None) -
     for what, items in source["counts"].items():
         for item in items:
             paths = [folder / path for path in item["files"]]
-            found = KINDS.get(item["count"])(*paths)
+            counted = KINDS.get(item["count"])(*paths)
             of = item.get("of")
             if manifest is None:
                 expected, by = item.get("expect"), "the catalogue"
             else:
                 expected, by = manifest.count(source["dataset"], what, of), "the manifest"
-            if expected is not None and found != expected:
+            if expected is not None and counted != expected:
                 name = " and ".join(map(str, paths))
                 raise SteleError(
-                    f"{name} holds {_show(found)} {what}, {by} says {_show(expected)}; it is cut or of another version "
-                    f"than {source['version']}"
+                    f"{name} holds {_show(counted)} {what}, {by} says {_show(expected)}; it is cut or of another "
+                    f"version than {source['version']}"
                 )
             if of is None or source["part"] != "all":
-                counts[what] = found
+                counts[what] = counted
             else:
-                counts.setdefault(what, {})[of] = found
+                counts.setdefault(what, {})[of] = counted
         if isinstance(counts.get(what), dict):
             counts[what]["all"] = sum(counts[what].values())
     return counts
 
 
-def _renamed(text: str, folder: Path, files: Facts, own: Path | None) -> str:
+def _renamed(text: str, folder: Path, files: Facts, users_folder: Path | None) -> str:
     """A message about files of `folder`, which is gone when the user reads it: the user's own go by their places."""
     for path, facts in sorted(files.items(), reverse=True):  # a longer name before one that it begins with
-        place = own / facts["name"] if own else Path(path)
-        text = text.replace(str(folder / path), f"{place} ({path})" if own and "archive" in facts else str(place))
+        place = users_folder / facts["name"] if users_folder else Path(path)
+        text = text.replace(
+            str(folder / path), f"{place} ({path})" if users_folder and "archive" in facts else str(place)
+        )
     return text
 
 

@@ -50,7 +50,7 @@ class Places:
     manifest: Manifest | None = None
     state: Path = Path("state")
     policy: Policy = field(default_factory=Policy)
-    own: str = "give your own copy"  # the way out that needs no mirror
+    advice: str = "give your own copy"  # the way out that needs no mirror
 
     def get(self, file: Mapping[str, Any], what: str, *, optional: bool = False) -> FetchedFile | None:
         """Fetches one file of the catalogue (path, url, alternatives, sha256...); `what` names it in errors.
@@ -155,12 +155,12 @@ class Places:
     ) -> FetchedFile:
         origin = "network" if place == "network" else "mirror"
         if place == "folder":
-            found = _copy(Path(address), target, expected)
-            return FetchedFile(target, url, found, target.stat().st_size, verified, origin)
-        found = finished(target, expected) or fetch(address, target, expected, self.policy)
-        if verified == "nothing" and "sha256" in found["published"]:
+            facts = _copy(Path(address), target, expected)
+            return FetchedFile(target, url, facts, target.stat().st_size, verified, origin)
+        facts = finished(target, expected) or fetch(address, target, expected, self.policy)
+        if verified == "nothing" and "sha256" in facts["published"]:
             verified = "hub"
-        return FetchedFile(target, url, found["sha256"], found["bytes"], verified, origin)
+        return FetchedFile(target, url, facts["sha256"], facts["bytes"], verified, origin)
 
     def _explain(self, file: Mapping[str, Any], what: str, reasons: Sequence[str]) -> str:
         """Why a file could not be fetched, and the ways out."""
@@ -176,7 +176,7 @@ class Places:
                 f"{what}: could not be fetched from {file['url']}",
                 *tried,
                 f"  ways out: put it into a folder as {mirror_path(file['url'])} and name the folder in config.yaml "
-                f"(mirrors: [FOLDER]), or {self.own}",
+                f"(mirrors: [FOLDER]), or {self.advice}",
             ]
         )
 
@@ -189,7 +189,7 @@ def _copy(source: Path, target: Path, expected: Mapping[str, Any]) -> str:
     part = target.with_name(target.name + ".copy")
     try:
         shutil.copyfile(source, part)
-        found = check(part, expected, name=str(source))
+        sha256 = check(part, expected, name=str(source))
         with open(part, "rb") as handle:
             os.fsync(handle.fileno())
         os.replace(part, target)
@@ -197,7 +197,7 @@ def _copy(source: Path, target: Path, expected: Mapping[str, Any]) -> str:
         raise Failed(f"{source}: cannot be copied ({error.strerror})") from None
     finally:
         part.unlink(missing_ok=True)
-    return found
+    return sha256
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -212,13 +212,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backoff", type=arguments.number, default=Policy.base, help="seconds before the second try")
 
 
-def places_of(args: argparse.Namespace, own: str) -> Places:
-    """Where files come from, out of a command's flags; `own` tells the user how to bring a copy."""
+def places_of(args: argparse.Namespace, advice: str) -> Places:
+    """Where files come from, out of a command's flags; `advice` tells the user how to bring a copy."""
     return Places(
         mirrors=args.mirrors,
         offline=args.offline,
         manifest=Manifest(args.manifest) if args.manifest else None,
         state=args.state,
         policy=Policy(attempts=args.attempts, base=args.backoff),
-        own=own,
+        advice=advice,
     )

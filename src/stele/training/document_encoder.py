@@ -35,11 +35,11 @@ class Layer(nn.Module):
         key, value = self.key_value(states).unflatten(-1, (2, self.heads, -1)).permute(2, 0, 3, 1, 4)
         query = self.query(queries).unflatten(-1, (self.heads, -1)).transpose(1, 2)
         dropout = self.dropout if self.training else 0.0
-        found = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=dropout)
-        found = self.out(found.transpose(1, 2).flatten(2))
-        queries = self.attention_norm(queries + functional.dropout(found, self.dropout, self.training))
-        found = self.outer(functional.gelu(self.inner(queries)))
-        return self.norm(queries + functional.dropout(found, self.dropout, self.training))
+        hidden = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=dropout)
+        hidden = self.out(hidden.transpose(1, 2).flatten(2))
+        queries = self.attention_norm(queries + functional.dropout(hidden, self.dropout, self.training))
+        hidden = self.outer(functional.gelu(self.inner(queries)))
+        return self.norm(queries + functional.dropout(hidden, self.dropout, self.training))
 
 
 class DocumentEncoder(nn.Module):

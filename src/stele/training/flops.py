@@ -67,9 +67,9 @@ def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:
         name: sum(task.objective.flops(task.batch(n), recipe, shape) for n in range(number)) / number
         for name, task in tasks.items()
     }
-    own = [means[name] for name in recipe.own_tasks()]
-    beside = recipe.mlm_share if len(means) > len(own) else 0.0
-    return recipe.groups * ((1 - beside) * sum(own) / len(own) + beside * means.get("mlm", 0.0))
+    of_tasks = [means[name] for name in recipe.own_tasks()]
+    beside = recipe.mlm_share if len(means) > len(of_tasks) else 0.0
+    return recipe.groups * ((1 - beside) * sum(of_tasks) / len(of_tasks) + beside * means.get("mlm", 0.0))
 
 
 def with_steps(

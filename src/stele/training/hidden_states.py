@@ -97,14 +97,14 @@ def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
     for layer in model.encoder.layer[:-1]:
         states = layer(states, seen)
     last = model.encoder.layer[-1]
-    own = last.attention.self
+    attention = last.attention.self
     first = states[:, :1]
     query, key, value = (
-        part.unflatten(-1, (own.num_attention_heads, -1)).transpose(1, 2)
-        for part in (own.query(first), own.key(states), own.value(states))
+        part.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
+        for part in (attention.query(first), attention.key(states), attention.value(states))
     )
-    found = functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=seen, dropout_p=own.dropout.p if model.training else 0.0
+    context = functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=seen, dropout_p=attention.dropout.p if model.training else 0.0
     )
-    attended = last.attention.output(found.transpose(1, 2).flatten(2), first)
+    attended = last.attention.output(context.transpose(1, 2).flatten(2), first)
     return last.output(last.intermediate(attended), attended)[:, 0]

@@ -140,8 +140,8 @@ class Store:
         except (ValueError, EOFError, OSError) as error:
             raise SteleError(f"{path}: not a readable array ({error}); delete it and mine the pairs again") from None
         if array.dtype != dtype or array.ndim != 1 or (name != TOKENS and len(array) == 0):
-            found = f"{array.dtype} of {array.ndim} dimension(s) and length {len(array) if array.ndim else 0}"
-            raise SteleError(f"{path}: found {found}, want a flat {np.dtype(dtype)} array; mine the pairs again")
+            shape = f"{array.dtype} of {array.ndim} dimension(s) and length {len(array) if array.ndim else 0}"
+            raise SteleError(f"{path}: found {shape}, want a flat {np.dtype(dtype)} array; mine the pairs again")
         return array
 
     def __len__(self) -> int:

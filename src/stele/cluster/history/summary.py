@@ -41,25 +41,25 @@ def _most(rows: Sequence[Mapping[str, Any]], column: str) -> float | None:
 def by_rule(rows: Sequence[Mapping[str, Any]]) -> list[Rule]:
     """The rules, those that took most time first."""
     names = dict.fromkeys(row["rule"] for row in rows)
-    found = []
+    rules = []
     for name in names:
-        own = [row for row in rows if row["rule"] == name]
-        known = [row for row in own if row["expected_s"]]
+        of_rule = [row for row in rows if row["rule"] == name]
+        known = [row for row in of_rule if row["expected_s"]]
         one = Rule(
             name=name,
-            jobs=len(own),
-            hours=sum(row["wall_s"] for row in own) / 3600,
-            longest=max(row["wall_s"] for row in own) / 3600,
-            cpu_hours=sum(row["cpu_s"] or 0 for row in own) / 3600,
-            gpu_hours=sum(row["gpu_hours"] for row in own),
+            jobs=len(of_rule),
+            hours=sum(row["wall_s"] for row in of_rule) / 3600,
+            longest=max(row["wall_s"] for row in of_rule) / 3600,
+            cpu_hours=sum(row["cpu_s"] or 0 for row in of_rule) / 3600,
+            gpu_hours=sum(row["gpu_hours"] for row in of_rule),
             expected=sum(row["expected_s"] for row in known) / 3600 if known else None,
             of_those=sum(row["wall_s"] for row in known) / 3600,
-            peak_mb=_most(own, "peak_mb"),
-            time=_most(own, "share_of_time"),
-            memory=_most(own, "share_of_memory"),
+            peak_mb=_most(of_rule, "peak_mb"),
+            time=_most(of_rule, "share_of_time"),
+            memory=_most(of_rule, "share_of_memory"),
         )
-        found.append(one)
-    return sorted(found, key=lambda rule: -rule.hours)
+        rules.append(one)
+    return sorted(rules, key=lambda rule: -rule.hours)
 
 
 def _share(value: float | None) -> str:

@@ -47,14 +47,14 @@ def quotas(text: str) -> dict[Path, float]:
     >>> quotas("/home 1000* 500 1500 0 7 0 0 0\\n/data 10 0 0 0 1 0 0 0")
     {PosixPath('/home'): 512000.0}
     """
-    found = {}
+    left = {}
     for line in text.splitlines():
         parts = line.split()
         if len(parts) >= 4 and parts[0].startswith("/"):
             used, soft, hard = (float(part.rstrip("*")) for part in parts[1:4])
             if hard or soft:
-                found[Path(parts[0])] = 1024 * ((hard or soft) - used)
-    return found
+                left[Path(parts[0])] = 1024 * ((hard or soft) - used)
+    return left
 
 
 def _left_of_quotas() -> dict[Path, float]:

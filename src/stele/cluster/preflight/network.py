@@ -27,8 +27,8 @@ def files(plan: Plan, job: JobRequest) -> list[list[str]]:
         return [[file["url"], *file.get("alternatives", ())] for file in wanted]
     if job.rule == "checkpoint" and not plan.world.standin(w.model):
         source = plan.models.checkpoint_source(w.model)
-        if "path" not in source and (found := hub.repository(source)):
-            return [[hub.address(*found, hub.CONFIG)]]
+        if "path" not in source and (repository := hub.repository(source)):
+            return [[hub.address(*repository, hub.CONFIG)]]
     return []
 
 
@@ -89,10 +89,10 @@ def problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
     missing_folders = [mirror for mirror in mirrors if not _is_address(mirror) and not Path(mirror).is_dir()]
     silent_hosts = unanswered(address_of)
     without = {hosts: group for hosts, group in waiting.items() if all(host in silent_hosts for host in hosts)}
-    found = {_line(hosts, silent_hosts, group): group for hosts, group in without.items()}
-    everything = [job for group in found.values() for job in group]
-    found |= {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders}
-    return {line: [job.log for job in group] for line, group in found.items()}
+    lines = {_line(hosts, silent_hosts, group): group for hosts, group in without.items()}
+    everything = [job for group in lines.values() for job in group]
+    lines |= {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders}
+    return {line: [job.log for job in group] for line, group in lines.items()}
 
 
 def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[JobRequest]) -> str:

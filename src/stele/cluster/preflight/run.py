@@ -29,8 +29,8 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
         errors += of_cluster(submitted, cluster)
         warnings += growth(submitted, cluster)
         warnings += _merged((text, job.rule) for job in submitted if on_cpus(job) for text in too_long(job, cluster))
-    for found, into in zip(disk.problems(jobs), (errors, warnings), strict=True):
-        into += found
+    for lines, into in zip(disk.problems(jobs), (errors, warnings), strict=True):
+        into += lines
     missing = network.problems(plan, jobs)
     if missing:
         text = "\n  ".join([f"these files cannot be downloaded from here; {network.WAYS}:", *missing])
@@ -42,10 +42,10 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
         raise SteleError("\n".join(["this cannot be built as things are:", *(f"- {line}" for line in errors)]))
 
 
-def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
+def _merged(problems: Iterable[tuple[str, str]]) -> list[str]:
     """A line for each problem, with the rules that have it."""
     rules: dict[str, list[str]] = {}
-    for problem, rule in found:
+    for problem, rule in problems:
         if rule not in rules.setdefault(problem, []):
             rules[problem].append(rule)
     return [f"{problem} ({', '.join(names)})" for problem, names in rules.items()]
@@ -54,8 +54,8 @@ def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
 # --- a cluster ------------------------------------------------------------------------------------------------------
 def of_cluster(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     """What a cluster lacks for some jobs."""
-    found = [(problem, job.rule) for job in jobs for problem in sinfo.problems(job.resources, job.threads, cluster)]
-    lines = _merged(found) or _merged(
+    problems = [(problem, job.rule) for job in jobs for problem in sinfo.problems(job.resources, job.threads, cluster)]
+    lines = _merged(problems) or _merged(
         (text, job.rule) for job in jobs if not on_cpus(job) for text in too_long(job, cluster)
     )
     where = f"{settings.path()} names partitions, GPUs and limits; its keys: profiles/slurm/cluster.example.yaml"
@@ -87,13 +87,13 @@ def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
 
 def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     """Where a further attempt would request more than there is and be refused."""
-    here, found = settings.read(), set()
+    here, lines = settings.read(), set()
     for job in jobs:
         work = sinfo.work_kind(job.resources)
         caps = {"gigabytes": getattr(here.gigabytes, work), "hours": getattr(here.hours, work)}
-        found |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
+        lines |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
     head = f"a failed job requests more in each further attempt, and would be refused; set in {settings.path()}"
-    return [f"{head}: {'; '.join(sorted(found))}"] if found else []
+    return [f"{head}: {'; '.join(sorted(lines))}"] if lines else []
 
 
 # --- what is fetched, what the user gives -----------------------------------------------------------------------------

@@ -70,9 +70,9 @@ def tokenised(
         counts["dropped_empty_sentences"] += int((lengths == 0).sum())
         begin = first = 0
         for doc_id, sentences in batch:
-            own = lengths[first : first + len(sentences)]
-            end = begin + int(own.sum())
-            yield doc_id, Tokens(ids[begin:end], own[own > 0])
+            of_document = lengths[first : first + len(sentences)]
+            end = begin + int(of_document.sum())
+            yield doc_id, Tokens(ids[begin:end], of_document[of_document > 0])
             begin, first = end, first + len(sentences)
 
 

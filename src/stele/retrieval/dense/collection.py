@@ -69,7 +69,7 @@ class EncodedCollection:
                     yield ids, vectors
                     shown.update(self._shares.read - shown.n)
 
-            self.rows = encode_part(self.part, self._shares.own(self._items(watch)), encode, self.layout)
+            self.rows = encode_part(self.part, self._shares.assigned(self._items(watch)), encode, self.layout)
             shown.update(self._shares.read - shown.n)  # what others own of the end
         self.size = self.processes.all_reduce_sum(self.rows)
         if self.size == 0:
@@ -83,8 +83,8 @@ class EncodedCollection:
         for block, ids in blocks(self.part):
             best.add(block, ids)
             seen(len(block))
-        for found in self.processes.gather(best.found()):
-            best.join(found)
+        for hits in self.processes.gather(best.best_hits()):
+            best.join(hits)
         return best
 
     def put_away(self) -> None:
@@ -111,10 +111,10 @@ class EncodedCollection:
     def query_vectors(self, texts: Sequence[str]) -> np.ndarray:
         """Vectors [n, d] of queries, in all processes the same bytes: each encodes its windows, and all get all."""
         shares = self._new_shares()
-        own = [row for row, _ in shares.own(enumerate(texts))]
+        rows = [row for row, _ in shares.assigned(enumerate(texts))]
         vectors = np.empty((len(texts), self.encoder.dimension), np.float32)
-        if own:
-            vectors[own] = self.encoder.encode([texts[row] for row in own], "query")
+        if rows:
+            vectors[rows] = self.encoder.encode([texts[row] for row in rows], "query")
         for number, owner in enumerate(shares.owners):
             self.processes.broadcast_array(vectors[number * shares.window : (number + 1) * shares.window], owner)
         return l2_normalize(vectors) if self.layout.normalize else vectors
@@ -130,7 +130,7 @@ class EncodedCollection:
         """Which process has which window; the passages are read again where this one had no need to read them."""
         if not self._shares.whole:
             self._shares = self._new_shares()
-            for _ in self._shares.own(self._items()):
+            for _ in self._shares.assigned(self._items()):
                 pass
         return self._shares.owners
 

@@ -110,8 +110,8 @@ def is_tidy(folder: Path, key: str) -> bool:
 
 
 def _progress(folder: Path, key: str) -> dict[str, Any]:
-    found = read_state(folder / "progress.json") or {}
-    return found if found.get("key") == key else UNTOUCHED
+    progress = read_state(folder / "progress.json") or {}
+    return progress if progress.get("key") == key else UNTOUCHED
 
 
 def _save_progress(folder: Path, key: str, rows: int, names_size: int, finished: bool) -> None:

@@ -82,14 +82,14 @@ def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, nu
 
 def make_block(items: Iterable[tuple[str, str]], terms: Terms, number: int) -> Block:
     """The block of some (id, text) items."""
-    found, lengths, ids = array("i"), array("i"), []
+    occurrences, lengths, ids = array("i"), array("i"), []
     for name, text in items:
         of_text = terms(text)
-        found.extend(of_text)
+        occurrences.extend(of_text)
         lengths.append(len(of_text))
         ids.append(name.encode("utf-8"))
     of_passage = np.frombuffer(lengths, np.int32) if lengths else np.empty(0, np.int32)
-    term = np.frombuffer(found, np.int32) if found else np.empty(0, np.int32)
+    term = np.frombuffer(occurrences, np.int32) if occurrences else np.empty(0, np.int32)
     passage = np.repeat(np.arange(len(ids), dtype=np.int64), of_passage)[term >= 0]
     places, counts = np.unique(term[term >= 0] * np.int64(len(ids)) + passage, return_counts=True)
     indptr = np.searchsorted(places, np.arange(number + 1, dtype=np.int64) * len(ids))
@@ -105,9 +105,9 @@ def read_blocks(folder: Path) -> Iterator[Block]:
 
 def statistics(folder: Path) -> Statistics:
     """What BM25 must know of the whole collection. As Lucene counts: a passage without a term is none."""
-    lengths = [(int(np.count_nonzero(own)), int(own.sum(dtype=np.int64))) for own in _read(folder, "lengths")]
+    lengths = [(int(np.count_nonzero(values)), int(values.sum(dtype=np.int64))) for values in _read(folder, "lengths")]
     passages, terms = (sum(column) for column in zip(*lengths, strict=True))
-    frequencies = sum(np.diff(own) for own in _read(folder, "indptr"))
+    frequencies = sum(np.diff(values) for values in _read(folder, "indptr"))
     return Statistics(passages, terms / passages if passages else 1.0, frequencies)
 
 

@@ -47,7 +47,7 @@ class TopK:
     ) -> None:
         self.k, self.collection, self.parameters, self.start = k, collection, parameters, 0
         # a query none of whose terms occurs finds nothing
-        self.queries = {n: [t for t in own if collection.frequencies[t]] for n, own in enumerate(queries)}
+        self.queries = {n: [t for t in terms if collection.frequencies[t]] for n, terms in enumerate(queries)}
         self.scores = [np.empty(0, np.float32)] * len(queries)
         self.rows = [np.empty(0, np.int64)] * len(queries)
 
@@ -61,11 +61,11 @@ class TopK:
             "indptr": block.indptr,
             "num_docs": size,
         }
-        asked = {n: own for n, own in self.queries.items() if own}
-        if asked:
+        queries = {n: numbers for n, numbers in self.queries.items() if numbers}
+        if queries:
             k = min(self.k + EXTRA, size)
-            found = engine.retrieve(list(asked.values()), k=k, n_threads=threads, show_progress=False)
-            for (number, terms), rows, scores in zip(asked.items(), found.documents, found.scores, strict=True):
+            hits = engine.retrieve(list(queries.values()), k=k, n_threads=threads, show_progress=False)
+            for (number, terms), rows, scores in zip(queries.items(), hits.documents, hits.scores, strict=True):
                 single = scores.astype(np.float32)
                 if k < size and single[-1] > 0 and single[-1] == single[self.k - 1]:
                     # more passages may share the score of the k-th than were returned
@@ -112,14 +112,14 @@ def search(
     best = TopK(queries, k, collection, parameters)
     for block in read_blocks(folder):
         best.add(block, threads)
-    found = [best.ranked(number, ids) for number in range(len(queries))]
-    return [[(ids[row].decode(), float(score)) for row, score in zip(*one, strict=True)] for one in found]
+    hits = [best.ranked(number, ids) for number in range(len(queries))]
+    return [[(ids[row].decode(), float(score)) for row, score in zip(*one, strict=True)] for one in hits]
 
 
-def choose(found: Mapping[Parameters, float]) -> Parameters:
+def choose(mrr_of: Mapping[Parameters, float]) -> Parameters:
     """The parameters with the highest MRR.
 
     >>> choose({(0.9, 0.4): 0.25, (0.1, 0.4): 0.25001, (0.1, 0.5): 0.2})
     (0.1, 0.4)
     """
-    return max(found, key=lambda own: (round(found[own], DIGITS), -own[0], -own[1]))
+    return max(mrr_of, key=lambda parameters: (round(mrr_of[parameters], DIGITS), -parameters[0], -parameters[1]))

@@ -10,8 +10,10 @@ from stele.scoring.statistics._counting import number_of, present
 def counts(data: Data) -> dict[str, dict[str, int] | int]:
     """queries_dev and queries_test by language; the languages that have a test query."""
     query_sets = mrtydi.query_sets(sorted(data[mrtydi.TOPICS]))
-    found = {f"queries_{split}": {s.language: _judged(data, s, split) for s in query_sets} for split in ("dev", "test")}
-    return {**found, "languages": present(found["queries_test"])}
+    queries = {
+        f"queries_{split}": {s.language: _judged(data, s, split) for s in query_sets} for split in ("dev", "test")
+    }
+    return {**queries, "languages": present(queries["queries_test"])}
 
 
 def _judged(data: Data, query_set: QuerySet, split: str) -> int:

@@ -10,8 +10,8 @@ from stele.scoring.statistics._counting import number_of, present
 def counts(data: Data) -> dict[str, dict[str, int] | int]:
     """passages by language; the languages that have some."""
     collections = sorted(data[mrtydi.CORPUS])
-    found = {
+    passages = {
         collection: number_of(mrtydi.passages(data, collection), f"passages of {collection}")
         for collection in collections
     }
-    return {"passages": found, "passage_languages": present(found)}
+    return {"passages": passages, "passage_languages": present(passages)}

@@ -97,8 +97,8 @@ def _json(path: Path) -> Output:
         return Output(path, answers=value)
     if kinds == {dict}:
         return Output(path, {None: ranx_files.from_json(value, path)})
-    found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-    raise SteleError(f"{path}: want {{query: {{passage: score}}}} or {{question: answer}}, found values of {found}")
+    types = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
+    raise SteleError(f"{path}: want {{query: {{passage: score}}}} or {{question: answer}}, found values of {types}")
 
 
 def _xor_predictions(items: list[Any], path: Path) -> Output:

@@ -31,11 +31,11 @@ def benchmark_module(name: str) -> ModuleType:
 
 def given_outputs(given: Iterable[str]) -> list[tuple[str | None, Output]]:
     """The outputs of `--run [QUERY_SET=]FILE ...`, each with the query set (or language) that is named for it."""
-    found = []
+    outputs = []
     for item in given:
         name, equals, path = item.partition("=")
-        found.append((name, read_output(path)) if equals else (None, read_output(item)))
-    return found
+        outputs.append((name, read_output(path)) if equals else (None, read_output(item)))
+    return outputs
 
 
 def read_case(
@@ -50,9 +50,9 @@ def read_case(
     if any(output.vectors for _, output in outputs):
         if not all(output.vectors for _, output in outputs):
             raise SteleError("--run: embeddings and runs cannot be scored together")
-        for said, output in outputs:
+        for named, output in outputs:
             for language, pair in output.vectors.items():
-                _add_pair(case, benchmark, language or said, output, pair)
+                _add_pair(case, benchmark, language or named, output, pair)
         return case
     query_sets = _query_sets(name, benchmark, data, outputs, languages)
     rights = {query_set: _right(benchmark, data, query_set) for query_set in query_sets}
@@ -93,12 +93,12 @@ def _query_sets(name, benchmark: ModuleType, data: Data, outputs, languages: Col
         raise unknown("query set", wrong, {s.name for s in possible}, "--run")
     if wrong := set(languages or ()) - {s.language for s in possible}:
         raise unknown("language", min(wrong), {s.language for s in possible}, "--languages")
-    asked = [query_set for query_set in possible if languages is None or query_set.language in languages]
+    chosen_by_language = [query_set for query_set in possible if languages is None or query_set.language in languages]
     if not named or None in {s for s, _ in outputs}:
-        return asked
-    chosen = [query_set for query_set in asked if query_set.name in named or query_set.language in named]
+        return chosen_by_language
+    chosen = [query_set for query_set in chosen_by_language if query_set.name in named or query_set.language in named]
     if unused := sorted(
-        parts & {query_set.language for query_set in asked} - {query_set.language for query_set in chosen}
+        parts & {query_set.language for query_set in chosen_by_language} - {query_set.language for query_set in chosen}
     ):
         logger.warning("--data: judgments of %s, of which no run is given; they are not scored", ", ".join(unused))
     return chosen
@@ -121,24 +121,24 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mappi
     by_query_set: dict[QuerySet, list[Run]] = {query_set: [] for query_set in rights}
     texts: dict[str, str] = {}
     limited, owners = False, _owners(rights)
-    for said, output in outputs:
+    for named, output in outputs:
         if output.answers is not None:
             raise SteleError(f"{output.path}: answers to questions; this benchmark scores rankings of passages")
         limited |= output.limited
         texts |= output.texts
         _check_languages(output, owners)
         for made, run in output.runs.items():
-            if made is None and said is None:
+            if made is None and named is None:
                 _refuse_ambiguous(output, run.queries, owners)
-            own = [s for s in rights if made in (None, s) and said in (None, s.name, s.language)]
-            for query_set in own:
+            matching = [s for s in rights if made in (None, s) and named in (None, s.name, s.language)]
+            for query_set in matching:
                 by_query_set[query_set].append(run)
-            case.extra += len(set(run.queries).difference(*(rights[query_set] for query_set in own)))
+            case.extra += len(set(run.queries).difference(*(rights[query_set] for query_set in matching)))
     for query_set, runs in by_query_set.items():
         right = rights[query_set]
         run = merged(runs, keep=right, where=f"the runs of {query_set.name}")
         if limited:  # of a limited retrieval only the queries that were searched are judged
-            right = {query: own for query, own in right.items() if query in run}
+            right = {query: answer for query, answer in right.items() if query in run}
         case.add(query_set, list(right))
         case.runs[query_set.name] = run
         case.missing[query_set.name] = sum(query not in run for query in right)
@@ -158,7 +158,7 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mappi
 
 def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -> None:
     """Warns where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
-    judged = {name for own in right.values() if isinstance(own, Mapping) for name in own}
+    judged = {name for answer in right.values() if isinstance(answer, Mapping) for name in answer}
     if judged and len(run) and not _any_in(run.names, judged):
         logger.warning(
             "%s: none of its %d judged passages is in the run (judged %s, retrieved %s): are both of one collection?",
@@ -176,9 +176,11 @@ def _any_in(names, wanted: Collection[str]) -> bool:
 def _refuse_ambiguous(output: Output, queries: Iterable[str], owners: Mapping[str, list[QuerySet]]) -> None:
     """MLQA's and Mr. TyDi's languages share query ids: a file that does not say whose it holds cannot be divided."""
     for query in queries:
-        if len(found := owners.get(query, ())) > 1:
-            names = " and ".join(query_set.name for query_set in found[:2])
-            raise SteleError(f"{output.path}: query {query!r} is one of {names}; say which: --run {found[0].name}=FILE")
+        if len(candidates := owners.get(query, ())) > 1:
+            names = " and ".join(query_set.name for query_set in candidates[:2])
+            raise SteleError(
+                f"{output.path}: query {query!r} is one of {names}; say which: --run {candidates[0].name}=FILE"
+            )
 
 
 def _check_languages(output: Output, owners: Mapping[str, list[QuerySet]]) -> None:
@@ -194,40 +196,40 @@ def _check_languages(output: Output, owners: Mapping[str, list[QuerySet]]) -> No
 
 def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]], outputs) -> None:
     owners = _owners(rights)
-    found: dict[QuerySet, dict[str, str]] = {query_set: {} for query_set in rights}
-    for said, output in outputs:
+    given: dict[QuerySet, dict[str, str]] = {query_set: {} for query_set in rights}
+    for named, output in outputs:
         if output.answers is None:
             raise SteleError(f"{output.path}: a ranking; this benchmark scores answers, {{question id: answer}}")
         case.extra += len(output.answers.keys() - owners.keys())
         for query_set, right in rights.items():
-            if said in (None, query_set.name, query_set.language):
-                own = {query: answer for query, answer in output.answers.items() if query in right}
-                if twice := own.keys() & found[query_set].keys():
+            if named in (None, query_set.name, query_set.language):
+                answers = {query: answer for query, answer in output.answers.items() if query in right}
+                if twice := answers.keys() & given[query_set].keys():
                     raise SteleError(f"{output.path}: question {min(twice)!r} has an answer in another file already")
-                if said is None:
-                    _refuse_ambiguous(output, own, owners)
-                found[query_set] |= own
+                if named is None:
+                    _refuse_ambiguous(output, answers, owners)
+                given[query_set] |= answers
     for query_set, right in rights.items():
         case.add(query_set, list(right))
         case.answers.extend(right.values())
-        case.predictions.extend(found[query_set].get(query) for query in right)
-        case.missing[query_set.name] = len(right) - len(found[query_set])
+        case.predictions.extend(given[query_set].get(query) for query in right)
+        case.missing[query_set.name] = len(right) - len(given[query_set])
 
 
-def _add_pair(case: Case, benchmark: ModuleType, said: str | None, output: Output, pair: Pair) -> None:
+def _add_pair(case: Case, benchmark: ModuleType, named: str | None, output: Output, pair: Pair) -> None:
     """Embeddings of a language's sentences and their translations: both directions, where the benchmark ranks them."""
-    if said is None:
+    if named is None:
         raise SteleError(f"{output.path}: name the language (or pair) of the embeddings: --run LANGUAGE=X.npy,Y.npy")
     first, second = pair
     similarity = getattr(benchmark, "SIMILARITY", None)
     if similarity is None:  # nothing to rank: alignment and uniformity look at the vectors alone
-        directions = [(QuerySet(said, said, said), (first, second))]
+        directions = [(QuerySet(named, named, named), (first, second))]
     else:
-        there, back = benchmark.query_sets([said])
+        there, back = benchmark.query_sets([named])
         directions = [(there, (first, second)), (back, (second, first))]
     for query_set, (queries, passages) in directions:
         if query_set.name in case.rows_of:
-            raise SteleError(f"--run: {said} is given twice")
+            raise SteleError(f"--run: {named} is given twice")
         names = [f"{line:07d}" for line in range(len(queries))]
         case.add(query_set, names)
         case.vectors[query_set.name] = (queries, passages)

@@ -97,11 +97,11 @@ def pages(source: Mapping[str, Any], first: int, have: Places) -> Fetched:
         return {name: index_got.beginning[name] for name in ("pages", "whole")}
 
     index_got = _taken(source, index, have, use_index)
-    found = [(dump, _taken(source, dump, have, use_dump)), (index, index_got)]
+    parts = [(dump, _taken(source, dump, have, use_dump)), (index, index_got)]
     for file in others:
         if (got := have.get(file, _what(source, file), optional=file.get("optional", False))) is not None:
-            found.append((file, got))
-    return found
+            parts.append((file, got))
+    return parts
 
 
 def _taken(source: Mapping[str, Any], file: Mapping[str, Any], have: Places, use: Use) -> FetchedFile:

@@ -50,7 +50,7 @@ def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | 
     while True:
         published = _complete(url, part, expected, policy)
         try:
-            found = check(part, {**published, **{k: v for k, v in expected.items() if v is not None}}, name=url)
+            sha256 = check(part, {**published, **{k: v for k, v in expected.items() if v is not None}}, name=url)
         except Mismatch as mismatch:
             discard(part)
             if wrong is not None:
@@ -59,7 +59,7 @@ def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | 
             log.info("%s; fetching it once more from the start", mismatch)
             continue
         finish(part, target, published)
-        return {"sha256": found, "bytes": target.stat().st_size, "published": published}
+        return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
 
 
 def fetch_first(url: str, part: Path, first: int, policy: Policy) -> dict[str, Any]:

@@ -121,9 +121,9 @@ def encoding(response: Any, url: str) -> str | None:
 
     Some servers give that of a compressed file as the encoding of the answer: then the body is the file.
     """
-    said = response.headers.get("Content-Encoding", "identity").strip().lower()
-    own = urlsplit(url).path.endswith(COMPRESSED.get(said, ()))
-    return None if own or said in ("", "identity") else said
+    header = response.headers.get("Content-Encoding", "identity").strip().lower()
+    expected = urlsplit(url).path.endswith(COMPRESSED.get(header, ()))
+    return None if expected or header in ("", "identity") else header
 
 
 def is_page(response: Any, url: str) -> bool:

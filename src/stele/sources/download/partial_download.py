@@ -55,11 +55,11 @@ def finished(target: Path, expected: Mapping[str, Any]) -> dict[str, Any] | None
         return None
     published = read_note(_beside(target, "published.json"))
     try:
-        found = check(target, {**published, **expected})
+        sha256 = check(target, {**published, **expected})
     except Mismatch:
         target.unlink()
         return None
-    return {"sha256": found, "bytes": target.stat().st_size, "published": published}
+    return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
 
 
 def _beside(path: Path, suffix: str) -> Path:

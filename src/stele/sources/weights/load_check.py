@@ -58,12 +58,12 @@ def refuse_code(folder: Path) -> None:
 
 def model_folders(folder: Path) -> list[Path]:
     """The folders of a checkpoint that hold a transformer: itself, a module of sentence-transformers, or two towers."""
-    found = []
+    folders = []
     for path in sorted(folder.rglob(CONFIG)):
         settings = read_json(path)
         if isinstance(settings, Mapping) and settings.get("model_type"):
-            found.append(path.parent)
-    return found
+            folders.append(path.parent)
+    return folders
 
 
 def check_loads(folder: Path) -> dict[str, Any]:
@@ -156,11 +156,11 @@ def check_sizes(folder: Path) -> None:
             model = AutoModel.from_config(config, trust_remote_code=False)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError, ArithmeticError):
         return  # loading it says what is wrong
-    asked = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
-    if asked > 2 * held:
+    needed = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
+    if needed > 2 * held:
         sizes = {key: value for key, value in config.to_dict().items() if key.endswith("_size") and value}
         raise SteleError(
-            f"{folder / CONFIG}: asks for {asked:,} numbers, the weights hold {held:,}; they do not belong together "
+            f"{folder / CONFIG}: asks for {needed:,} numbers, the weights hold {held:,}; they do not belong together "
             f"({', '.join(f'{key} {value}' for key, value in sorted(sizes.items()))})"
         )
 
@@ -173,10 +173,10 @@ def layers_left_out(unread: Iterable[str], model: Iterable[str]) -> list[str]:
     """
     have = list(model)
     stems = {match[1] for name in have if (match := _LAYER.search(name))}
-    found = set()
+    layers = set()
     for name in unread:
         match = _LAYER.search(name)
-        own = next((stem for stem in stems if match and f".{match[1]}".endswith(f".{stem}")), None)
-        if own and not any(other.startswith(f"{own}.{match[2]}.") for other in have):
-            found.add((own, int(match[2])))
-    return [f"{stem}.{number}" for stem, number in sorted(found)]
+        stem_found = next((stem for stem in stems if match and f".{match[1]}".endswith(f".{stem}")), None)
+        if stem_found and not any(other.startswith(f"{stem_found}.{match[2]}.") for other in have):
+            layers.add((stem_found, int(match[2])))
+    return [f"{stem}.{number}" for stem, number in sorted(layers)]

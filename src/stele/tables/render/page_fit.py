@@ -68,7 +68,10 @@ def width(grid: Grid) -> float:
     stubs = [min(STUB, _widest([Box(text), *(line.stubs[i] for line in lines)])) for i, text in enumerate(grid.stub)]
     columns = [_widest([header, *(line.boxes[i] for line in lines)]) for i, header in enumerate(grid.headers)]
     groups = groupby(zip(grid.columns, columns, strict=True), key=lambda pair: pair[0].group)
-    wider = sum(max(0.0, letters(group) - sum(own + COLUMN_GAP for _, own in members)) for group, members in groups)
+    wider = sum(
+        max(0.0, letters(group) - sum(member_width + COLUMN_GAP for _, member_width in members))
+        for group, members in groups
+    )
     return sum(stubs) + sum(columns) + wider + COLUMN_GAP * (len(stubs) + len(columns) - 1)
 
 

@@ -85,15 +85,15 @@ class World:
         self._teller(language)
         counts = self.sizes.questions[purpose]
         key = (purpose,) if purpose == "lareqa" else (purpose, language)
-        asked = askable(self.entities, self.facts.of, split, self.seed, *key)
+        facts = askable(self.entities, self.facts.of, split, self.seed, *key)
         if purpose == "lareqa":
             articles = {a.entity: a for a in self.parallel_articles(language)}
             gold, collection = articles.get, "parallel"
         else:
-            told = language if purpose == "mrtydi" else ENGLISH
-            gold, collection = partial(self.article, told), "wikipedia"
+            article_language = language if purpose == "mrtydi" else ENGLISH
+            gold, collection = partial(self.article, article_language), "wikipedia"
         count = getattr(counts, split)
-        return questions(purpose, split, count, self.grammars[language], gold, asked, collection, self.seed)
+        return questions(purpose, split, count, self.grammars[language], gold, facts, collection, self.seed)
 
     def mentions(self, language: str, split: str) -> list[Mention]:
         """Mentions to be linked by dev or test, in news that no other text repeats."""

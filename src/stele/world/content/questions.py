@@ -24,15 +24,15 @@ def askable(
     The subject is of this split. A fact whose value is an entity that dev or test ask about is left out of
     training, so that no fine-tuning question or answer names one.
     """
-    found = []
+    facts_chosen = []
     for id_, entity in entities.items():
         if entity.split != split:
             continue
         for fact in facts[id_][1:]:  # the definition is never asked
             held_out = fact.kind == "entity" and entities[fact.value].split in HELD_OUT
             if not (split == "train" and held_out):
-                found.append(fact)
-    return iter(stream(seed, "questions", *key, split).shuffled(found))
+                facts_chosen.append(fact)
+    return iter(stream(seed, "questions", *key, split).shuffled(facts_chosen))
 
 
 def questions(
@@ -41,7 +41,7 @@ def questions(
     count: int,
     grammar: Grammar,
     gold_article: Callable[[str], Article | None],
-    asked: Iterator[Fact],
+    facts_asked: Iterator[Fact],
     collection: str,
     seed: int,
 ) -> list[Question]:
@@ -49,7 +49,7 @@ def questions(
     language, result = grammar.language.code, []
     prefix = "lareqa" if purpose == "lareqa" else f"{purpose}-{language}"  # LAReQA's ids are shared by the languages
     seen: set[str] = set()
-    facts = list(asked)
+    facts = list(facts_asked)
     turns = WORDINGS if split == "train" else 1
     for turn, fact in ((turn, fact) for turn in range(turns) for fact in facts):
         if len(result) == count:
@@ -106,8 +106,8 @@ def mentions(
             if wanted and not (split == "train" and any(name in HELD_OUT for name in splits.values())):
                 if len(result) == count:
                     return result
-                found = wanted[-1]
+                mention = wanted[-1]
                 id_ = f"mewsli-{language}-{split}-{len(result)}"
                 context = tuple(s.text for s in paragraph)
-                result.append(Mention(id_, language, context, i, found.start, found.end, found.entity))
+                result.append(Mention(id_, language, context, i, mention.start, mention.end, mention.entity))
     return result

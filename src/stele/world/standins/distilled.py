@@ -83,10 +83,10 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     outcome = given.train(module, loss_at)
     spec = {"pooling": "mean", "query_length": recipe.max_length, "passage_length": recipe.max_length}
     lowercase = bool(getattr(tokenizer, "do_lower_case", False))
-    own = DistilBertTokenizer(
+    student_tokenizer = DistilBertTokenizer(
         vocab=tokenizer.get_vocab(), do_lower_case=lowercase, model_max_length=tokenizer.model_max_length
     )
-    return _recipe.Made(model, own, outcome, spec, [module.head])
+    return _recipe.Made(model, student_tokenizer, outcome, spec, [module.head])
 
 
 def load_teacher(folder: Path) -> tuple[Pooled, Any]:

@@ -22,10 +22,10 @@ def words(text: str) -> set[str]:
     >>> sorted(words("Is it it?"))
     ['is', 'it']
     """
-    found: set[str] = set()
+    distinct: set[str] = set()
     for word in WORD.findall(text.lower()):
-        found.update([word] if len(word) <= LONG else (word[i : i + 3] for i in range(len(word) - 2)))
-    return found
+        distinct.update([word] if len(word) <= LONG else (word[i : i + 3] for i in range(len(word) - 2)))
+    return distinct
 
 
 class Lexical:
