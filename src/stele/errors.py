@@ -8,23 +8,23 @@ from collections.abc import Iterable
 
 
 class SteleError(Exception):
-    """Something the user can mend: says the file or key, what was found, and what to write instead."""
+    """An error that the user can correct: names the file or key, what was found, and what to write instead."""
 
 
 class Damaged(SteleError):
-    """A file is not the one that its record describes: it is not to be used, but made again."""
+    """A file that is not the one its record describes, so it must be made again."""
 
 
 def disk_full(error: BaseException) -> SteleError | None:
     """The error for a full disk, where an exception came from one: libraries hide it behind their own."""
-    found: BaseException | None = error
-    while found is not None:
-        if isinstance(found, OSError) and found.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return SteleError(
-                f"the disk is full, or a quota or a limit of file sizes is reached ({found.strerror}). Nothing "
-                "half-written stays, and what was saved before does: make room, then give the same command again"
+                f"the disk is full, or a quota or a limit of file sizes is reached ({cause.strerror}). Nothing "
+                "half-written stays, and what was saved before does: free some space, then give the same command again"
             )
-        found = found.__cause__ or found.__context__
+        cause = cause.__cause__ or cause.__context__
     return None
 
 
@@ -38,11 +38,11 @@ def nearest(name: str, valid: Iterable[str]) -> str | None:
     >>> nearest("sv", ["sw", "th"]), nearest("qwerty", ["bert"])
     ('sw', None)
     """
-    by_lower = {own.lower(): own for own in valid}
+    by_lower = {candidate.lower(): candidate for candidate in valid}
     alike = difflib.get_close_matches(name.lower(), by_lower, n=20, cutoff=0.3)
-    close = min(alike, key=lambda own: edits(name.lower(), own), default=None)
+    close = min(alike, key=lambda candidate: edits(name.lower(), candidate), default=None)
     if close is None or edits(name.lower(), close) > max(1, len(name) // 3):
-        close = next((own for own in alike if own.startswith(name.lower()) and len(name) > 2), None)
+        close = next((candidate for candidate in alike if candidate.startswith(name.lower()) and len(name) > 2), None)
     return by_lower[close] if close else None
 
 
@@ -64,13 +64,13 @@ def edits(one: str, other: str) -> int:
     return last[-1]
 
 
-def unknown(kind: str, found: str, valid: Iterable[str], where: str = "") -> SteleError:
+def unknown(kind: str, name: str, valid: Iterable[str], where: str = "") -> SteleError:
     """The error for a name that is not known: names what was found, the nearest valid name and all valid ones.
 
     >>> str(unknown("model", "mms", ["msm", "kept"], "config.yaml: models"))
     "config.yaml: models: unknown model 'mms'; did you mean 'msm'? Valid: kept, msm"
     """
     valid = sorted(valid)
-    close = nearest(found, valid)
+    close = nearest(name, valid)
     hint = f"; did you mean {close!r}?" if close else "."
-    return SteleError(f"{where + ': ' if where else ''}unknown {kind} {found!r}{hint} Valid: {', '.join(valid)}")
+    return SteleError(f"{where + ': ' if where else ''}unknown {kind} {name!r}{hint} Valid: {', '.join(valid)}")

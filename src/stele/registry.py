@@ -48,8 +48,8 @@ class Registry(Generic[T]):
 
 def module_names(package: str) -> list[str]:
     """The modules of a package, without importing them."""
-    found = importlib.import_module(package)
-    return sorted(m.name for m in pkgutil.iter_modules(found.__path__) if not m.name.startswith("_"))
+    parent = importlib.import_module(package)
+    return sorted(m.name for m in pkgutil.iter_modules(parent.__path__) if not m.name.startswith("_"))
 
 
 def load_named(package: str, name: str, kind: str) -> ModuleType:

@@ -55,7 +55,7 @@ def test_a_whole_output_has_no_damage(made):
 def test_every_bit_of_a_small_file_counts(made, position):
     change(made.parent / "small", position)
     (found,) = damages(made, whole=False)
-    assert found.path == made.parent / "small" and "other bytes" in str(found) and "made by `test`" in str(found)
+    assert found.path == made.parent / "small" and "its bytes differ" in str(found) and "made by `test`" in str(found)
 
 
 def test_a_job_notices_a_changed_bit_of_a_large_file_with_the_chance_that_is_stated(made):
@@ -117,7 +117,7 @@ def test_all_is_read_where_that_is_asked_for(made, monkeypatch):
     key = next(str(n) for n in range(99) if not list(damages(made, whole=False, key=str(n))))
     check_inputs({"output": key, "base": made})
     monkeypatch.setenv(integrity.VERIFY_WHOLE, "1")
-    with pytest.raises(Damaged, match="large: other bytes"):
+    with pytest.raises(Damaged, match="large: its bytes differ"):
         check_inputs({"output": key, "base": made})
 
 

@@ -1,4 +1,4 @@
-"""The benchmarks' native files become searches, queries, passages, judgments and training examples."""
+"""The benchmarks' native files become query sets, queries, passages, judgments and training examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from written import put, rows
 
 from stele.benchmarks import marco, mewsli_x, mrtydi, nq, xor_retrieve
-from stele.benchmarks.types import Passage, Query, Search
+from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.errors import SteleError
 
 
@@ -28,10 +28,10 @@ def swahili(tmp_path):
 
 
 def test_mrtydi(swahili):
-    (search,) = mrtydi.searches(["sw"])
-    assert list(mrtydi.queries(swahili, search)) == [Query("7", "swali 7?"), Query("8", "swali 8?")]
+    (query_set,) = mrtydi.query_sets(["sw"])
+    assert list(mrtydi.queries(swahili, query_set)) == [Query("7", "swali 7?"), Query("8", "swali 8?")]
     assert next(mrtydi.passages(swahili, "sw")) == Passage("1#0", "T1#0", "maandishi 1#0")
-    assert mrtydi.judgments(swahili, search) == {"7": {"1#0": 1, "1#1": 1}, "8": {"2#0": 1}}
+    assert mrtydi.judgments(swahili, query_set) == {"7": {"1#0": 1, "1#1": 1}, "8": {"2#0": 1}}
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,10 @@ def test_mrtydi(swahili):
 )
 def test_mrtydi_says_what_is_wrong_and_where(swahili, tmp_path, file, text, said):
     put(tmp_path / file, text)
-    (search,) = mrtydi.searches(["sw"])
+    (query_set,) = mrtydi.query_sets(["sw"])
     with pytest.raises(SteleError, match=said):
-        list(mrtydi.queries(swahili, search))
-        mrtydi.judgments(swahili, search)
+        list(mrtydi.queries(swahili, query_set))
+        mrtydi.judgments(swahili, query_set)
         list(mrtydi.passages(swahili, "sw"))
 
 
@@ -68,10 +68,10 @@ def test_a_gzip_file_cut_short_is_an_error(swahili, tmp_path):
 
 def test_missing_data_and_files_are_named(swahili, tmp_path):
     with pytest.raises(SteleError, match=r"needs the data mrtydi:th; given: mrtydi:sw, mrtydi_corpus:sw"):
-        list(mrtydi.queries(swahili, Search("th", "th", "th")))
+        list(mrtydi.queries(swahili, QuerySet("th", "th", "th")))
     (tmp_path / "t/qrels.test.txt").unlink()
     with pytest.raises(SteleError, match=r"no file qrels\.test\.txt; found test\.jsonl\.gz"):
-        mrtydi.judgments(swahili, Search("sw", "sw", "sw"))
+        mrtydi.judgments(swahili, QuerySet("sw", "sw", "sw"))
 
 
 def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_path):
@@ -114,8 +114,8 @@ def xor(tmp_path):
 
 
 def test_xor_retrieve(xor):
-    arabic, telugu = xor_retrieve.searches(["ar", "te"])
-    assert arabic.pool == telugu.pool == "en"
+    arabic, telugu = xor_retrieve.query_sets(["ar", "te"])
+    assert arabic.collection == telugu.collection == "en"
     assert [q.id for q in xor_retrieve.queries(xor, arabic)] == ["-5"]  # the blank before "ar" does not count
     assert xor_retrieve.answers(xor, telugu) == {"6": ["no"]}
     assert [p.id for p in xor_retrieve.passages(xor, "en")] == ["1", "2", "30"]
@@ -201,13 +201,13 @@ def test_nq(tmp_path):
     put(tmp_path / "q/nq-test.qa.csv", "who?\t['A', \"B's\"]\nwhen?\t['1914']\n")
     put(tmp_path / "p/psgs_w100.tsv.gz", W100)
     data = {"nq_test": {"all": tmp_path / "q"}, "psgs_w100": {"all": tmp_path / "p"}}
-    (search,) = nq.searches(["en"])
-    assert list(nq.queries(data, search)) == [Query("0", "who?"), Query("1", "when?")]
-    assert nq.answers(data, search) == {"0": ["A", "B's"], "1": ["1914"]}
+    (query_set,) = nq.query_sets(["en"])
+    assert list(nq.queries(data, query_set)) == [Query("0", "who?"), Query("1", "when?")]
+    assert nq.answers(data, query_set) == {"0": ["A", "B's"], "1": ["1914"]}
     assert nq.texts(data, "en", {"1"}) == {"1": "plain text"}
     put(tmp_path / "q/nq-test.qa.csv", "who?\t__import__('os')\n")
     with pytest.raises(SteleError, match=r"nq-test\.qa\.csv, line 1: want a list of answer strings"):
-        nq.answers(data, search)
+        nq.answers(data, query_set)
 
 
 # --- Mewsli-X ---
@@ -238,7 +238,7 @@ def test_mewsli_x(tmp_path):
     put(tmp_path / "released/wikinews_mentions_no_text-test.jsonl", rows(*articles))
     put(tmp_path / "released/candidate_set_entities.jsonl", rows(entity(), entity("Q8")))
     data = {"mewsli_x": {"all": tmp_path / "released"}, "mewsli_x_news": {"all": tmp_path / "news"}}
-    english, german = mewsli_x.searches(["en", "de"])
+    english, german = mewsli_x.query_sets(["en", "de"])
     # utils_mewslix.preprocess_mention: the surface, one sentence, braces around the mention, others become parentheses,
     # double blanks made single once ("The  verdict" and the blank before the comma come from there)
     assert list(mewsli_x.queries(data, english)) == [Query("e1", "Smith: The verdict came for { Smith } , who (left).")]
@@ -267,4 +267,4 @@ def test_mewsli_x_training(tmp_path):
 def test_mewsli_x_refuses_spans_that_do_not_fit(tmp_path, item, said):
     put(tmp_path / "wikinews_mentions-test.jsonl", rows(item))
     with pytest.raises(SteleError, match=r"wikinews_mentions-test\.jsonl, line 1: " + said):
-        list(mewsli_x.queries({"mewsli_x_news": {"all": tmp_path}}, Search("en", "en", "all")))
+        list(mewsli_x.queries({"mewsli_x_news": {"all": tmp_path}}, QuerySet("en", "en", "all")))

@@ -1,4 +1,4 @@
-"""LAReQA, Tatoeba, SQuAD and training sets of one's own: native files become searches, passages and examples."""
+"""LAReQA, Tatoeba, SQuAD and training sets of one's own: native files become query sets, passages and examples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from written import put, rows
 
 from stele import catalogue
 from stele.benchmarks import jsonl, lareqa, squad, tatoeba, xor_retrieve
-from stele.benchmarks.types import Query, Search
+from stele.benchmarks.types import Query, QuerySet
 from stele.errors import SteleError
 
 
@@ -33,7 +33,7 @@ def xquad_r(tmp_path):
 
 
 def test_lareqa_follows_the_official_loader(xquad_r):
-    english, thai = lareqa.searches(["en", "th"])
+    english, thai = lareqa.query_sets(["en", "th"])
     assert list(lareqa.queries(xquad_r, english)) == [Query("a_en", "a?"), Query("b_en", "b?")]  # c is left out
     # the paragraph of c has no question left, so none of its sentences is a candidate; but it keeps its number
     assert [p.id for p in lareqa.passages(xquad_r, "all")] == ["en_2_0", "en_2_1", "en_2_2", "th_1_0", "th_1_1"]
@@ -57,15 +57,15 @@ def test_lareqa_follows_the_official_loader(xquad_r):
 def test_lareqa_says_what_is_wrong(xquad_r, tmp_path, changed, said):
     put(tmp_path / "xquad-r/en.json", changed)
     with pytest.raises(SteleError, match=r"en\.json(, |: )" + said):
-        list(lareqa.queries(xquad_r, Search("en", "en", "all")))
+        list(lareqa.queries(xquad_r, QuerySet("en", "en", "all")))
 
 
 def test_lareqa_counts_on_the_real_files(real_data):
     data = {"lareqa": {"all": real_data / "lareqa_xquad_r"}}
     assert sum(1 for _ in lareqa.passages(data, "all")) == 13_014
     questions = 0
-    for search in lareqa.searches(catalogue.load("benchmarks")["lareqa"]["languages"]):
-        judged = lareqa.judgments(data, search)
+    for query_set in lareqa.query_sets(catalogue.get("benchmarks", "lareqa")["languages"]):
+        judged = lareqa.judgments(data, query_set)
         assert {len(right) for right in judged.values()} == {11}
         questions += len(judged)
     assert questions == 13_090
@@ -74,9 +74,9 @@ def test_lareqa_counts_on_the_real_files(real_data):
 def test_xor_counts_on_the_real_files(real_data):
     data = {"xor_tydi": {"all": real_data / "xor_tydi"}}
     counted = {}
-    for search in xor_retrieve.searches(catalogue.load("benchmarks")["xor_retrieve"]["languages"]):
-        answers = xor_retrieve.answers(data, search)
-        counted[search.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
+    for query_set in xor_retrieve.query_sets(catalogue.get("benchmarks", "xor_retrieve")["languages"]):
+        answers = xor_retrieve.answers(data, query_set)
+        counted[query_set.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
     assert counted == {"ar": 309, "bn": 304, "fi": 314, "ja": 241, "ko": 285, "ru": 237, "te": 238}
 
 
@@ -85,12 +85,12 @@ def test_tatoeba(tmp_path):
     put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\u2028zwei\ntrois\n")  # only a line feed ends a line
     put(tmp_path / "tatoeba.fra-eng.eng", "one\ntwo\nthree")
     data = {"tatoeba": {"all": tmp_path}}
-    to_english, from_english = tatoeba.searches(["en", "fr"])
-    assert (to_english.name, to_english.pool) == ("fr-en", "en-of-fr")
-    assert (from_english.name, from_english.pool) == ("en-fr", "fr")
+    to_english, from_english = tatoeba.query_sets(["en", "fr"])
+    assert (to_english.name, to_english.collection) == ("fr-en", "en-of-fr")
+    assert (from_english.name, from_english.collection) == ("en-fr", "fr")
     assert [q.text for q in tatoeba.queries(data, to_english)] == ["un", "deux\u2028zwei", "trois"]
     assert [q.text for q in tatoeba.queries(data, from_english)] == ["one", "two", "three"]
-    found = list(tatoeba.passages(data, to_english.pool))
+    found = list(tatoeba.passages(data, to_english.collection))
     assert [p.text for p in found] == ["one", "two", "three"]
     assert [p.id for p in found] == sorted((p.id for p in found), reverse=True)  # among equals the first line is first
     right = tatoeba.judgments(data, to_english)
@@ -107,7 +107,7 @@ def test_tatoeba_sides_must_be_as_long(tmp_path):
 def test_tatoeba_counts_on_the_real_files(real_data):
     folder = real_data / "tatoeba_v1"
     codes = sorted({path.name.split(".")[1][:3] for path in folder.glob("tatoeba.*")})
-    sizes = [len(tatoeba.judgments({"tatoeba": {"all": folder}}, Search(f"{c}-en", c, c))) for c in codes]
+    sizes = [len(tatoeba.judgments({"tatoeba": {"all": folder}}, QuerySet(f"{c}-en", c, c))) for c in codes]
     assert (len(codes), sum(sizes), sum(size < 1000 for size in sizes)) == (112, 88_877, 40)
 
 

@@ -69,7 +69,7 @@ def test_a_check_that_is_ended_or_has_no_time_leaves_no_job(cluster, start, busy
     assert not any(path.is_dir() for path in tmp_path.iterdir())
     late = start("", "--minutes", "0.01")
     said, _ = late.communicate(timeout=PATIENCE)
-    assert late.returncode == 1 and "through SLURM    NOT OK  not done in 0.01 minutes" in said, said
+    assert late.returncode == 1 and "through SLURM    NOT OK  not done in 0.6 s" in said, said
     assert {job["state"] for job in jobs(cluster, tmp_path)} == {"CANCELLED"}
     (kept,) = (path for path in tmp_path.iterdir() if path.is_dir())
     assert f"{kept} is kept" in said

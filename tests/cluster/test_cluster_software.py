@@ -34,7 +34,7 @@ def test_the_image_is_beside_the_snakefile_unless_it_is_named(tmp_path, monkeypa
     [
         ("software: docker", "software: Input should be 'conda' or 'container' (found 'docker')"),
         ("container: our.sif", "container: names an image that is not used without `software: container`"),
-        ("{software: container, nodes: {pretrain: 2}}", "nodes: pretrain: several nodes take srun"),
+        ("{software: container, nodes: {pretrain: 2}}", "nodes: pretrain: several nodes need srun"),
     ],
 )
 def test_software_settings_that_cannot_be_are_refused(tmp_path, text, said):

@@ -73,7 +73,7 @@ def test_jobs_that_nobody_waits_for_are_cancelled_replaced_refused_or_recorded(c
     edit(1)
     second.kill()
     third = drive(built, "--retries", "0", "--", DOCUMENTS)
-    wait_for(lambda: "out of date by now; it is cancelled" in third.said)
+    wait_for(lambda: "is out of date; it is cancelled" in third.said)
     wait_for(lambda: [other for other in waiting() if other["id"] != job["id"]], what="the new job")
     # code that changes while the job waits: the job refuses, and nothing else is lost
     edit(2)

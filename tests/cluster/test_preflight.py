@@ -123,13 +123,13 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
     long = job(resources=requested, seconds=3600 * 200, attempts=4, resumes=True)
     cluster_yaml("hours: {gpu: 48}\n")
     (line,) = preflight.of_cluster([long, long], cluster)  # 4 x 48 < 200 <= 5 x 48
-    assert "pretrain x takes about 200 hours, more than 4 attempts of at most 48 hours: --retries 4" in line
+    assert "pretrain x takes about 200 h, more than 4 attempts of at most 48 h: --retries 4" in line
     assert preflight.of_cluster([dataclasses.replace(long, attempts=5)], cluster) == []
     cluster_yaml("hours: {gpu: 24}\n")
     (line,) = preflight.of_cluster([dataclasses.replace(long, resources=requested | {"runtime": 1440})], cluster)
     assert "--retries 8" in line  # 9 x 24
     (line,) = preflight.of_cluster([dataclasses.replace(long, resumes=False)], cluster)
-    assert "do not go on from one another" in line
+    assert "do not resume from one another" in line
     assert preflight.of_cluster([dataclasses.replace(long, seconds=None)], cluster) == [], "nobody knows how long"
     on_cpu = job(resources={"runtime": 240}, seconds=3600 * 200)
     assert preflight.of_cluster([on_cpu], cluster) == [], "what a CPU takes is too rough a guess"
@@ -187,6 +187,6 @@ def test_a_run_that_is_refused_leaves_nothing_and_says_why_once(root, tmp_path):
     run = snakemake(project, "--cores", "1", "--config", "scale=paper", "offline=true", "--", target)
     assert run.returncode == 1
     assert run.stdout.count("this cannot be built as things are:") == 1
-    assert "in no mirror, and the network is not asked (offline: true):" in run.stdout
+    assert "in no mirror, and the network is off (offline: true):" in run.stdout
     assert "needs XOR-TyDi, training data of the DPR baseline" in run.stdout, "what only the user can give"
     assert not any((project / folder).exists() for folder in ("results", "work", "resources", "state"))

@@ -55,7 +55,7 @@ def test_what_cannot_fit_is_told_from_what_may_not(free, tmp_path, monkeypatch):
     (at,) = disk.needed(jobs)
     free(100 * GB, {at: 3 * GB})
     ((line,), _) = disk.problems(jobs)
-    assert "keeps about 20 GB there, and 3 GB are left of your quota: make room" in line
+    assert "keeps about 20 GB there, and 3 GB are left of your quota: free some space" in line
     free(100 * GB, {Path("/elsewhere"): 0})
     assert disk.problems(jobs) == ([], [])
 
@@ -149,7 +149,7 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
     monkeypatch.setattr(network, "unanswered", lambda urls: pytest.fail("nobody is asked") if urls else {})
     assert lacking(CC100[:1], mirrors=[str(tmp_path)]) == {}
     (line,) = found = lacking(CC100, mirrors=[str(tmp_path)], offline=True)
-    assert line == "in no mirror, and the network is not asked (offline: true): 1 (dataset cc100.th)"
+    assert line == "in no mirror, and the network is off (offline: true): 1 (dataset cc100.th)"
     assert found[line] == [CC100[1].log]
     found = lacking(CC100, mirrors=[str(tmp_path / "none")], offline=True)
     assert f"mirrors: {tmp_path}/none is no folder" in found and len(found) == 2

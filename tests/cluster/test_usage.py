@@ -201,7 +201,7 @@ def test_rules_are_summed_by_hand():
     assert (second.expected, second.of_those, second.peak_mb) == (0.25, 0.5, 100)
     assert (second.time, second.memory) == (0.5, 0.9)
     text = summary.markdown([first, second], rows)
-    assert "| score | 2 | 1.5 h | 15 min | 1 h | 30 min | | 100 MB | 50 % | 90 % |" in re.sub(" +", " ", text)
+    assert "| score | 2 | 1 h 30 min | 15 min | 1 h | 30 min | | 100 MB | 50 % | 90 % |" in re.sub(" +", " ", text)
     assert "- score x: 90 %" in text and "- pretrain x: 4 times" in text
     assert "No job" in summary.markdown([], [])
 

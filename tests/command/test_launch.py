@@ -121,15 +121,15 @@ def test_a_command_in_one_process_starts_without_the_catalogue():
         ("0,1", 2, True, "0,1"),
         ("2, 3,5", 2, False, "2,3"),
         ("0,1", 0, True, "0,1"),
-        ("0", 2, False, "asked for 2 GPUs and sees 1 (CUDA_VISIBLE_DEVICES=0); ask for those that are there"),
-        ("", 1, True, "asked for 1 GPUs and sees 0"),
-        ("0,1,2,3", 2, True, "asked for 2 GPUs and sees 4 (CUDA_VISIBLE_DEVICES=0,1,2,3); look at what SLURM gave"),
+        ("0", 2, False, "requested 2 GPUs and sees 1 (CUDA_VISIBLE_DEVICES=0); request those that are there"),
+        ("", 1, True, "requested 1 GPUs and sees 0"),
+        ("0,1,2,3", 2, True, "requested 2 GPUs and sees 4 (CUDA_VISIBLE_DEVICES=0,1,2,3); look at what SLURM gave"),
     ],
 )
 def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given, asked, in_slurm, left):
     monkeypatch.setenv("STELE_DEVICE", "cpu")
     monkeypatch.setenv(launch.DEVICES, given)
-    monkeypatch.setenv("SLURM_JOB_ID", "7")  # an allocation that one types in is not what a rule asked for
+    monkeypatch.setenv("SLURM_JOB_ID", "7")  # an allocation that one types in is not what a rule requested
     monkeypatch.delenv(launch.JOB, raising=False)
     if in_slurm:
         monkeypatch.setenv(launch.JOB, "1")
@@ -153,7 +153,7 @@ def test_real_gpus_are_counted_by_torch(monkeypatch, given, left):
     monkeypatch.setattr("torch.cuda.device_count", lambda: 3)
     launch.take_gpus(2)
     assert os.environ[launch.DEVICES] == left
-    with pytest.raises(SteleError, match="asked for 4 GPUs and sees 2"):
+    with pytest.raises(SteleError, match="requested 4 GPUs and sees 2"):
         monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
         launch.take_gpus(4)
 
@@ -205,7 +205,7 @@ def test_kill_9_leaves_nobody(start, tmp_path, victim):
 
 def test_too_few_gpus_start_nothing(start, tmp_path):
     assert start(gpus="0").wait(PATIENCE) == 1
-    assert "asked for 2 GPUs and sees 1" in (tmp_path / "log").read_text() and not list(tmp_path.glob("made*"))
+    assert "requested 2 GPUs and sees 1" in (tmp_path / "log").read_text() and not list(tmp_path.glob("made*"))
 
 
 # --- several nodes --------------------------------------------------------------------------------------------------
@@ -226,14 +226,14 @@ def test_several_nodes_take_one_srun_with_the_same_command_on_each(tmp_path, mon
         )
 
     outside = run()
-    assert outside.returncode == 1 and "several nodes take a SLURM job" in outside.stderr
+    assert outside.returncode == 1 and "several nodes need a SLURM job" in outside.stderr
     assert run(SLURM_JOB_ID="7").returncode == 3
     *called, meeting = (tmp_path / "called").read_text().splitlines()
     assert called[called.index(sys.executable) :] == [sys.executable, "-m", "stele", *command]
     options = {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--cpus-per-task=6", "--gres=gpu:2"}
     assert options <= set(called) and int(meeting.rpartition(":")[2]) > 0
     inside = run(SLURM_JOB_ID="7", STELE_RENDEZVOUS="somewhere:1")
-    assert inside.returncode == 1 and "asked for 2 GPUs and sees 1" in inside.stderr
+    assert inside.returncode == 1 and "requested 2 GPUs and sees 1" in inside.stderr
 
 
 def test_processes_without_gpus_know_each_other(tmp_path):

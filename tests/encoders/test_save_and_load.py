@@ -214,7 +214,7 @@ def test_a_layer_below_the_last(tmp_path, folders):
     found = encoder.encode(["who wrote"], "query")[0]
     assert np.abs(found - states[2][0].mean(0).detach().numpy()).max() < 1e-5
     assert np.abs(found - states[3][0].mean(0).detach().numpy()).max() > 1e-2
-    with pytest.raises(SteleError, match="layer 4 asked for, the model has 3"):
+    with pytest.raises(SteleError, match="layer 4 is requested, the model has 3"):
         load_encoder(deep, {**spec, "layer": 4})
 
 

@@ -58,7 +58,7 @@ def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):
     assert (spec.query_length, spec.passage_length) == (30, 30)  # the folder's own, as its public figures are made
     assert (spec.passage_format, spec.precision, spec.pooling) == ("title_text_pair", "bfloat16", "mean")
     assert load_encoder(folder, {"pooling": "mean"}).spec.passage_format == "title_text"
-    with pytest.raises(SteleError, match=r"state pooling: 'mean', asked for was 'cls'; leave pooling out"):
+    with pytest.raises(SteleError, match=r"state pooling: 'mean', requested was 'cls'; leave pooling out"):
         load_encoder(folder, {"pooling": "cls"})
 
 

@@ -14,20 +14,22 @@ from stele.errors import SteleError
 MINED = {**RECIPE, "negatives": "mined", "steps": 4}
 
 
-def write_mined(folder, pool: str, found: dict[str, list[tuple[str, str, str]]]):
-    """The files of one pool: question -> its passages (id, title, text)."""
+def write_mined(folder, collection: str, found: dict[str, list[tuple[str, str, str]]]):
+    """The files of one collection: question -> its passages (id, title, text)."""
     folder.mkdir(parents=True, exist_ok=True)
     passages = list(dict.fromkeys(passage for listed in found.values() for passage in listed))
     columns = list(zip(*passages, strict=True)) or [[], [], []]
     text = pa.large_string()
     table = pa.table({name: pa.array(list(c), text) for name, c in zip(("id", "title", "text"), columns, strict=True)})
-    pq.write_table(table, folder / f"{pool}.passages.parquet")
+    pq.write_table(table, folder / f"{collection}.passages.parquet")
     lines = [[passages.index(passage) for passage in listed] for listed in found.values()]
     asked = {"question": pa.array(list(found), text), "passages": pa.array(lines, pa.list_(pa.int32()))}
-    pq.write_table(pa.table(asked), folder / f"{pool}.questions.parquet")
+    pq.write_table(pa.table(asked), folder / f"{collection}.questions.parquet")
     path = folder / "record.json"
-    pools = json.loads(path.read_text())["pools"] if path.exists() else {}
-    path.write_text(json.dumps({"job": "hard_negatives", "labels": [], "content": "m", "pools": {**pools, pool: {}}}))
+    collections = json.loads(path.read_text())["pools"] if path.exists() else {}
+    path.write_text(
+        json.dumps({"job": "hard_negatives", "labels": [], "content": "m", "pools": {**collections, collection: {}}})
+    )
     return path
 
 

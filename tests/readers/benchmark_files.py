@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from stele.benchmarks import clef, jsonl, lareqa, marco, mewsli_x, mlqa, mrtydi, nq, squad, tatoeba, xor_retrieve
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.evaluation import punkt
 from tests.readers.files import Reader, lines, whole
 
-EN, SW = Search("en", "en", "en"), Search("sw", "sw", "sw")
+EN, SW = QuerySet("en", "en", "en"), QuerySet("sw", "sw", "sw")
 PASSAGE = {"docid": "7#0", "title": "Tī", "text": "moja mbili"}
 TOPICS = lines(*({"query_id": str(n), "query": f"nini {n}?"} for n in range(4)))
 TRAIN = lines(
@@ -108,17 +108,17 @@ BENCHMARKS: dict[str, Reader] = {
     "mlqa": (
         "test-context-en-question-en.json",
         SQUAD,
-        of("mlqa", lambda d: mlqa.answers(d, mlqa.searches(["en"])[0])),
+        of("mlqa", lambda d: mlqa.answers(d, mlqa.query_sets(["en"])[0])),
     ),
     "mewsli_x queries": (
         "mentions.jsonl",
         MENTIONS,
-        of("mewsli_x_news", lambda d: whole(mewsli_x.queries(d, Search("en", "en", "all")))),
+        of("mewsli_x_news", lambda d: whole(mewsli_x.queries(d, QuerySet("en", "en", "all")))),
     ),
     "mewsli_x judgments": (
         "mentions.jsonl",
         MENTIONS,
-        of("mewsli_x", lambda d: mewsli_x.judgments(d, Search("en", "en", "all"))),
+        of("mewsli_x", lambda d: mewsli_x.judgments(d, QuerySet("en", "en", "all"))),
     ),
     "mewsli_x passages": (
         "candidates.jsonl",
@@ -129,12 +129,12 @@ BENCHMARKS: dict[str, Reader] = {
     "tatoeba": (
         "tatoeba.fra-eng.fra",
         b"un\ndeux\n",
-        lambda path: tatoeba.judgments({"tatoeba": {"fr": path.parent}}, tatoeba.searches(["fr"])[0]),
+        lambda path: tatoeba.judgments({"tatoeba": {"fr": path.parent}}, tatoeba.query_sets(["fr"])[0]),
     ),
     "judgments of a collection": (
         "qrels.txt",
         QRELS,
-        of("clef", lambda d: clef.judgments(d, clef.searches(["en-de"])[0])),
+        of("clef", lambda d: clef.judgments(d, clef.query_sets(["en-de"])[0])),
     ),
     "training set of one's own": ("train.jsonl", OWN, of("mine", lambda d: whole(jsonl.training(d, "train")))),
     "Punkt model": (

@@ -34,9 +34,9 @@ def index(tmp_path):
 # --- the formula ---
 def test_four_documents_by_hand(index):
     """N = 4, mean length (2 + 5 + 2 + 3) / 4 = 3; nile is in 2 documents, river in 3."""
-    folder, ids, pool = index(TEXTS, ["nile", "river"])
-    assert (pool.passages, pool.length, pool.frequencies.tolist()) == (4, 3.0, [2, 3])
-    ((first, second, third),) = bm25_search.search(folder, ids, [[0, 1]], 10, pool, (0.9, 0.4))
+    folder, ids, collection = index(TEXTS, ["nile", "river"])
+    assert (collection.passages, collection.length, collection.frequencies.tolist()) == (4, 3.0, [2, 3])
+    ((first, second, third),) = bm25_search.search(folder, ids, [[0, 1]], 10, collection, (0.9, 0.4))
     nile, river = math.log(1 + 2.5 / 2.5), math.log(1 + 1.5 / 3.5)
     short, long = 0.9 * (0.6 + 0.4 * 2 / 3), 0.9 * (0.6 + 0.4 * 5 / 3)  # k1 (1 - b + b |d| / 3)
     assert first == ("d2", pytest.approx(nile * 2 / (2 + long) + river * 1 / (1 + long), rel=1e-7))
@@ -45,8 +45,8 @@ def test_four_documents_by_hand(index):
 
 
 def test_a_repeated_term_counts_as_often(index):
-    folder, ids, pool = index(TEXTS, ["nile", "river"])
-    once, twice, none = bm25_search.search(folder, ids, [[1], [1, 1], []], 10, pool, (1.2, 0.75))
+    folder, ids, collection = index(TEXTS, ["nile", "river"])
+    once, twice, none = bm25_search.search(folder, ids, [[1], [1, 1], []], 10, collection, (1.2, 0.75))
     assert none == []
     assert dict(twice) == {name: pytest.approx(2 * score, rel=1e-7) for name, score in once}
 
@@ -63,10 +63,10 @@ QUERIES = [["w1", "w2"], ["w3"], ["w4", "w4", "w5"], ["w0", "w1", "w2", "w3", "w
 
 def test_the_k_best_are_those_of_a_full_ranking_and_ties_are_canonical(index):
     texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
-    folder, ids, pool = index(texts, vocabulary)
+    folder, ids, collection = index(texts, vocabulary)
     for k1, b in ((0.9, 0.4), (0.1, 1.0), (1.6, 0.1)):
         asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
-        for query, hits in zip(QUERIES, bm25_search.search(folder, ids, asked, 10, pool, (k1, b)), strict=True):
+        for query, hits in zip(QUERIES, bm25_search.search(folder, ids, asked, 10, collection, (k1, b)), strict=True):
             expected = by_hand(texts, query, k1, b)[:10]
             assert [name for name, _ in hits] == [name for name, _ in expected]
             assert [score for _, score in hits] == pytest.approx([float(s) for _, s in expected], rel=1e-6)
@@ -76,8 +76,8 @@ def test_more_equal_scores_than_are_asked_for(index):
     """200 passages say the same; the ten of the highest ids are found, wherever they stand."""
     texts = {f"p{i:03d}": "same words" for i in np.random.default_rng(0).permutation(200)}
     for rows in (bm25_index.BLOCK, 37):
-        folder, ids, pool = index(texts, ["same"], rows)
-        (hits,) = bm25_search.search(folder, ids, [[0]], 10, pool, (0.9, 0.4))
+        folder, ids, collection = index(texts, ["same"], rows)
+        (hits,) = bm25_search.search(folder, ids, [[0]], 10, collection, (0.9, 0.4))
         assert [name for name, _ in hits] == [f"p{i}" for i in range(199, 189, -1)]
 
 
@@ -85,22 +85,22 @@ def test_more_equal_scores_than_are_asked_for(index):
 def test_blocks_change_nothing(index, number, rows):
     texts, vocabulary = random_texts(number), [f"w{i}" for i in range(6)]
     asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    (folder, ids, pool), (cut, cut_ids, cut_pool) = index(texts, vocabulary), index(texts, vocabulary, rows)
+    (folder, ids, collection), (cut, cut_ids, cut_collection) = index(texts, vocabulary), index(texts, vocabulary, rows)
     assert len(list(cut.glob("block-*"))) == -(-len(texts) // rows)
-    whole = bm25_search.search(folder, ids, asked, 20, pool, (0.9, 0.4))
-    assert bm25_search.search(cut, cut_ids, asked, 20, cut_pool, (0.9, 0.4)) == whole
-    assert [bm25_search.search(cut, cut_ids, [own], 20, cut_pool, (0.9, 0.4))[0] for own in asked] == whole
+    whole = bm25_search.search(folder, ids, asked, 20, collection, (0.9, 0.4))
+    assert bm25_search.search(cut, cut_ids, asked, 20, cut_collection, (0.9, 0.4)) == whole
+    assert [bm25_search.search(cut, cut_ids, [own], 20, cut_collection, (0.9, 0.4))[0] for own in asked] == whole
 
 
 def test_threads_change_nothing(index, tmp_path):
     """In a process of its own: numba's threads would make this one's later forks unsafe."""
     texts, vocabulary = random_texts(200), [f"w{i}" for i in range(6)]
-    folder, ids, pool = index(texts, vocabulary)
+    folder, ids, collection = index(texts, vocabulary)
     asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    one = bm25_search.search(folder, ids, asked, 20, pool, (0.9, 0.4), threads=1)
+    one = bm25_search.search(folder, ids, asked, 20, collection, (0.9, 0.4), threads=1)
 
     def work():
-        two = bm25_search.search(folder, ids, asked, 20, pool, (0.9, 0.4), threads=2)
+        two = bm25_search.search(folder, ids, asked, 20, collection, (0.9, 0.4), threads=2)
         (tmp_path / "two").write_text(json.dumps(two))
 
     process = multiprocessing.get_context("fork").Process(target=work)
@@ -113,11 +113,11 @@ def test_the_scores_are_those_of_bm25s_s_own_index(index):
     import bm25s
 
     texts, vocabulary = random_texts(300), [f"w{i}" for i in range(6)]
-    folder, ids, pool = index(texts, vocabulary)
+    folder, ids, collection = index(texts, vocabulary)
     peer = bm25s.BM25(k1=0.7, b=0.3, method="lucene")
     peer.index([text.split() for text in texts.values()], show_progress=False)
     for query in QUERIES:
-        (hits,) = bm25_search.search(folder, ids, [[vocabulary.index(t) for t in query]], 400, pool, (0.7, 0.3))
+        (hits,) = bm25_search.search(folder, ids, [[vocabulary.index(t) for t in query]], 400, collection, (0.7, 0.3))
         scores = dict(zip(texts, peer.get_scores(query).tolist(), strict=True))
         assert dict(hits) == {name: pytest.approx(own, rel=1e-4) for name, own in scores.items() if own > 0}
 
@@ -125,18 +125,18 @@ def test_the_scores_are_those_of_bm25s_s_own_index(index):
 def test_passages_without_a_term_are_none(index):
     """As Lucene counts them: neither in N nor in the mean length."""
     with_empty = {**TEXTS, "e1": "", "e2": ""}
-    _, _, pool = index(with_empty, ["nile", "river"])
-    assert (pool.passages, pool.length) == (4, 3.0)
+    _, _, collection = index(with_empty, ["nile", "river"])
+    assert (collection.passages, collection.length) == (4, 3.0)
 
 
 @pytest.mark.parametrize(
     ("items", "said"),
     [([], "no passage in it"), ([("a", "x"), ("b", "x"), ("a", "y")], "passage 'a' is there twice")],
 )
-def test_pools_that_cannot_be_indexed(tmp_path, items, said):
+def test_collections_that_cannot_be_indexed(tmp_path, items, said):
     with pytest.raises(SteleError, match=said):
-        bm25_index.write_index(tmp_path / "pool", items, lambda text: [0], 1, rows=2)
-    assert not (tmp_path / "pool/passages.json").exists()
+        bm25_index.write_index(tmp_path / "collection", items, lambda text: [0], 1, rows=2)
+    assert not (tmp_path / "collection/passages.json").exists()
 
 
 # --- parameters ---

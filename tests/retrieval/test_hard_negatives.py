@@ -145,7 +145,7 @@ def test_a_question_s_language_cannot_lead_elsewhere():
 def test_hard_negatives_of_another_collection_are_refused(tmp_path, tuned, collection, by_hand):
     collection.add("sw", {"a": "9 0 x", "b": "8 0 x"}, [("1 0", ["a"])])
     put(tmp_path / "sw/c/corpus.jsonl.gz", [passage("1", "9 0 y"), passage("2", "8 0 y")])
-    with pytest.raises(SteleError, match="pool sw: none of the questions' positives is in it"):
+    with pytest.raises(SteleError, match="collection sw: none of the questions' positives is in it"):
         mine(tmp_path, tuned, collection.given)
     assert not (tmp_path / "out").exists()
 
@@ -244,11 +244,11 @@ def kill_at(name: str, call: int):
 @pytest.mark.parametrize(
     ("name", "call", "left"),  # left: blocks of passages that are not encoded yet
     [
-        ("parts", 1, 1),  # a pool encoded, nothing searched
+        ("parts", 1, 1),  # a collection encoded, nothing searched
         ("atomic_file", 2, 1),  # one part of the questions searched
         ("in_order", 1, 1),  # all searched
-        ("atomic_write_json", 1, 1),  # a pool's files written, not yet declared whole
-        ("in_order", 2, 0),  # the first pool is done
+        ("atomic_write_json", 1, 1),  # a collection's files written, not yet declared whole
+        ("in_order", 2, 0),  # the first collection is done
         ("folder_facts", 1, 0),  # everything but the record
     ],
 )

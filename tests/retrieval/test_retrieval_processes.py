@@ -60,11 +60,11 @@ def made(tmp_path: Path, name: str) -> dict[str, bytes]:
     return contents(tmp_path / name / "runs") | contents(tmp_path / f"{name}_index")
 
 
-@pytest.mark.parametrize("world", [2, 3, 8])  # a pool has 7 windows
+@pytest.mark.parametrize("world", [2, 3, 8])  # a collection has 7 windows
 def test_the_same_bytes_as_one_process(tmp_path, encoder, data, alone, world):
     args = arguments(tmp_path, encoder, data, "several")
     assert on(world, retrieve, args) == [0] * world
-    assert len(alone) == 8, "two runs, and three files of each kept pool"
+    assert len(alone) == 8, "two runs, and three files of each kept collection"
     assert made(tmp_path, "several") == alone
     records = [json.loads((tmp_path / name / "retrieval.json").read_text()) for name in ("several", "alone")]
     assert [found["processes"] for found in records] == [world, 1]
@@ -88,7 +88,7 @@ def test_half_precision_and_nothing_kept(tmp_path, encoder, data):
 FAULTS = [
     (1, vector_files, "_save_progress", 3),  # a window's bytes are there and do not count yet
     (0, vector_files, "_write_ids", 1),  # the first has encoded all, the other perhaps not
-    (0, search_job, "write_run", 2),  # first pool done, second encoded
+    (0, search_job, "write_run", 2),  # first collection done, second encoded
     (0, vector_files, "_table", 2),  # the kept index half joined
     (1, searched.shutil, "rmtree", 1),  # the index is joined, a part not yet removed
     (0, retrieve.records, "write_record", 1),  # everything but the record
@@ -107,7 +107,7 @@ def test_kill_9_of_one_process_and_again(tmp_path, encoder, data, alone, rank, m
 
 
 def test_each_process_encodes_only_what_is_left_to_it(tmp_path, encoder, data):
-    """Killed when the second pool was encoded; another number of processes does that pool again, and not the first."""
+    """Killed when the second collection was encoded; another number of processes does that one again, and no other."""
     from stele.encoders.encode import Encoder
 
     args = retrieval.arguments(tmp_path, encoder, data, "killed", "--threads", "1")
@@ -146,7 +146,7 @@ def test_an_id_that_is_there_twice_in_different_parts_is_refused(tmp_path, encod
     names[50] = names[3]
     passages = [{"docid": name, "title": "", "text": "river nile"} for name in names]
     retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", passages)
-    said = "pool sw: passage id 'p3' is there twice (passages 4 and 51 of 60)"
+    said = "collection sw: passage id 'p3' is there twice (passages 4 and 51 of 60)"
     with pytest.raises(SteleError, match=re.escape(said)):
         retrieve.run(retrieval.arguments(tmp_path, encoder, data, "one", "--threads", "1"))
     args = retrieval.arguments(tmp_path, encoder, data, "several", "--threads", "1")
@@ -177,7 +177,7 @@ def test_an_error_of_one_process_ends_all(tmp_path, encoder, data):
     assert ended[1] == 1 and all(ended)
 
 
-def test_an_empty_pool_is_refused(tmp_path, encoder, data):
+def test_an_empty_collection_is_refused(tmp_path, encoder, data):
     retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", [])
     assert 1 in on(2, retrieve, retrieval.arguments(tmp_path, encoder, data, "out", "--threads", "1"))
     assert not (tmp_path / "out").exists()
@@ -208,7 +208,7 @@ def test_the_same_negatives_as_one_process(tmp_path, tuned, collection, crowded,
         (1, vector_files, "_save_progress", 2),
         (0, hard_negatives, "save_found", 2),  # one part of the questions searched
         (1, searched, "blocks", 2),  # one part of the questions searched by one process only
-        (0, hard_negatives, "in_order", 2),  # the first pool is done, the second one searched
+        (0, hard_negatives, "in_order", 2),  # the first collection is done, the second one searched
     ],
 )
 def test_kill_9_while_mining_and_again(
@@ -225,7 +225,7 @@ def test_kill_9_while_mining_and_again(
 # --- as it is started in earnest ---
 @pytest.mark.slow
 def test_from_the_command_line(tmp_path, encoder, data, monkeypatch):
-    """Two processes, of which one has nothing to encode: the pools are smaller than a window."""
+    """Two processes, of which one has nothing to encode: the collections are smaller than a window."""
     from stele.encoders import encode
 
     monkeypatch.undo()

@@ -48,7 +48,7 @@ def data(tmp_path) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch):
-    """Passages are encoded 16 at a time, so that a pool of 100 is several blocks."""
+    """Passages are encoded 16 at a time, so that a collection of 100 is several blocks."""
     from stele.encoders import encode
 
     monkeypatch.setattr(encode, "CPU_WINDOW", 16)
@@ -168,7 +168,7 @@ def test_a_killed_job_encodes_only_what_is_left(tmp_path, encoder, data, monkeyp
 
     monkeypatch.setattr(Encoder, "encode_stream", spy)
     retrieve.run(args)
-    assert encoded == []  # both pools were there
+    assert encoded == []  # both collections were there
 
 
 def test_state_of_other_data_is_not_taken(tmp_path, encoder, data):
@@ -238,19 +238,19 @@ def test_a_kept_index_that_was_damaged_is_encoded_anew(tmp_path, encoder, data, 
     damaged[-30] ^= 64
     (tmp_path / "index/sw" / name).write_bytes(damaged)
     retrieve.run(args)
-    assert f"index/sw/{name}: other bytes than those that were written: encoded anew" in caplog.text
+    assert f"index/sw/{name}: its bytes differ from those written: encoded anew" in caplog.text
     assert files(tmp_path / "out") == runs and (tmp_path / "index/sw" / name).read_bytes() == whole
 
 
 def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):
     passage = {"title": "", "text": "river"}
     put(tmp_path / "th/c/corpus.jsonl.gz", [{"docid": d, **passage} for d in ("a", "b", "a")])
-    with pytest.raises(SteleError, match=r"pool th: passage id 'a' is there twice \(passages 1 and 3 of 3\)"):
+    with pytest.raises(SteleError, match=r"collection th: passage id 'a' is there twice \(passages 1 and 3 of 3\)"):
         retrieve.run(arguments(tmp_path, encoder, data))
     assert not (tmp_path / "out").exists()
 
 
-def test_an_empty_pool_is_refused(tmp_path, encoder, data):
+def test_an_empty_collection_is_refused(tmp_path, encoder, data):
     put(tmp_path / "sw/c/corpus.jsonl.gz", [])
     with pytest.raises(SteleError, match=r"corpus\.jsonl\.gz: nothing in it"):
         retrieve.run(arguments(tmp_path, encoder, data))

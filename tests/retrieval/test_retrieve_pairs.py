@@ -1,4 +1,4 @@
-"""Aligned texts (Tatoeba): one pool's texts are another's queries, and each is encoded once, also after kill -9."""
+"""Aligned texts (Tatoeba): one collection's texts are another's queries, each encoded once, also after kill -9."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stele.retrieval.dense import collection
 from tests.forked import forked
 
 small_windows = retrieval.small_windows
-SEARCHES = ["en-fr", "en-th", "fr-en", "th-en"]
+QUERY_SETS = ["en-fr", "en-th", "fr-en", "th-en"]
 
 
 @pytest.fixture
@@ -58,14 +58,14 @@ def encoded(monkeypatch) -> list[str]:
 def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data, encoded, monkeypatch):
     retrieve.run(arguments(tmp_path, encoder, data))
     assert encoded == ["passage"] * 160
-    monkeypatch.delattr("stele.benchmarks.tatoeba.query_pool")
+    monkeypatch.delattr("stele.benchmarks.tatoeba.query_collection")
     retrieve.run(arguments(tmp_path, encoder, data, "twice"))
     assert sorted(encoded[160:]) == ["passage"] * 160 + ["query"] * 160
     once, twice = (
-        {name: retrieval.read_run(tmp_path / out / f"runs/{name}.trec.gz") for name in SEARCHES}
+        {name: retrieval.read_run(tmp_path / out / f"runs/{name}.trec.gz") for name in QUERY_SETS}
         for out in ("out", "twice")
     )
-    for name in SEARCHES:
+    for name in QUERY_SETS:
         assert list(once[name].queries) == list(twice[name].queries)
         for query in once[name].queries:
             scores, others = ([score for _, score in run.hits(query)] for run in (once[name], twice[name]))
@@ -104,7 +104,7 @@ def test_several_processes_write_the_same_runs(tmp_path, encoder, data, world):
     assert files(tmp_path / "together") == files(tmp_path / "alone")
 
 
-def test_kept_vectors_are_those_of_both_pools(tmp_path, encoder, data):
+def test_kept_vectors_are_those_of_both_collections(tmp_path, encoder, data):
     retrieve.run(arguments(tmp_path, encoder, data, "out", SPEC, "--keep-index", str(tmp_path / "index")))
     sizes = {folder.name: len(np.load(folder / "vectors.npy")) for folder in (tmp_path / "index").iterdir()}
     assert sizes == {"fr": 50, "en-of-fr": 50, "th": 30, "en-of-th": 30}

@@ -106,7 +106,7 @@ def test_memory_is_bounded_by_the_block(monkeypatch):
     monkeypatch.setattr(exact_search, "QUERY_ROWS", 8)
     rng = np.random.default_rng(4)
     vectors, queries = (rng.standard_normal((n, 8)).astype(np.float32) for n in (1000, 20))
-    vectors[500:] = vectors[0]  # more copies than faiss is asked for: whole blocks are looked at
+    vectors[500:] = vectors[0]  # more copies than faiss returns: whole blocks are looked at
     ids = np.array([f"{i:03d}" for i in range(1000)], dtype="S3")
     assert run(queries, vectors, ids, 5, block_rows=64) == reference(queries, vectors, ids, 5)
     assert max(rows for rows, _ in asked) <= 64

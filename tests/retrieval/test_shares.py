@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stele.retrieval.dense.exact_search import Found, TopK
+from stele.retrieval.dense.exact_search import BestHits, TopK
 from stele.retrieval.dense.sharding import Shares, in_order
 
 
@@ -22,7 +22,7 @@ def stream(number: int, seed: int = 0) -> list[tuple[str, str]]:
 def test_every_text_has_one_owner_and_windows_stay_whole(number, world, window):
     items = stream(number)
     shares = [Shares(rank, world, window) for rank in range(world)]
-    own = [list(share.own(iter(items))) for share in shares]
+    own = [list(share.assigned(iter(items))) for share in shares]
     assert all(share.whole and share.read == number for share in shares)
     assert len({tuple(share.owners) for share in shares}) == 1, "all processes divide alike"
     windows = [items[start : start + window] for start in range(0, number, window)]
@@ -39,7 +39,7 @@ def test_no_process_has_more_than_a_window_beyond_another(world):
     items, window = stream(2000), 16
     share = Shares(0, world, window)
     longest = max(sum(len(text) for _, text in items[i : i + window]) for i in range(0, len(items), window))
-    for _ in share.own(items):
+    for _ in share.assigned(items):
         assert max(share.loads) - min(share.loads) <= longest
     assert max(share.loads) - min(share.loads) <= longest
     assert sum(share.loads) == sum(len(text) for _, text in items)
@@ -52,21 +52,21 @@ def test_the_division_is_one_of_lengths_alone():
         (f"q{row}", ("y" * (len(text) // 2), "é" * (len(text) - len(text) // 2))) for row, (_, text) in enumerate(items)
     ]
     for these, texts in ((share, items), (other, other_items)):
-        for _ in these.own(texts):
+        for _ in these.assigned(texts):
             pass
     assert share.owners == other.owners and share.loads == other.loads
 
 
 def test_a_process_alone_has_all_windows():
     items = stream(100)
-    assert list(Shares(0, 1, 16).own(items)) == items
+    assert list(Shares(0, 1, 16).assigned(items)) == items
 
 
 def test_the_stream_is_not_read_ahead():
     """Memory: what another process owns is passed over, text by text."""
     read, items = [], stream(100)
     share = Shares(0, 2, 16)
-    for name, _ in share.own((read.append(name) or (name, text)) for name, text in items):
+    for name, _ in share.assigned((read.append(name) or (name, text)) for name, text in items):
         assert read[-1] == name
 
 
@@ -88,7 +88,7 @@ def test_a_search_of_parts_is_a_search_of_the_whole(world):
         best.add(vectors[owner == rank], ids[owner == rank].astype(f"S{4 + rank}"))
         parts.append(best)
     for part in parts[1:]:
-        found = part.found()
-        assert isinstance(found, Found) and found.counts.sum() == len(found.scores) == len(found.ids)
+        found = part.best_hits()
+        assert isinstance(found, BestHits) and found.counts.sum() == len(found.scores) == len(found.ids)
         parts[0].join(found)
     assert list(parts[0].hits()) == list(whole.hits())

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from stele.artifacts.runs.run import run_of
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluator
 
@@ -64,7 +64,7 @@ def trec():
 def case_of_run(judgments: dict, run: dict) -> Case:
     """The case of a run as it is given: not yet in any order."""
     case = Case(runs={"s": run_of(run_items(run))}, relevant=list(judgments.values()))
-    case.add(Search("s", "en", "p"), list(judgments))
+    case.add(QuerySet("s", "en", "p"), list(judgments))
     return case
 
 

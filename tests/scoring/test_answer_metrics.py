@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stele.benchmarks import xor_retrieve
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.evaluation.aggregate import by_language
 from stele.evaluation.evaluate import evaluator
@@ -79,10 +79,10 @@ def test_xor_leaves_out_yes_and_no_and_counts_a_missing_question_as_0(punkt, met
 
 
 def test_xor_is_a_mean_over_the_languages_that_have_a_question_that_counts(punkt):
-    searches = [Search(name, name, "en") for name in ("ar", "ar", "ar", "te", "fi")]
+    query_sets = [QuerySet(name, name, "en") for name in ("ar", "ar", "ar", "te", "fi")]
     answers = [["red"], ["red"], ["blue"], ["red"], ["yes"]]
-    case = case_of(texts={"a": "red"}, ranked=[["a"]] * 5, answers=answers, searches=searches, data=punkt)
-    found = by_language(evaluator("r@2kt").values(case), [search.language for search in searches], "macro")
+    case = case_of(texts={"a": "red"}, ranked=[["a"]] * 5, answers=answers, query_sets=query_sets, data=punkt)
+    found = by_language(evaluator("r@2kt").values(case), [query_set.language for query_set in query_sets], "macro")
     assert found["languages"] == {"ar": pytest.approx(2 / 3), "te": 1.0}
     assert found["average"] == pytest.approx((2 / 3 + 1) / 2)  # over questions it would be 3 / 4, with fi 5 / 9
 
@@ -147,18 +147,18 @@ def test_an_answer_that_is_never_found_is_not_found_in_a_text_that_has_it(punkt)
 def xor_dev(real_data):
     """XOR-Retrieve's real dev questions with their gold answers, and the real Punkt model; no passages."""
     data = {"xor_tydi": {"all": real_data / "xor_tydi"}, "nltk_punkt": {"all": real_data / "nltk_punkt_tab"}}
-    searches, answers = [], []
-    for search in xor_retrieve.searches(["ar", "bn", "fi", "ja", "ko", "ru", "te"]):
-        own = xor_retrieve.answers(data, search)
-        searches += [search] * len(own)
+    query_sets, answers = [], []
+    for query_set in xor_retrieve.query_sets(["ar", "bn", "fi", "ja", "ko", "ru", "te"]):
+        own = xor_retrieve.answers(data, query_set)
+        query_sets += [query_set] * len(own)
         answers += own.values()
-    return {"searches": searches, "answers": answers, "data": data}
+    return {"query_sets": query_sets, "answers": answers, "data": data}
 
 
 def test_xor_countable_questions_on_the_real_file(xor_dev):
     case = case_of(ranked=[[]] * len(xor_dev["answers"]), texts={}, **xor_dev)
     values = evaluator("r@2kt").values(case)
-    counted = Counter(s.language for s, value in zip(case.searches, values, strict=True) if not np.isnan(value))
+    counted = Counter(s.language for s, value in zip(case.query_sets, values, strict=True) if not np.isnan(value))
     assert counted == {"fi": 314, "ar": 309, "bn": 304, "ko": 285, "ja": 241, "te": 238, "ru": 237}
     assert (len(values), counted.total(), np.nansum(values)) == (2_110, 1_928, 0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stele import catalogue
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.evaluation.evaluate import evaluator
 from stele.scoring.system_files.systems import benchmark_module
 
@@ -19,9 +19,9 @@ PAPERS = [  # the benchmarks of the five papers' tables
 def test_a_benchmark_of_the_papers_can_be_scored(name):
     entry, module = catalogue.load("benchmarks")[name], benchmark_module(name)
     assert module.AVERAGE in ("macro", "micro")
-    searches = module.searches(entry["languages"])
-    assert all(isinstance(search, Search) for search in searches)
-    assert {search.language for search in searches} <= set(entry["languages"])
+    query_sets = module.query_sets(entry["languages"])
+    assert all(isinstance(query_set, QuerySet) for query_set in query_sets)
+    assert {query_set.language for query_set in query_sets} <= set(entry["languages"])
     for metric in entry["metrics"]:
         assert callable(evaluator(metric).module.evaluate)
     gold = [hasattr(module, kind) for kind in ("judgments", "answers", "SIMILARITY")]
@@ -31,12 +31,12 @@ def test_a_benchmark_of_the_papers_can_be_scored(name):
 def test_a_collection_is_judged_by_its_one_file_of_judgments(tmp_path):
     from stele.errors import SteleError
 
-    module, search = benchmark_module("trec3_es"), Search("es", "es", "es")
+    module, query_set = benchmark_module("trec3_es"), QuerySet("es", "es", "es")
     (tmp_path / "topics.txt").write_text("x")
     with pytest.raises(SteleError, match=r"want one file of judgments, named \*qrels.txt; found none"):
-        module.judgments({"trec3_es": {"all": tmp_path}}, search)
+        module.judgments({"trec3_es": {"all": tmp_path}}, query_set)
     (tmp_path / "sp26.qrels.txt").write_text("SP26 0 DOC-1 1\nSP26 0 DOC-2 -1\n")
-    assert module.judgments({"trec3_es": {"all": tmp_path}}, search) == {"SP26": {"DOC-1": 1, "DOC-2": -1}}
+    assert module.judgments({"trec3_es": {"all": tmp_path}}, query_set) == {"SP26": {"DOC-1": 1, "DOC-2": -1}}
     (tmp_path / "other.qrels").write_text("SP26 0 DOC-1 1\n")
     with pytest.raises(SteleError, match=r"found other\.qrels, sp26\.qrels\.txt\. Give the file itself"):
-        module.judgments({"trec3_es": {"all": tmp_path}}, search)
+        module.judgments({"trec3_es": {"all": tmp_path}}, query_set)

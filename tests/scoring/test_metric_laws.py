@@ -9,7 +9,7 @@ import pytest
 
 from stele.artifacts.runs.run import run_of
 from stele.artifacts.runs.trec import read_run
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluator
 from tests.scoring.cases import score
@@ -59,7 +59,7 @@ def test_permuting_the_lines_of_a_run_changes_nothing(tmp_path):
         path = tmp_path / f"{order}.txt"
         path.write_text("".join(lines))
         case = Case(runs={"s": read_run(path)}, relevant=judged)
-        case.add(Search("s", "en", "p"), ["q0", "q1", "q2"])
+        case.add(QuerySet("s", "en", "p"), ["q0", "q1", "q2"])
         found.append([evaluator(metric).values(case).tolist() for metric in (*METRICS, "ap_judged")])
         rng.shuffle(lines)
     assert found == [found[0]] * 5
@@ -130,6 +130,6 @@ def test_names_play_no_part_but_in_ties(cases):
 
 def test_a_run_without_any_hit_scores_0():
     case = Case(runs={"s": run_of({})}, relevant=[{"a": 1}] * 2)
-    case.add(Search("s", "en", "p"), ["0", "1"])
+    case.add(QuerySet("s", "en", "p"), ["0", "1"])
     for metric in (*METRICS, "ap_judged"):
         assert evaluator(metric).values(case).tolist() == [0.0, 0.0]

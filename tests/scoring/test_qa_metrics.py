@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluate, evaluator
 from stele.evaluation.qa_text import mlqa_tokens, squad_tokens
 from tests.scoring.cases import case_of, score
 
 METRICS = ("f1", "exact_match", "f1_squad", "exact_match_squad")
-GERMAN_TO_ENGLISH = Search("de-en", "de-en", "en")  # questions in German, paragraphs in English
+GERMAN_TO_ENGLISH = QuerySet("de-en", "de-en", "en")  # questions in German, paragraphs in English
 
 
 def scores(language: str, prediction: str | None, *answers: str) -> tuple[float, ...]:
     """(F1, EM) by MLQA and (F1, EM) by SQuAD of one prediction."""
     given = {
-        "searches": [Search(language, language, language)],
+        "query_sets": [QuerySet(language, language, language)],
         "predictions": [prediction],
         "answers": [list(answers)],
     }
@@ -71,7 +71,7 @@ def test_a_prediction_and_an_answer(language, prediction, answer, f1, exact, f1_
 def test_the_language_is_that_of_the_answer():
     """The same two texts: "el" is an article in Spanish alone."""
     assert [scores(language, "el mar", "mar")[1] for language in ("es", "en", "de")] == [1, 0, 0]
-    given = {"predictions": ["the sea", "das sea"], "answers": [["sea"]] * 2, "searches": [GERMAN_TO_ENGLISH] * 2}
+    given = {"predictions": ["the sea", "das sea"], "answers": [["sea"]] * 2, "query_sets": [GERMAN_TO_ENGLISH] * 2}
     assert score("exact_match", **given) == [1, 0]  # not by the question's language
 
 
@@ -81,7 +81,7 @@ def test_the_best_of_several_answers_counts():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_question_without_a_prediction_scores_0_and_counts(metric):
-    given = {"predictions": ["Paris", None, ""], "answers": [["Paris"]] * 3, "searches": [GERMAN_TO_ENGLISH] * 3}
+    given = {"predictions": ["Paris", None, ""], "answers": [["Paris"]] * 3, "query_sets": [GERMAN_TO_ENGLISH] * 3}
     assert score(metric, **given) == [1.0, 0.0, 0.0]
     found = evaluate(case_of(**given), {metric: evaluator(metric)}, "macro").metrics[metric]
     assert found["languages"] == {"de-en": pytest.approx(1 / 3)}  # not 1 / 2, over what was predicted
@@ -98,7 +98,7 @@ def test_squad_leaves_out_answers_without_a_token():
 
 
 def test_a_language_that_mlqa_does_not_have_is_refused_by_its_own_rules_alone():
-    given = {"searches": [Search("fr", "fr", "fr")], "predictions": [None], "answers": [["Paris"]]}
+    given = {"query_sets": [QuerySet("fr", "fr", "fr")], "predictions": [None], "answers": [["Paris"]]}
     for metric in ("f1", "exact_match"):
         with pytest.raises(SteleError, match=r"unknown MLQA answer language 'fr'.* Valid: ar, de, en, es, hi, vi, zh"):
             score(metric, **given)
@@ -107,7 +107,7 @@ def test_a_language_that_mlqa_does_not_have_is_refused_by_its_own_rules_alone():
 
 def test_a_question_without_a_gold_answer_is_refused():
     with pytest.raises(SteleError, match="question '1' has no gold answer"):
-        score("f1", predictions=["x", "x"], answers=[["x"], []], searches=[GERMAN_TO_ENGLISH] * 2)
+        score("f1", predictions=["x", "x"], answers=[["x"], []], query_sets=[GERMAN_TO_ENGLISH] * 2)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_the_two_normalisations_differ_often_in_chinese_and_seldom_in_english():
     rng = np.random.default_rng(1)
     for language, alphabet, joined, least, most in (("zh", "中国人民大学", "", 0.5, 1), ("en", "xyzuvw", " ", 0, 0.01)):
         texts = [joined.join(rng.choice(list(alphabet), 4)) for _ in range(200)]
-        searches = [Search(language, language, language)] * 100
-        given = {"predictions": texts[:100], "answers": [[text] for text in texts[100:]], "searches": searches}
+        query_sets = [QuerySet(language, language, language)] * 100
+        given = {"predictions": texts[:100], "answers": [[text] for text in texts[100:]], "query_sets": query_sets}
         differ = np.mean(np.abs(np.array(score("f1", **given)) - score("f1_squad", **given)) > 1e-9)
         assert least <= differ <= most

@@ -9,7 +9,7 @@ import pytest
 
 from stele.artifacts.runs.run import run_of
 from stele.benchmarks import tatoeba
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.evaluation.aggregate import by_language, over_seeds
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluate, evaluator
@@ -59,20 +59,20 @@ def test_lareqa_divides_by_20_where_a_question_has_more_answers():
 
 
 def test_lareqa_counts_the_answer_in_the_question_s_own_language_and_averages_over_questions():
-    """Four questions: three in English, one in German; answers in both languages, in one pool."""
-    searches = [Search("en", "en", "all")] * 3 + [Search("de", "de", "all")]
+    """Four questions: three in English, one in German; answers in both languages, in one collection."""
+    query_sets = [QuerySet("en", "en", "all")] * 3 + [QuerySet("de", "de", "all")]
     ranked = [["en_1", "de_1"], ["x", "en_2"], ["x"], ["en_1", "x", "de_1"]]
     relevant = [{"en_1": 1, "de_1": 1}, {"en_2": 1, "de_2": 1}, {"en_3": 1, "de_3": 1}, {"en_1": 1, "de_1": 1}]
-    found = languages_of(case_of(ranked=ranked, relevant=relevant, searches=searches), "map@20", "micro")
+    found = languages_of(case_of(ranked=ranked, relevant=relevant, query_sets=query_sets), "map@20", "micro")
     own = [(1 + 1) / 2, (1 / 2) / 2, 0, (1 + 2 / 3) / 2]  # without the own language's answer: 1/2, 0, 0, 1
     assert found["languages"] == {"en": pytest.approx(sum(own[:3]) / 3), "de": pytest.approx(own[3])}
     assert found["average"] == pytest.approx(sum(own) / 4)  # over languages it would be .625
 
 
 def test_mewsli_x_is_the_reciprocal_rank_within_20_and_averages_over_languages():
-    searches = [Search("de", "de", "all")] * 3 + [Search("ta", "ta", "all")]
+    query_sets = [QuerySet("de", "de", "all")] * 3 + [QuerySet("ta", "ta", "all")]
     ranked = [["x", "y", "Q1"], [f"x{i}" for i in range(20)] + ["Q1"], [], [f"x{i}" for i in range(19)] + ["Q1"]]
-    given = {"ranked": ranked, "relevant": [{"Q1": 1}] * 4, "searches": searches}
+    given = {"ranked": ranked, "relevant": [{"Q1": 1}] * 4, "query_sets": query_sets}
     assert score("map@20", **given) == [pytest.approx(1 / 3), 0.0, 0.0, pytest.approx(1 / 20)]  # rank 21 is too late
     found = languages_of(case_of(**given), "map@20", "macro")
     assert found["languages"] == {"de": pytest.approx(1 / 9), "ta": pytest.approx(1 / 20)}
@@ -133,11 +133,11 @@ def test_clef_folds_weighted_by_their_queries_are_the_mean_over_queries():
 
 # --- Tatoeba ---
 def test_accuracy_looks_at_the_first_passage_in_each_direction():
-    there, back = Search("fr-en", "fr", "en-of-fr"), Search("en-fr", "fr", "fr")
+    there, back = QuerySet("fr-en", "fr", "en-of-fr"), QuerySet("en-fr", "fr", "fr")
     given = {
         "ranked": [["a"], ["b", "a"], ["a"], []],
         "relevant": [{"a": 1}] * 4,
-        "searches": [there, there, back, back],
+        "query_sets": [there, there, back, back],
     }
     assert score("accuracy", **given) == [1.0, 0.0, 1.0, 0.0]
     np.testing.assert_equal(score("accuracy_to_en", **given), [1.0, 0.0, np.nan, np.nan])
@@ -155,15 +155,15 @@ def sentences(tmp_path):
 
 
 def tatoeba_case(data, scores) -> Case:
-    """Every line of a search gives the lines of its pool the scores that `scores(search, line)` lists."""
+    """Every line of a query set gives the lines of its collection the scores that `scores(query_set, line)` lists."""
     case = Case(data=data)
-    for search in tatoeba.searches(["fr", "te"]):
-        ids = [passage.id for passage in tatoeba.passages(data, search.pool)]
-        judged = tatoeba.judgments(data, search)
-        given = {query: zip(ids, scores(search, line), strict=False) for line, query in enumerate(judged)}
-        case.runs[search.name] = run_of(given)
+    for query_set in tatoeba.query_sets(["fr", "te"]):
+        ids = [passage.id for passage in tatoeba.passages(data, query_set.collection)]
+        judged = tatoeba.judgments(data, query_set)
+        given = {query: zip(ids, scores(query_set, line), strict=False) for line, query in enumerate(judged)}
+        case.runs[query_set.name] = run_of(given)
         case.relevant += judged.values()
-        case.add(search, list(judged))
+        case.add(query_set, list(judged))
     return case
 
 
@@ -171,7 +171,7 @@ def test_tatoeba_is_each_language_s_share_of_its_own_size_in_both_directions(sen
     right = {"fr-en": {0, 1, 2}, "en-fr": {0}, "te-en": {0, 1}, "en-te": {1}}
     case = tatoeba_case(
         sentences,
-        lambda search, line: [float(i == (line if line in right[search.name] else 1 - line)) for i in range(4)],
+        lambda query_set, line: [float(i == (line if line in right[query_set.name] else 1 - line)) for i in range(4)],
     )
     found = {name: languages_of(case, name, "macro") for name in ("accuracy", "accuracy_to_en", "accuracy_from_en")}
     assert found["accuracy_to_en"]["languages"] == {"fr": 3 / 4, "te": 2 / 2}  # of their own 4 and 2 lines
@@ -181,7 +181,7 @@ def test_tatoeba_is_each_language_s_share_of_its_own_size_in_both_directions(sen
 
 
 def test_tatoeba_takes_the_lowest_line_of_equals(sentences):
-    case = tatoeba_case(sentences, lambda search, line: [1.0, 1.0, 1.0, 0.5])
+    case = tatoeba_case(sentences, lambda query_set, line: [1.0, 1.0, 1.0, 0.5])
     # all find line 0, so one line in each direction is right; were it the highest, line 2 would be
     assert languages_of(case, "accuracy", "macro")["languages"] == {"fr": 1 / 4, "te": 1 / 2}
     assert evaluator("accuracy").values(case)[:4].tolist() == [1.0, 0.0, 0.0, 0.0]
@@ -189,11 +189,11 @@ def test_tatoeba_takes_the_lowest_line_of_equals(sentences):
 
 # --- XSA and XDA ---
 def test_precision_of_a_pair_in_either_direction():
-    there, back = Search("de-en", "de-en", "en"), Search("en-de", "de-en", "de")
+    there, back = QuerySet("de-en", "de-en", "en"), QuerySet("en-de", "de-en", "de")
     given = {
         "ranked": [["1"], ["1", "2"], ["1"], ["2"]],
         "relevant": [{"1": 1}, {"2": 1}] * 2,
-        "searches": [there, there, back, back],
+        "query_sets": [there, there, back, back],
     }
     case = case_of(**given)
     assert languages_of(case, "p_forward@1", "macro")["languages"] == {"de-en": 1 / 2}

@@ -192,7 +192,7 @@ def test_query_ids_that_two_languages_share_need_a_name(tmp_path, qrels):
         run("mrtydi", "--run", path, *data)
     found = scored(tmp_path, "mrtydi", "--run", f"sw={path}", f"te={path}", *data)
     assert found["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED), "te": 1.0}
-    with pytest.raises(SteleError, match="unknown search 'sv'; did you mean 'sw'"):
+    with pytest.raises(SteleError, match="unknown query set 'sv'; did you mean 'sw'"):
         run("mrtydi", "--run", f"sv={path}", *data)
     only = scored(tmp_path, "mrtydi", "--run", f"te={path}", *data)  # a language without a run is not judged
     assert list(only["metrics"]["mrr@100"]["languages"]) == ["te"]

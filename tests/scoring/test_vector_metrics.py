@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.evaluation import vectors
 from stele.evaluation.csls import cosine, csls, rank_pair
@@ -147,9 +147,9 @@ def test_vectors_that_cannot_be_compared_are_an_error():
 
 # --- alignment and uniformity ---
 def vector_case(**sides):
-    """A case of searches given as name=(x, y)."""
-    searches = [Search(name, name, "p") for name, (x, _) in sides.items() for _ in x]
-    return case_of(searches=searches, vectors=sides)
+    """A case of query sets given as name=(x, y)."""
+    query_sets = [QuerySet(name, name, "p") for name, (x, _) in sides.items() for _ in x]
+    return case_of(query_sets=query_sets, vectors=sides)
 
 
 def value(metric: str, x, y) -> float | None:
@@ -211,7 +211,7 @@ def test_a_single_point_has_no_uniformity():
     assert evaluator("alignment").values(case)[-1] == 0
 
 
-def test_each_search_has_its_own_vectors():
+def test_each_query_set_has_its_own_vectors():
     x = np.array([[1.0, 0], [0, 1]])
     case = vector_case(en=(x, x), sw=(x[[0, 0]], -x[[0, 0]]))
     assert evaluator("alignment").values(case) == pytest.approx([0, 0, 4, 4])
@@ -219,5 +219,5 @@ def test_each_search_has_its_own_vectors():
 
 
 def test_a_vector_without_a_direction_is_an_error():
-    with pytest.raises(SteleError, match="search 'en': vector 2 of 2 holds only zeros"):
+    with pytest.raises(SteleError, match="query set 'en': vector 2 of 2 holds only zeros"):
         value("uniformity_passage", np.eye(2), np.array([[1.0, 0], [0, 0]]))

@@ -28,10 +28,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from bench_search import Memory, write_pool
+from bench_search import Memory, write_collection
 
 from stele.encoders.encode import GPU_WINDOW
-from stele.retrieval.dense.collection import Pool
+from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.processes import ProcessGroup
 from stele.retrieval.hard_negatives import Job, in_order
 from stele.training.processes import ProcessContext
@@ -40,16 +40,16 @@ MARCO = 400_782 * 8_841_823
 DEPTH = 30
 
 
-def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[Job, Pool]:
-    """A mining job whose encoder knows the vectors of its questions, which are their numbers; and its encoded pool."""
+def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[Job, EncodedCollection]:
+    """A mining job whose encoder knows the vectors of its questions (their numbers), and its encoded collection."""
     encode = lambda texts, kind: vectors[[int(text) for text in texts]]  # noqa: E731
     job = Job.__new__(Job)
     job.depth, job.processes = DEPTH, ProcessGroup(ProcessContext("cpu"))
     spec = SimpleNamespace(precision="float32")
     encoder = SimpleNamespace(encode=encode, device="cpu", dimension=vectors.shape[1], window=GPU_WINDOW, spec=spec)
-    pool = Pool("all", folder, lambda: (), encoder, job.processes, key="")
-    pool.rows = pool.size = passages
-    return job, pool
+    collection = EncodedCollection("all", folder, lambda: (), encoder, job.processes, key="")
+    collection.rows = collection.size = passages
+    return job, collection
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
@@ -67,16 +67,16 @@ def measure(questions: int, passages: int, dimension: int, threads: int) -> dict
     rng = np.random.default_rng(1)
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         folder = Path(name)
-        write_pool(folder, passages, dimension)
+        write_collection(folder, passages, dimension)
         stored = np.load(folder / "vectors.npy", mmap_mode="r")
         right = rng.integers(0, passages, questions)
         # a question lies near its answer, as after fine-tuning, so that the answer is found and left out
         asked = stored[right] + rng.standard_normal((questions, dimension), dtype=np.float32)
         excluded = [{b"%09d" % row} for row in right]
         texts = [str(row) for row in range(questions)]
-        job, pool = job_with(asked, folder, passages)
+        job, collection = job_with(asked, folder, passages)
         with Memory() as memory:
-            wall, cpu, saved = timed(lambda: job.search(pool, texts, excluded))
+            wall, cpu, saved = timed(lambda: job.search(collection, texts, excluded))
         sizes, names = in_order(saved)
         index = faiss.IndexFlatIP(dimension)
         index.add(np.array(stored))

@@ -26,7 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 
-def write_pool(folder: Path, passages: int, dimension: int, seed: int = 0) -> None:
+def write_collection(folder: Path, passages: int, dimension: int, seed: int = 0) -> None:
     """Random vectors and ids, written block by block."""
     rng = np.random.default_rng(seed)
     vectors = np.lib.format.open_memmap(folder / "vectors.npy", "w+", np.float32, (passages, dimension))
@@ -116,7 +116,7 @@ def main() -> None:
     queries = np.random.default_rng(1).standard_normal((args.queries, args.dimension), dtype=np.float32)
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
         folder = Path(name)
-        write_pool(folder, args.passages, args.dimension)
+        write_collection(folder, args.passages, args.dimension)
         bare_product(folder, queries[:8])  # warm: file cache, threads
         search(folder, queries[:8], args.depth)
         products, searches = [], []

@@ -69,7 +69,7 @@ def measure(passages: int, repetitions: int) -> dict[str, Any]:
             return ((p.id, (p.title, p.text)) for p in mrtydi.passages(data, "all"))
 
         def divided(world: int) -> None:
-            deque(Shares(0, world, GPU_WINDOW).own(items()), maxlen=0)
+            deque(Shares(0, world, GPU_WINDOW).assigned(items()), maxlen=0)
 
         texts = [text for _, text in items()]
         ways = {

@@ -21,9 +21,9 @@ def test_the_worked_example_asks_for_what_the_text_says(page, bench):
     cells = bench.cells(table)
     first = cells["xlmr/mrr/sw"]
     assert first.ask.result == ("mrtydi", "xlmr", "zero_shot_nq") and first.ask.metric == "mrr@100"
-    assert first.printed.value == 21.0 and first.found.value == 0.25
-    assert cells["xlmr/mrr/avg"].found.value == 0.375
-    assert cells["elsewhere/recall/te"].found.state == "borrowed"
+    assert first.printed.value == 21.0 and first.outcome.value == 0.25
+    assert cells["xlmr/mrr/avg"].outcome.value == 0.375
+    assert cells["elsewhere/recall/te"].outcome.state == "borrowed"
     assert cells["elsewhere/recall/sw"].printed.value == "fail"
 
 

@@ -9,7 +9,7 @@ from stele.tables.figures.data import Lengths
 
 
 def states(parts):
-    return [[one.state for one in part.found] for part in parts]
+    return [[one.state for one in part.outcomes] for part in parts]
 
 
 # --- curves -----------------------------------------------------------------------------------------------------------
@@ -18,9 +18,9 @@ def test_a_curve_has_a_state_for_each_of_its_points(bench):
     rows = {"two_10/cv5/clef": {"state": "not built", "reason": "no rule"}}
     _, (one, two) = found(bench, CURVES, rows=rows)
     assert states([one, two]) == [["measured", "measured", "not run"], ["measured", "not built"]]
-    assert [point.value for point in one.found] == [0.4, 0.5, None]
+    assert [point.value for point in one.outcomes] == [0.4, 0.5, None]
     assert (one.measured, two.measured) == (2, 1)
-    assert one.found[0].labels == ("stand-in checkpoint",)
+    assert one.outcomes[0].labels == ("stand-in checkpoint",)
 
 
 def test_a_damaged_result_a_failed_job_and_a_language_left_out(bench):
@@ -28,7 +28,7 @@ def test_a_damaged_result_a_failed_job_and_a_language_left_out(bench):
     (bench.results_dir / "clef/start/cv5.json").write_text("{")
     _, (one, _) = found(bench, CURVES, failed={"one_5/cv5/clef": "logs/x.log"})
     assert states([one]) == [["unreadable", "failed", "not run"]]
-    assert one.found[1].reason == "log: logs/x.log"
+    assert one.outcomes[1].reason == "log: logs/x.log"
     _, (one, _) = found(bench, CURVES, languages_in_scale={"clef": ["de-fr"]})
     assert states([one]) == [["unreadable", "not in scale", "not in scale"]]
 
@@ -38,7 +38,7 @@ def test_a_projection_is_read_with_its_labels_and_its_shares(bench):
     projection(bench, "first", labels=["stand-in checkpoint", "generated data"])
     _, (first, second) = found(bench, PROJECTION)
     assert states([first, second]) == [["measured"], ["not run"]]
-    assert first.found[0].labels == ("generated data", "stand-in checkpoint")
+    assert first.outcomes[0].labels == ("generated data", "stand-in checkpoint")
     assert first.data.explained == (0.75, 0.2)
     assert first.data.points["ar"] == {n: (float(n), 1.0) for n in range(4)}
     assert second.data is None
@@ -59,7 +59,7 @@ def test_a_file_that_cannot_be_had_says_why(bench):
     rows = {"first/direct/tatoeba": {"state": "unavailable", "reason": "weights"}}
     _, parts = found(bench, PROJECTION, rows=rows, languages_in_scale={"tatoeba": ["sw"]})
     assert states(parts) == [["unavailable"], ["not in scale"]]
-    assert parts[0].found[0].reason == "weights"
+    assert parts[0].outcomes[0].reason == "weights"
 
 
 def test_a_file_of_an_earlier_run_is_not_drawn(bench):
@@ -67,7 +67,7 @@ def test_a_file_of_an_earlier_run_is_not_drawn(bench):
     name = "direct/tatoeba/projection_ar"
     _, parts = found(bench, PROJECTION, failed={f"first/{name}": "logs/p.log"}, outdated=[f"second/{name}"])
     assert states(parts) == [["failed"], ["not run"]]
-    assert parts[0].found[0].reason == "log: logs/p.log" and parts[1].data is None
+    assert parts[0].outcomes[0].reason == "log: logs/p.log" and parts[1].data is None
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_damaged_file_is_unreadable_and_named(bench, damage, said):
     damage(path)
     _, (first, second) = found(bench, PROJECTION)
     assert states([first, second]) == [["unreadable"], ["not run"]]
-    assert said in first.found[0].reason and "projection_ar" in first.found[0].reason
+    assert said in first.outcomes[0].reason and "projection_ar" in first.outcomes[0].reason
 
 
 def rewrite(path, change, **facts):
@@ -112,7 +112,7 @@ def test_lengths_are_counted_whole(bench):
 def test_a_file_without_documents_is_unreadable(bench):
     lengths(bench, "en", [])
     _, (english, _) = found(bench, DISTRIBUTION)
-    assert states([english]) == [["unreadable"]] and "no document is counted" in english.found[0].reason
+    assert states([english]) == [["unreadable"]] and "no document is counted" in english.outcomes[0].reason
 
 
 def test_states_are_not_stored(bench):

@@ -48,17 +48,17 @@ def test_values_averages_and_differences(bench):
     table = bench.spec()
     bench.result("first", {"ar": 0.4465, "sw": 0.1})
     cells = bench.cells(table)
-    assert cells["first/value/ar"].found.value == 0.4465
-    assert cells["first/value/avg"].found.value == pytest.approx(0.27325, abs=1e-15)
+    assert cells["first/value/ar"].outcome.value == 0.4465
+    assert cells["first/value/avg"].outcome.value == pytest.approx(0.27325, abs=1e-15)
     assert numbers.signed(delta_of(cells["first/value/ar"]), Report()) == "+4.7", "44.65 - 40.0, half away from zero"
-    assert cells["second/value/avg"].found.value is None, "missing is never a number"
+    assert cells["second/value/avg"].outcome.value is None, "missing is never a number"
 
 
 def test_an_incomplete_average_says_so_and_has_no_difference(bench):
     table = bench.spec()
     bench.result("first", {"ar": 0.5})
     cell = bench.cells(table, scale="tiny", languages_in_scale={"mrtydi": ["ar"]})["first/value/avg"]
-    assert (cell.found.state, cell.found.value, cell.found.languages) == ("measured", 0.5, ("ar",))
+    assert (cell.outcome.state, cell.outcome.value, cell.outcome.languages) == ("measured", 0.5, ("ar",))
     assert not cell.complete and delta_of(cell) is None
 
 
@@ -66,8 +66,8 @@ def test_distilmbert_is_averaged_over_the_nine_languages_it_supports(bench, msm)
     bench.result("distilmbert", {c.key: 0.1 for c in msm[2].columns if c.key not in ("bn", "te", "avg")})
     cells = bench.cells(msm[2])
     assert cells["distilmbert/mrr/avg"].complete and len(cells["distilmbert/mrr/avg"].ask.languages) == 9
-    assert cells["distilmbert/mrr/bn"].found.state == "unavailable"
-    assert "does not support Bengali" in cells["distilmbert/mrr/bn"].found.reason
+    assert cells["distilmbert/mrr/bn"].outcome.state == "unavailable"
+    assert "does not support Bengali" in cells["distilmbert/mrr/bn"].outcome.reason
 
 
 def test_exchanged_columns_are_compared_by_language(bench, msm):
@@ -75,8 +75,8 @@ def test_exchanged_columns_are_compared_by_language(bench, msm):
     bench.result("mbert", {"ar": 0.29, "te": 0.32}, benchmark="xor_retrieve", setting="zero_shot_nq", metric="r@2kt")
     cells = bench.cells(msm[3])
     under_ar, under_te = cells["mbert/r2k/ar"], cells["mbert/r2k/te"]
-    assert (under_ar.printed.value, under_ar.meant.key, under_ar.found.value) == (31.1, "te", 0.32)
-    assert (under_te.printed.value, under_te.meant.key, under_te.found.value) == (29.1, "ar", 0.29)
+    assert (under_ar.printed.value, under_ar.meant.key, under_ar.outcome.value) == (31.1, "te", 0.32)
+    assert (under_te.printed.value, under_te.meant.key, under_te.outcome.value) == (29.1, "ar", 0.29)
     borrowed = bench.cells(msm[15])["gmt_path/r2k/ar"]
     assert borrowed.meant.key == "ar", "rows of the leaderboard are not exchanged"
 
@@ -86,14 +86,14 @@ def test_seeds_give_a_standard_deviation_of_the_cell_itself(bench):
     table = bench.spec()
     bench.result("first", {"ar": 0.5, "sw": 0.3}, values={"languages": {"ar": [0.4, 0.6], "sw": [0.2, 0.4]}})
     cells = bench.cells(table)
-    assert cells["first/value/avg"].found.deviation == pytest.approx(0.02**0.5)
-    assert bench.result("second", {"ar": 0.5}) and bench.cells(table)["second/value/ar"].found.deviation is None
+    assert cells["first/value/avg"].outcome.deviation == pytest.approx(0.02**0.5)
+    assert bench.result("second", {"ar": 0.5}) and bench.cells(table)["second/value/ar"].outcome.deviation is None
 
 
 # --- states -----------------------------------------------------------------------------------------------------------
 def test_every_state_can_be_reached(bench, msm):
     table = bench.spec()
-    seen = {"stated": bench.cells(msm[13])["msm/value/corpora"].found.state}
+    seen = {"stated": bench.cells(msm[13])["msm/value/corpora"].outcome.state}
     bench.result("first", {"ar": 0.5})
     key = "second/zero_shot_marco/mrtydi"
     for state, row in {
@@ -102,16 +102,16 @@ def test_every_state_can_be_reached(bench, msm):
         "failed": {"failed": {key: "logs/second.log"}},
         "not run": {},
     }.items():
-        found = bench.cells(table, **row)["second/value/ar"].found
+        found = bench.cells(table, **row)["second/value/ar"].outcome
         seen[found.state] = found.state
         assert found.state == state
         assert state != "failed" or "logs/second.log" in found.reason
     found = bench.cells(table, languages_in_scale={"mrtydi": ["ar"]})
-    seen |= {cell.found.state: "" for cell in found.values()}
+    seen |= {cell.outcome.state: "" for cell in found.values()}
     bench.result("second", {"ar": 0.1}).write_text('{"benchmark": "mrtydi", "mod', encoding="utf-8")
-    unreadable = bench.cells(table)["second/value/ar"].found
+    unreadable = bench.cells(table)["second/value/ar"].outcome
     assert "second/zero_shot_marco.json" in unreadable.reason, "a damaged file names itself"
-    seen |= {unreadable.state: "", bench.cells(msm[15])["gmt_dpr/r2k/ar"].found.state: ""}
+    seen |= {unreadable.state: "", bench.cells(msm[15])["gmt_dpr/r2k/ar"].outcome.state: ""}
     assert seen.keys() == STATES.keys()
 
 
@@ -132,15 +132,15 @@ def test_a_damaged_result_leaves_its_cells_unreadable_and_the_rest_alone(bench, 
     bench.result("second", {"ar": 0.5, "sw": 0.5})
     bench.result("first", {"ar": 0.5}).write_bytes(content.encode("utf-8", "surrogateescape"))
     cells = bench.cells(bench.spec())
-    assert cells["first/value/avg"].found.state == "unreadable"
-    assert cells["second/value/avg"].found.state == "measured"
+    assert cells["first/value/avg"].outcome.state == "unreadable"
+    assert cells["second/value/avg"].outcome.state == "measured"
 
 
 def test_a_cell_s_state_is_that_of_the_results_folder(bench):
     """A result that lies there is measured, whatever the context thinks of its row."""
     bench.result("first", {"ar": 0.5, "sw": 0.5})
     context = {"rows": {"first/zero_shot_marco/mrtydi": {"state": "not built"}}, "languages_in_scale": {"mrtydi": []}}
-    assert bench.cells(bench.spec(), **context)["first/value/ar"].found.state == "measured"
+    assert bench.cells(bench.spec(), **context)["first/value/ar"].outcome.state == "measured"
 
 
 def test_a_language_left_out_hides_no_better_answer(bench):
@@ -153,20 +153,20 @@ def test_a_language_left_out_hides_no_better_answer(bench):
         languages_in_scale={"mrtydi": ["ar"]},
         failed={"second/zero_shot_marco/mrtydi": "x.log"},
     )
-    assert cells["first/value/sw"].found.state == "not built"
-    assert cells["second/value/sw"].found.state == "not in scale"
-    assert cells["second/value/ar"].found.state == "failed"
+    assert cells["first/value/sw"].outcome.state == "not built"
+    assert cells["second/value/sw"].outcome.state == "not in scale"
+    assert cells["second/value/ar"].outcome.state == "failed"
 
 
 def test_borrowed_rows_are_run_only_on_request(bench, msm):
     bench.result("xlmr_large", {"ar": 0.5}, setting="zero_shot_nq_ccp")
     own = bench.cells(msm[14])["xlmr_large/mrr/ar"]
-    assert own.found.state == "borrowed" and "Wu et al. (2022a)" in own.found.reason
+    assert own.outcome.state == "borrowed" and "Wu et al. (2022a)" in own.outcome.reason
     recomputed = bench.cells(msm[14], recompute="all")
-    assert recomputed["xlmr_large/mrr/ar"].found.value == 0.5
-    assert recomputed["ccp_large/mrr/ar"].found.state == "not run"
-    assert bench.cells(msm[15], recompute="all")["gmt_dpr/r2k/ar"].found.state == "borrowed", "no model of ours"
-    assert bench.cells(msm[16])["bm25/value/r5"].found.state == "unavailable", "its source prints a dash"
+    assert recomputed["xlmr_large/mrr/ar"].outcome.value == 0.5
+    assert recomputed["ccp_large/mrr/ar"].outcome.state == "not run"
+    assert bench.cells(msm[15], recompute="all")["gmt_dpr/r2k/ar"].outcome.state == "borrowed", "no model of ours"
+    assert bench.cells(msm[16])["bm25/value/r5"].outcome.state == "unavailable", "its source prints a dash"
 
 
 # --- rows of one's own ------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_a_row_is_added_without_touching_a_spec(bench, msm):
         "msm has its row already"
     )
     assert len(extra) == 24 and cells[-24:] == extra
-    assert extra[0].found.value == 0.9 and extra[0].printed is None and delta_of(extra[0]) is None
+    assert extra[0].outcome.value == 0.9 and extra[0].printed is None and delta_of(extra[0]) is None
     assert ("mrtydi", "minilm", "zero_shot_marco") in results_needed(msm[2], extra_models=["minilm"])
 
 
@@ -221,13 +221,13 @@ def test_a_table_with_seeds_of_its_own_averages_their_files(bench):
         own.write_text(json.dumps(json.loads(path.read_text()) | {"seeds": {"pretraining": 0, "finetuning": seed}}))
     table = bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [0, 1, 2]}"})
     cell = bench.cells(table)["first/value/ar"]
-    assert cell.found.value == pytest.approx(0.5)
-    assert cell.found.deviation == pytest.approx(0.36055512754639896)  # of the sample
-    assert bench.cells(bench.spec())["first/value/ar"].found.value == 0.9  # the averaged file, otherwise
+    assert cell.outcome.value == pytest.approx(0.5)
+    assert cell.outcome.deviation == pytest.approx(0.36055512754639896)  # of the sample
+    assert bench.cells(bench.spec())["first/value/ar"].outcome.value == 0.9  # the averaged file, otherwise
     own.unlink()
-    assert bench.cells(table)["first/value/ar"].found.state == "not run"  # a mean over two would be another number
+    assert bench.cells(table)["first/value/ar"].outcome.state == "not run"  # a mean over two would be another number
     own.write_text("{")
-    assert bench.cells(table)["first/value/ar"].found.state == "unreadable"
+    assert bench.cells(table)["first/value/ar"].outcome.state == "unreadable"
 
 
 def test_the_context_says_which_seeds_a_table_of_its_own_seeds_reads(bench):
@@ -241,5 +241,5 @@ def test_the_context_says_which_seeds_a_table_of_its_own_seeds_reads(bench):
     bench.result("second", {"ar": 0.9, "sw": 0.5})
     table = bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [0, 1, 2]}"})
     cells = bench.cells(table, table_seeds={"msm/99": {"first/zero_shot_marco/mrtydi": names}})
-    assert cells["first/value/ar"].found.value == pytest.approx(0.4) and [*cells["first/value/ar"].seeds] == names
-    assert cells["second/value/ar"].found.value == 0.9, "a row that no seed changes is read as in other tables"
+    assert cells["first/value/ar"].outcome.value == pytest.approx(0.4) and [*cells["first/value/ar"].seeds] == names
+    assert cells["second/value/ar"].outcome.value == 0.9, "a row that no seed changes is read as in other tables"

@@ -22,7 +22,7 @@ def test_there_is_a_square_for_every_cell_in_the_colour_of_its_state(bench):
         to_hex(patch.get_facecolor()): list(patch.get_path().codes).count(Path.MOVETO)
         for patch in figure.axes[0].patches
     }
-    expected = Counter(COLOURS[cell.found.state].lower() for cell in cells)
+    expected = Counter(COLOURS[cell.outcome.state].lower() for cell in cells)
     assert drawn == dict(expected) and len(expected) > 1
     assert next(text.get_text() for text in figure.axes[0].get_legend().get_texts()) == "measured (2)"
 

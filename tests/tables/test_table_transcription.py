@@ -63,7 +63,7 @@ def test_the_table_of_words(msm):
     assert rows["labse"] == [109, "MLM + TLM + BI", "CC + mWiki + Bi-lingual"]
     assert rows["mcontriever"] == [29, "CROP", "CC + mWiki"]
     assert [values[0] for values in rows.values()] == [53, 109, 94, 104, 100, 100, 29, 108, 108]
-    assert {cell.found.state for cell in printed_cells(msm[13])} == {"stated"}
+    assert {cell.outcome.state for cell in printed_cells(msm[13])} == {"stated"}
 
 
 def test_the_statistics_of_kept(tables):

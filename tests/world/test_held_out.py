@@ -71,15 +71,15 @@ def xor_dpr(generated) -> Texts:
 
 
 def named(world, language: str, text: str) -> set[str]:
-    """The pools of the entities that a text names; of two names at one place the longer one is meant."""
-    pools = {entity.names[language]: entity.pool for entity in world.entities.values()}
+    """The splits of the entities that a text names; of two names at one place the longer one is meant."""
+    splits = {entity.names[language]: entity.split for entity in world.entities.values()}
     edge = r"\b" if language == "en" else ""  # other languages write affixes, or no spaces, around a name
-    names = "|".join(map(re.escape, sorted(pools, key=len, reverse=True)))
-    return {pools[name] for name in re.findall(f"{edge}(?:{names}){edge}", text)}
+    names = "|".join(map(re.escape, sorted(splits, key=len, reverse=True)))
+    return {splits[name] for name in re.findall(f"{edge}(?:{names}){edge}", text)}
 
 
 @pytest.mark.parametrize("training_set", [mewsli_x, nq, marco, squad, mrtydi, xor, xor_dpr], ids=lambda f: f.__name__)
 def test_training_texts_name_no_entity_of_dev_or_test(generated, training_set):
     found = [(text, named(generated.world, language, text)) for language, text in training_set(generated)]
-    assert sum("train" in pools for _, pools in found) >= 20
-    assert [text for text, pools in found if pools & {"dev", "test"}] == []
+    assert sum("train" in splits for _, splits in found) >= 20
+    assert [text for text, splits in found if splits & {"dev", "test"}] == []

@@ -26,7 +26,7 @@ rule usage:
         logs=plan.paths.logs,
         csv=plan.paths.results("usage.csv"),
     message:
-        "Write down what every job took, against what it asked for"
+        "Write down what every job took, against what it requested"
     shell:
         "python -m stele cluster usage --logs {params.logs} --output {params.csv} 2> {log}"
 

@@ -228,8 +228,8 @@ def read_batches(record: Path | str, columns: list[str]) -> Iterator[pa.RecordBa
     for path in document_shards(record):
         try:
             with pq.ParquetFile(path) as file:
-                found = file.schema_arrow
-                wrong = [f.name for f in SCHEMA if f.name not in found.names or found.field(f.name).type != f.type]
+                schema = file.schema_arrow
+                wrong = [f.name for f in SCHEMA if f.name not in schema.names or schema.field(f.name).type != f.type]
                 if wrong:
                     raise SteleError(
                         f"{path}: column {wrong[0]!r} is missing or of another type; build the corpus again"
@@ -264,10 +264,10 @@ def read_chosen(sources: Iterable[Path | str], numbers: Sequence[int]) -> Iterat
     for batch in chain.from_iterable(read_batches(source, ["sentences", "sections"]) for source in sources):
         last = bisect_left(numbers, first + len(batch), done)
         if last > done:
-            own = batch.take(pa.array([int(number) - first for number in numbers[done:last]], pa.int32()))
-            sections = own.column("sections")
+            chosen = batch.take(pa.array([int(number) - first for number in numbers[done:last]], pa.int32()))
+            sections = chosen.column("sections")
             begins = pa.ListArray.from_arrays(sections.offsets, sections.values.field("first_sentence"))
-            yield from zip(own.column("sentences").to_pylist(), begins.to_pylist(), strict=True)
+            yield from zip(chosen.column("sentences").to_pylist(), begins.to_pylist(), strict=True)
         first, done = first + len(batch), last
     if done < len(numbers):
         raise SteleError(f"{len(numbers) - done} documents are not there: number {numbers[done]} of {first}")

@@ -1,4 +1,4 @@
-"""Damage is noticed: what a job reads is checked against the record that was written with it.
+"""Detect damage: what a job reads is checked against the record that was written with it.
 
 A record names its files with size and sha256 (`outputs`), and what it holds itself is known by its `content`. Checked
 are the size of every file and the digest of those up to 64 MB. Of a larger one 8 of 256 parts are read, both ends and
@@ -39,13 +39,13 @@ class Damage(NamedTuple):
 
 
 def check_inputs(arguments: Mapping[str, Any]) -> None:
-    """Refuses to go on where a record among a command's arguments, or a file that belongs to one, is damaged."""
+    """Raises an error where a record among a command's arguments, or a file that belongs to one, is damaged."""
     whole = os.environ.get(VERIFY_WHOLE) == "1"
     paths = {path: None for name, value in arguments.items() if name not in NOT_READ for path in records_among(value)}
-    found = [damage for path in paths for damage in damages(path, whole, key=str(arguments.get("output")))]
-    if found:
-        again = rebuild(damage.record for damage in found)
-        raise Damaged("\n".join(["what is to be read is damaged:", *map(str, found), again]))
+    damaged = [damage for path in paths for damage in damages(path, whole, key=str(arguments.get("output")))]
+    if damaged:
+        again = rebuild(damage.record for damage in damaged)
+        raise Damaged("\n".join(["damaged input:", *map(str, damaged), again]))
 
 
 def rebuild(records: Iterable[Path]) -> str:
@@ -81,7 +81,7 @@ def records_among(value: Any) -> Iterator[Path]:
 
 
 def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
-    """What is not as a record says. Files that are no records have no damage; `key` chooses what is sampled."""
+    """What differs from a record. Files that are no records have no damage; `key` chooses what is sampled."""
     if not (record := _read(path)):
         return
     job = str(record.get("job"))
@@ -89,8 +89,10 @@ def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
         yield Damage(path, "its values are not those that were scored", path, job)
     files = outputs(record)
     if whole and not files and path.name == RECORD and record["content"] not in _contents(path.parent):
-        yield Damage(path.parent, "other files than those that were written", path, job)
-    if job.startswith("sources ") and record["content"] != digest({name: own["sha256"] for name, own in files.items()}):
+        yield Damage(path.parent, "its files differ from those written", path, job)
+    if job.startswith("sources ") and record["content"] != digest(
+        {name: of_file["sha256"] for name, of_file in files.items()}
+    ):
         yield Damage(path, "its list of files is not the one that was written", path, job)
     for name, facts in files.items():
         if problem := file_problem(path.parent / name, facts, path.stat().st_mtime_ns, whole, f"{key} {name}"):
@@ -98,12 +100,12 @@ def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
 
 
 def outputs(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The files that a record describes, by their paths from its folder; {} for one of before they were written down.
+    """The files that a record describes, by their paths from its folder; {} for an older record without them.
 
     A dataset's and a checkpoint's are its `files`.
     """
-    own = record.get("outputs") or (record.get("files") if str(record.get("job")).startswith("sources ") else None)
-    return own if isinstance(own, dict) else {}
+    facts = record.get("outputs") or (record.get("files") if str(record.get("job")).startswith("sources ") else None)
+    return facts if isinstance(facts, dict) else {}
 
 
 def _contents(folder: Path) -> set[str]:
@@ -112,14 +114,14 @@ def _contents(folder: Path) -> set[str]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A record; {} for a file that is none: a user's JSON, be it as large as it may."""
+    """The record in a file; {} for any other file, such as a user's JSON of any size."""
     try:
         if path.stat().st_size > LARGEST_RECORD:
             return {}
     except OSError:
         return {}
-    found = read_note(path)  # who reads it says what is wrong with it
-    return found if {"job", "content", "inputs"} <= found.keys() else {}
+    record = read_note(path)  # who reads it says what is wrong with it
+    return record if {"job", "content", "inputs"} <= record.keys() else {}
 
 
 def file_problem(path: Path, facts: Mapping[str, Any], made: int, whole: bool, key: str) -> str | None:
@@ -139,7 +141,7 @@ def file_problem(path: Path, facts: Mapping[str, Any], made: int, whole: bool, k
         return "a link that leads nowhere" if path.is_symlink() else "it is not there"
     except OSError as error:
         return f"cannot be read ({error.strerror})"
-    return "other bytes than those that were written" if changed else None
+    return "its bytes differ from those written" if changed else None
 
 
 def sampled(key: str) -> list[int]:

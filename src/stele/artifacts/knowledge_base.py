@@ -60,14 +60,14 @@ def read_pages(record: Path | str, columns: list[str] | None = None) -> pa.Table
 
 def _checked(path: Path, schema: pa.Schema) -> Path:
     try:
-        found = pq.read_schema(path)
+        present = pq.read_schema(path)
     except FileNotFoundError:
         raise SteleError(f"{path}: no such file; build the knowledge base first") from None
     except (pa.ArrowException, OSError) as error:
         raise SteleError(f"{path}: damaged Parquet file ({error}); delete its folder and build it again") from None
     for field in schema:
-        if field.name not in found.names or found.field(field.name).type != field.type:
-            there = ", ".join(f"{name} {kind}" for name, kind in zip(found.names, found.types, strict=True))
+        if field.name not in present.names or present.field(field.name).type != field.type:
+            there = ", ".join(f"{name} {kind}" for name, kind in zip(present.names, present.types, strict=True))
             raise SteleError(f"{path}: want column {field.name} of type {field.type}, found: {there}; build it again")
     return path
 
@@ -81,7 +81,7 @@ def _read(path: Path, columns: list[str] | None) -> pa.Table:
 
 @contextmanager
 def database(memory_mb: int, threads: int, temporary: Path, what: object) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB of its own that keeps within `memory_mb` and spills into the folder `temporary`; downloads nothing.
+    """A new DuckDB that keeps within `memory_mb`, spills into the folder `temporary` and downloads nothing.
 
     Python, Arrow and what DuckDB does not count come on top: some 400 MB. What goes wrong inside, memory and disk above
     all, is an error that names `what`, the file or language that is worked on.

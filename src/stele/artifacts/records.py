@@ -84,8 +84,8 @@ def _peak_memory_mb() -> int:
 
 
 def _cpu_seconds() -> float:
-    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+    itself, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return itself.ru_utime + itself.ru_stime + children.ru_utime + children.ru_stime
 
 
 def start() -> Clock:
@@ -163,22 +163,22 @@ def ancestry_of(inputs: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
     The `inputs` of an ancestor are digests too, so that the way from a result back to every file of data can be
     followed without the files. Files that are no records have none.
     """
-    found: dict[str, dict[str, Any]] = {}
+    ancestry: dict[str, dict[str, Any]] = {}
     for path in inputs:
         if Path(path).suffix == ".json":
             record = read_record(path)
-            found |= record.get(ANCESTRY, {})
-            found[content_digest(path)] = {key: record[key] for key in IDENTITY if record.get(key) is not None}
-    return found
+            ancestry |= record.get(ANCESTRY, {})
+            ancestry[content_digest(path)] = {key: record[key] for key in IDENTITY if record.get(key) is not None}
+    return ancestry
 
 
 def labels_of(inputs: Iterable[Path | str]) -> set[str]:
     """The union of the labels of some records; files that are no records have none."""
-    found: set[str] = set()
+    labels: set[str] = set()
     for path in inputs:
         if Path(path).suffix == ".json":
-            found.update(read_record(path).get("labels", ()))
-    return found
+            labels.update(read_record(path).get("labels", ()))
+    return labels
 
 
 def write_record(

@@ -90,14 +90,16 @@ def mean_over_seeds(results: Sequence[Result]) -> Result:
     """One result from those of several seeds: means, and the values behind them; languages that all have."""
     first, metrics = results[0], {}
     for name in first.metrics:
-        own = [result.metrics[name] for result in results if name in result.metrics]
+        of_seeds = [result.metrics[name] for result in results if name in result.metrics]
         shared = [
-            code for code in own[0].languages if len(own) == len(results) and all(code in m.languages for m in own)
+            code
+            for code in of_seeds[0].languages
+            if len(of_seeds) == len(results) and all(code in m.languages for m in of_seeds)
         ]
-        values = {code: [metric.languages[code] for metric in own] for code in shared}
+        values = {code: [metric.languages[code] for metric in of_seeds] for code in shared}
         means = {code: math.fsum(each) / len(each) for code, each in values.items()}
         if means:
-            metrics[name] = Metric(languages=means, n=own[0].n, values=BySeed(languages=values))
+            metrics[name] = Metric(languages=means, n=of_seeds[0].n, values=BySeed(languages=values))
     labels = sorted({label for result in results for label in result.labels})
     return first.model_copy(update={"metrics": metrics, "labels": labels, "seeds": [r.seeds for r in results]})
 

@@ -1,7 +1,7 @@
-"""Where an unfinished job keeps its state: a folder of its own for each recipe, inputs, seed and code.
+"""Where an unfinished job keeps its state: one folder for each recipe, inputs, seed and code.
 
-A job that was killed goes on from its state only where nothing that decides its result has changed; else it starts
-anew, and the state of the other run is dropped.
+A job that was killed resumes from its state only if nothing that decides its result has changed; otherwise it
+starts anew, and the state of the other run is dropped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ KEY = re.compile(r"[0-9a-f]{16}")
 def add_state_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", required=True, type=Path, help="folder for the state of an unfinished run")
     parser.add_argument(
-        "--code", default="", metavar="FINGERPRINT", help="of the code, as the rule gives it: another one starts anew"
+        "--code",
+        default="",
+        metavar="FINGERPRINT",
+        help="of the code, as the rule gives it; with another one the job starts anew",
     )
 
 

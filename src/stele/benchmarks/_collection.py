@@ -1,4 +1,4 @@
-"""An ad hoc collection in one language: one search in one pool, judged by documents in TREC's layout.
+"""An ad hoc test collection in one language: one query set, one collection, documents judged in TREC's layout.
 
 A file of the dataset ends in `qrels.txt`, as TREC, CLEF, NTCIR, FIRE and Anserini name theirs, or is given itself.
 """
@@ -10,22 +10,22 @@ from pathlib import Path
 
 from stele.benchmarks._files import below, folder_of
 from stele.benchmarks._qrels import read_qrels
-from stele.benchmarks.types import Data, Search
+from stele.benchmarks.types import Data, QuerySet
 from stele.errors import SteleError
 
 Judgments = dict[str, dict[str, int]]
 
 
-def searches(languages: Sequence[str]) -> list[Search]:
-    """One search per language, in its own pool."""
-    return [Search(language, language, language) for language in languages]
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """One query set a language, each with its collection."""
+    return [QuerySet(language, language, language) for language in languages]
 
 
-def judgments_of(dataset: str) -> Callable[[Data, Search], Judgments]:
+def judgments_of(dataset: str) -> Callable[[Data, QuerySet], Judgments]:
     """The function that reads a collection's judgments: query id -> {document id: relevance}."""
 
-    def judgments(data: Data, search: Search) -> Judgments:
-        return read_qrels(qrels_file(folder_of(data, dataset, search.language)))
+    def judgments(data: Data, query_set: QuerySet) -> Judgments:
+        return read_qrels(qrels_file(folder_of(data, dataset, query_set.language)))
 
     return judgments
 
@@ -34,8 +34,8 @@ def qrels_file(folder: Path) -> Path:
     """The one file of a folder that holds judgments."""
     if folder.is_file():
         return folder
-    found = sorted(path for path in below(folder) if path.name.endswith(("qrels.txt", "qrels", "qrels.txt.gz")))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
+    files = sorted(path for path in below(folder) if path.name.endswith(("qrels.txt", "qrels", "qrels.txt.gz")))
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "none"
         raise SteleError(f"{folder}: want one file of judgments, named *qrels.txt; found {names}. Give the file itself")
-    return found[0]
+    return files[0]

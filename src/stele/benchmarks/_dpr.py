@@ -1,8 +1,8 @@
 """DPR's training layout: one JSON array of {question, positive_ctxs, negative_ctxs, hard_negative_ctxs}.
 
 The hard negatives are the negatives of a training example; the random `negative_ctxs` are left aside, as in DPR's
-recipes (other_negatives 0). A dev example has the first 30 of both kinds, hard ones first: the pool of the average rank
-takes them (val_av_rank_hard_neg, val_av_rank_other_neg). Source: facebookresearch/DPR dpr/data/biencoder_data.py.
+recipes (other_negatives 0). A dev example has the first 30 of both kinds, hard ones first: the average rank has them as
+candidates (val_av_rank_hard_neg, val_av_rank_other_neg). Source: facebookresearch/DPR dpr/data/biencoder_data.py.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def training_examples(path: Path, language: str, split: str) -> Iterator[Trainin
             listed = listed[:DEV] + field({"negative_ctxs": [], **item}, "negative_ctxs", list, where)[:DEV]
         negatives = [_passage(p, where) for p in listed]
         if positives:
-            own = str(item.get("lang") or language).strip()
-            yield TrainingExample(field(item, "question", str, where), positives, negatives, own)
+            spoken = str(item.get("lang") or language).strip()
+            yield TrainingExample(field(item, "question", str, where), positives, negatives, spoken)
         else:
             without += 1
     if without:

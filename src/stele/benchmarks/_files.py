@@ -42,12 +42,12 @@ def located(folder: Path, name: str) -> Path:
         if (folder / candidate).is_file():
             return folder / candidate
     for candidate in wanted:
-        found = sorted(path for path in below(folder) if path.name == candidate)
-        if len(found) > 1:
-            places = ", ".join(map(str, found))
-            raise SteleError(f"{folder}: {candidate} is there {len(found)} times: {places}; keep one")
-        if found:
-            return found[0]
+        files = sorted(path for path in below(folder) if path.name == candidate)
+        if len(files) > 1:
+            places = ", ".join(map(str, files))
+            raise SteleError(f"{folder}: {candidate} is there {len(files)} times: {places}; keep one")
+        if files:
+            return files[0]
     held = sorted(path.name for path in below(folder))[:12]
     raise SteleError(f"{folder}: no file {name}; found {', '.join(held) if held else 'nothing'}")
 

@@ -32,18 +32,18 @@ def texts(path: Path, ids: Collection[str]) -> dict[str, str]:
     Only the lines whose id is wanted are parsed: at 18 million lines that is the difference between reading
     and parsing. A file with a quoted line break is read in full instead.
     """
-    found = _scan(path, ids)
-    if found is None:
-        found = {p.id: p.text for p in passages(path) if p.id in ids}
-    if len(found) < len(ids):
-        missing = min(set(ids) - found.keys())
+    by_id = _scan(path, ids)
+    if by_id is None:
+        by_id = {p.id: p.text for p in passages(path) if p.id in ids}
+    if len(by_id) < len(ids):
+        missing = min(set(ids) - by_id.keys())
         raise SteleError(f"{path}: no passage {missing!r}, which the run retrieved: the run is of another collection")
-    return found
+    return by_id
 
 
 def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
     wanted = {name.encode() for name in ids}
-    found: dict[str, str] = {}
+    by_id: dict[str, str] = {}
     with (
         reading(path),
         _open_bytes(path) as handle,
@@ -58,8 +58,8 @@ def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
             docid = line[: line.find(b"\t")]
             if docid in wanted:
                 row = next(csv.reader([line.decode("utf-8")], delimiter="\t"))
-                found[row[0]] = row[1]
-    return found
+                by_id[row[0]] = row[1]
+    return by_id
 
 
 def _open_bytes(path: Path):

@@ -24,38 +24,38 @@ def add_data_argument(parser: argparse.ArgumentParser, name: str = "--data", req
 
 def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
     """The paths by `dataset:part`; each is there."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for item in given:
         key, equals, path = item.partition("=")
         dataset, colon, part = key.partition(":")
         if not (equals and dataset and path) or (colon and not part):
             raise SteleError(f"{name} {item!r}: want DATASET:PART=PATH, for example mrtydi:sw=.../record.json")
         key = f"{dataset}:{part or 'all'}"
-        if key in found:
+        if key in paths:
             raise SteleError(f"{name}: {key} is given twice")
         if not Path(path).exists():
             raise SteleError(f"{name} {key}: no such record, folder or file: {path}")
-        found[key] = Path(path)
-    return found
+        paths[key] = Path(path)
+    return paths
 
 
 def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
     """The paths by `dataset:part`, of which each must be a record."""
-    found = data_paths(given, name)
-    for key, path in found.items():
+    paths = data_paths(given, name)
+    for key, path in paths.items():
         if not path.is_file():
             raise SteleError(f"{name} {key}: want the record of a dataset ({RECORD}), found the folder {path}")
-    return found
+    return paths
 
 
-def counted(found: Mapping[str, Path], *names: str) -> int | None:
+def counted(paths: Mapping[str, Path], *names: str) -> int | None:
     """How many items some records count, each under the first of `names` that it has; None where none is counted.
 
     >>> counted({}, "passages") is None
     True
     """
     total = 0
-    for path in found.values():
+    for path in paths.values():
         counts = records.read_record(path).get("counts", {}) if path.name == RECORD else {}
         value = next((counts[name] for name in names if name in counts), None)
         number = value.get("all") if isinstance(value, dict) else value
@@ -63,10 +63,10 @@ def counted(found: Mapping[str, Path], *names: str) -> int | None:
     return total or None
 
 
-def data_folders(found: Mapping[str, Path]) -> Data:
+def data_folders(paths: Mapping[str, Path]) -> Data:
     """dataset -> part -> the folder that holds the files (a record's own), or the one file."""
     data: dict[str, dict[str, Path]] = {}
-    for key, path in found.items():
+    for key, path in paths.items():
         dataset, _, part = key.partition(":")
         data.setdefault(dataset, {})[part] = path.parent if path.name == RECORD else path
     return data

@@ -50,8 +50,8 @@ def _passage(item: Any, where: str) -> Passage:
     _known(item, PASSAGE_FIELDS, where)
     title = field(item, "title", str, where) if "title" in item else ""
     text = _text(item, "text", where)
-    own = hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
-    return Passage(identifier(item.get("id", own), where), title, text)
+    digest = hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
+    return Passage(identifier(item.get("id", digest), where), title, text)
 
 
 def _text(item: dict[str, Any], name: str, where: str) -> str:

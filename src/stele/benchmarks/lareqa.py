@@ -1,7 +1,7 @@
-"""LAReQA (XQuAD-R): a question in one of eleven languages, answer sentences of all eleven in one pool.
+"""LAReQA (XQuAD-R): a question in one of eleven languages, answer sentences of all eleven in one collection.
 
-One search per question language, one pool "all". Native files: `{lang}.json`, SQuAD's layout with `sentence_breaks`
-(character spans of the sentences) in each paragraph. The rules are those of the official loader
+One query set a question language, one collection "all". Native files: `{lang}.json`, SQuAD's layout with
+`sentence_breaks` (character spans of the sentences) in each paragraph. The rules are those of the official loader
 (google-research/xtreme third_party/utils_lareqa.py `load_data`, evaluate_retrieval.py task lareqa):
 
 - candidate id `{lang}_{paragraph number from 1}_{sentence number from 0}`, question id `{question}_{lang}`
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stele.benchmarks._files import field, folder_of, identifier, json_file, located, present
-from stele.benchmarks.types import Data, Passage, Query, Search
+from stele.benchmarks.types import Data, Passage, Query, QuerySet
 from stele.errors import SteleError
 from stele.files.reading import reading
 
@@ -43,41 +43,41 @@ class _Paragraph(NamedTuple):
     questions: list[_Question]
 
 
-def searches(languages: Sequence[str]) -> list[Search]:
-    """One search per question language, all in the pool of every language."""
-    return [Search(language, language, "all") for language in languages]
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """One query set a question language; all search the one collection of all languages."""
+    return [QuerySet(language, language, "all") for language in languages]
 
 
-def queries(data: Data, search: Search) -> Iterator[Query]:
+def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The questions of one language."""
-    for paragraph in _paragraphs(data, search.language):
+    for paragraph in _paragraphs(data, query_set.language):
         for question in paragraph.questions:
-            yield Query(f"{question.key}_{search.language}", question.text)
+            yield Query(f"{question.key}_{query_set.language}", question.text)
 
 
-def passages(data: Data, pool: str) -> Iterator[Passage]:
+def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The candidate sentences of every language that the data has."""
-    for language in _pool_languages(data):
+    for language in _collection_languages(data):
         for paragraph in _paragraphs(data, language):
             for docid, text in paragraph.candidates:
                 yield Passage(docid, "", text)
 
 
-def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
-    """Question id -> {candidate id: 1}: the answers in all languages of the pool."""
-    own = [q.key for paragraph in _paragraphs(data, search.language) for q in paragraph.questions]
-    answers: dict[str, dict[str, int]] = {key: {} for key in own}
-    for language in _pool_languages(data):
+def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
+    """Question id -> {candidate id: 1}: the answers in all languages of the collection."""
+    keys = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
+    answers: dict[str, dict[str, int]] = {key: {} for key in keys}
+    for language in _collection_languages(data):
         for paragraph in _paragraphs(data, language):
             for question in paragraph.questions:
                 answers.get(question.key, {}).update(dict.fromkeys(question.answers, 1))
-    return {f"{key}_{search.language}": answers[key] for key in own}
+    return {f"{key}_{query_set.language}": answers[key] for key in keys}
 
 
-def _pool_languages(data: Data) -> list[str]:
+def _collection_languages(data: Data) -> list[str]:
     """The languages whose files the data has: all eleven of the real data, those in scale of generated data."""
-    found = {language for folder in data.get(DATASET, {}).values() for language in present(folder, "*.json")}
-    return [language for language in LANGUAGES if language in found]
+    languages = {language for folder in data.get(DATASET, {}).values() for language in present(folder, "*.json")}
+    return [language for language in LANGUAGES if language in languages]
 
 
 def _paragraphs(data: Data, language: str) -> Iterator[_Paragraph]:

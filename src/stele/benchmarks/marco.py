@@ -21,6 +21,6 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
     yield from training_examples(located(folder_of(data, DATASET, "all"), f"{split}.jsonl.gz"), "en")
 
 
-def passages(data: Data, pool: str) -> Iterator[Passage]:
-    """The whole collection, streamed; its one pool is "en"."""
-    yield from corpus_passages(located(folder_of(data, CORPUS, pool), "corpus.jsonl.gz"))
+def passages(data: Data, collection: str) -> Iterator[Passage]:
+    """The whole collection, streamed; its one collection is "en"."""
+    yield from corpus_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"))

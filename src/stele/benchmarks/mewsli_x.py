@@ -1,11 +1,11 @@
 """Mewsli-X: link a mention in a WikiNews article in one of eleven languages to its entity by the entity's description.
 
-One search per language, one pool "all" of descriptions in fifty languages. Judged split: test. Native files of the
-release (mewsli-x_20220518): `wikinews_mentions_no_text-{dev,test}.jsonl`, `candidate_set_entities.jsonl`, training
+One query set a language, one collection "all" of descriptions in fifty languages. Judged split: test. Native files of
+the release (mewsli-x_20220518): `wikinews_mentions_no_text-{dev,test}.jsonl`, `candidate_set_entities.jsonl`, training
 `wikipedia_pairs-{train,dev}.jsonl`. The articles' texts are not in it: its own script puts them back and writes
-`wikinews_mentions-test.jsonl`, a dataset of its own here, which only the queries need. Queries and passages are made as
-in google-research/xtreme third_party/utils_mewslix.py (`preprocess_mention`, `preprocess_entity_description`).
-One gold entity per mention, so mAP@20 = MRR@20; the mean is over languages.
+`wikinews_mentions-test.jsonl`, a separate dataset here, which only the queries need. Queries and passages are made as
+in google-research/xtreme third_party/utils_mewslix.py (`preprocess_mention`, `preprocess_entity_description`). One gold
+entity per mention, so mAP@20 = MRR@20; the mean is over languages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.benchmarks._files import checked_object, field, folder_of, identifier, json_lines, located, refuse_again
-from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
+from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
 
 DATASET, NEWS = "mewsli_x", "mewsli_x_news"
@@ -26,32 +26,32 @@ AVERAGE = "macro"
 _BRACED = re.compile(r"\{(.*?)\}")
 
 
-def searches(languages: Sequence[str]) -> list[Search]:
-    """One search per language of the articles, all in the one pool of entities."""
-    return [Search(language, language, "all") for language in languages]
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """One query set a language of the articles; all search the one collection of entities."""
+    return [QuerySet(language, language, "all") for language in languages]
 
 
-def queries(data: Data, search: Search) -> Iterator[Query]:
+def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The test mentions in articles of one language: `mention: left { mention } right`, one sentence."""
-    path = located(folder_of(data, NEWS, search.pool), f"wikinews_mentions-{JUDGED}.jsonl")
-    for where, context, mention in _mentions(path, search.language):
+    path = located(folder_of(data, NEWS, query_set.collection), f"wikinews_mentions-{JUDGED}.jsonl")
+    for where, context, mention in _mentions(path, query_set.language):
         yield Query(identifier(mention.get("example_id"), where, "example_id"), mention_text(context, mention, where))
 
 
-def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
+def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Mention id -> {gold entity: 1}."""
     judged: dict[str, dict[str, int]] = {}
-    path = located(folder_of(data, DATASET, search.pool), f"wikinews_mentions_no_text-{JUDGED}.jsonl")
-    for where, _, mention in _mentions(path, search.language):
+    path = located(folder_of(data, DATASET, query_set.collection), f"wikinews_mentions_no_text-{JUDGED}.jsonl")
+    for where, _, mention in _mentions(path, query_set.language):
         name = identifier(mention.get("example_id"), where, "example_id")
         refuse_again(name, judged, where, "example_id")
         judged[name] = {identifier(field(mention, "entity_id", str, where).strip(), where, "entity_id"): 1}
     return judged
 
 
-def passages(data: Data, pool: str) -> Iterator[Passage]:
+def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The candidate entities: the first sentences of a Wikipedia page; the title is not part of the text."""
-    for where, entity in json_lines(located(folder_of(data, DATASET, pool), "candidate_set_entities.jsonl")):
+    for where, entity in json_lines(located(folder_of(data, DATASET, collection), "candidate_set_entities.jsonl")):
         yield _entity(entity, where)
 
 
@@ -75,7 +75,7 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
 def mention_text(context: dict[str, Any], mention: dict[str, Any], where: str) -> str:
     """The query of a mention: its surface, then its sentence with the mention marked by braces.
 
-    Braces that the sentence has of its own become parentheses.
+    Braces in the sentence itself become parentheses.
     """
     text = field(context, "text", str, where)
     if not text:

@@ -1,12 +1,12 @@
 """Mr. TyDi v1.1: monolingual retrieval in eleven languages (castorini/mr-tydi, castorini/mr-tydi-corpus).
 
-One search and one pool per language. Judged split: test. Native files: `corpus.jsonl.gz` with {docid, title, text};
-`{train,dev,test}.jsonl.gz` with {query_id, query, positive_passages, negative_passages}, where a passage is
+One query set and one collection a language. Judged split: test. Native files: `corpus.jsonl.gz` with {docid, title,
+text}; `{train,dev,test}.jsonl.gz` with {query_id, query, positive_passages, negative_passages}, where a passage is
 {docid, title, text}; `qrels.{dev,test}.txt` with `query 0 passage relevance`. The dev and test files name their
 passages without the texts, so only `train` has training examples.
 
->>> searches(["sw"])
-[Search(name='sw', language='sw', pool='sw')]
+>>> query_sets(["sw"])
+[QuerySet(name='sw', language='sw', collection='sw')]
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._tevatron import corpus_passages, training_examples
-from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
+from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 
 TOPICS = "mrtydi"
 TRAINING = "mrtydi_train"
@@ -25,28 +25,28 @@ JUDGED = "test"
 AVERAGE = "macro"  # mean over languages
 
 
-def searches(languages: Sequence[str]) -> list[Search]:
-    """One search per language, in its own pool."""
-    return [Search(language, language, language) for language in languages]
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """One query set a language, each with its collection."""
+    return [QuerySet(language, language, language) for language in languages]
 
 
-def queries(data: Data, search: Search, split: str = JUDGED) -> Iterator[Query]:
+def queries(data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Query]:
     """The queries of one language: test, or dev for what is tuned."""
     seen: set[str] = set()
-    for where, item in json_lines(located(folder_of(data, TOPICS, search.language), f"{split}.jsonl.gz")):
+    for where, item in json_lines(located(folder_of(data, TOPICS, query_set.language), f"{split}.jsonl.gz")):
         name = refuse_again(identifier(item.get("query_id"), where, "query_id"), seen, where, "query_id")
         seen.add(name)
         yield Query(name, field(item, "query", str, where))
 
 
-def passages(data: Data, pool: str) -> Iterator[Passage]:
+def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The passages of one language, streamed."""
-    yield from corpus_passages(located(folder_of(data, CORPUS, pool), "corpus.jsonl.gz"))
+    yield from corpus_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"))
 
 
-def judgments(data: Data, search: Search, split: str = JUDGED) -> dict[str, dict[str, int]]:
+def judgments(data: Data, query_set: QuerySet, split: str = JUDGED) -> dict[str, dict[str, int]]:
     """Query id -> {passage id: relevance} of one language's queries."""
-    return read_qrels(located(folder_of(data, TOPICS, search.language), f"qrels.{split}.txt"))
+    return read_qrels(located(folder_of(data, TOPICS, query_set.language), f"qrels.{split}.txt"))
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:

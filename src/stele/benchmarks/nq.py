@@ -1,7 +1,7 @@
 """Natural Questions as DPR prepared it: English open-domain questions over Wikipedia passages of 100 words.
 
-One search, one pool. Judged split: test (3,610 questions). Native files: `nq-test.qa.csv` (tab-separated: question,
-Python list of answers); `psgs_w100.tsv.gz` (id, text, title); training `biencoder-nq-{train,dev}.json.gz`.
+One query set, one collection. Judged split: test (3,610 questions). Native files: `nq-test.qa.csv` (tab-separated:
+question, Python list of answers); `psgs_w100.tsv.gz` (id, text, title); training `biencoder-nq-{train,dev}.json.gz`.
 Scored by the answers in the passages' texts (DPR `has_answer`).
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from stele.benchmarks import _dpr, _w100
 from stele.benchmarks._files import folder_of, located, tsv_rows
-from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
+from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
 
 QUESTIONS = "nq_test"
@@ -21,20 +21,20 @@ TRAINING = "nq_dpr"
 AVERAGE = "macro"
 
 
-def searches(languages: Sequence[str]) -> list[Search]:
-    """The one search (English)."""
-    return [Search("en", "en", "en")]
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """The one query set (English)."""
+    return [QuerySet("en", "en", "en")]
 
 
-def queries(data: Data, search: Search) -> Iterator[Query]:
+def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The test questions; the file has no ids, so a question's id is its row number from 0."""
     for number, (_, (question, _)) in enumerate(_rows(data)):
         yield Query(str(number), question)
 
 
-def answers(data: Data, search: Search) -> dict[str, list[str]]:
+def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     """Question id -> acceptable answer strings."""
-    found = {}
+    gold = {}
     for number, (where, (_, written)) in enumerate(_rows(data)):
         try:
             given = ast.literal_eval(written)
@@ -42,18 +42,18 @@ def answers(data: Data, search: Search) -> dict[str, list[str]]:
             given = None
         if not isinstance(given, list) or not all(isinstance(answer, str) for answer in given):
             raise SteleError(f"{where}: want a list of answer strings, found {written[:60]!r}")
-        found[str(number)] = given
-    return found
+        gold[str(number)] = given
+    return gold
 
 
-def passages(data: Data, pool: str) -> Iterator[Passage]:
+def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The 21 million passages, streamed."""
-    return _w100.passages(_corpus(data, pool))
+    return _w100.passages(_corpus(data, collection))
 
 
-def texts(data: Data, pool: str, ids: Collection[str]) -> dict[str, str]:
+def texts(data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
     """The texts of some passages."""
-    return _w100.texts(_corpus(data, pool), ids)
+    return _w100.texts(_corpus(data, collection), ids)
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
@@ -66,5 +66,5 @@ def _rows(data: Data):
     return tsv_rows(located(folder_of(data, QUESTIONS, "all"), "nq-test.qa.csv"), 2)
 
 
-def _corpus(data: Data, pool: str):
-    return located(folder_of(data, CORPUS, pool), "psgs_w100.tsv.gz")
+def _corpus(data: Data, collection: str):
+    return located(folder_of(data, CORPUS, collection), "psgs_w100.tsv.gz")

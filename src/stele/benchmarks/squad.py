@@ -4,7 +4,7 @@ A training set only. A question's positive is the sentence in which its (first) 
 as context: `Passage.title` is the sentence, `Passage.text` the paragraph, encoded as a pair.
 Native files: `{train,dev}-v1.1.json`.
 
-XTREME breaks paragraphs into sentences with a list of rules of its own (third_party/processors/sb_sed.py); ours
+XTREME breaks paragraphs into sentences with its own list of rules (third_party/processors/sb_sed.py); ours
 (`_sentences.py`) is a shorter list to the same end, so a few per cent of the sentences differ.
 """
 

@@ -1,8 +1,9 @@
 """Tatoeba v1 (LASER): find a sentence's translation among all sentences of its pair's other side.
 
-For each language two searches, `{lang}-en` (foreign sentences against the English side) and `en-{lang}`. Each language
-has pools of its own (its pair's file, up to 1,000 sentences), so a language with fewer pairs has smaller pools.
-Native files: `tatoeba.{xxx}-eng.{xxx}` and `tatoeba.{xxx}-eng.eng`, one sentence a line, line by line translations.
+For each language two query sets, `{lang}-en` (foreign sentences against the English side) and `en-{lang}`. Each
+language has its own collections (its pair's file, up to 1,000 sentences), so a language with fewer pairs has smaller
+ones. Native files: `tatoeba.{xxx}-eng.{xxx}` and `tatoeba.{xxx}-eng.eng`, one sentence a line, line by line
+translations.
 
 Rules of LASER's `IndexSearchMultiple` (source/lib/indexing.py): nearest neighbour by cosine, the lowest line among
 equals. A run puts equal scores in descending order of their ids, so passage ids count down from the end of the file:
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from stele import catalogue
 from stele.benchmarks._files import folder_of, lines, located
-from stele.benchmarks.types import Data, Passage, Query, Search
+from stele.benchmarks.types import Data, Passage, Query, QuerySet
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 
@@ -26,40 +27,40 @@ NORMALIZE = True  # cosine, whatever the encoder's own habit
 SIMILARITY = "cosine"  # of embeddings that are given
 
 
-def searches(languages: Sequence[str]) -> list[Search]:
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
     """Both directions of every language; English itself has none."""
-    found = []
+    both = []
     for language in languages:
         if language != "en":
-            found.append(Search(f"{language}-en", language, f"en-of-{language}"))
-            found.append(Search(f"en-{language}", language, language))
-    return found
+            both.append(QuerySet(f"{language}-en", language, f"en-of-{language}"))
+            both.append(QuerySet(f"en-{language}", language, language))
+    return both
 
 
-def queries(data: Data, search: Search) -> Iterator[Query]:
+def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The sentences of the searching side; a query's id is its line number from 0."""
-    foreign, english = _pair(data, search.language)
-    for number, text in enumerate(foreign if search.name.endswith("-en") else english):
+    foreign, english = _pair(data, query_set.language)
+    for number, text in enumerate(foreign if query_set.name.endswith("-en") else english):
         yield Query(f"{number:04d}", text)
 
 
-def passages(data: Data, pool: str) -> Iterator[Passage]:
+def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The sentences of the side that is searched: `en-of-{lang}` is the English side of that language's pair."""
-    language = pool.removeprefix("en-of-")
+    language = collection.removeprefix("en-of-")
     foreign, english = _pair(data, language)
-    texts = english if pool != language else foreign
+    texts = english if collection != language else foreign
     for number, text in enumerate(texts):
         yield Passage(_passage_id(number, len(texts)), "", text)
 
 
-def query_pool(search: Search) -> str:
-    """The pool whose passages are a search's queries, one for one in the same order."""
-    return f"en-of-{search.language}" if search.pool == search.language else search.language
+def query_collection(query_set: QuerySet) -> str:
+    """The collection whose passages are the queries, one for one in the same order."""
+    return f"en-of-{query_set.language}" if query_set.collection == query_set.language else query_set.language
 
 
-def judgments(data: Data, search: Search) -> dict[str, dict[str, int]]:
+def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Line number -> {id of the same line on the other side: 1}."""
-    size = len(_pair(data, search.language)[0])
+    size = len(_pair(data, query_set.language)[0])
     return {f"{number:04d}": {_passage_id(number, size): 1} for number in range(size)}
 
 

@@ -1,7 +1,8 @@
-"""What every benchmark speaks in: searches, queries, passages, training examples.
+"""What every benchmark is read into: query sets, queries, passages, training examples.
 
-A *search* is one set of queries run against one *pool* of passages. Several searches may share a pool
-(LAReQA: eleven query languages, one pool), and a pool is encoded once per job.
+A *query set* is searched in one *collection* of passages. Several query sets may share a collection (LAReQA: eleven
+query languages, one collection), and a job encodes each collection once. On disk (records, values per query) the two
+are called `search` and `pool`.
 """
 
 from collections.abc import Mapping
@@ -12,12 +13,12 @@ from typing import NamedTuple
 Data = Mapping[str, Mapping[str, Path]]
 
 
-class Search(NamedTuple):
-    """One set of queries against one pool; `language` is the column that its score belongs to."""
+class QuerySet(NamedTuple):
+    """The queries that are searched in one collection; `language` is the column that their score belongs to."""
 
     name: str
     language: str
-    pool: str
+    collection: str
 
 
 class Query(NamedTuple):

@@ -3,9 +3,9 @@
 Scored from embeddings of the two sides (`--run de-en=DE.npy,EN.npy`); what belongs together stands in the same line.
 """
 
-from stele.benchmarks._pairs import searches
+from stele.benchmarks._pairs import query_sets
 
 AVERAGE = "macro"  # mean over pairs
 SIMILARITY = "csls"
 
-__all__ = ["AVERAGE", "SIMILARITY", "searches"]
+__all__ = ["AVERAGE", "SIMILARITY", "query_sets"]

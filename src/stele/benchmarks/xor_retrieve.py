@@ -1,7 +1,7 @@
 """XOR-Retrieve (XOR-TyDi v1.1): questions in seven languages, English Wikipedia passages, English answers.
 
-One search per language, one pool "en". Judged split: dev v1.1 (the test answers are hidden; the papers' "test" numbers
-are k/N of dev). Native files: `xor_dev_retrieve_eng_span_v1_1.jsonl` with {id, question, answers, lang, split};
+One query set a language, one collection "en". Judged split: dev v1.1 (the test answers are hidden; the papers' "test"
+numbers are k/N of dev). Native files: `xor_dev_retrieve_eng_span_v1_1.jsonl` with {id, question, answers, lang, split};
 `enwiki_20190201_w100.tsv` with id, text, title. Training: `dpr_{train,dev}_data.json` in DPR's layout.
 
 Scored by answers in the first tokens of the passages' texts (no titles), not by judged passages.
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from stele.benchmarks import _dpr, _w100
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again
-from stele.benchmarks.types import Data, Passage, Query, Search, TrainingExample
+from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 
 QUESTIONS = "xor_tydi"
 CORPUS = "enwiki_20190201_w100"
@@ -23,34 +23,34 @@ FILES = {"train": "xor_train_retrieve_eng_span.jsonl", "dev": "xor_dev_retrieve_
 AVERAGE = "macro"  # mean over the languages with at least one countable question
 
 
-def searches(languages: Sequence[str]) -> list[Search]:
-    """One search per language, all in the English pool."""
-    return [Search(language, language, "en") for language in languages]
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """One query set a language; all search the English collection."""
+    return [QuerySet(language, language, "en") for language in languages]
 
 
-def queries(data: Data, search: Search, split: str = JUDGED) -> Iterator[Query]:
+def queries(data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Query]:
     """The questions of one language, yes/no questions included (scoring leaves those out)."""
-    for name, item, where in _questions(data, search.language, split):
+    for name, item, where in _questions(data, query_set.language, split):
         yield Query(name, field(item, "question", str, where))
 
 
-def answers(data: Data, search: Search) -> dict[str, list[str]]:
+def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     """Question id -> its gold answers (English strings, or yes / no), as they are in the file."""
-    found = {}
-    for name, item, where in _questions(data, search.language):
+    gold = {}
+    for name, item, where in _questions(data, query_set.language):
         given = field(item, "answers", list, where)
-        found[name] = [field({"answers": a}, "answers", str, where) for a in given]
-    return found
+        gold[name] = [field({"answers": a}, "answers", str, where) for a in given]
+    return gold
 
 
-def passages(data: Data, pool: str) -> Iterator[Passage]:
+def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The 18 million English passages, streamed."""
-    return _w100.passages(_corpus(data, pool))
+    return _w100.passages(_corpus(data, collection))
 
 
-def texts(data: Data, pool: str, ids: Collection[str]) -> dict[str, str]:
+def texts(data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
     """The texts of some passages."""
-    return _w100.texts(_corpus(data, pool), ids)
+    return _w100.texts(_corpus(data, collection), ids)
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
@@ -67,7 +67,7 @@ def pairs(data: Data, language: str) -> Iterator[tuple[Query, Passage | None]]:
     gold: dict[str, Passage] = {}
     for example in training(data, "dev"):
         gold.setdefault(example.query.strip(), example.positives[0])
-    for query in queries(data, Search(language, language, "en")):
+    for query in queries(data, QuerySet(language, language, "en")):
         yield query, gold.get(query.text.strip())
 
 
@@ -82,5 +82,5 @@ def _questions(data: Data, language: str, split: str = JUDGED) -> Iterator[tuple
             yield name, item, where
 
 
-def _corpus(data: Data, pool: str):
-    return located(folder_of(data, CORPUS, pool), "enwiki_20190201_w100.tsv")
+def _corpus(data: Data, collection: str):
+    return located(folder_of(data, CORPUS, collection), "enwiki_20190201_w100.tsv")

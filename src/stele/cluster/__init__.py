@@ -1,1 +1,1 @@
-"""What a SLURM cluster wants of a run: its names, sizes of jobs, and what keeps jobs safe from what clusters do."""
+"""What a SLURM cluster needs to know of a run, what it says of itself, and how jobs survive on it."""

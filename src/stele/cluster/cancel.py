@@ -18,9 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    found = squeue.of_folder(args.folder, timeout=60)
-    squeue.cancel([job.id for job in found])
-    for job in found:
+    jobs = squeue.of_folder(args.folder, timeout=60)
+    squeue.cancel([job.id for job in jobs])
+    for job in jobs:
         print(f"cancelled {job.id}: {job.comment}, {job.state.lower()}")
-    if not found:
+    if not jobs:
         print(f"no job of {args.folder.resolve()} is in the queue")

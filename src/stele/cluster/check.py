@@ -1,7 +1,7 @@
 """Try a cluster: a chain of minutes through SLURM, with one GPU for one training and one retrieval.
 
-Asks SLURM what there is, builds one result of generated data in a folder of its own (all stages, 15 jobs), both here on
-the CPU and through `snakemake --profile slurm`, sends the training SIGTERM once to see it go on from its state, and
+Lists the cluster's nodes, builds one result of generated data in a temporary folder (all stages, 15 jobs), both here on
+the CPU and through `snakemake --profile slurm`, sends the training SIGTERM once to see it resume from its state, and
 compares what must be equal. Takes a few minutes of one GPU; the folder goes when all is well.
 """
 
@@ -27,6 +27,7 @@ from stele.cluster.slurm import sinfo, squeue
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file, files_digest
+from stele.files.durations import duration
 
 RESULT = "results/xor_retrieve/msm/zero_shot_nq.json"
 ENCODER = "work/tiny/encoders/msm/pt0"
@@ -41,15 +42,15 @@ PENDING = ["squeue", "--noheader", f"--user={os.getuid()}", "--states=PENDING", 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that was tried: whether it is as it should be (None: it was not tried), and what was found."""
+    """One check: whether it passed (None: it was not tried), and what was found."""
 
     name: str
     well: bool | None
-    found: str
+    detail: str
 
     def __str__(self) -> str:
         mark = {True: "ok", False: "NOT OK", None: "-"}[self.well]
-        return f"{self.name:<16} {mark:<7} {self.found}"
+        return f"{self.name:<16} {mark:<7} {self.detail}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,18 +63,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table; raises SteleError where an item is not well, and keeps the folder then."""
+    """Prints the table; raises SteleError where a check failed, and then keeps the folder."""
     if "SLURM_JOB_ID" in os.environ:
         raise SteleError("this is inside a SLURM job: start it where you type sbatch")
     root = trial_run.project()
-    own = settings.read()
-    items = [Item("cluster.yaml", True, describe_settings(own)), Item("SLURM", True, describe_cluster())]
+    given = settings.read()
+    items = [Item("cluster.yaml", True, describe_settings(given)), Item("SLURM", True, describe_cluster())]
     print(*items, sep="\n", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="stele-check-", dir=args.folder))
     print(f"building {RESULT} in {folder}: at most {args.minutes:g} minutes", flush=True)
     with ended_with(folder) as (here, there):
         prepare(root, here)
-        prepare(root, there, own)
+        prepare(root, there, given)
         items = [*build(here, there, 60 * args.minutes), *compared(here, there)]
     print(*items, sep="\n", flush=True)
     if any(item.well is False for item in items):
@@ -82,21 +83,21 @@ def run(args: argparse.Namespace) -> None:
     print("this cluster is ready")
 
 
-def describe_settings(own: settings.ClusterSettings) -> str:
-    """What the user's file says."""
-    said = own.model_dump(exclude_defaults=True, exclude_none=True)
+def describe_settings(given: settings.ClusterSettings) -> str:
+    """The settings in the user's file."""
+    values = given.model_dump(exclude_defaults=True, exclude_none=True)
     where = str(settings.path()) if settings.path().exists() else f"no {settings.path()}: the cluster's defaults"
-    return f"{where} {json.dumps(said) if said else ''}".rstrip()
+    return f"{where} {json.dumps(values) if values else ''}".rstrip()
 
 
 def describe_cluster() -> str:
     """What SLURM says of itself, in a line."""
     text = squeue.query(sinfo.SINFO, timeout=60)
-    found = []
+    parts = []
     for of in sinfo.nodes(text):
         gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
-        found.append(f"{of.partition}{'*' * of.default}: {of.number} x ({of.cpus} CPUs, {of.memory} MB{gpus})")
-    return "; ".join(found)
+        parts.append(f"{of.partition}{'*' * of.default}: {of.number} x ({of.cpus} CPUs, {of.memory} MB{gpus})")
+    return "; ".join(parts)
 
 
 @contextmanager
@@ -115,19 +116,19 @@ def ended_with(folder: Path) -> Iterator[tuple[Path, Path]]:
             signal.signal(number, handler)
 
 
-def prepare(root: Path, folder: Path, own: settings.ClusterSettings | None = None) -> None:
-    """A copy of the project with settings of its own; with the cluster's names, where it is for the cluster."""
+def prepare(root: Path, folder: Path, given: settings.ClusterSettings | None = None) -> None:
+    """A copy of the project with the settings of a check; with the cluster's names where it runs there."""
     import yaml
 
     trial_run.copy_project(root, folder)
     scale = yaml.safe_load(trial_run.SCALE.read_text())
     scale["pretraining"]["msm"]["steps"] = STEPS
     files: dict[str, Any] = {"tiny.yaml": scale, "config.yaml": {"scale": "tiny.yaml", "papers": ["msm"]}}
-    if own is not None:
-        hours = {kind: min(HOURS, getattr(own.hours, kind) or HOURS) for kind in ("cpu", "gpu")}
-        kept = own.model_dump(exclude={"gpus", "nodes"}, exclude_none=True)
-        if own.software == "container":
-            kept["container"] = str(own.image)
+    if given is not None:
+        hours = {kind: min(HOURS, getattr(given.hours, kind) or HOURS) for kind in ("cpu", "gpu")}
+        kept = given.model_dump(exclude={"gpus", "nodes"}, exclude_none=True)
+        if given.software == "container":
+            kept["container"] = str(given.image)
         files["cluster.yaml"] = kept | {"gpus": ON_GPU, "hours": hours}
     for name, values in files.items():
         with atomic_file(folder / name) as handle:
@@ -135,7 +136,7 @@ def prepare(root: Path, folder: Path, own: settings.ClusterSettings | None = Non
 
 
 def build(here: Path, there: Path, seconds: float) -> list[Item]:
-    """Builds the result in both folders at once, and tells the cluster's training once to end."""
+    """Builds the result in both folders at once, and sends the cluster's training SIGTERM once."""
     settings = {k: v for k, v in os.environ.items() if not k.startswith(("STELE_", "SNAKEMAKE_"))}
     device = {k: v for k, v in os.environ.items() if k == "STELE_DEVICE"}
     look = ["--slurm-init-seconds-before-status-checks", str(FIRST_LOOK)]
@@ -147,7 +148,7 @@ def build(here: Path, there: Path, seconds: float) -> list[Item]:
             signalled = signalled or signal_training(there)
             time.sleep(INTERVAL)
         waiting = pending_reasons(squeue.query(PENDING, timeout=10), there) if runs[1].code is None else ""
-        why = "" if failed(runs) else f"not done in {seconds / 60:g} minutes{waiting}"
+        why = "" if failed(runs) else f"not done in {duration(seconds)}{waiting}"
     finally:
         for one in runs:
             one.end()
@@ -187,18 +188,18 @@ def outcome(name: str, run: trial_run.Build, why: str) -> Item:
         return Item(name, True, f"{jobs} jobs" if jobs else "on the CPU")
     if run.ended and not why:
         return Item(name, None, "not finished, since the other run failed")
-    said = [line for line in run.output.splitlines() if line.strip()]
-    return Item(name, False, "\n  | ".join([why if run.ended else f"exit code {run.code}", *said[-25:]]))
+    lines = [line for line in run.output.splitlines() if line.strip()]
+    return Item(name, False, "\n  | ".join([why if run.ended else f"exit code {run.code}", *lines[-25:]]))
 
 
 def resumed(job: str | None, folder: Path) -> Item:
-    """Whether the training that was told to end saved its state and went on from there."""
+    """Whether the training that got SIGTERM saved its state and resumed from it."""
     name, log = "told to end", folder / TRAINING_LOG
     if job is None:
         return Item(name, None, "not tried: no training ran long enough")
     if log.exists() and "going on after step" in log.read_text(errors="replace"):
-        return Item(name, True, f"job {job} was sent SIGTERM and saved its state; the next attempt went on from there")
-    return Item(name, False, f"job {job} was sent SIGTERM, and no attempt went on from its state: see {log}")
+        return Item(name, True, f"job {job} was sent SIGTERM and saved its state; the next attempt resumed from there")
+    return Item(name, False, f"job {job} was sent SIGTERM, and no attempt resumed from its state: see {log}")
 
 
 def compared(here: Path, there: Path) -> list[Item]:
@@ -209,7 +210,7 @@ def compared(here: Path, there: Path) -> list[Item]:
     device, spared = records[1]["device"], os.environ.get("STELE_DEVICE") == "cpu"
     on_gpu = spared or not device.startswith("cpu")
     why = ", as STELE_DEVICE says" if spared else "" if on_gpu else ": is torch on the nodes one for GPUs?"
-    found = [Item("GPU", on_gpu, f"the training ran on {device}{why}")]
+    items = [Item("GPU", on_gpu, f"the training ran on {device}{why}")]
     kinds = {
         "documents": [files_digest(folder / "work/tiny/documents") for folder in (here, there)],
         "training pairs": [files_digest(folder / "work/tiny/pairs") for folder in (here, there)],
@@ -219,8 +220,8 @@ def compared(here: Path, there: Path) -> list[Item]:
     for name, (first, second) in kinds.items():
         what = {"encoder": "names and shapes", "result": "metrics, languages, queries"}.get(name, "bytes")
         equal = first == second
-        found.append(Item(name, equal, f"the same {what} as here" if equal else f"other {what} than here"))
-    return found
+        items.append(Item(name, equal, f"the same {what} as here" if equal else f"other {what} than here"))
+    return items
 
 
 def query_counts(path: Path) -> dict[str, dict[str, int]]:

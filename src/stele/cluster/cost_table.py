@@ -21,7 +21,7 @@ LISTED = 8  # jobs named of those that are too long for their limit
 
 
 def gpu_seconds(job: JobRequest) -> float:
-    """Estimated seconds of GPUs, all together; nothing where nobody knows."""
+    """Estimated seconds of GPUs, all together; 0 where it is unknown."""
     return (job.seconds or 0) * job.devices
 
 
@@ -121,24 +121,24 @@ def _row(name: str, jobs: Sequence[JobRequest], unit: Unit) -> list[str]:
 
 def _devices(jobs: Sequence[JobRequest], on: str) -> list[str]:
     """The same work on each kind of GPU that is known."""
-    own = [(job.work, job.devices) for job in jobs if job.devices and job.work]
-    if not own:
+    works = [(job.work, job.devices) for job in jobs if job.devices and job.work]
+    if not works:
         return []
 
     def total(kind: str) -> float:
-        return sum(seconds(work, kind, devices) * devices for work, devices in own)
+        return sum(seconds(work, kind, devices) * devices for work, devices in works)
 
     kinds = [kind for kind in catalogue.entries(Device) if kind != on]
     return [f"On other GPUs: {', '.join(f'{HOUR.show(total(kind))} {kind.upper()}-hours' for kind in kinds)}."]
 
 
 def _chain(jobs: Sequence[JobRequest]) -> str:
-    """The chain that no number of nodes makes shorter, without what is nothing beside it."""
+    """The longest chain, which no number of nodes shortens, without its negligible jobs."""
     unit, place = unit_of(jobs), {job.log: n for n, job in enumerate(jobs)}
     after = [[place[log] for log in job.after if log in place] for job in jobs]
-    found = [(jobs[n], jobs[n].seconds or 0) for n in chain.longest([job.seconds or 0 for job in jobs], after)]
-    total = sum(took for _, took in found)
-    lines = [[job.name, str(job.devices or ""), unit.show(took)] for job, took in found if took >= total / 100]
+    longest = [(jobs[n], jobs[n].seconds or 0) for n in chain.longest([job.seconds or 0 for job in jobs], after)]
+    total = sum(took for _, took in longest)
+    lines = [[job.name, str(job.devices or ""), unit.show(took)] for job, took in longest if took >= total / 100]
     return (
         f"The longest chain of jobs takes {unit.show(total) or 0} {unit.name}s, without the time in a queue:\n\n"
         + table(["job", "GPUs", f"{unit.name}s"], lines)
@@ -147,16 +147,16 @@ def _chain(jobs: Sequence[JobRequest]) -> str:
 
 def _too_long(jobs: Sequence[JobRequest]) -> list[str]:
     """Jobs that take longer than their first attempt may: those that keep a state go on in the next one."""
-    own = [job for job in jobs if (job.seconds or 0) > 60 * number(job.resources, "runtime") > 0]
+    too_long = [job for job in jobs if (job.seconds or 0) > 60 * number(job.resources, "runtime") > 0]
     kinds = {
-        "go on from their state in a second attempt": [job for job in own if job.resumes],
-        "start anew with each attempt, which requests more time": [job for job in own if not job.resumes],
+        "resume from their state in a second attempt": [job for job in too_long if job.resumes],
+        "start anew with each attempt, which requests more time": [job for job in too_long if not job.resumes],
     }
     return [
-        f"Longer than the time that the first attempt requests, {len(found)} jobs that {what} (hours): "
-        f"{_longest(found)}."
-        for what, found in kinds.items()
-        if found
+        f"Longer than the time that the first attempt requests, {len(group)} jobs that {what} (hours): "
+        f"{_longest(group)}."
+        for what, group in kinds.items()
+        if group
     ]
 
 
@@ -171,7 +171,9 @@ def _guessed(plan: Plan, jobs: Sequence[JobRequest]) -> list[str]:
     unknown = [
         model for model in sorted({job.wildcards["model"] for job in counted}) if not shape_of(plan, model).known
     ]
-    return [f"Taken for as large as {UNKNOWN}, since nobody said: {', '.join(unknown)}."] if unknown else []
+    return (
+        [f"Assumed to be as large as {UNKNOWN}, since their size is unknown: {', '.join(unknown)}."] if unknown else []
+    )
 
 
 def _assumed(on: str, gpus: bool) -> str:

@@ -42,7 +42,7 @@ def prepare(lines: Sequence[str] = (), contained: bool = False) -> None:
 
 
 def as_prefix(lines: Sequence[str]) -> str:
-    """Lines of shell as Snakemake wants them before a command, where braces are its own.
+    """Lines of shell as Snakemake takes them before a command: with braces doubled.
 
     >>> as_prefix(["set -e", "module load ${CUDA}"])
     'set -e; module load ${{CUDA}}; '

@@ -25,11 +25,11 @@ def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple
     from stele.cluster.snakemake_patches import planning_only
 
     argv = patch.object(sys, "argv", ["snakemake", *arguments])  # profiles/default looks at it
-    with argv, planning_only(everything) as found, redirect_stdout(sys.stderr):
+    with argv, planning_only(everything) as workflows, redirect_stdout(sys.stderr):
         parser, args = cli.parse_args(list(arguments))
         args.dryrun, args.forceall = True, everything
         args.targets = [target for target in args.targets or () if target != leave_out]
-        if not cli.args_to_api(args, parser) or not found:
-            raise SteleError("Snakemake cannot plan this; what it says stands above")
-    plan = found[0].globals["plan"]
-    return plan, job_requests(plan, found[0].dag)
+        if not cli.args_to_api(args, parser) or not workflows:
+            raise SteleError("Snakemake cannot plan this; see its message above")
+    plan = workflows[0].globals["plan"]
+    return plan, job_requests(plan, workflows[0].dag)

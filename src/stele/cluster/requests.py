@@ -29,8 +29,8 @@ class JobRequest:
     resources   as of its first attempt, of `attempts`
     after       the logs of the jobs that it waits for
     resumes     whether an attempt goes on where the one before stopped
-    work        what it does by the recipes' arithmetic; None: nobody knows
-    seconds     how long that takes; None: nobody knows
+    work        what it does by the recipes' arithmetic; None: unknown
+    seconds     how long that takes; None: unknown
     """
 
     stage: str
@@ -70,8 +70,8 @@ def subject(log: str, rule: str) -> str:
 
 def resources(job: Any) -> dict[str, Any]:
     """What a job of Snakemake requests in its present attempt, as plain values."""
-    found = {name: job.resources.get(name) for name in NOTED}
-    return {"threads": job.threads, **{k: v for k, v in found.items() if isinstance(v, int | str)}}
+    requested = {name: job.resources.get(name) for name in NOTED}
+    return {"threads": job.threads, **{k: v for k, v in requested.items() if isinstance(v, int | str)}}
 
 
 def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:

@@ -45,8 +45,8 @@ def growing(size: int | OfWildcards, most: float | None = None) -> Callable[...,
 
 def _most(what: str, kind: str, unit: float) -> float | None:
     """The most that a job of a kind of work may request here; None: no bound is known."""
-    found = getattr(getattr(settings.read(), what), kind)
-    return None if found is None else found * unit
+    most = getattr(getattr(settings.read(), what), kind)
+    return None if most is None else most * unit
 
 
 def _named(what: str, rule: str, generated: bool) -> int | None:
@@ -77,8 +77,8 @@ def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
     on, threads = device(settings.read().gpu_model), plan.settings.sizes.threads
 
     def minutes(wildcards: Any) -> int:
-        found = work(plan, rule, dict(wildcards.items()))
-        return DAY if found is None else 30 + round(2 * seconds(found, on, devices, threads) / 60)
+        job_work = work(plan, rule, dict(wildcards.items()))
+        return DAY if job_work is None else 30 + round(2 * seconds(job_work, on, devices, threads) / 60)
 
     return minutes
 
@@ -87,8 +87,8 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     """MB on the disk that a job is estimated to fill, with what lies there while it runs; 1 GB at least."""
 
     def megabytes(wildcards: Any) -> int:
-        found = work(plan, rule, dict(wildcards.items()))
-        return 1000 + (0 if found is None else round((found.kept + found.temporary) / 1e6))
+        job_work = work(plan, rule, dict(wildcards.items()))
+        return 1000 + (0 if job_work is None else round((job_work.kept + job_work.temporary) / 1e6))
 
     return megabytes
 
@@ -102,17 +102,17 @@ def job_resources(rule: str, plan: Plan, dump_mb: OfWildcards | None = None) -> 
     known, number = _facts(rule, plan), gpus(rule, plan)
     nodes, kind = _named("nodes", rule, plan.settings.generated) or 1, "gpu" if number else "cpu"
     disk = disk_mb(rule, plan) if known.disk_mb == "estimated" else _size(known.disk_mb, dump_mb)
-    found = _placed(number, nodes, kind) if facts(rule).gpus else {}
+    requested = _placed(number, nodes, kind) if facts(rule).gpus else {}
     memory = _size(known.mem_mb, dump_mb, known.each_mb * max(number, 1))
     if memory is not None:
-        found["mem_mb"] = growing(memory, _most("gigabytes", kind, 1000))
+        requested["mem_mb"] = growing(memory, _most("gigabytes", kind, 1000))
     if disk is not None:
-        found["disk_mb"] = disk
+        requested["disk_mb"] = disk
     estimated = known.minutes == "estimated"
     minutes = runtime_minutes(rule, plan, number * nodes) if estimated else _size(known.minutes, dump_mb)
     if minutes is not None:
-        found["runtime"] = growing(minutes, _most("hours", kind, 60))
-    return found
+        requested["runtime"] = growing(minutes, _most("hours", kind, 60))
+    return requested
 
 
 def _size(size: Size | None, dump_mb: OfWildcards | None, more: int = 0) -> int | OfWildcards | None:
@@ -124,15 +124,15 @@ def _size(size: Size | None, dump_mb: OfWildcards | None, more: int = 0) -> int 
 def _placed(number: int, nodes: int, kind: str) -> dict[str, Any]:
     """Partition, GPUs and nodes as the SLURM plugin wants them.
 
-    On one node GPUs are `gpu`, a total. With several nodes they are `gres`, of each node, and the command has an srun
-    of its own: `mpi` keeps the plugin from starting one, and wants tasks; `tasks_per_gpu` 0 makes them one a node.
+    On one node GPUs are `gpu`, a total. With several nodes they are `gres`, of each node, and the command starts its
+    own srun: `mpi` keeps the plugin from starting one, and wants tasks; `tasks_per_gpu` 0 makes them one a node.
     """
     names = settings.read()
     partition, signal = getattr(names.partitions, kind), PREEMPTION_SIGNAL if number else None
-    found = {"gpus": number, "nodes": nodes, "slurm_partition": partition, "slurm_extra": signal}
+    placed = {"gpus": number, "nodes": nodes, "slurm_partition": partition, "slurm_extra": signal}
     if nodes == 1:
-        found |= {"gpu": number, "gpu_model": names.gpu_model if number else None}
+        placed |= {"gpu": number, "gpu_model": names.gpu_model if number else None}
     else:
         gres = f"gpu:{names.gpu_model}:{number}" if names.gpu_model else f"gpu:{number}"
-        found |= {"tasks": nodes, "mpi": "srun", "tasks_per_gpu": 0, "gres": gres if number else None}
-    return {name: value for name, value in found.items() if value is not None}
+        placed |= {"tasks": nodes, "mpi": "srun", "tasks_per_gpu": 0, "gres": gres if number else None}
+    return {name: value for name, value in placed.items() if value is not None}

@@ -1,4 +1,4 @@
-"""A cluster's own names, from one small file of the user's: `cluster.yaml`, or the file that STELE_CLUSTER names.
+"""The names of a cluster, from one small file of the user's: `cluster.yaml`, or the file that STELE_CLUSTER names.
 
 `profiles/slurm/cluster.example.yaml` shows every key. Where there is no such file the cluster's defaults are taken.
 """
@@ -39,14 +39,14 @@ class Partitions(Strict):
 
 
 class Most(Strict):
-    """The most that a job may ask for, by kind of work."""
+    """The most that a job may request, by kind of work."""
 
     cpu: Annotated[float, Field(gt=0)] | None = None
     gpu: Annotated[float, Field(gt=0)] | None = None
 
 
 def _of_rules(name: str, **bounds: Any) -> type[Strict]:
-    """Whole numbers by rule, each within the bounds of its Field; None: as Stele has it."""
+    """Whole numbers by rule, each within the bounds of its Field; None: Stele's default."""
     numbers = {rule: (Annotated[int, Field(strict=True, **bound)] | None, None) for rule, bound in bounds.items()}
     return create_model(name, __base__=Strict, **numbers)
 
@@ -77,7 +77,7 @@ class ClusterSettings(Strict):
             raise ValueError("container: names an image that is not used without `software: container`")
         if self.software == "container" and (many := [rule for rule, number in self.nodes if (number or 1) > 1]):
             raise ValueError(
-                f"nodes: {many[0]}: several nodes take srun, which no container has: take `software: conda`"
+                f"nodes: {many[0]}: several nodes need srun, which no container has: use `software: conda`"
             )
         return self
 

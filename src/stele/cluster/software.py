@@ -3,7 +3,7 @@
 Snakemake deploys it (`--software-deployment-method`; the slurm profile gives it where cluster.yaml says `software:`).
 Here is what it leaves out: Stele itself in an environment, exact versions of what envs/*.yaml do not name, the image
 of each rule that runs on nodes, and folders outside of this one that a container must see. Rules that run where the
-workflow was started run in no container: they want its network and its TeX.
+workflow was started run in no container: they need its network and its TeX.
 """
 
 from __future__ import annotations

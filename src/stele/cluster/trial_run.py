@@ -23,10 +23,10 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 def project() -> Path:
     """The folder of the Snakefile that this package belongs to."""
-    found = Path(__file__).parents[3]
-    if not (found / "Snakefile").is_file():
-        raise SteleError(f"{found} has no Snakefile: run this from a clone of Stele (make setup)")
-    return found
+    folder = Path(__file__).parents[3]
+    if not (folder / "Snakefile").is_file():
+        raise SteleError(f"{folder} has no Snakefile: run this from a clone of Stele (make setup)")
+    return folder
 
 
 def copy_project(root: Path, to: Path) -> Path:
@@ -44,14 +44,14 @@ def copy_project(root: Path, to: Path) -> Path:
 
 
 def start(folder: Path, log: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
-    """Starts the workflow in a folder, in a process group of its own; what it says goes to `log`."""
+    """Starts the workflow in a folder, in a process group of its own; its output goes to `log`."""
     command = [sys.executable, "-m", "snakemake", *arguments]
-    with log.open("w") as said:
+    with log.open("w") as output:
         return subprocess.Popen(
             command,
             cwd=folder,
             env=environment,
-            stdout=said,
+            stdout=output,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
             start_new_session=True,

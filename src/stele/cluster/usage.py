@@ -24,7 +24,7 @@ from stele.command import arguments
 from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
 
-Row = dict[str, Any]  # a column of COLUMNS -> its value; None: nobody knows
+Row = dict[str, Any]  # a column of COLUMNS -> its value; None: unknown
 COLUMNS = ("rule", "job", "started", "wall_s", "wall_from", "cpu_s", "cpu_from", "peak_mb", "peak_from")
 COLUMNS += ("threads", "processes", "gpus", "nodes", "gpu_hours", "device", "host", "requested_minutes")
 COLUMNS += ("requested_mb", "expected_s", "share_of_time", "share_of_memory", "share_of_expected", "attempts")
@@ -43,13 +43,13 @@ def run(args: argparse.Namespace) -> None:
     from stele.cluster.history.plot import draw
     from stele.files.figures import save_figure
 
-    found = rows(args.logs.rstrip("/"))
-    write(args.output, found)
-    rules = summary.by_rule(found)
+    jobs = rows(args.logs.rstrip("/"))
+    write(args.output, jobs)
+    rules = summary.by_rule(jobs)
     with atomic_file(args.output.with_suffix(".md")) as handle:
-        handle.write(summary.markdown(rules, found))
-    save_figure(draw(rules, found), args.output.with_suffix(".svg"), "What the jobs took")
-    print(f"{len(found)} jobs: {args.output}, {args.output.with_suffix('.md')}, {args.output.with_suffix('.svg')}")
+        handle.write(summary.markdown(rules, jobs))
+    save_figure(draw(rules, jobs), args.output.with_suffix(".svg"), "What the jobs took")
+    print(f"{len(jobs)} jobs: {args.output}, {args.output.with_suffix('.md')}, {args.output.with_suffix('.svg')}")
 
 
 def rows(logs: str) -> list[Row]:
@@ -57,26 +57,26 @@ def rows(logs: str) -> list[Row]:
     done = list(finished_jobs.jobs(logs))
     plans, submitted = requests.read(), dict(submissions.notes())
     slurm = {log: note.get("slurm") or [] for log, note in submitted.items()}
-    said = accounts(id for job in done for id in slurm.get(job.log, ()))
+    accounting = accounts(id for job in done for id in slurm.get(job.log, ()))
     return [
         row(
             job,
             plans.get(job.log, {}),
             submitted.get(job.log, {}),
-            [said[id] for id in slurm.get(job.log, ()) if id in said],
+            [accounting[id] for id in slurm.get(job.log, ()) if id in accounting],
         )
         for job in done
     ]
 
 
-def row(job: FinishedJob, plan: Mapping[str, Any], submitted: Mapping[str, Any], said: list[Account]) -> Row:
+def row(job: FinishedJob, plan: Mapping[str, Any], submitted: Mapping[str, Any], accounting: list[Account]) -> Row:
     """A job's figures beside what it requested, in its last attempt where that one is known."""
     wanted = {**plan, **submitted.get("requested", {})}
     gpus, nodes = wanted.get("gpus", 0), wanted.get("nodes", 1)
     wall, (cpu, cpu_from), (peak, peak_from) = job.wall[0], job.cpu or (None, None), job.peak or (None, None)
     minutes, memory, expected = wanted.get("runtime"), wanted.get("mem_mb"), plan.get("seconds")
-    peaks = [one.peak_mb for one in said if one.peak_mb is not None]
-    found = {
+    peaks = [one.peak_mb for one in accounting if one.peak_mb is not None]
+    figures = {
         "rule": job.rule,
         "job": job.job,
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(job.started)),
@@ -103,19 +103,19 @@ def row(job: FinishedJob, plan: Mapping[str, Any], submitted: Mapping[str, Any],
         "partition": wanted.get("slurm_partition"),
         "slurm_jobs": " ".join(submitted.get("slurm", ())),
     }
-    if said:
-        found |= {
-            "slurm_state": said[-1].state,
-            "slurm_starts": sum(one.starts for one in said),
-            "slurm_elapsed_s": sum(one.elapsed for one in said),
-            "slurm_cpu_s": sum(one.cpu for one in said),
+    if accounting:
+        figures |= {
+            "slurm_state": accounting[-1].state,
+            "slurm_starts": sum(one.starts for one in accounting),
+            "slurm_elapsed_s": sum(one.elapsed for one in accounting),
+            "slurm_cpu_s": sum(one.cpu for one in accounting),
             "slurm_peak_mb": max(peaks, default=None),
         }
-    return {name: found.get(name) for name in COLUMNS}
+    return {name: figures.get(name) for name in COLUMNS}
 
 
-def write(path: Path, found: list[Row]) -> None:
-    """Writes the rows as CSV: numbers with four digits, empty where nobody knows."""
+def write(path: Path, lines: list[Row]) -> None:
+    """Writes the rows as CSV: numbers with four digits, empty where unknown."""
     with atomic_file(path, newline="") as handle:
-        rows = ([f"{value:.4g}" if isinstance(value, float) else value for value in one.values()] for one in found)
+        rows = ([f"{value:.4g}" if isinstance(value, float) else value for value in one.values()] for one in lines)
         write_csv(handle, [COLUMNS, *rows])

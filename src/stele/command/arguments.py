@@ -41,11 +41,11 @@ def output(*endings: str) -> Callable[[str], Path]:
     """A file to write, whose ending says its format: refused before the work, and not after it."""
 
     def path(text: str) -> Path:
-        found = Path(text)
-        if found.suffix not in endings:
+        file = Path(text)
+        if file.suffix not in endings:
             raise SteleError(f"{text}: want a file that ends in {' or '.join(endings)}, which says its format")
-        if found.is_dir():
+        if file.is_dir():
             raise SteleError(f"{text}: a folder, want a file that ends in {' or '.join(endings)}")
-        return found
+        return file
 
     return path

@@ -37,19 +37,19 @@ WRONG_USAGE = 2
 
 def commands(stage: str) -> dict[str, str]:
     """The commands of a stage and their help lines, read without importing them."""
-    found = {}
+    helps = {}
     for path in sorted((Path(__file__).parents[1] / stage).glob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "\ndef add_arguments(" in text and "\ndef run(" in text:  # by the text: syntax trees take 30 times as long
-            found[path.stem] = text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
-    return found
+            helps[path.stem] = text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
+    return helps
 
 
 def _listing(stages: Sequence[str]) -> str:
     lines, listed = [USAGE, ""], {stage: commands(stage) for stage in stages}
-    width = max(len(name) for found in listed.values() for name in found)
-    for stage, found in listed.items():
-        lines += [stage, *(f"  {name:<{width}}  {text}" for name, text in found.items())]
+    width = max(len(name) for helps in listed.values() for name in helps)
+    for stage, helps in listed.items():
+        lines += [stage, *(f"  {name:<{width}}  {text}" for name, text in helps.items())]
     return "\n".join(lines)
 
 
@@ -102,7 +102,7 @@ def _refuse(error: SteleError, code: int) -> int:
 
 
 def _speak() -> None:
-    """Messages go to standard error; of several processes the first one says how things go, all say what goes wrong."""
+    """Messages go to standard error; of several processes the first one reports progress, and all report errors."""
     rank = launch.rank()
     level, who = (logging.WARNING, f"process {rank}: ") if rank else (logging.INFO, "")
     logging.basicConfig(stream=sys.stderr, level=level, format=f"{who}%(message)s", force=True)

@@ -72,8 +72,8 @@ def options(argv: Sequence[str]) -> tuple[Resources, list[str]]:
     parser.add_argument("--gpus", type=_at_least(0), default=0)
     parser.add_argument("--cpus", type=_at_least(1), default=1)
     parser.add_argument("rest", nargs=argparse.REMAINDER)
-    found = parser.parse_args(argv)
-    return Resources(found.nodes, found.gpus, found.cpus), found.rest
+    given = parser.parse_args(argv)
+    return Resources(given.nodes, given.gpus, given.cpus), given.rest
 
 
 def rank() -> int:
@@ -93,19 +93,19 @@ def visible() -> list[str]:
 
 
 def take_gpus(requested: int) -> None:
-    """Refuses to start with other GPUs than were requested; where nobody requested them of SLURM, hides the rest."""
+    """Refuses to start with other GPUs than requested; where SLURM was not asked for any, hides the rest."""
     if not requested:
         return
     seen, in_slurm = visible(), JOB in os.environ
     if len(seen) == requested or (len(seen) > requested and not in_slurm):
         os.environ[DEVICES] = ",".join(seen[:requested])
         return
-    what = f"{socket.gethostname()}: this job asked for {requested} GPUs and sees {len(seen)}"
+    what = f"{socket.gethostname()}: this job requested {requested} GPUs and sees {len(seen)}"
     what += f" ({DEVICES}={os.environ[DEVICES]})" if DEVICES in os.environ else ""
     if in_slurm:
         way = "look at what SLURM gave (scontrol show job), at the driver (nvidia-smi) and at the torch in use"
     else:
-        way = "ask for those that are there: `gpus: {RULE: NUMBER}` in cluster.yaml, 0 for none"
+        way = "request those that are there: `gpus: {RULE: NUMBER}` in cluster.yaml, 0 for none"
     raise SteleError(f"{what}; {way}")
 
 
@@ -138,7 +138,7 @@ def launch(resources: Resources, command: Sequence[str]) -> int:
 def _on_nodes(resources: Resources, command: Sequence[str]) -> None:
     """Becomes an srun that starts this command line once on each node of the SLURM job; this host is the first one."""
     if "SLURM_JOB_ID" not in os.environ:
-        raise SteleError(f"--nodes {resources.nodes}: several nodes take a SLURM job: snakemake --profile slurm")
+        raise SteleError(f"--nodes {resources.nodes}: several nodes need a SLURM job: snakemake --profile slurm")
     if not shutil.which("srun"):
         raise SteleError(
             f"--nodes {resources.nodes}: there is no srun here, nor in a container: use one node, or `setup`"

@@ -129,8 +129,8 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
         for item in ready:
             if item is server:
                 connection, _ = server.accept()
-                if found := _request(connection):
-                    child = _fork(*found, sockets=(server, connection, *clients), pidfds=ends)
+                if request := _request(connection):
+                    child = _fork(*request, sockets=(server, connection, *clients), pidfds=ends)
                     clients[connection] = child
                     ends[os.pidfd_open(child)] = connection
                 else:
@@ -159,9 +159,9 @@ def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
             if not part:
                 raise EOFError
             message += part
-        found = json.loads(message)
-        if found["prefix"] == sys.prefix:
-            request = found
+        given = json.loads(message)
+        if given["prefix"] == sys.prefix:
+            request = given
         else:
             connection.sendall(DECLINED)
         connection.settimeout(None)

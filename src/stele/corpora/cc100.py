@@ -70,11 +70,11 @@ def run(args: argparse.Namespace) -> None:
 
 def text_file(folder: Path) -> Path:
     """The one CC-100 file of a dataset folder (`{language}.txt.xz`, or unpacked)."""
-    found = [path for pattern in ("*.txt.xz", "*.xz", "*.txt") for path in sorted(folder.rglob(pattern))]
-    if not found:
+    files = [path for pattern in ("*.txt.xz", "*.xz", "*.txt") for path in sorted(folder.rglob(pattern))]
+    if not files:
         there = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"
         raise SteleError(f"{folder}: no CC-100 text (want one {{language}}.txt.xz; found: {there})")
-    return found[0]
+    return files[0]
 
 
 def read_texts(blocks: Iterable[bytes], where: str, dropped: Counter[str]) -> Iterator[list[str]]:
@@ -146,12 +146,14 @@ def documents(texts: Iterable[list[str]], language: str, dropped: Counter[str]) 
         paragraphs: list[int] = []
         for line in lines:
             paragraph = tidy(line.replace("\ufeff", ""))
-            found = [paragraph[start:end] for start, end in split_sentences(paragraph, language)] if paragraph else []
-            if not found:
+            of_paragraph = (
+                [paragraph[start:end] for start, end in split_sentences(paragraph, language)] if paragraph else []
+            )
+            if not of_paragraph:
                 dropped["empty_paragraphs"] += 1
                 continue
             paragraphs.append(len(sentences))
-            sentences.extend(found)
+            sentences.extend(of_paragraph)
         if not sentences:
             dropped["empty_documents"] += 1
             continue

@@ -1,6 +1,6 @@
 """Split Wikidata's table of sitelinks into one file a wiki: which item each page title is about.
 
-Reads wb_items_per_site.sql.gz once, streamed, and writes {wiki}.parquet for the wikis asked for: title string and
+Reads wb_items_per_site.sql.gz once, streamed, and writes {wiki}.parquet for the wikis named: title string and
 entity int64 (5582 for Q5582), in the order of the table. Titles are those of the table, which has them in MediaWiki's
 normal form; all namespaces are kept, as items have categories and templates, too.
 """
@@ -70,11 +70,11 @@ def run(args: argparse.Namespace) -> None:
 
 def find_table(folder: Path) -> Path:
     """The .sql.gz of the table in a dataset folder; several or none are an error that lists what is there."""
-    found = sorted(folder.rglob(f"*{TABLE}*.sql.gz"))
-    if len(found) != 1:
+    tables = sorted(folder.rglob(f"*{TABLE}*.sql.gz"))
+    if len(tables) != 1:
         there = ", ".join(sorted(path.name for path in folder.rglob("*"))) if folder.is_dir() else "no such folder"
-        raise SteleError(f"{folder}: want one *{TABLE}.sql.gz, found {len(found)} (files: {there})")
-    return found[0]
+        raise SteleError(f"{folder}: want one *{TABLE}.sql.gz, found {len(tables)} (files: {there})")
+    return tables[0]
 
 
 def write_entities(
@@ -98,8 +98,8 @@ def write_entities(
             held.clear()
 
         waiting = 0
-        for found, chosen in read_rows(path, wikis, bar.update):
-            rows += found
+        for in_statement, chosen in read_rows(path, wikis, bar.update):
+            rows += in_statement
             held.append(chosen)
             waiting += len(chosen.items)
             if waiting >= pending:

@@ -230,20 +230,20 @@ def to_document(page: Page, text: PageText, language: str) -> Document | None:
     paragraphs: list[int] = []
     first_sentence: list[int] = []
     links: list[Link] = []
-    found, cursor = text.links, 0
+    of_page, cursor = text.links, 0
     for number, paragraph in enumerate(text.paragraphs):
         first = cursor
-        while cursor < len(found) and found[cursor].paragraph == number:
+        while cursor < len(of_page) and of_page[cursor].paragraph == number:
             cursor += 1
-        own, before = found[first:cursor], len(sentences)
-        spans = split_sentences(paragraph, language, [link[1:3] for link in own])
+        of_sentence, before = of_page[first:cursor], len(sentences)
+        spans = split_sentences(paragraph, language, [link[1:3] for link in of_sentence])
         first_sentence.append(before)
         if not spans:
             continue
         paragraphs.append(before)
         sentences += [paragraph[begin:end] for begin, end in spans]
         at, (begin, end) = 0, spans[0]
-        for _, start, stop, target in own:
+        for _, start, stop, target in of_sentence:
             while end < stop:
                 at += 1
                 begin, end = spans[at]

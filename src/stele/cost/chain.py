@@ -13,9 +13,9 @@ def longest(seconds: Sequence[float], after: Sequence[Sequence[int]]) -> list[in
     """
     ends: list[float] = []
     before: list[int | None] = []
-    for own, waits in zip(seconds, after, strict=True):
+    for duration, waits in zip(seconds, after, strict=True):
         last = max(waits, key=lambda job: ends[job], default=None)
-        ends.append(own + (0 if last is None else ends[last]))
+        ends.append(duration + (0 if last is None else ends[last]))
         before.append(last)
     chain, job = [], max(range(len(ends)), key=lambda job: ends[job], default=None)
     while job is not None:

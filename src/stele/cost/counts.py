@@ -12,7 +12,7 @@ Size = TypeVar("Size", BenchmarkSize, TrainingSetSize)
 
 
 class NoFigures(LookupError):
-    """costs.yaml has no figures for a benchmark or a training set: nobody knows what its jobs cost."""
+    """costs.yaml has no figures for a benchmark or a training set: the cost of its jobs is unknown."""
 
 
 def costs() -> Costs:

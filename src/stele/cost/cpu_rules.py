@@ -18,7 +18,7 @@ def _rate(what: str) -> float:
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 def dataset_bytes(plan: Plan, name: str, part: str) -> float:
-    """About how many bytes are fetched of a part of a dataset; 0 where nobody knows (an evaluation's small files)."""
+    """About how many bytes are fetched of a part of a dataset; 0 where unknown (an evaluation's small files)."""
     if name == "wikipedia":
         return float(plan.corpora.dump_mb(part) << 20)
     if name == "cc100":

@@ -68,9 +68,9 @@ GROUP: dict[str, Callable[[Any, Shape, Fill], float]] = {
 
 def per_step(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> float:
     """Operations of an average optimiser step."""
-    own = GROUP[recipe.objective](recipe, shape, fill)
+    operations = GROUP[recipe.objective](recipe, shape, fill)
     beside = GROUP["mlm"](recipe, shape, fill) if recipe.mlm_share else 0.0
-    return recipe.groups * ((1 - recipe.mlm_share) * own + recipe.mlm_share * beside)
+    return recipe.groups * ((1 - recipe.mlm_share) * operations + recipe.mlm_share * beside)
 
 
 def steps(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> int:

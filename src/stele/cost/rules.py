@@ -22,10 +22,10 @@ def formula(known: RuleFacts) -> Callable[[Plan, Any], Work]:
     if known.cost is None:
         return cpu_rules.short
     module, _, name = known.cost.partition(".")
-    found = getattr(MODULES.get(module), name, None)
-    if found is None:
+    function = getattr(MODULES.get(module), name, None)
+    if function is None:
         raise SteleError(f"catalogue/rules.yaml: cost: {known.cost}: there is no such function in stele/cost")
-    return found
+    return function
 
 
 def work(plan: Plan, rule: str, wildcards: dict[str, str]) -> Work | None:
@@ -41,9 +41,9 @@ def _generated(plan: Plan, known: RuleFacts, w: Any) -> Work:
     """Operations where there are any, and seconds that grow with the world."""
     miniature = costs().miniature
     growth = plan.settings.sizes.world.entities / miniature.entities
-    own = miniature.other if known.miniature_seconds is None else known.miniature_seconds
-    seconds = miniature.command + own * growth
+    base = miniature.other if known.miniature_seconds is None else known.miniature_seconds
+    seconds = miniature.command + base * growth
     if not known.trains:
         return Work(cpu_seconds=seconds)
-    found = formula(known)(plan, w)
-    return Work(found.flops, found.steps, seconds, kept=found.kept)
+    job_work = formula(known)(plan, w)
+    return Work(job_work.flops, job_work.steps, seconds, kept=job_work.kept)

@@ -10,7 +10,7 @@ from stele.plan.plan import Plan
 from stele.recipes.standins import retokenised, trained
 from stele.training.flops import Shape
 
-UNKNOWN = "xlmr"  # what a checkpoint of the user's own is taken for
+UNKNOWN = "xlmr"  # assumed for a user's checkpoint
 NUMBER = 4  # bytes of a saved weight, float32
 
 

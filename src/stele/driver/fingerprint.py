@@ -58,25 +58,25 @@ def _read(path: Path) -> tuple[str, frozenset[str]]:
     source, kept = path.read_bytes(), path.parent / "__pycache__" / f"{path.stem}.fingerprint.json"
     key = hashlib.sha256(source).hexdigest()
     with suppress(OSError, ValueError):
-        known, *found = json.loads(kept.read_text())
+        known, *facts = json.loads(kept.read_text())
         if known == key:
-            return found[0], frozenset(found[1])
+            return facts[0], frozenset(facts[1])
     text = source.decode()
-    found = source_digest(text), _imported(text, path)
+    facts = source_digest(text), _imported(text, path)
     with suppress(OSError):  # a package may be read-only; half a file is no JSON, and so no harm
         kept.parent.mkdir(exist_ok=True)
-        kept.write_text(json.dumps([key, found[0], sorted(found[1])]))
-    return found
+        kept.write_text(json.dumps([key, facts[0], sorted(facts[1])]))
+    return facts
 
 
 def _imported(source: str, path: Path) -> frozenset[str]:
     """The modules of Stele that a file imports."""
     inside = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").rstrip(".")
     package = inside if path.name == "__init__.py" else inside.rpartition(".")[0]
-    found: set[str] = set()
+    modules: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            found.update(a.name.removeprefix(f"{PACKAGE}.") for a in node.names if a.name.startswith(f"{PACKAGE}."))
+            modules.update(a.name.removeprefix(f"{PACKAGE}.") for a in node.names if a.name.startswith(f"{PACKAGE}."))
         elif isinstance(node, ast.ImportFrom):
             if node.level:
                 parts = package.split(".") if package else []
@@ -85,9 +85,9 @@ def _imported(source: str, path: Path) -> frozenset[str]:
                 base = (node.module or "")[len(PACKAGE) + 1 :]
             else:
                 continue
-            found.add(base)
-            found.update(f"{base}.{a.name}".lstrip(".") for a in node.names)
-    return frozenset(found)
+            modules.add(base)
+            modules.update(f"{base}.{a.name}".lstrip(".") for a in node.names)
+    return frozenset(modules)
 
 
 def closure(modules: Iterable[str]) -> dict[str, str]:
@@ -136,10 +136,10 @@ def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
 
     `data` are files or folders below the package ("catalogue/languages.yaml", "tables/render/templates").
     """
-    found = closure([command, *chosen])
+    modules = closure([command, *chosen])
     for name in data:
         path = ROOT / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file():
-                found[file.relative_to(ROOT).as_posix()] = _data_digest(file)
-    return digest(found)
+                modules[file.relative_to(ROOT).as_posix()] = _data_digest(file)
+    return digest(modules)

@@ -71,9 +71,9 @@ def _environment(root: Path, main: bool) -> None:
     """The jobs' environment: this interpreter first, this source tree, one thread unless a recipe says more."""
     environment = os.environ
     folders = environment.get("PATH", "").split(os.pathsep)
-    own = str(Path(sys.executable).parent)
-    if folders[0] != own:
-        environment["PATH"] = os.pathsep.join([own, *folders])
+    folder = str(Path(sys.executable).parent)
+    if folders[0] != folder:
+        environment["PATH"] = os.pathsep.join([folder, *folders])
     source = str(root / "src")
     paths = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p and p != source]
     environment["PYTHONPATH"] = os.pathsep.join([source, *paths])

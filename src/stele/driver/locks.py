@@ -53,13 +53,13 @@ def forget() -> None:
 
 def _others() -> dict[Path, str]:
     """Record -> process, of the other runs noted here; records that cannot be read are removed."""
-    found = {}
+    others = {}
     for path in DRIVERS.glob("*.json"):
         if "process" in (note := read_note(path)):
-            found[path] = note["process"]
+            others[path] = note["process"]
         else:
             path.unlink(missing_ok=True)
-    return {path: process for path, process in found.items() if process != identity(os.getpid())}
+    return {path: process for path, process in others.items() if process != identity(os.getpid())}
 
 
 def clear_stale_locks() -> None:

@@ -95,10 +95,10 @@ def _failed_log(workflow, job) -> str | None:
     """The log of the failed job that a job waits for (or is), None where none of them failed."""
     todo, seen = [job], set()
     while todo:
-        found = todo.pop()
-        if found in workflow.scheduler.failed:
-            return str(found.log[0]) if found.log else found.rule.name
-        if found not in seen and _is_old(workflow.dag, found):
-            seen.add(found)
-            todo += workflow.dag.dependencies[found]
+        upstream = todo.pop()
+        if upstream in workflow.scheduler.failed:
+            return str(upstream.log[0]) if upstream.log else upstream.rule.name
+        if upstream not in seen and _is_old(workflow.dag, upstream):
+            seen.add(upstream)
+            todo += workflow.dag.dependencies[upstream]
     return None

@@ -1,6 +1,6 @@
 """A run as a person at a terminal wants to see it: a line a stage, an estimate of the end, what fails as it fails.
 
-`make tables` asks for it (`STELE_PROGRESS=1`). The lines take the place of Snakemake's own on the terminal; its log
+`make tables` turns it on (`STELE_PROGRESS=1`). The lines take the place of Snakemake's own on the terminal; its log
 file has them all. Where standard error is no terminal, Snakemake's lines stay.
 """
 
@@ -24,15 +24,16 @@ from snakemake.common import NOTHING_TO_BE_DONE_MSG
 from snakemake.logging import LogEvent, logger
 
 from stele.driver.summary import page
+from stele.files.durations import duration
 
-WIDE = 72  # columns of a terminal that has room for bars
+WIDE = 72  # columns of a terminal wide enough for bars
 PRIOR = 60.0  # estimated seconds of jobs after which the pace of this machine counts as much as the estimate
 STREAM = "DefaultStreamHandler"  # Snakemake's name of its handler for the terminal
 TOLD_BY_THE_JOB = ("RuleException", "SpawnedJobError")  # repeats the command of a job whose failure is shown anyway
 
 
 def wanted() -> bool:
-    """Whether whoever started this run asked for an overview of it."""
+    """Whether an overview of this run is wanted."""
     return os.environ.get("STELE_PROGRESS") == "1"
 
 
@@ -45,18 +46,6 @@ def seconds_left(left: float, done: float, elapsed: float, cores: int) -> float:
     (300.0, 573)
     """
     return left * (elapsed + PRIOR / cores) / (done + PRIOR)
-
-
-def duration(seconds: float) -> str:
-    """How long, as exact as an estimate can be.
-
-    >>> duration(40), duration(100), duration(5400)
-    ('less than a minute', 'about 2 min', 'about 1 h 30 min')
-    """
-    minutes = round(seconds / 60)
-    if seconds < 60:
-        return "less than a minute"
-    return f"about {minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"about {minutes} min"
 
 
 @dataclass
@@ -119,7 +108,8 @@ class Overview:
         now = self.clock()
         until = time.strftime("%H:%M", time.localtime(time.time() + self.end - now))
         done = sum(len(stage.done) for stage in self.stages.values())
-        add("all", done, len(self.stage_of), "" if self.over else f"{duration(self.end - now)} left, until {until}")
+        left = f"about {duration(60 * max(1, round((self.end - now) / 60)))} left, until {until}"
+        add("all", done, len(self.stage_of), "" if self.over else left)
         for name, stage in self.stages.items():
             note = Text(f"{len(stage.running)} running " if stage.running else "")
             if stage.failed:
@@ -136,7 +126,7 @@ class Terminal(logging.Handler):
         self.console, self.workflow, self.live, self.overview = console, workflow, None, None
 
     def show(self, overview: Overview) -> None:
-        """Begins to draw the overview, below whatever is said."""
+        """Begins to draw the overview, below any messages."""
         self.overview = overview
         self.live = Live(overview, console=self.console, refresh_per_second=1, vertical_overflow="crop")
         self.live.start(refresh=True)

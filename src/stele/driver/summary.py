@@ -11,21 +11,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from stele.files.durations import duration
+
 LISTED = 8  # failed jobs
 
 
 def states(tables: Iterable[str]) -> Counter[str]:
     """The cells of some tables (their CSV files) by state; a table that is not there has none."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for path in tables:
         if Path(path).exists():
             with open(path, encoding="utf-8", newline="") as handle:
-                found.update(row["state"] for row in csv.DictReader(handle))
-    return found
+                counts.update(row["state"] for row in csv.DictReader(handle))
+    return counts
 
 
 def page(dag: Any) -> str:
-    """The page to open first of those that a run was asked for; "" for none."""
+    """The page to open first of those that a run was to build; "" for none."""
     pages = {rule: [job.output.html for job in dag.jobs if job.rule.name == rule] for rule in ("all_tables", "table")}
     return next((str(path) for path in pages["all_tables"] + sorted(pages["table"]) if Path(path).exists()), "")
 
@@ -36,18 +38,19 @@ def lines(workflow: Any, seconds: float) -> list[str]:
     jobs = [job for job in dag.jobs if dag.needrun(job)]
     done = sum(dag.finished(job) for job in jobs)
     counts = {"done": done, "failed": len(failed), "not run": len(jobs) - done - len(failed)}
-    took = f"{int(seconds) // 60} min {int(seconds) % 60} s"
-    found = [f"{took}; jobs: {', '.join(f'{number} {what}' for what, number in counts.items() if number)}"]
+    summary = [
+        f"{duration(seconds)}; jobs: {', '.join(f'{number} {what}' for what, number in counts.items() if number)}"
+    ]
     for job in sorted(failed, key=lambda job: job.jobid)[:LISTED]:
-        found += [f"failed: {job.message or job.rule.name}", *(f"  {log}" for log in job.log)]
+        summary += [f"failed: {job.message or job.rule.name}", *(f"  {log}" for log in job.log)]
     if len(failed) > LISTED:
-        found.append(f"... and {len(failed) - LISTED} more that failed")
+        summary.append(f"... and {len(failed) - LISTED} more that failed")
     cells = states(job.output.csv for job in dag.jobs if job.rule.name == "table")
     if cells:
-        found.append(f"cells: {', '.join(f'{number} {state}' for state, number in cells.most_common())}")
+        summary.append(f"cells: {', '.join(f'{number} {state}' for state, number in cells.most_common())}")
     if first := page(dag):
-        found.append(f"open {first}")
-    return found
+        summary.append(f"open {first}")
+    return summary
 
 
 def show(workflow: Any) -> None:

@@ -1,4 +1,4 @@
-"""Targets on Snakemake's command line: a file that no rule makes is said with the nearest one."""
+"""Targets on Snakemake's command line: for a file that no rule makes, the error names the nearest ones."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FORMATS = ("md", "tex", "csv", "html")  # of a table
 
 
 def explain_missing(plan: Plan) -> None:
-    """Has Snakemake say what the nearest targets are, where no rule makes the file that it was."""
+    """Makes Snakemake name the nearest targets where no rule makes a file."""
     name_missing(lambda file: unmade(file, targets(plan)))
 
 
 def targets(plan: Plan) -> list[str]:
-    """The files that are worth asking for: tables, figures, and the results in them."""
+    """The files that a user may name: tables, figures, and the results in them."""
     tables = [path for ending in FORMATS for path in plan.tables.files(ending)]
     return [*tables, *plan.figures.files(), *map(plan.paths.result, plan.chosen.all_rows)]
 

@@ -92,7 +92,7 @@ def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
     if config.model_type not in CUT_BY_LAYER:
         raise SteleError(f"{folder}: `layer` is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
     if layer > config.num_hidden_layers:
-        raise SteleError(f"{folder}: layer {layer} asked for, the model has {config.num_hidden_layers}")
+        raise SteleError(f"{folder}: layer {layer} is requested, the model has {config.num_hidden_layers}")
     config.num_hidden_layers = layer
 
 
@@ -106,9 +106,9 @@ def _want_safetensors(folder: Path) -> None:
                 f"{folder}: its weights are gone, which `{read_record(record).get('job')}` had made; "
                 f"`snakemake --force {record}` makes them again"
             )
-        found = sorted(p.name for p in folder.glob("*.bin")) or sorted(p.name for p in folder.iterdir())[:5]
+        files = sorted(p.name for p in folder.glob("*.bin")) or sorted(p.name for p in folder.iterdir())[:5]
         raise SteleError(
-            f"{folder}: found {', '.join(found) or 'nothing'}, want model.safetensors; "
+            f"{folder}: found {', '.join(files) or 'nothing'}, want model.safetensors; "
             "`python -m stele sources checkpoint` converts pytorch_model.bin without executing it"
         )
 

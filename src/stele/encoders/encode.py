@@ -136,7 +136,7 @@ def _each(read) -> Iterator[tuple[list[Any], Tokens]]:
 
 
 def _ahead(read) -> Iterator[tuple[list[Any], Tokens]]:
-    """Like `_each`, but reads in a thread of its own, one block ahead of the one being used."""
+    """Like `_each`, but reads in another thread, one block ahead of the one being used."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:

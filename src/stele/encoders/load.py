@@ -25,7 +25,7 @@ def resolve_spec(folder: Path, wanted: Wanted) -> EncodingSpec:
 
     An encoder that Stele trained states everything and is read as it was trained; only the precision can be chosen. A
     sentence-transformers folder states all but passage format and precision, and its lengths are its own, whatever a
-    protocol asks for; asking for another pooling or normalisation than it states is an error. A plain transformers
+    protocol says; another pooling or normalisation than it states is an error. A plain transformers
     folder states nothing.
     """
     folder = Path(folder)
@@ -47,16 +47,16 @@ def resolve_spec(folder: Path, wanted: Wanted) -> EncodingSpec:
 
 def _refine(stated: EncodingSpec, values: Mapping[str, Any], folder: Path) -> EncodingSpec:
     """A sentence-transformers folder's spec with what may be chosen beside it."""
-    own = stated.model_dump()
+    values_of_folder = stated.model_dump()
     chosen = {key: values[key] for key in ("precision", "passage_format") if key in values}
-    chosen |= {key: own[key] for key in ("query_length", "passage_length")}
+    chosen |= {key: values_of_folder[key] for key in ("query_length", "passage_length")}
     for key in sorted(set(values) - set(chosen)):
-        if values[key] != own[key]:
+        if values[key] != values_of_folder[key]:
             raise SteleError(
-                f"{folder}: its sentence-transformers modules state {key}: {own[key]!r}, asked for was "
+                f"{folder}: its sentence-transformers modules state {key}: {values_of_folder[key]!r}, requested was "
                 f"{values[key]!r}; leave {key} out of the model's encoding, or give the bare transformers folder"
             )
-    return make_spec({**own, **chosen}, str(folder))
+    return make_spec({**values_of_folder, **chosen}, str(folder))
 
 
 def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:

@@ -51,13 +51,13 @@ def check_probe(folder: Path, tokenizer) -> None:
         return
     with reading(path, "tokenizer probe", "make the encoder again"):
         saved = read_object(path)["ids"]
-    found = tokenizer_probe(tokenizer)["ids"]
-    if saved == found:
+    now = tokenizer_probe(tokenizer)["ids"]
+    if saved == now:
         return
-    row = next((i for i, pair in enumerate(zip(saved, found, strict=False)) if pair[0] != pair[1]), 0)
+    row = next((i for i, pair in enumerate(zip(saved, now, strict=False)) if pair[0] != pair[1]), 0)
     text = PROBE_TEXTS[row] if row < len(PROBE_TEXTS) else "a pair of texts"
     raise SteleError(
         f"{folder}: its tokenizer no longer gives the ids it gave in training: {text!r} was {saved[row]}, "
-        f"is {found[row]}; use the tokenizer files and the versions of transformers and tokenizers that the folder's "
+        f"is {now[row]}; use the tokenizer files and the versions of transformers and tokenizers that the folder's "
         f"record.json names"
     )

@@ -1,7 +1,7 @@
 """Reading and writing the files that make a model folder a sentence-transformers folder.
 
 Supported modules, in this order: Transformer, Pooling (cls or mean), any number of Dense, optionally Normalize. Such a
-folder is a list of modules in modules.json, each with a small JSON file of its own; anything else in it is refused,
+folder is a list of modules in modules.json, each with a small JSON file; anything else in it is refused,
 because leaving a module out would give other vectors without a word.
 """
 
@@ -98,12 +98,12 @@ def _read_length(folder: Path) -> int:
     if settings.get("do_lower_case"):
         raise SteleError(f"{path}: do_lower_case is not supported; lower-case in the tokenizer's normaliser instead")
     text = (settings.get("modality_config") or {}).get("text") or {}
-    for key, found, want in (
+    for key, value, want in (
         ("method_output_name", text.get("method_output_name", "last_hidden_state"), "last_hidden_state"),
         ("transformer_task", settings.get("transformer_task", "feature-extraction"), "feature-extraction"),
     ):
-        if found != want:
-            raise SteleError(f"{path}: {key}: {found!r} is not supported; want {want!r}")
+        if value != want:
+            raise SteleError(f"{path}: {key}: {value!r} is not supported; want {want!r}")
     length = settings.get("max_seq_length")
     if length is None:
         limits = [read_settings(folder / "tokenizer_config.json").get("model_max_length", 10**9)]
@@ -161,7 +161,7 @@ def _read_dense(folder: Path, width: int):
     else:
         raise SteleError(f"{folder}: no model.safetensors; get the folder again")
     shape = list(getattr(weights.get("linear.weight"), "shape", ()))
-    if shape != [settings["out_features"], width]:  # memory is taken for what is there, not for what is asked
+    if shape != [settings["out_features"], width]:  # memory is taken for what is there, not for what the config claims
         raise SteleError(f"{path}: want weights of shape {[settings['out_features'], width]}, found {shape}")
     linear = torch.nn.Linear(width, settings["out_features"], bias=settings.get("bias", True))
     try:

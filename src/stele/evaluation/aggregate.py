@@ -22,15 +22,17 @@ def by_language(
     for value, language in zip(values.tolist(), languages, strict=True):
         if not math.isnan(value):
             counted.setdefault(language, []).append(value)
-    means = {language: finish(_mean(own)) for language, own in counted.items()}
+    means = {language: finish(_mean(values_of_one)) for language, values_of_one in counted.items()}
     if average == "macro":
         overall = _mean(list(means.values())) if means else None
     else:
-        overall = finish(_mean([value for own in counted.values() for value in own])) if counted else None
+        overall = (
+            finish(_mean([value for values_of_one in counted.values() for value in values_of_one])) if counted else None
+        )
     return {
         "languages": means,
         "average": overall,
-        "n": {language: len(own) for language, own in counted.items()},
+        "n": {language: len(values_of_one) for language, values_of_one in counted.items()},
     }
 
 
@@ -40,10 +42,13 @@ def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     values = {language: [m["languages"][language] for m in metrics] for language in languages}
     averages = [m["average"] for m in metrics]
     return {
-        "languages": {language: _mean(own) for language, own in values.items()},
+        "languages": {language: _mean(values_of_one) for language, values_of_one in values.items()},
         "average": _mean(averages),
         "n": {language: metrics[0]["n"][language] for language in languages},
-        "std": {"languages": {language: _std(own) for language, own in values.items()}, "average": _std(averages)},
+        "std": {
+            "languages": {language: _std(values_of_one) for language, values_of_one in values.items()},
+            "average": _std(averages),
+        },
         "values": {"languages": values, "average": averages},
     }
 

@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 
 from stele.artifacts.runs.run import Run
-from stele.benchmarks.types import Data, Search
+from stele.benchmarks.types import Data, QuerySet
 
-Texts = Callable[[str, set[str]], Mapping[str, str]]  # pool, passage ids -> text by id
+Texts = Callable[[str, set[str]], Mapping[str, str]]  # collection, passage ids -> text by id
 
 
 @dataclass
 class Case:
-    """All searches of a system on one benchmark, flattened: row i of each list belongs to judged query i.
+    """All query sets of a system on one benchmark, flattened: row i of each list belongs to judged query i.
 
     Of `relevant` (passage id -> relevance) and `answers` one is filled, as the benchmark judges. What the system gave
-    is in `runs` (by search), in `predictions` (its answer; None where it gave none), or in `vectors` (by search: two
-    float32 arrays [n, d] whose lines belong together). A judged query without a result stays in every mean. `memo`
+    is in `runs` (by query set), in `predictions` (its answer; None where it gave none), or in `vectors` (by query set:
+    two float32 arrays [n, d] whose lines belong together). A judged query without a result stays in every mean. `memo`
     keeps what several metrics share.
     """
 
     data: Data = field(default_factory=dict)
-    searches: list[Search] = field(default_factory=list)
+    query_sets: list[QuerySet] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
     relevant: list[Mapping[str, int]] = field(default_factory=list)
     answers: list[list[str]] = field(default_factory=list)
@@ -38,31 +38,33 @@ class Case:
     extra: int = 0
     memo: dict[Any, Any] = field(default_factory=dict)
 
-    def add(self, search: Search, queries: list[str]) -> None:
-        """Adds the judged queries of one search; what belongs to them is added beside, in the same order."""
+    def add(self, query_set: QuerySet, queries: list[str]) -> None:
+        """Adds the judged queries of one query set; what belongs to them is added beside, in the same order."""
         start = len(self.queries)
-        self.searches += [search] * len(queries)
+        self.query_sets += [query_set] * len(queries)
         self.queries += queries
-        self.rows_of[search.name] = range(start, len(self.queries))
+        self.rows_of[query_set.name] = range(start, len(self.queries))
 
     def ranking(self, row: int) -> list[str]:
         """The passage ids that were retrieved for a query, best first; [] where there is no result."""
-        return self.runs[self.searches[row].name].ranking(self.queries[row])
+        return self.runs[self.query_sets[row].name].ranking(self.queries[row])
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """`make()`, computed the first time it is asked for under `key`."""
+        """`make()`, computed once for each `key`."""
         if key not in self.memo:
             self.memo[key] = make()
         return self.memo[key]
 
     def texts(self) -> dict[tuple[str, str], str]:
-        """(pool, passage id) -> text of every passage retrieved, read from the collection in one pass a pool."""
+        """(collection, passage id) -> text of every passage retrieved; each collection is read once."""
         return self.once("texts", self._texts)
 
     def _texts(self) -> dict[tuple[str, str], str]:
         wanted: dict[str, set[str]] = {}
-        for row, search in enumerate(self.searches):
-            wanted.setdefault(search.pool, set()).update(self.ranking(row))
+        for row, query_set in enumerate(self.query_sets):
+            wanted.setdefault(query_set.collection, set()).update(self.ranking(row))
         return {
-            (pool, name): text for pool, names in wanted.items() for name, text in self.texts_of(pool, names).items()
+            (collection, name): text
+            for collection, names in wanted.items()
+            for name, text in self.texts_of(collection, names).items()
         }

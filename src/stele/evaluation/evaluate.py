@@ -56,13 +56,13 @@ class Evaluation(NamedTuple):
 
 def evaluate(case: Case, evaluators: Mapping[str, Evaluator], average: str) -> Evaluation:
     """Every metric's values per query, per language and on `average` ("macro" or "micro")."""
-    languages = [search.language for search in case.searches]
-    values = {name: own.values(case) for name, own in evaluators.items()}
-    finish = {name: own.finish() or float for name, own in evaluators.items()}
-    metrics = {name: by_language(own, languages, average, finish[name]) for name, own in values.items()}
+    languages = [query_set.language for query_set in case.query_sets]
+    values = {name: metric.values(case) for name, metric in evaluators.items()}
+    finish = {name: metric.finish() or float for name, metric in evaluators.items()}
+    metrics = {name: by_language(column, languages, average, finish[name]) for name, column in values.items()}
     notes: dict[str, int] = {}
-    for own in evaluators.values():
-        notes |= own.notes(case)
+    for metric in evaluators.values():
+        notes |= metric.notes(case)
     return Evaluation(values, metrics, notes)
 
 
@@ -70,9 +70,10 @@ def intervals(
     case: Case, evaluators: Mapping[str, Evaluator], values: Mapping[str, np.ndarray], average: str
 ) -> dict[str, dict[str, Any]]:
     """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values."""
-    languages = [search.language for search in case.searches]
+    languages = [query_set.language for query_set in case.query_sets]
     return {
-        name: _intervals(own, languages, average, evaluators[name].finish() or float) for name, own in values.items()
+        name: _intervals(values_of_metric, languages, average, evaluators[name].finish() or float)
+        for name, values_of_metric in values.items()
     }
 
 
@@ -81,14 +82,14 @@ def _intervals(values: np.ndarray, languages: Sequence[str], average: str, finis
     counted, names = ~np.isnan(values), np.array(languages)
     groups = {str(name): values[counted & (names == name)] for name in np.unique(names[counted])}
     raw = resampled_means(groups)
-    means = {language: _each(finish, own) for language, own in raw.items()}
+    means = {language: _each(finish, values_of_language) for language, values_of_language in raw.items()}
     together = None
     if raw and average == "micro":
         together = _each(finish, average_of(raw, groups, average))
     elif raw:
         together = average_of(means, groups, average)
     return {
-        "languages": {language: interval(own) for language, own in means.items()},
+        "languages": {language: interval(values_of_language) for language, values_of_language in means.items()},
         "average": None if together is None else interval(together),
     }
 

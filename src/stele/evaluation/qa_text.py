@@ -76,19 +76,19 @@ def overlap(prediction: Sequence[str], answer: Sequence[str]) -> float:
 def by_mlqa(case: Case, compare: Compare) -> np.ndarray:
     """The best of a prediction over a question's answers [rows], tokenised by MLQA; 0 where there is no prediction.
 
-    The language of the answers is the pool of the search. Raises SteleError for a language that MLQA does not have, and
-    for a question without a gold answer.
+    The language of the answers is the collection of the query set. Raises SteleError for a language that MLQA does not
+    have, and for a question without a gold answer.
     """
-    for search in set(case.searches):
-        mlqa_tokens("", search.pool)
+    for query_set in set(case.query_sets):
+        mlqa_tokens("", query_set.collection)
     if not all(case.answers):
         query = case.queries[[bool(answers) for answers in case.answers].index(False)]
         raise SteleError(f"question {query!r} has no gold answer; MLQA's script cannot score it")
-    rows = zip(case.searches, case.predictions, case.answers, strict=True)
+    rows = zip(case.query_sets, case.predictions, case.answers, strict=True)
     return np.array(
         [
-            _best(prediction, answers, compare, lambda text, language=search.pool: mlqa_tokens(text, language))
-            for search, prediction, answers in rows
+            _best(prediction, answers, compare, lambda text, language=query_set.collection: mlqa_tokens(text, language))
+            for query_set, prediction, answers in rows
         ],
         dtype=np.float64,
     )
@@ -101,7 +101,7 @@ def by_squad(case: Case, compare: Compare) -> np.ndarray:
     """
     rows = zip(case.predictions, case.answers, strict=True)
     values = [
-        _best(prediction, list(filter(squad_tokens, own)) or [""], compare, squad_tokens) for prediction, own in rows
+        _best(prediction, list(filter(squad_tokens, gold)) or [""], compare, squad_tokens) for prediction, gold in rows
     ]
     return np.array(values, dtype=np.float64)
 

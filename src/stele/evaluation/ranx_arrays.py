@@ -33,11 +33,11 @@ def by_ranx(case: Case, name: str, cut: str) -> np.ndarray:
 
 
 def _arrays_of(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays of all searches one below the other, padded to common widths."""
+    """The arrays of all query sets one below the other, padded to common widths."""
     parts = []
     for name, rows in case.rows_of.items():
-        own = slice(rows.start, rows.stop)
-        parts.append(arrays(case.runs[name], case.queries[own], case.relevant[own]))
+        place = slice(rows.start, rows.stop)
+        parts.append(arrays(case.runs[name], case.queries[place], case.relevant[place]))
     judged = _stacked([part[0] for part in parts], (_ABSENT, 0.0))
     return judged, _stacked([part[1] for part in parts], (_UNJUDGED, 0.0))
 
@@ -66,7 +66,7 @@ def arrays(run: Run, queries: Sequence[str], relevant: Sequence[Mapping[str, int
         judged[row, : len(right), 1] = list(right.values())
     places = np.array([run.place.get(query, -1) for query in queries], dtype=np.int64)
     # place -1, no result, takes the 0 at the end
-    starts, lengths = (np.append(own, 0)[places] for own in (run.starts[:-1], np.diff(run.starts)))
+    starts, lengths = (np.append(column, 0)[places] for column in (run.starts[:-1], np.diff(run.starts)))
     depth = max(1, int(lengths.max(initial=0)))
     rankings = np.full((len(queries), depth, 2), (_UNJUDGED, 0.0))
     rankings[:, :, 1] = np.arange(depth, 0, -1)
@@ -84,11 +84,11 @@ def _numbers(run: Run, relevant: Sequence[Mapping[str, int]], rows: np.ndarray, 
 
     names = pyarrow.array([name for right in relevant for name in right], pyarrow.string())
     sizes = np.array([len(right) for right in relevant], dtype=np.int64)
-    found = pyarrow.compute.index_in(names, run.names).fill_null(-1).to_numpy().astype(np.int64)
+    judged = pyarrow.compute.index_in(names, run.names).fill_null(-1).to_numpy().astype(np.int64)
     owners = np.repeat(np.arange(len(relevant)), sizes)
     numbers = np.arange(len(names)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = found >= 0
-    keys = owners[kept] * len(run.names) + found[kept]
+    kept = judged >= 0
+    keys = owners[kept] * len(run.names) + judged[kept]
     order = np.argsort(keys)
     keys, numbers = keys[order], numbers[kept][order].astype(np.float64)
     wanted = rows * len(run.names) + codes

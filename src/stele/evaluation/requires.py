@@ -36,7 +36,7 @@ def needs(kind: str, example: str) -> Callable[[Evaluate], Evaluate]:
                 rule = f"want a cut, as in {example}" if at else "it has no cut"
                 raise SteleError(f"metric {name}: {rule}; found {repr(cut) if cut else 'none'}")
             if kind not in (given := kinds_of(case)):
-                here = " and ".join(KINDS[own] for own in given) or "none"
+                here = " and ".join(KINDS[kind_of_data] for kind_of_data in given) or "none"
                 raise SteleError(f"metric {name} scores {KINDS[kind]}; here are {here}")
             return evaluate(case, cut)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from stele.artifacts.runs.run import Run, run_of
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.evaluation.case import Case
 from stele.evaluation.evaluate import evaluate, evaluator
@@ -48,8 +48,8 @@ def score(
     if not any(query in run for query in judgments):
         raise SteleError("score: none of the run's queries is judged; the judgments are of other data")
     case = Case(relevant=list(judgments.values()), runs={"run": run})
-    case.add(Search("run", "all", "all"), list(judgments))
+    case.add(QuerySet("run", "all", "all"), list(judgments))
     evaluation = evaluate(case, {name: evaluator(name) for name in metrics}, "micro")
     index = pandas.Index(case.queries, name="query")
-    means = {name: own["average"] for name, own in evaluation.metrics.items()}
+    means = {name: figures["average"] for name, figures in evaluation.metrics.items()}
     return Score(means, pandas.DataFrame(evaluation.values, index))

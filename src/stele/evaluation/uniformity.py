@@ -17,10 +17,10 @@ from stele.evaluation.vectors import blocks, l2_normalize
 
 
 def evaluate_side(case: Case, side: int) -> np.ndarray:
-    """The value of each row's query (side 0) or passage (side 1) among those of its search [rows]."""
+    """The value of each row's query (side 0) or passage (side 1) among those of its query set [rows]."""
     values = np.full(len(case.queries), np.nan)
     for name, rows in case.rows_of.items():
-        values[rows.start : rows.stop] = potentials(l2_normalize(case.vectors[name][side], f"search {name!r}"))
+        values[rows.start : rows.stop] = potentials(l2_normalize(case.vectors[name][side], f"query set {name!r}"))
     return values
 
 

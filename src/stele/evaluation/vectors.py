@@ -21,8 +21,8 @@ def l2_normalize(vectors: np.ndarray, where: str) -> np.ndarray:
     norms = np.linalg.norm(wide, axis=1, keepdims=True)
     wrong = np.flatnonzero(~((norms > 0) & np.isfinite(norms)))
     if wrong.size:
-        found = "only zeros" if norms[wrong[0], 0] == 0 else "a number that is not finite"
-        raise SteleError(f"{where}: vector {wrong[0] + 1} of {len(wide)} holds {found}; it has no direction")
+        content = "only zeros" if norms[wrong[0], 0] == 0 else "a number that is not finite"
+        raise SteleError(f"{where}: vector {wrong[0] + 1} of {len(wide)} holds {content}; it has no direction")
     return wide / norms
 
 

@@ -29,12 +29,14 @@ def span_answers(case: Case, row: int) -> list[str]:
 
 def first_tokens(case: Case, row: int, cut: str) -> str:
     """The first tokens of a question's retrieved passages, joined by blanks; cut "2kt" is exactly 2,000 of them."""
-    limit, pool, found = int(cut.removesuffix("kt")) * 1000, case.searches[row].pool, []
+    limit, collection, tokens = int(cut.removesuffix("kt")) * 1000, case.query_sets[row].collection, []
     tokenize = tokenizer(case)
     for name in case.ranking(row):
         # kept as one string: a list of tokens would take ten times the memory; a token never holds a blank
-        text = case.once(("words", pool, name), lambda key=(pool, name): " ".join(tokenize(case.texts()[key])))
-        found += text.split(" ") if text else []
-        if len(found) >= limit:
+        text = case.once(
+            ("words", collection, name), lambda key=(collection, name): " ".join(tokenize(case.texts()[key]))
+        )
+        tokens += text.split(" ") if text else []
+        if len(tokens) >= limit:
             break
-    return " ".join(found[:limit])
+    return " ".join(tokens[:limit])

@@ -23,8 +23,8 @@ def _left(path: Path, kind: str) -> list[Path]:
     """What killed processes left beside `path` under their temporary names of a kind (`part`, `old`)."""
     if not Path("/proc/self").exists():
         return []  # who lives cannot be seen
-    found = path.parent.glob(f".{glob.escape(path.name)}.*.{kind}")
-    owners = {left: left.name.removesuffix(f".{kind}").rpartition(".")[2] for left in found}
+    files = path.parent.glob(f".{glob.escape(path.name)}.*.{kind}")
+    owners = {left: left.name.removesuffix(f".{kind}").rpartition(".")[2] for left in files}
     return [left for left, pid in owners.items() if pid.isdigit() and not Path(f"/proc/{pid}").exists()]
 
 
@@ -162,7 +162,7 @@ def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
 
 def facts_digest(facts: Mapping[str, Mapping[str, Any]]) -> str:
     """A digest of some files (names and bytes) by their facts."""
-    return digest({name: own["sha256"] for name, own in facts.items()})
+    return digest({name: facts_of_file["sha256"] for name, facts_of_file in facts.items()})
 
 
 def files_digest(folder: Path | str, skip: Collection[str] = RECORDS) -> str:

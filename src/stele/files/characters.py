@@ -21,7 +21,7 @@ def neutralised(text: str) -> str:
 
 def plain_label(text: str) -> str:
     """A label as it was given; one that holds such a character or a line break is a ValueError that names it."""
-    if found := _IN_LABELS.search(text):
-        name = unicodedata.name(found.group(), "a control character")
-        raise ValueError(f"holds U+{ord(found.group()):04X} ({name}) at {found.start() + 1}; leave it out")
+    if match := _IN_LABELS.search(text):
+        name = unicodedata.name(match.group(), "a control character")
+        raise ValueError(f"holds U+{ord(match.group()):04X} ({name}) at {match.start() + 1}; leave it out")
     return text

@@ -1,6 +1,6 @@
 """Names from outside (a repository, an index, an archive, an address, a configuration) on their way to become paths.
 
-Whatever writes under a name that nobody here chose asks `inside`; docs/security.md lists the places.
+Whatever writes under such a name goes through `inside`; docs/security.md lists the places.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def inside(folder: Path, name: str, where: str) -> Path:
 
 
 def results_problem(folder: str, root: Path) -> str | None:
-    """Why results cannot go to a folder (None: they can): it has to be one of their own.
+    """Why results cannot go to a folder (None: they can): it has to hold results alone.
 
     In the project (`root`) that is any folder but the project's; elsewhere, named from `/` on or by a link, one that is
     new, empty or holds results already.

@@ -1,7 +1,7 @@
-"""The boundary between files from outside and the readers of them: whatever is wrong is one error that names the file.
+"""The boundary between files from outside and their readers: whatever is wrong is one error that names the file.
 
-A reader checks what it knows can be wrong and says so in its own words. What a parser finds beyond that (damage, wrong
-types, nesting without end, a folder in place of a file) is said here, once for all readers.
+A reader reports the errors that it knows. What a parser finds beyond them (damage, wrong types, nesting without end, a
+folder in place of a file) is reported here, once for all readers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def reading(where: Path | str | Callable[[], str], kind: str = "file", advice: s
     """Whatever goes wrong in the block is a SteleError: the file, what was found, what to do.
 
     `where` names the file, a function what is only known when it fails (the line); `kind` is what the file should be.
-    Errors of the reader's own words, a full disk and full memory pass unchanged.
+    Errors that the reader raises, a full disk and full memory pass unchanged.
 
     >>> with reading("run.txt", "TREC run"):
     ...     [][0]
@@ -63,8 +63,8 @@ def fault(error: Exception, kind: str = "file") -> str:
         return str(error)
     if isinstance(error, RecursionError):
         return f"not a readable {kind} (nested too deeply)"
-    said = " ".join(str(error).split())[:300]
-    return f"not a readable {kind} ({type(error).__name__}{f': {said}' if said else ''})"
+    message = " ".join(str(error).split())[:300]
+    return f"not a readable {kind} ({type(error).__name__}{f': {message}' if message else ''})"
 
 
 def parse_json(text: str | bytes, where: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
@@ -100,7 +100,7 @@ def read_state(path: Path | str) -> Any:
 
 
 def read_note(path: Path | str) -> dict[str, Any]:
-    """The JSON object that somebody left in a file for whom it may concern.
+    """The JSON object that another process left in a file.
 
     {} where there is none: no file, one that is being written at this moment, a damaged one, or no object.
     """
@@ -131,12 +131,12 @@ def check_surrogates(text: str, value: Any) -> None:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of a JSON text, unless it has a key twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         again = next(name for number, name in enumerate(names) if name in names[:number])
         raise KeyTwice(f"key {again!r} is there twice in one object")
-    return found
+    return values
 
 
 class KeyTwice(ValueError):

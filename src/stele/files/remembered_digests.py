@@ -26,7 +26,7 @@ def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
     What is read is remembered, where that can be written. A file that cannot be read is an error that names it.
     """
     known = read_note(memory)
-    found: dict[Path, list] = {}
+    digests: dict[Path, list] = {}
     new: dict[str, list] = {}
     for path in paths:
         try:
@@ -40,12 +40,12 @@ def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
                     new[name] = held
         except OSError as error:
             raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
-        found[path] = [status.st_size, held[-1]]
+        digests[path] = [status.st_size, held[-1]]
     if new:
         with suppress(OSError):  # a folder that is not to be written to: read again the next time
             there = {name: held for name, held in read_note(memory).items() if os.path.exists(name)}
             atomic_write_json(memory, there | new)
-    return found
+    return digests
 
 
 def _sha256(path: Path, size: int) -> str:

@@ -64,49 +64,51 @@ def explain(
     not said besides.
     """
     lines, meant = {}, set()
-    for loc, valid, found in sorted(_findings(error, kind), key=lambda each: not any(map(_unknown, each[2]))):
+    for loc, valid, findings in sorted(_findings(error, kind), key=lambda each: not any(map(_unknown, each[2]))):
         path = (*at, *loc)
         key, file = ".".join(map(str, path)), where(*path) if callable(where) else where
-        if any(map(_unknown, found)):
-            valid = _literals(found[0]) or ([*valid, *beside] if len(loc) == 1 else valid)
+        if any(map(_unknown, findings)):
+            valid = _literals(findings[0]) or ([*valid, *beside] if len(loc) == 1 else valid)
             close = nearest(str(loc[-1]), valid)
             meant.add((*loc[:-1], close))
             hint = f"; did you mean {close!r}?" if close else "."
             lines[loc] = f"{file}: unknown key {key!r}{hint} Valid: {', '.join(sorted({*valid}))}"
-        elif found[0]["type"] != "missing" or loc not in meant:
-            lines[loc] = f"{file}: {key + ': ' if key else ''}{' or '.join(map(said, found))}"
+        elif findings[0]["type"] != "missing" or loc not in meant:
+            lines[loc] = f"{file}: {key + ': ' if key else ''}{' or '.join(map(said, findings))}"
     more = [f"and {len(lines) - LINES} more"] if len(lines) > LINES else []
     return SteleError("\n".join([*list(lines.values())[:LINES], *more]))
 
 
-def said(found: Mapping[str, Any]) -> str:
+def said(finding: Mapping[str, Any]) -> str:
     """One of pydantic's findings in words: what is wrong with a value, the value, and how YAML came by it.
 
     >>> said({"type": "string_type", "msg": "Input should be a valid string", "input": False})
     "Input should be a valid string (found False); YAML reads an unquoted no or off so: put it in quotes"
     """
-    value, text = found["input"], found["msg"].removeprefix("Value error, ")
-    if found["type"] == "missing" or (found["type"] == "value_error" and isinstance(value, Mapping | BaseModel)):
+    value, text = finding["input"], finding["msg"].removeprefix("Value error, ")
+    if finding["type"] == "missing" or (finding["type"] == "value_error" and isinstance(value, Mapping | BaseModel)):
         return text
     shown = repr(value) if len(repr(value)) <= 200 else f"{repr(value)[:200]}..."
-    return f"{text} (found {shown}){_nearest_value(found)}{_as_yaml(found['type'], value)}"
+    return f"{text} (found {shown}){_nearest_value(finding)}{_as_yaml(finding['type'], value)}"
 
 
-def _nearest_value(found: Mapping[str, Any]) -> str:
-    close = nearest(found["input"], _literals(found)) if isinstance(found["input"], str) else None
+def _nearest_value(finding: Mapping[str, Any]) -> str:
+    close = nearest(finding["input"], _literals(finding)) if isinstance(finding["input"], str) else None
     return f"; did you mean {close!r}?" if close else ""
 
 
-def _literals(found: Mapping[str, Any]) -> list[str]:
+def _literals(finding: Mapping[str, Any]) -> list[str]:
     """The values that there are, where a value is none of them."""
-    if found["type"] != "literal_error":
+    if finding["type"] != "literal_error":
         return []
-    return [item.strip(" '") for item in found["ctx"]["expected"].replace(" or ", ", ").split(",")]
+    return [item.strip(" '") for item in finding["ctx"]["expected"].replace(" or ", ", ").split(",")]
 
 
-def _unknown(found: Mapping[str, Any]) -> bool:
+def _unknown(finding: Mapping[str, Any]) -> bool:
     """Whether a key is none that a model has, or none of those that a mapping may have."""
-    return found["type"] == "extra_forbidden" or (found["type"] == "literal_error" and found["loc"][-1] == "[key]")
+    return finding["type"] == "extra_forbidden" or (
+        finding["type"] == "literal_error" and finding["loc"][-1] == "[key]"
+    )
 
 
 def _as_yaml(kind: str, value: Any) -> str:
@@ -127,16 +129,16 @@ def _findings(
     A value of several possible types has a finding for each: those of the type that it comes nearest to are kept.
     """
     by_value: dict[tuple[Key, ...], list] = {}
-    for found in error.errors(include_url=False):
-        loc, valid, value = _without_types(kind, found["loc"])
-        by_value.setdefault(value or loc, []).append((loc, valid, found))
+    for finding in error.errors(include_url=False):
+        loc, valid, value = _without_types(kind, finding["loc"])
+        by_value.setdefault(value or loc, []).append((loc, valid, finding))
     for group in by_value.values():
         deepest = max(len(loc) for loc, _, _ in group)
         by_key: dict[tuple[Key, ...], tuple[list[str], list]] = {}
-        for loc, valid, found in group:
+        for loc, valid, finding in group:
             if len(loc) == deepest:
-                by_key.setdefault(loc, (valid, []))[1].append(found)
-        yield from ((loc, valid, found) for loc, (valid, found) in by_key.items())
+                by_key.setdefault(loc, (valid, []))[1].append(finding)
+        yield from ((loc, valid, findings) for loc, (valid, findings) in by_key.items())
 
 
 def _without_types(kind: Any, location: Sequence[Key]) -> tuple[tuple[Key, ...], list[str], tuple[Key, ...] | None]:

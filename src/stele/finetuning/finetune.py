@@ -183,12 +183,12 @@ def _readers(
             if not hasattr(source, "training"):
                 raise SteleError(f"--recipe: {chosen.module} has no training examples")
             folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
-            found = islice(source.training(folders, split), most)
+            examples = islice(source.training(folders, split), most)
             total = min((number for number in (most, counted(given, split)) if number), default=None)
             name, counts = f"{chosen.name} {split}", {}
             if negatives is not None and split == "train":
-                found = replaced(found, MinedNegatives(negatives), counts)
-            data = read_examples(found, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
+                examples = replaced(examples, MinedNegatives(negatives), counts)
+            data = read_examples(examples, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
             return replace(data, counts={**data.counts, **counts})
 
         return read

@@ -152,15 +152,15 @@ def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[P
 
 def _by_language(given: Sequence[str], name: str, many: bool) -> dict[str, list[Path]]:
     """The records by language, of LANGUAGE=RECORD or, where they are many, LANGUAGE=RECORD,RECORD..."""
-    found: dict[str, list[Path]] = {}
+    records: dict[str, list[Path]] = {}
     for item in given:
         code, equals, paths = item.partition("=")
         if not (code and equals and paths):
             raise SteleError(f"{name} {item!r}: want LANGUAGE=RECORD{'[,RECORD...]' if many else ''}")
-        if code in found:
+        if code in records:
             raise SteleError(f"{name}: {code} is given twice")
-        found[code] = [Path(path) for path in (paths.split(",") if many else [paths])]
-    return found
+        records[code] = [Path(path) for path in (paths.split(",") if many else [paths])]
+    return records
 
 
 def _languages(

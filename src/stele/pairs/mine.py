@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     module, recipe = load_method(args.recipe, "examples")
     for name, least in (("seed", 0), ("limit", 1), ("most", 1)):
-        if (found := getattr(args, name)) is not None and found < least:
-            raise SteleError(f"--{name}: found {found}, want a number of at least {least}")
+        if (value := getattr(args, name)) is not None and value < least:
+            raise SteleError(f"--{name}: found {value}, want a number of at least {least}")
     written = sum(records.read_record(path).get("documents", 0) for path in args.documents)
     total = written if args.limit is None else min(written, args.limit)
     from stele.encoders.probe import tokenizer_probe

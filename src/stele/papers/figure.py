@@ -1,7 +1,7 @@
 """A paper's data plot as data: the model of `paper_tables/{paper}/figure_NN.yaml`. Unknown keys are refused.
 
-A figure is panels, and series that stand in each of them. What a series asks of our chain is its target, merged from
-figure, panel, series and, on a curve, point, the later one winning. Three kinds:
+A figure is panels, and series that stand in each of them. The value of ours that a series shows is its target, merged
+from figure, panel, series and, on a curve, point, the later one winning. Three kinds:
 
 - curves: a value for each point of a series; the metric of a result
 - distribution: a series is the file `lengths_{language}.csv` beside a result, drawn as a density
@@ -24,7 +24,7 @@ from stele.papers.targets import Ask, merge, resolve
 
 
 class Axis(Strict):
-    """One axis; without ticks of its own matplotlib chooses them."""
+    """One axis; without ticks in the spec matplotlib chooses them."""
 
     label: str
     unit: str = Field("", description="printed behind the label, in brackets")
@@ -97,12 +97,12 @@ class Figure(Strict):
         return axis
 
     def target_of(self, panel: Panel, series: Series | None = None, point: Point | None = None) -> Target:
-        """What a panel, a series in it or a point of that series asks for; parts may be missing."""
+        """The target of a panel, a series in it or a point of that series; parts may be missing."""
         return merge([self.target, panel.target, *(part.target for part in (series, point) if part)])
 
     def asks(self) -> Iterator[Ask]:
-        """All that a figure asks for; a thing that several panels or series share comes several times."""
-        yield from (found for target in self._targets() if (found := resolve(target)))
+        """All values that a figure shows; one that several panels or series share comes several times."""
+        yield from (value for target in self._targets() if (value := resolve(target)))
 
     def _targets(self) -> Iterator[Target]:
         for panel in self.panels:

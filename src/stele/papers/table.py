@@ -1,9 +1,9 @@
 """A paper's table as data: the model of `paper_tables/{paper}/table_NN.yaml`. Unknown keys and addresses are refused.
 
-A table is groups of rows over columns; a row prints one or more lines (one metric each). What a cell asks of our chain
-is its *target*, merged from table, group, row, line and column, and what the row says of that cell alone, the later
-one winning. A cell's address is `group/row/line/column`, each by key; footnotes and known deviations name addresses,
-`*` and `?` allowed.
+A table is groups of rows over columns; a row prints one or more lines (one metric each). Which value of ours belongs to
+a cell is its *target*, merged from table, group, row, line and column, and what the row says of that cell alone, the
+later one winning. A cell's address is `group/row/line/column`, each by key; footnotes and known deviations name
+addresses, `*` and `?` allowed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Table(Strict):
     variants: bool = Field(False, description="rows are variants of one model; others join only by naming the table")
     significance: Significance = Significance()
     target: Target = Target()
-    seeds: Seeds = Field(Seeds(), description="seeds of its own, where the paper states them")
+    seeds: Seeds = Field(Seeds(), description="its own seeds, where the paper states them")
     marks: dict[str, str] = Field({}, description="printed mark -> what the paper says it means")
     differences_from: str | None = Field(None, description="group/row that the printed differences are from")
     sources: dict[str, Source] = Field({})

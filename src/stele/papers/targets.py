@@ -1,4 +1,4 @@
-"""From a table's levels to what each cell asks for: targets merged, language and average kept apart, results named."""
+"""From a table's levels to the value of ours in each cell: targets merged, results named."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def merge(targets: Iterable[Target]) -> Target:
 
 
 def resolve(target: Target) -> Ask | None:
-    """What a merged target asks for, None when a part is missing: then no result of ours belongs there."""
+    """The value that a merged target names, None when a part is missing: then no result of ours belongs there."""
     setting = target.setting.get(target.benchmark or "") if isinstance(target.setting, dict) else target.setting
     languages = (target.language,) if target.language else tuple(target.average or ())
     languages = tuple(code for code in languages if target.language or code not in target.without)
@@ -52,7 +52,7 @@ def resolve(target: Target) -> Ask | None:
 
 
 def ask(table: Table, group: Group, row: Row, line: Line, column: Column) -> Ask | None:
-    """What one cell asks for."""
+    """The value of ours that one cell shows."""
     return resolve(asked_for(table, group, row, line, column))
 
 
@@ -75,9 +75,9 @@ def source_of(row: Row, column: Column) -> str | None:
 
 
 def groups_for_extra_rows(table: Table) -> list[Group]:
-    """The groups that a row of one's own can join; of those that ask for the same, the last.
+    """The groups that an added row can join; of those with the same targets, the last.
 
-    A group can be joined when all that a cell asks for, but for the model, stands outside its rows.
+    A group can be joined when its rows add nothing to a cell's target but the model.
     """
     model = Row(key="model", label="", target=Target(model="model"))
     last = {repr(group.target): group for group in table.groups if table.kind == "result"}
@@ -90,12 +90,12 @@ def groups_for_extra_rows(table: Table) -> list[Group]:
 
 
 def accepts_rows(table: Table) -> bool:
-    """Whether a model that asks for a row in all tables gets one here: not where the rows are variants of one model."""
+    """Whether a model that is added to all tables gets a row here: not where the rows are variants of one model."""
     return not table.variants and bool(groups_for_extra_rows(table))
 
 
 def asks(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> Iterator[Ask]:
-    """All that a table asks for: its own rows, with `recompute="all"` the borrowed ones too, and rows of one's own."""
+    """All values that a table shows: its own rows, with `recompute="all"` the borrowed ones too, and added rows."""
     extra = [Row(key="extra", label=model, target=Target(model=model)) for model in extra_models]
     rows = [*table.rows(), *((group, row) for group in groups_for_extra_rows(table) for row in extra)]
     for group, row in rows if table.kind == "result" else ():
@@ -103,8 +103,8 @@ def asks(table: Table, recompute: str = "own", extra_models: Iterable[str] = ())
             if source_of(row, column) and recompute == "own":
                 continue
             for line in table.lines:
-                if found := ask(table, group, row, line, column):
-                    yield found
+                if value := ask(table, group, row, line, column):
+                    yield value
 
 
 def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
@@ -114,7 +114,7 @@ def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[
     >>> results_needed(load_spec("paper_tables/msm/table_12.yaml"))                        # doctest: +SKIP
     [Row(benchmark='lareqa', model='mbert', setting='zero_shot'), ...]
     """
-    return sorted({found.result for found in asks(table, recompute, extra_models)})
+    return sorted({value.result for value in asks(table, recompute, extra_models)})
 
 
 def table_rows(spec: Path | str, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:

@@ -102,10 +102,12 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
 
     `counts` are the loop's; `wanted` the operations that the run was to equal, where it was to.
     """
-    own = {name: made[name] for name in recipe.own_tasks()}
-    one = next(iter(own.values()))
-    beside = recipe.mlm_share * recipe.groups if len(made) > len(own) else 0.0
-    groups = {name: (recipe.groups - beside) / len(own) for name in own} | ({"mlm": beside} if "mlm" not in own else {})
+    tasks = {name: made[name] for name in recipe.own_tasks()}
+    one = next(iter(tasks.values()))
+    beside = recipe.mlm_share * recipe.groups if len(made) > len(tasks) else 0.0
+    groups = {name: (recipe.groups - beside) / len(tasks) for name in tasks} | (
+        {"mlm": beside} if "mlm" not in tasks else {}
+    )
     spent, most = counts["flops"], one.objective.vectors(recipe)
     return {
         "objective": recipe.objective,
@@ -116,7 +118,7 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
             **{f"{name}_groups_on_average": round(number, 6) for name, number in groups.items()},
             "examples_a_group": one.sampler.group_size,
         },
-        "contrastive_group": contrastive_group(own, recipe, counts),
+        "contrastive_group": contrastive_group(tasks, recipe, counts),
         "negatives_per_query": None if most is None else round(one.objective.negatives(recipe, most)),
         "pooling": one.objective.POOLING,
         "precision": recipe.precision,
@@ -134,12 +136,12 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
     }
 
 
-def contrastive_group(own: Mapping[str, Any], recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
+def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
     """How many vectors share negatives: the recipe's bound, and the mean of the run, whose documents may be shorter."""
-    one = next(iter(own.values()))
+    one = next(iter(tasks.values()))
     if one.objective.vectors(recipe) is None:
         return None
-    vectors, groups = (sum(counts[f"{what}_{name}"] for name in own) for what in ("vectors", "groups"))
+    vectors, groups = (sum(counts[f"{what}_{name}"] for name in tasks) for what in ("vectors", "groups"))
     return {
         "examples": one.sampler.group_size,
         "mixing": recipe.mixing,
@@ -153,7 +155,7 @@ def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], voc
 
     MLM chooses among the whole vocabulary.
     """
-    found = {}
+    losses = {}
     for name, task in made.items():
         if not counts.get(f"groups_{name}"):  # a short run may have had none of a task
             continue
@@ -161,8 +163,8 @@ def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], voc
             choices = vocabulary
         else:
             choices = 1 + task.objective.negatives(recipe, counts[f"vectors_{name}"] / counts[f"groups_{name}"])
-        found[name] = round(math.log(choices), 6)
-    return found
+        losses[name] = round(math.log(choices), 6)
+    return losses
 
 
 def publish(
@@ -190,6 +192,8 @@ def publish(
             folder / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, outputs=made, **facts
         )
         for kept in sorted((folder / "snapshots").glob("step-*")):
-            own = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
-            own |= {name: facts[name] for name in ("model", "processes")}
-            records.write_record(kept / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, **own)
+            facts_of_snapshot = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
+            facts_of_snapshot |= {name: facts[name] for name in ("model", "processes")}
+            records.write_record(
+                kept / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, **facts_of_snapshot
+            )

@@ -2,7 +2,7 @@
 
 Language by language: the passages are indexed into the state folder, the questions of the split that parameters are
 chosen on are searched with every k1 and b of the recipe, and those to be judged with the pair of the highest MRR@100.
-A job that was killed goes on where it was: whole blocks of the index, tried parameters and finished searches are kept
+A killed job continues where it stopped: whole blocks of the index, tried parameters and finished searches are kept
 in the state folder until the job is done.
 
 By bm25s, in Lucene's variant of the formula; or by Anserini, Lucene itself, where its record is given (--anserini).
@@ -23,7 +23,7 @@ from stele.artifacts import records
 from stele.artifacts.runs.run import run_of
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.benchmarks.types import Query, Search
+from stele.benchmarks.types import Query, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.case import Case
@@ -57,10 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
-    for search in job.searches:
-        if job.finished.facts(search) is None:
-            job.run_search(search)
-    published = job.finished.publish(job.searches, args.output.parent / "runs")
+    for query_set in job.query_sets:
+        if job.finished.facts(query_set) is None:
+            job.run_search(query_set)
+    published = job.finished.publish(job.query_sets, args.output.parent / "runs")
     records.write_record(
         args.output,
         job="bm25",
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
         benchmark=args.benchmark,
         languages=list(args.languages),
         depth=args.depth,
-        searches={search.name: job.finished.facts(search) for search in job.searches},
+        searches={query_set.name: job.finished.facts(query_set) for query_set in job.query_sets},
         recipe=job.recipe,
         similarity=job.engine,
         **published,
@@ -78,16 +78,16 @@ def run(args: argparse.Namespace) -> None:
 
 
 class Job:
-    """One job: its searches, its recipe, and where its state lies."""
+    """One job: its query sets, its recipe, and where its state lies."""
 
     def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
         check_counts(args, "depth", "threads")
-        found = data_records(args.data)
-        self.args, self.benchmark, self.data = args, benchmark, data_folders(found)
-        self.inputs = found | ({"anserini:all": args.anserini} if args.anserini else {})
+        of_data = data_records(args.data)
+        self.args, self.benchmark, self.data = args, benchmark, data_folders(of_data)
+        self.inputs = of_data | ({"anserini:all": args.anserini} if args.anserini else {})
         self.recipe = parse_recipe(args.recipe)
         self.grid: list[Parameters] = sorted((k1, b) for k1 in self.recipe["k1"] for b in self.recipe["b"])
-        self.searches: list[Search] = benchmark.searches(args.languages)
+        self.query_sets: list[QuerySet] = benchmark.query_sets(args.languages)
         self.jar = anserini.find_jar(args.anserini.parent) if args.anserini else None
         version = importlib.metadata.version("bm25s")
         self.engine = f"BM25 by {self.jar.stem}" if self.jar else f"BM25 by bm25s {version} (Lucene's variant)"
@@ -96,114 +96,122 @@ class Job:
         self.finished = FinishedSearches(self.state / "runs")
         self.finished.folder.mkdir(exist_ok=True)
 
-    def queries(self, search: Search, split: str | None = None) -> list[Query]:
+    def queries(self, query_set: QuerySet, split: str | None = None) -> list[Query]:
         split = split or self.benchmark.JUDGED
-        found = list(self.benchmark.queries(self.data, search, split))
-        if not found:
-            raise SteleError(f"{self.args.benchmark}: {search.name} has no {split} query in the data given")
-        return found
+        queries = list(self.benchmark.queries(self.data, query_set, split))
+        if not queries:
+            raise SteleError(f"{self.args.benchmark}: {query_set.name} has no {split} query in the data given")
+        return queries
 
-    def run_search(self, search: Search) -> None:
-        """Indexes a pool, chooses the parameters, searches with them, and puts the index away."""
-        folder, tuned = self.state / search.pool, self.recipe["split"]
-        splits = {split: self.queries(search, split) for split in (tuned, self.benchmark.JUDGED)}
-        pool = (WithAnserini if self.jar else WithBm25s)(self, search, folder, splits)
-        mrr = self.tune(search, pool, splits[tuned], folder / "tuned.json")
+    def run_search(self, query_set: QuerySet) -> None:
+        """Indexes a collection, chooses the parameters, searches with them, and puts the index away."""
+        folder, tuned = self.state / query_set.collection, self.recipe["split"]
+        splits = {split: self.queries(query_set, split) for split in (tuned, self.benchmark.JUDGED)}
+        collection = (WithAnserini if self.jar else WithBm25s)(self, query_set, folder, splits)
+        mrr = self.tune(query_set, collection, splits[tuned], folder / "tuned.json")
         chosen = choose(mrr)
-        ((_, hits),) = pool.runs(self.benchmark.JUDGED, [chosen], self.args.depth)
-        found = ((query.id, own) for query, own in zip(splits[self.benchmark.JUDGED], hits, strict=True))
+        ((_, hits),) = collection.runs(self.benchmark.JUDGED, [chosen], self.args.depth)
+        by_query = (
+            (query.id, query_hits) for query, query_hits in zip(splits[self.benchmark.JUDGED], hits, strict=True)
+        )
         facts = {
-            "language": search.language,
-            "pool": search.pool,
+            "language": query_set.language,
+            "pool": query_set.collection,
             "queries": len(hits),
-            "passages": pool.passages,
+            "passages": collection.passages,
             "k1": chosen[0],
             "b": chosen[1],
             f"{tuned}_queries": len(splits[tuned]),
             f"{tuned}_mrr": mrr[chosen],
             f"{tuned}_mrr_by_default": mrr.get(DEFAULT),
-            **pool.facts,
+            **collection.facts,
         }
-        self.finished.save(search, found, facts)
+        self.finished.save(query_set, by_query, facts)
         shutil.rmtree(folder)
-        logger.info("%s: k1 %g, b %g, MRR of %s %.4f", search.name, *chosen, tuned, mrr[chosen])
+        logger.info("%s: k1 %g, b %g, MRR of %s %.4f", query_set.name, *chosen, tuned, mrr[chosen])
 
-    def tune(self, search: Search, pool: WithBm25s | WithAnserini, queries: Sequence[Query], path: Path) -> dict:
+    def tune(
+        self, query_set: QuerySet, collection: WithBm25s | WithAnserini, queries: Sequence[Query], path: Path
+    ) -> dict:
         """The MRR of each pair of parameters on the queries; saved as they come."""
-        judged = self.benchmark.judgments(self.data, search, self.recipe["split"])
-        found = {tuple(own): mrr for own, mrr in read_state(path) or ()}
-        left = [own for own in self.grid if own not in found]
-        runs = pool.runs(self.recipe["split"], left, bm25_search.CUT)
-        for parameters, hits in track(runs, len(left), f"tune {search.name}, {len(queries)} queries", "pairs"):
-            found[parameters] = mean_reciprocal_rank(search, judged, queries, hits)
-            atomic_write_json(path, sorted(found.items()))
-        return found
+        judged = self.benchmark.judgments(self.data, query_set, self.recipe["split"])
+        mrr_of = {tuple(parameters_given): mrr for parameters_given, mrr in read_state(path) or ()}
+        left = [parameters_given for parameters_given in self.grid if parameters_given not in mrr_of]
+        runs = collection.runs(self.recipe["split"], left, bm25_search.CUT)
+        for parameters, hits in track(runs, len(left), f"tune {query_set.name}, {len(queries)} queries", "pairs"):
+            mrr_of[parameters] = mean_reciprocal_rank(query_set, judged, queries, hits)
+            atomic_write_json(path, sorted(mrr_of.items()))
+        return mrr_of
 
 
 def mean_reciprocal_rank(
-    search: Search, judged: Mapping[str, Mapping[str, int]], queries: Sequence[Query], hits: Sequence[Hits]
+    query_set: QuerySet, judged: Mapping[str, Mapping[str, int]], queries: Sequence[Query], hits: Sequence[Hits]
 ) -> float:
     """The metric mrr of the hits of some queries, cut at CUT; a query without a result or a judgment scores 0."""
     names = [query.id for query in queries]
     case = Case(relevant=[judged.get(name, {}) for name in names])
-    case.add(search, names)
-    case.runs[search.name] = run_of(dict(zip(names, hits, strict=True)))
+    case.add(query_set, names)
+    case.runs[query_set.name] = run_of(dict(zip(names, hits, strict=True)))
     values = by_ranx(case, "mrr", str(bm25_search.CUT)).tolist()
     return sum(values) / len(values)
 
 
 class WithBm25s:
-    """A pool searched by bm25s, with Lucene's formula: an index of what the queries ask for."""
+    """A collection searched by bm25s, with Lucene's formula: an index of the queries' terms."""
 
-    def __init__(self, job: Job, search: Search, folder: Path, splits: dict[str, list[Query]]) -> None:
-        analyze = analysis.analyzer(search.language)
+    def __init__(self, job: Job, query_set: QuerySet, folder: Path, splits: dict[str, list[Query]]) -> None:
+        analyze = analysis.analyzer(query_set.language)
         terms = {split: [analyze(query.text) for query in queries] for split, queries in splits.items()}
-        vocabulary = sorted({term for own in terms.values() for of_query in own for term in of_query})
+        vocabulary = sorted({term for of_split in terms.values() for of_query in of_split for term in of_query})
         numbers = {term: number for number, term in enumerate(vocabulary)}
-        self.queries = {split: [[numbers[t] for t in of_query] for of_query in own] for split, own in terms.items()}
+        self.queries = {
+            split: [[numbers[t] for t in of_query] for of_query in of_split] for split, of_split in terms.items()
+        }
         self.folder, self.threads = folder / "index", job.args.threads
-        items = track(contents(job, search), expected(job, search), f"index {search.pool}", "passages")
-        counter = analysis.TermNumbers(search.language, vocabulary)
+        items = track(contents(job, query_set), expected(job, query_set), f"index {query_set.collection}", "passages")
+        counter = analysis.TermNumbers(query_set.language, vocabulary)
         self.passages = bm25_index.write_index(self.folder, items, counter, len(vocabulary))
-        self.pool, self.ids = bm25_index.statistics(self.folder), bm25_index.read_ids(self.folder)
+        self.collection, self.ids = bm25_index.statistics(self.folder), bm25_index.read_ids(self.folder)
         self.facts = {
-            "analyzer": analysis.described(search.language),
-            "passages_with_terms": self.pool.passages,
-            "mean_length": self.pool.length,
+            "analyzer": analysis.described(query_set.language),
+            "passages_with_terms": self.collection.passages,
+            "mean_length": self.collection.length,
         }
 
     def runs(self, split: str, grid: Iterable[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
         """The hits of a split's queries with each pair of parameters."""
-        for own in grid:
+        for parameters in grid:
             yield (
-                own,
-                bm25_search.search(self.folder, self.ids, self.queries[split], depth, self.pool, own, self.threads),
+                parameters,
+                bm25_search.search(
+                    self.folder, self.ids, self.queries[split], depth, self.collection, parameters, self.threads
+                ),
             )
 
 
 class WithAnserini:
-    """A pool searched by Anserini: a Lucene index of whole passages with Lucene's analyzer of the language."""
+    """A collection searched by Anserini: a Lucene index of whole passages with Lucene's analyzer of the language."""
 
-    def __init__(self, job: Job, search: Search, folder: Path, splits: dict[str, list[Query]]) -> None:
+    def __init__(self, job: Job, query_set: QuerySet, folder: Path, splits: dict[str, list[Query]]) -> None:
         self.folder, self.splits = folder, splits
-        self.engine = anserini.Anserini(job.jar, search.language, job.args.threads)
-        items = track(contents(job, search), expected(job, search), f"copy {search.pool}", "passages")
+        self.engine = anserini.Anserini(job.jar, query_set.language, job.args.threads)
+        items = track(contents(job, query_set), expected(job, query_set), f"copy {query_set.collection}", "passages")
         self.passages = self.engine.write_index(folder, items)
-        self.facts = {"analyzer": {"of": job.jar.stem, "language": search.language}}
+        self.facts = {"analyzer": {"of": job.jar.stem, "language": query_set.language}}
 
     def runs(self, split: str, grid: Sequence[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
         """The hits of a split's queries with each pair of parameters."""
         yield from self.engine.search(self.folder, self.splits[split], grid, depth)
 
 
-def contents(job: Job, search: Search) -> Iterator[tuple[str, str]]:
-    """(id, text) of a pool's passages: title and text, as Anserini's index of Mr. TyDi has them."""
-    return ((p.id, f"{p.title}\n\n{p.text}") for p in job.benchmark.passages(job.data, search.pool))
+def contents(job: Job, query_set: QuerySet) -> Iterator[tuple[str, str]]:
+    """(id, text) of a collection's passages: title and text, as Anserini's index of Mr. TyDi has them."""
+    return ((p.id, f"{p.title}\n\n{p.text}") for p in job.benchmark.passages(job.data, query_set.collection))
 
 
-def expected(job: Job, search: Search) -> int | None:
-    """How many passages a pool has, as the records of its data count them; for the estimate alone."""
-    return expected_passages(job.inputs, search.pool, "passages")
+def expected(job: Job, query_set: QuerySet) -> int | None:
+    """How many passages a collection has, as the records of its data count them; for the estimate alone."""
+    return expected_passages(job.inputs, query_set.collection, "passages")
 
 
 def parse_recipe(text: str) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
     data = data_records(args.data)
     folders = data_folders(data)
     encoder = given_encoder(args)
-    found = {}
+    counts = {}
     with atomic_directory(args.output.parent / VECTORS) as folder:
         for language in args.languages:
             queries, passages, without = split(list(benchmark.pairs(folders, language)))
@@ -59,9 +59,9 @@ def run(args: argparse.Namespace) -> None:
             texts = [encoder.spec.passage(passage.title, passage.text) for passage in passages]
             np.save(folder / names["queries"], encoder.encode([query.text for query in queries], "query"))
             np.save(folder / names["passages"], encoder.encode(texts, "passage"))
-            found[language] = {"pairs": len(queries), "without_passage": without}
-            found[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
-        if not found:
+            counts[language] = {"pairs": len(queries), "without_passage": without}
+            counts[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
+        if not counts:
             raise SteleError(f"{args.benchmark}: no question in {', '.join(args.languages)} has a gold passage")
         files = folder_facts(folder)
     records.write_record(
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
         clock=clock,
         benchmark=args.benchmark,
         languages=list(args.languages),
-        vectors=found,
+        vectors=counts,
         encoding=encoder.spec.model_dump(),
         outputs={f"{VECTORS}/{name}": facts for name, facts in files.items()},
         content=facts_digest(files),

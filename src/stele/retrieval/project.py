@@ -64,13 +64,13 @@ def run(args: argparse.Namespace) -> None:
 
 def sentences(language: str, data: tatoeba.Data) -> dict[str, list[str]]:
     """English and the other language -> the first sentences of its side of the pairs, in file order."""
-    found = {}
-    for search in tatoeba.searches([language]):
-        side = search.name.partition("-")[0]
-        found[side] = [query.text for query in islice(tatoeba.queries(data, search), PAIRS)]
-    if not found:
+    sides = {}
+    for query_set in tatoeba.query_sets([language]):
+        side = query_set.name.partition("-")[0]
+        sides[side] = [query.text for query in islice(tatoeba.queries(data, query_set), PAIRS)]
+    if not sides:
         raise SteleError(f"--language {language}: Tatoeba pairs English with other languages")
-    return {side: found[side] for side in ("en", language)}
+    return {side: sides[side] for side in ("en", language)}
 
 
 def principal_components(vectors: np.ndarray, count: int = 2) -> tuple[np.ndarray, np.ndarray]:

@@ -1,10 +1,10 @@
 """Encode a benchmark's passages and queries, search, and write canonical runs.
 
-Pool by pool: the passages are encoded into the state folder, every search in that pool is run, the vectors are
-dropped (or stay in --keep-index). Where one pool's texts are another's queries (Tatoeba), both stay until both are
-searched, and each text is encoded once. A job that was killed goes on where it was: finished searches and encoded
-blocks are kept in the state folder until the job is done. Several processes (torchrun's) share the encoding and the
-search of each pool and write the same bytes as one.
+One collection after the other: its passages are encoded into the state folder, its query sets are searched, and the
+vectors are dropped (or stay in --keep-index). Where one collection's texts are another's queries (Tatoeba), both stay
+until both are searched, and each text is encoded once. A killed job continues where it stopped: finished searches
+and encoded blocks are kept in the state folder until the job is done. Several processes (torchrun's) share the encoding
+and the search of each collection and write the same bytes as one.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from types import ModuleType
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.benchmarks.types import Passage, Query, Search
+from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.progress import bar
 from stele.registry import load_named
 from stele.retrieval import search_job
-from stele.retrieval.dense.collection import Pool
+from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.vector_files import is_tidy
@@ -47,25 +47,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     add_state_arguments(parser)
     parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
-    parser.add_argument("--keep-index", type=Path, help="keep vectors.npy and ids.npy of each pool in this folder")
     parser.add_argument(
-        "--limit", type=arguments.whole, help="only so many queries a search, and few passages besides their own"
+        "--keep-index", type=Path, help="keep vectors.npy and ids.npy of each collection in this folder"
+    )
+    parser.add_argument(
+        "--limit", type=arguments.whole, help="only so many queries a query set, and few passages besides their own"
     )
 
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     job = Job(args, load_named("stele.benchmarks", args.benchmark, kind="benchmark"))
-    for pools in job.pools_together():
-        missing = {pool: job.waiting(pool) for pool in pools if job.waiting(pool) or not job.index_kept(pool)}
-        job.run_pools(job.processes.broadcast(missing))
+    for collections in job.collections_together():
+        missing = {
+            collection: job.waiting(collection)
+            for collection in collections
+            if job.waiting(collection) or not job.index_kept(collection)
+        }
+        job.run_collections(job.processes.broadcast(missing))
     if job.processes.is_main:
         finish(job, args, clock)
 
 
 def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
     """Writes the runs and the record, and drops the state."""
-    published = job.finished.publish(job.searches, args.output.parent / "runs")
+    published = job.finished.publish(job.query_sets, args.output.parent / "runs")
     records.write_record(
         args.output,
         job="retrieve",
@@ -76,7 +82,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         languages=list(args.languages),
         depth=args.depth,
         limit=args.limit,
-        searches={search.name: job.finished.facts(search) for search in job.searches},
+        searches={query_set.name: job.finished.facts(query_set) for query_set in job.query_sets},
         encoding=job.encoder.spec.model_dump(),
         similarity="cosine" if job.normalize else "inner product",
         processes=job.processes.world,
@@ -86,7 +92,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
 
 
 class Job:
-    """One retrieval job: its searches, its encoder, and where its state lies."""
+    """One retrieval job: its query sets, its encoder, and where its state lies."""
 
     def __init__(self, args: argparse.Namespace, benchmark: ModuleType) -> None:
         from stele.encoders.load import load_encoder
@@ -98,8 +104,8 @@ class Job:
         records_of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(records_of_data)
         self.inputs = {"encoder": args.encoder, **records_of_data}
-        self.searches: list[Search] = benchmark.searches(args.languages)
-        if not self.searches:
+        self.query_sets: list[QuerySet] = benchmark.query_sets(args.languages)
+        if not self.query_sets:
             raise SteleError(f"{args.benchmark}: nothing to search for {', '.join(args.languages)}")
         self.normalize: bool = getattr(benchmark, "NORMALIZE", False)
         if args.limit and args.keep_index:
@@ -113,85 +119,97 @@ class Job:
         self.key = digest([args.benchmark, made_of, spec, args.limit, args.depth, args.code])
         self.finished = FinishedSearches(self.state / "runs", self.key)
 
-    def pools(self) -> dict[str, list[Search]]:
-        grouped: dict[str, list[Search]] = {}
-        for search in self.searches:
-            grouped.setdefault(search.pool, []).append(search)
+    def collections(self) -> dict[str, list[QuerySet]]:
+        grouped: dict[str, list[QuerySet]] = {}
+        for query_set in self.query_sets:
+            grouped.setdefault(query_set.collection, []).append(query_set)
         return grouped
 
-    def query_pool(self, search: Search) -> str | None:
-        """The pool whose vectors are those of a search's queries too: each text of a job is encoded once."""
-        of = getattr(self.benchmark, "query_pool", None)
+    def query_collection(self, query_set: QuerySet) -> str | None:
+        """The collection whose vectors are those of the queries too: each text of a job is encoded once."""
+        of = getattr(self.benchmark, "query_collection", None)
         alike = self.encoder.spec.symmetric and self.encoder.spec.precision == "float32"  # as queries are held
-        return of(search) if of and alike and not self.args.limit else None
+        return of(query_set) if of and alike and not self.args.limit else None
 
-    def pools_together(self) -> list[list[str]]:
-        """All pools, those together of which one has the other's queries."""
+    def collections_together(self) -> list[list[str]]:
+        """All collections, those together of which one has the other's queries."""
         grouped: dict[frozenset[str], list[str]] = {}
-        for pool, searches in self.pools().items():
-            of_queries = {name for search in searches if (name := self.query_pool(search))}
-            grouped.setdefault(frozenset({pool, *of_queries}), []).append(pool)
+        for collection, query_sets in self.collections().items():
+            of_queries = {name for query_set in query_sets if (name := self.query_collection(query_set))}
+            grouped.setdefault(frozenset({collection, *of_queries}), []).append(collection)
         return list(grouped.values())
 
-    def waiting(self, pool: str) -> list[Search]:
-        """The searches of a pool that are not finished."""
-        return [search for search in self.pools()[pool] if self.finished.facts(search) is None]
+    def waiting(self, collection: str) -> list[QuerySet]:
+        """The query sets of a collection that are not searched yet."""
+        return [query_set for query_set in self.collections()[collection] if self.finished.facts(query_set) is None]
 
-    def kept(self, pool: str) -> Path | None:
-        """The folder for a pool's vectors that are to stay."""
-        return self.args.keep_index / pool if self.args.keep_index else None
+    def kept(self, collection: str) -> Path | None:
+        """The folder for a collection's vectors that are to stay."""
+        return self.args.keep_index / collection if self.args.keep_index else None
 
-    def index_kept(self, pool: str) -> bool:
-        """Whether nothing is left to keep: --keep-index was not asked for, or this job's pool is there, tidied."""
-        return not (folder := self.kept(pool)) or is_tidy(folder, self.key)
+    def index_kept(self, collection: str) -> bool:
+        """Whether nothing is left to keep: no --keep-index, or this job's vectors are there, tidied."""
+        return not (folder := self.kept(collection)) or is_tidy(folder, self.key)
 
-    def run_pools(self, searches: Mapping[str, Sequence[Search]]) -> None:
-        """Encodes some pools, and those of their queries, runs the searches in them, and puts the vectors away."""
-        of_queries = [name for own in searches.values() for search in own if (name := self.query_pool(search))]
-        pools = {name: self.encoded(name) for name in dict.fromkeys([*searches, *of_queries])}
-        for name, own in searches.items():
-            for search in own:
-                self.run_search(search, pools[name], pools.get(self.query_pool(search) or ""))
-        for pool in pools.values():
-            pool.put_away()
+    def run_collections(self, query_sets: Mapping[str, Sequence[QuerySet]]) -> None:
+        """Encodes some collections, and those of their queries, searches them, and puts the vectors away."""
+        of_queries = [
+            name
+            for of_collection in query_sets.values()
+            for query_set in of_collection
+            if (name := self.query_collection(query_set))
+        ]
+        collections = {name: self.encoded(name) for name in dict.fromkeys([*query_sets, *of_queries])}
+        for name, of_collection in query_sets.items():
+            for query_set in of_collection:
+                self.run_search(query_set, collections[name], collections.get(self.query_collection(query_set) or ""))
+        for collection in collections.values():
+            collection.put_away()
 
-    def encoded(self, name: str) -> Pool:
-        """A pool with its vectors."""
-        given = (name, self.state / "pools" / name, lambda: self.passages(name), self.encoder, self.processes)
-        pool = Pool(*given, key=self.key, normalize=self.normalize, kept=self.kept(name))
+    def encoded(self, name: str) -> EncodedCollection:
+        """A collection with its vectors."""
+        given = (name, self.state / "collections" / name, lambda: self.passages(name), self.encoder, self.processes)
+        collection = EncodedCollection(*given, key=self.key, normalize=self.normalize, kept=self.kept(name))
         expected = search_job.expected_passages(self.inputs, name, "passages", "candidates")
-        pool.encode(None if self.args.limit else expected)
-        return pool
+        collection.encode(None if self.args.limit else expected)
+        return collection
 
-    def run_search(self, search: Search, pool: Pool, of_queries: Pool | None) -> None:
-        """Runs one search; the first process saves its run. `of_queries` is the pool that has the queries' vectors."""
-        queries = self.queries(search)
-        vectors = of_queries.vectors() if of_queries else pool.query_vectors([query.text for query in queries])
+    def run_search(
+        self, query_set: QuerySet, collection: EncodedCollection, of_queries: EncodedCollection | None
+    ) -> None:
+        """Searches a query set; the first process saves its run. `of_queries` is the collection with its vectors."""
+        queries = self.queries(query_set)
+        vectors = of_queries.vectors() if of_queries else collection.query_vectors([query.text for query in queries])
         if len(vectors) != len(queries):
-            raise SteleError(f"search {search.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
-        with bar(pool.rows, f"search {search.name}, {len(queries)} queries", "passages") as shown:
-            best = pool.search(vectors, self.args.depth, shown.update)
+            raise SteleError(f"query set {query_set.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
+        with bar(collection.rows, f"search {query_set.name}, {len(queries)} queries", "passages") as shown:
+            best = collection.search(vectors, self.args.depth, shown.update)
         if not self.processes.is_main:
             return
-        facts = {"language": search.language, "pool": search.pool, "queries": len(queries), "passages": pool.size}
-        self.finished.save(search, zip((query.id for query in queries), best.hits(), strict=True), facts)
-        logger.info("search %s: %d queries, %d passages", search.name, len(queries), pool.size)
+        facts = {
+            "language": query_set.language,
+            "pool": query_set.collection,
+            "queries": len(queries),
+            "passages": collection.size,
+        }
+        self.finished.save(query_set, zip((query.id for query in queries), best.hits(), strict=True), facts)
+        logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
-    def queries(self, search: Search) -> list[Query]:
-        found = list(islice(self.benchmark.queries(self.data, search), self.args.limit))
-        if not found:
-            raise SteleError(f"{self.args.benchmark}: search {search.name} has no query in the data given")
-        return found
+    def queries(self, query_set: QuerySet) -> list[Query]:
+        queries = list(islice(self.benchmark.queries(self.data, query_set), self.args.limit))
+        if not queries:
+            raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no query in the data given")
+        return queries
 
-    def passages(self, pool: str) -> Iterator[Passage]:
-        """The pool; with --limit the passages judged relevant to the queries, and the first of the others."""
-        found = self.benchmark.passages(self.data, pool)
+    def passages(self, collection: str) -> Iterator[Passage]:
+        """The collection; with --limit the passages judged relevant to the queries, and the first of the others."""
+        passages = self.benchmark.passages(self.data, collection)
         if not self.args.limit:
-            yield from found
+            yield from passages
             return
-        searches = self.pools()[pool]
-        wanted, others = self._judged(searches), OTHERS * self.args.limit * len(searches)
-        for passage in found:
+        query_sets = self.collections()[collection]
+        wanted, others = self._judged(query_sets), OTHERS * self.args.limit * len(query_sets)
+        for passage in passages:
             if passage.id in wanted:
                 wanted.remove(passage.id)
                 yield passage
@@ -201,11 +219,11 @@ class Job:
             elif not wanted:
                 return
 
-    def _judged(self, searches: Sequence[Search]) -> set[str]:
+    def _judged(self, query_sets: Sequence[QuerySet]) -> set[str]:
         if not hasattr(self.benchmark, "judgments"):
             return set()
-        found: set[str] = set()
-        for search in searches:
-            judged = self.benchmark.judgments(self.data, search)
-            found.update(name for query in self.queries(search) for name in judged.get(query.id, ()))
-        return found
+        names: set[str] = set()
+        for query_set in query_sets:
+            judged = self.benchmark.judgments(self.data, query_set)
+            names.update(name for query in self.queries(query_set) for name in judged.get(query.id, ()))
+        return names

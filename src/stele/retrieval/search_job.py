@@ -11,7 +11,7 @@ from typing import Any
 
 from stele.artifacts.runs.trec import write_run
 from stele.benchmarks.arguments import counted
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
 from stele.files.reading import read_state
@@ -24,39 +24,39 @@ def check_counts(args: argparse.Namespace, *names: str) -> None:
             raise SteleError(f"--{name} must be at least 1, found {value}")
 
 
-def expected_passages(inputs: Mapping[str, Path], pool: str, *names: str) -> int | None:
-    """How many passages a pool has, as the records of its data count them (`counted`); for the estimate alone."""
-    return counted({key: path for key, path in inputs.items() if key.partition(":")[2] in (pool, "all")}, *names)
+def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:
+    """How many passages a collection has, as the records of its data count them (`counted`); for the estimate alone."""
+    return counted({key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}, *names)
 
 
 @dataclass(frozen=True)
 class FinishedSearches:
-    """The searches that a job has finished: a run and its facts each, in `folder`; facts of another `key` are stale."""
+    """The searched query sets of a job: a run and its facts each, in `folder`; facts of another `key` are stale."""
 
     folder: Path
     key: str = ""
 
-    def run(self, search: Search) -> Path:
-        """The file of a search's run."""
-        return self.folder / f"{search.name}.trec.gz"
+    def run(self, query_set: QuerySet) -> Path:
+        """The file of a query set's run."""
+        return self.folder / f"{query_set.name}.trec.gz"
 
-    def facts(self, search: Search) -> dict[str, Any] | None:
-        """What is known of a finished search; None while it is not finished."""
-        state = read_state(self.folder / f"{search.name}.json")
+    def facts(self, query_set: QuerySet) -> dict[str, Any] | None:
+        """What is known of a finished query set; None while it is not finished."""
+        state = read_state(self.folder / f"{query_set.name}.json")
         return state["facts"] if state and state["key"] == self.key else None
 
     def save(
-        self, search: Search, hits: Iterable[tuple[str, Sequence[tuple[str, float]]]], facts: Mapping[str, Any]
+        self, query_set: QuerySet, hits: Iterable[tuple[str, Sequence[tuple[str, float]]]], facts: Mapping[str, Any]
     ) -> None:
         """Writes the run of (query id, hits), then the facts, which say that it is whole."""
-        write_run(self.run(search), hits, tag="stele")
-        atomic_write_json(self.folder / f"{search.name}.json", {"key": self.key, "facts": facts})
+        write_run(self.run(query_set), hits, tag="stele")
+        atomic_write_json(self.folder / f"{query_set.name}.json", {"key": self.key, "facts": facts})
 
-    def publish(self, searches: Sequence[Search], folder: Path) -> dict[str, Any]:
-        """Copies the runs of all searches to `folder`; returns the `outputs` and `content` of their record."""
+    def publish(self, query_sets: Sequence[QuerySet], folder: Path) -> dict[str, Any]:
+        """Copies the runs of all query sets to `folder`; returns the `outputs` and `content` of their record."""
         with atomic_directory(folder) as made:
-            for search in searches:
-                shutil.copyfile(self.run(search), made / self.run(search).name)
-        runs = {search.name: file_facts(self.run(search)) for search in searches}
-        outputs = {f"{folder.name}/{self.run(search).name}": runs[search.name] for search in searches}
+            for query_set in query_sets:
+                shutil.copyfile(self.run(query_set), made / self.run(query_set).name)
+        runs = {query_set.name: file_facts(self.run(query_set)) for query_set in query_sets}
+        outputs = {f"{folder.name}/{self.run(query_set).name}": runs[query_set.name] for query_set in query_sets}
         return {"outputs": outputs, "content": facts_digest(runs)}

@@ -28,8 +28,8 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(f"{path}: not a result of `scoring score`")
         for key in SAME:
             if result.get(key) != first.get(key):
-                found = f"its {key} is {result.get(key)!r}, that of {args.seeds[0]} is {first.get(key)!r}"
-                raise SteleError(f"{path}: {found}; only results that differ in their seeds can be averaged")
+                difference = f"its {key} is {result.get(key)!r}, that of {args.seeds[0]} is {first.get(key)!r}"
+                raise SteleError(f"{path}: {difference}; only results that differ in their seeds can be averaged")
         if result["metrics"].keys() != first["metrics"].keys():
             raise SteleError(f"{path}: its metrics differ from those of {args.seeds[0]}")
     seeds = [result["seeds"] for result in results]

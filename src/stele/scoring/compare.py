@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> None:
         raise unknown("correction", args.correction, CORRECTIONS)
     _check_numbers(args, test)
     data = data_folders(data_paths(args.data))
-    systems = {name: system_scores(own, args.benchmark, data, args.metric) for name, own in files.items()}
+    systems = {name: system_scores(system, args.benchmark, data, args.metric) for name, system in files.items()}
     choices = Choices(
         baseline=_known("system", args.baseline or next(iter(systems)), systems),
         metrics=_metrics(args.metric, systems),
@@ -104,13 +104,13 @@ def run(args: argparse.Namespace) -> None:
         correction=args.correction,
         level=args.level,
     )
-    found = {metric: compare_all(systems, metric, choices) for metric in choices.metrics}
-    labels = frozenset().union(*(own.labels for own in systems.values()))
-    print("\n\n".join(report(own, choices, labels) for own in found.values()))
+    comparisons = {metric: compare_all(systems, metric, choices) for metric in choices.metrics}
+    labels = frozenset().union(*(system.labels for system in systems.values()))
+    print("\n\n".join(report(group, choices, labels) for group in comparisons.values()))
     if args.output:
-        write_json(args.output, files, systems, found, choices, labels, clock)
+        write_json(args.output, files, systems, comparisons, choices, labels, clock)
     if args.csv:
-        write_csv(args.csv, found)
+        write_csv(args.csv, comparisons)
 
 
 def system_scores(files: Sequence[str], benchmark: str | None, data: Data, metrics: Sequence[str] | None) -> Scores:
@@ -120,7 +120,7 @@ def system_scores(files: Sequence[str], benchmark: str | None, data: Data, metri
     """
     if benchmark:
         return run_scores(benchmark, data, files, metrics)
-    return paired.stack([own for file in files for own in scores.read(file)])
+    return paired.stack([entry for file in files for entry in scores.read(file)])
 
 
 def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:
@@ -137,9 +137,9 @@ def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) ->
     )
 
 
-def report(found: Sequence[Comparison], choices: Choices, labels: frozenset[str] = frozenset()) -> str:
+def report(comparisons: Sequence[Comparison], choices: Choices, labels: frozenset[str] = frozenset()) -> str:
     """The comparisons of one metric as text: a line each, aligned, and below it what was done."""
-    seeds = any(own.std is not None or own.baseline_std is not None for own in found)
+    seeds = any(compared.std is not None or compared.baseline_std is not None for compared in comparisons)
     p_values = ["p"] if choices.correction == "none" else ["p", f"p ({choices.correction})"]
     rows = [
         [
@@ -156,24 +156,33 @@ def report(found: Sequence[Comparison], choices: Choices, labels: frozenset[str]
             "loss",
         ]
     ]
-    for own in found:
-        means = [f"{own.baseline_mean:.4f}", number(own.baseline_std), f"{own.mean:.4f}", number(own.std)]
+    for compared in comparisons:
+        means = [
+            f"{compared.baseline_mean:.4f}",
+            number(compared.baseline_std),
+            f"{compared.mean:.4f}",
+            number(compared.std),
+        ]
         rows.append(
             [
-                own.system,
-                own.language if own.language != AVERAGE else f"{AVERAGE} ({choices.average})",
-                str(own.queries),
+                compared.system,
+                compared.language if compared.language != AVERAGE else f"{AVERAGE} ({choices.average})",
+                str(compared.queries),
                 *(means if seeds else means[::2]),
-                f"{own.difference:+.4f}",
-                f"[{own.low:+.4f}, {own.high:+.4f}]",
-                *[_p(own.p), _p(own.corrected_p)][: len(p_values)],
-                "*" if own.significant else "",
-                str(own.win),
-                str(own.tie),
-                str(own.loss),
+                f"{compared.difference:+.4f}",
+                f"[{compared.low:+.4f}, {compared.high:+.4f}]",
+                *[_p(compared.p), _p(compared.corrected_p)][: len(p_values)],
+                "*" if compared.significant else "",
+                str(compared.win),
+                str(compared.tie),
+                str(compared.loss),
             ]
         )
-    lines = [f"{found[0].metric}, baseline {choices.baseline}", *aligned(rows, texts=2), _explained(found, choices)]
+    lines = [
+        f"{comparisons[0].metric}, baseline {choices.baseline}",
+        *aligned(rows, texts=2),
+        _explained(comparisons, choices),
+    ]
     if seeds:
         lines.append(
             "Of several seeds of a system, each query's mean is compared; std is that of its means over seeds."
@@ -183,9 +192,13 @@ def report(found: Sequence[Comparison], choices: Choices, labels: frozenset[str]
     return "\n".join(lines)
 
 
-def _explained(found: Sequence[Comparison], choices: Choices) -> str:
+def _explained(comparisons: Sequence[Comparison], choices: Choices) -> str:
     corrected = {"holm": " after Holm's correction", "bonferroni": " after Bonferroni's correction"}
-    over = f"{corrected[choices.correction]} over {len(found)} comparisons" if choices.correction in corrected else ""
+    over = (
+        f"{corrected[choices.correction]} over {len(comparisons)} comparisons"
+        if choices.correction in corrected
+        else ""
+    )
     return (
         f"* p < {choices.level:g}{over}; {choices.method()}.\n"
         f"Interval: percentile bootstrap, {bootstrap.RESAMPLES:,} resamples within each language, seed {choices.seed}. "
@@ -199,9 +212,9 @@ def _p(value: float) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def write_json(path: Path, files, systems, found, choices: Choices, labels: frozenset[str], clock) -> None:
+def write_json(path: Path, files, systems, comparisons, choices: Choices, labels: frozenset[str], clock) -> None:
     """The comparisons, unrounded (null where a test cannot say), with the record of what was compared and how."""
-    rows = [row for own in found.values() for row in _rows(own)]
+    rows = [row for group in comparisons.values() for row in _rows(group)]
     records.write_record(
         path,
         job="compare",
@@ -209,9 +222,9 @@ def write_json(path: Path, files, systems, found, choices: Choices, labels: froz
         clock=clock,
         seed=choices.seed,
         labels=labels,
-        systems={name: {"seeds": _seeds(own), "files": _digests(files[name])} for name, own in systems.items()},
+        systems={name: {"seeds": _seeds(system), "files": _digests(files[name])} for name, system in systems.items()},
         baseline=choices.baseline,
-        benchmark=next((own.benchmark for own in systems.values() if own.benchmark), None),
+        benchmark=next((system.benchmark for system in systems.values() if system.benchmark), None),
         averaged=choices.average,
         test=choices.test.__name__.rpartition(".")[2],
         method=choices.method(),
@@ -235,31 +248,34 @@ def _seeds(system: Scores) -> int:
     return len(next(iter(system.values.values())))
 
 
-def write_csv(path: Path, found: Mapping[str, Sequence[Comparison]]) -> None:
+def write_csv(path: Path, comparisons: Mapping[str, Sequence[Comparison]]) -> None:
     """A line a comparison, the columns of `Comparison`, unrounded; empty where there is no value."""
     with atomic_file(path) as handle:
         names = [field.name for field in fields(Comparison)]
-        csv_files.write_csv(handle, [names, *(row.values() for own in found.values() for row in _rows(own))])
+        csv_files.write_csv(handle, [names, *(row.values() for group in comparisons.values() for row in _rows(group))])
 
 
-def _rows(found: Sequence[Comparison]) -> list[dict]:
+def _rows(comparisons: Sequence[Comparison]) -> list[dict]:
     return [
-        {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in asdict(own).items()}
-        for own in found
+        {
+            key: None if isinstance(value, float) and math.isnan(value) else value
+            for key, value in asdict(comparison).items()
+        }
+        for comparison in comparisons
     ]
 
 
 def _files(given: Sequence[Sequence[str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for name, *files in given:
         if not files:
             raise SteleError(f"--system {name}: want a name and its files, for example --system msm msm.parquet")
-        if name in found:
+        if name in by_name:
             raise SteleError(f"--system: {name!r} is given twice; files of several seeds go after one name")
-        found[name] = files
-    if len(found) < 2:
+        by_name[name] = files
+    if len(by_name) < 2:
         raise SteleError("--system: want two systems or more, each with its own --system")
-    return found
+    return by_name
 
 
 def _check_numbers(args: argparse.Namespace, test: ModuleType) -> None:
@@ -280,8 +296,8 @@ def _known(kind: str, name: str, valid) -> str:
 
 
 def _metrics(given: Sequence[str] | None, systems: Mapping[str, Scores]) -> list[str]:
-    every = {metric: None for own in systems.values() for metric in own.values}
-    shared = [metric for metric in every if all(metric in own.values for own in systems.values())]
+    every = {metric: None for system in systems.values() for metric in system.values}
+    shared = [metric for metric in every if all(metric in system.values for system in systems.values())]
     if not shared:
         raise SteleError(f"the systems have no metric in common; found {', '.join(every)}")
     if given:
@@ -294,4 +310,4 @@ def _metrics(given: Sequence[str] | None, systems: Mapping[str, Scores]) -> list
 def _average(given: str | None, systems: Mapping[str, Scores]) -> str:
     if given:
         return _known("average", given, paired.AVERAGES)
-    return next((own.average for own in systems.values() if own.average), "macro")
+    return next((system.average for system in systems.values() if system.average), "macro")

@@ -28,8 +28,8 @@ def run(args: argparse.Namespace) -> None:
     clock, inputs = records.start(), data_records(args.data)
     if wrong := sorted(key for key in inputs if key.partition(":")[0] != args.dataset):
         raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}")
-    found = load_named("stele.scoring.statistics", args.dataset, kind="dataset that is counted")
-    metrics = as_metrics(found.counts(data_folders(inputs)))
+    module = load_named("stele.scoring.statistics", args.dataset, kind="dataset that is counted")
+    metrics = as_metrics(module.counts(data_folders(inputs)))
     records.write_record(
         args.output,
         job="count dataset",
@@ -53,6 +53,6 @@ def as_metrics(counts: Mapping[str, Mapping[str, int] | int]) -> dict[str, dict]
     for name, count in counts.items():
         by_language = {} if isinstance(count, int) else count
         total = count if isinstance(count, int) else sum(count.values())
-        values = {EVERYTHING: float(total), **{code: float(own) for code, own in sorted(by_language.items())}}
+        values = {EVERYTHING: float(total), **{code: float(number) for code, number in sorted(by_language.items())}}
         metrics[name] = {"languages": values, "average": None, "n": {}}
     return metrics

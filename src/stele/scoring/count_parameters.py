@@ -1,6 +1,6 @@
 """Count the parameters of a model's checkpoint, the #Params of the papers' tables.
 
-One encoder is counted, embeddings included; a dual encoder with two towers of its own has twice as many, which papers
+One encoder is counted, embeddings included; a dual encoder with two towers has twice as many, which papers
 do not count. Heads that came with a checkpoint and are not used (pooler, vocabulary) are left out.
 """
 

@@ -6,7 +6,7 @@
     python -m stele scoring score tatoeba --run fr=fr.npy,en.npy
 
 --run takes TREC runs, ranx runs, XOR predictions, answers, pairs of embeddings, and retrieval records of ours, told
-apart by their content; SEARCH= before a file says which search (usually a language) it belongs to. Values are
+apart by their content; QUERY_SET= before a file says which query set (usually a language) it holds. Values are
 fractions between 0 and 1, not rounded. Judged queries that a run lacks count as 0 and are reported.
 """
 
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("benchmark")
-    parser.add_argument("--run", nargs="+", required=True, metavar="[SEARCH=]FILE", help="what the system gave")
+    parser.add_argument("--run", nargs="+", required=True, metavar="[QUERY_SET=]FILE", help="what the system gave")
     add_data_argument(parser, required=False)
     parser.add_argument("--metrics", nargs="+", metavar="NAME[@CUT]", help="the benchmark's own, unless given")
     parser.add_argument("--languages", nargs="+", metavar="CODE", help="judge these alone")
@@ -124,7 +124,7 @@ def parse_seeds(text: str) -> dict[str, int]:
     >>> parse_seeds("pt0-ft2")
     {'pretraining': 0, 'finetuning': 2}
     """
-    found = re.fullmatch(r"pt([0-9]{1,10})-ft([0-9]{1,10})", text)
-    if not found:
+    match = re.fullmatch(r"pt([0-9]{1,10})-ft([0-9]{1,10})", text)
+    if not match:
         raise SteleError(f"--seeds: want pt0-ft0 (the seeds of pretraining and of fine-tuning), found {text!r}")
-    return {"pretraining": int(found[1]), "finetuning": int(found[2])}
+    return {"pretraining": int(match[1]), "finetuning": int(match[2])}

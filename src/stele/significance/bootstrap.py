@@ -41,7 +41,7 @@ def _means(values: np.ndarray, language: str, resamples: int, seed: int) -> np.n
 def average_of(means: Mapping[str, np.ndarray], groups: Mapping[str, np.ndarray], average: str) -> np.ndarray:
     """float64 [resamples]: the resampled means over languages ("macro"), or over queries ("micro")."""
     sizes = np.array([1 if average == "macro" else len(groups[language]) for language in means], dtype=np.float64)
-    return sum(size * own for size, own in zip(sizes / sizes.sum(), means.values(), strict=True))
+    return sum(size * resampled for size, resampled in zip(sizes / sizes.sum(), means.values(), strict=True))
 
 
 def interval(means: np.ndarray, level: float = LEVEL) -> tuple[float, float]:

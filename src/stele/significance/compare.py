@@ -51,18 +51,21 @@ def compare(
         raise SteleError("compare: want two systems or more, the baseline first")
     given = {name: _scores(name, system) for name, system in systems.items()}
     baseline = next(iter(given.values()))
-    metrics = [metric for metric in baseline.values if all(metric in own.values for own in given.values())]
+    metrics = [metric for metric in baseline.values if all(metric in entry.values for entry in given.values())]
     if not metrics:
         raise SteleError(f"compare: the systems have no metric in common with {baseline.source}")
     choices = {
         "test": partial(comparison.load_test(test).p_value, permutations=fisher.PERMUTATIONS, seed=0),
-        "average": next((own.average for own in given.values() if own.average), "macro"),
+        "average": next((entry.average for entry in given.values() if entry.average), "macro"),
         "correction": correction,
         "level": level,
     }
-    rows = [own for metric in metrics for own in comparison.compare_all(given, next(iter(given)), metric, **choices)]
+    rows = [
+        entry for metric in metrics for entry in comparison.compare_all(given, next(iter(given)), metric, **choices)
+    ]
     return pandas.DataFrame(
-        [asdict(own) for own in rows], columns=[field.name for field in fields(comparison.Comparison)]
+        [asdict(entry) for entry in rows],
+        columns=[field.name for field in fields(comparison.Comparison)],
     )
 
 
@@ -71,7 +74,7 @@ def _scores(name: str, system: pandas.DataFrame | File | Sequence[File]) -> Scor
 
     if not isinstance(system, pandas.DataFrame):
         files = [system] if isinstance(system, File) else system
-        return paired.stack([own for file in files for own in scores.read(file)])
+        return paired.stack([entry for file in files for entry in scores.read(file)])
     if not system.index.is_unique:
         raise SteleError(
             f"compare: system {name}: a query is there twice: {system.index[system.index.duplicated()][0]!r}"

@@ -77,14 +77,14 @@ def compare(
     pairs = paired.pair(system, baseline, metric)
     groups = pairs.of(pairs.differences())
     resampled = bootstrap.resampled_means(groups, resamples, seed)
-    found = [
+    comparisons = [
         _comparison(name, metric, language, pairs.only(language), test, average, resampled[language])
         for language in groups
     ]
     if len(groups) > 1:
         together = bootstrap.average_of(resampled, groups, average)
-        found.append(_comparison(name, metric, AVERAGE, pairs, test, average, together))
-    return found
+        comparisons.append(_comparison(name, metric, AVERAGE, pairs, test, average, together))
+    return comparisons
 
 
 def _comparison(name, metric, language, pairs: paired.Pairs, test: Test, average, resampled: np.ndarray) -> Comparison:
@@ -115,7 +115,7 @@ def _comparison(name, metric, language, pairs: paired.Pairs, test: Test, average
 
 def _over_seeds(pairs: paired.Pairs, values: np.ndarray, average: str) -> tuple[float, float | None]:
     """(mean, standard deviation over seeds) of values [seeds, n]."""
-    means = [paired.mean(paired.strata(pairs.of(own), average)) for own in values]
+    means = [paired.mean(paired.strata(pairs.of(seed_values), average)) for seed_values in values]
     return paired.mean([np.array(means)]), paired.deviation(means)
 
 
@@ -131,15 +131,15 @@ def compare_all(
     seed: int = 0,
 ) -> list[Comparison]:
     """Every system but `baseline` by one metric; their p-values are one family."""
-    found = []
+    comparisons = []
     for name, system in systems.items():
         if name != baseline:
-            found += compare(name, system, systems[baseline], metric, test=test, average=average, seed=seed)
-    return list(family(found, correction, level))
+            comparisons += compare(name, system, systems[baseline], metric, test=test, average=average, seed=seed)
+    return list(family(comparisons, correction, level))
 
 
-def family(found: Sequence[Comparison], correction: str, level: float) -> Iterator[Comparison]:
+def family(comparisons: Sequence[Comparison], correction: str, level: float) -> Iterator[Comparison]:
     """The comparisons of one family with corrected p-values; those below `level` are significant."""
-    corrected = correct([own.p for own in found], correction)
-    for own, p in zip(found, corrected, strict=True):
-        yield replace(own, corrected_p=p, significant=p < level)
+    corrected = correct([comparison.p for comparison in comparisons], correction)
+    for comparison, p in zip(comparisons, corrected, strict=True):
+        yield replace(comparison, corrected_p=p, significant=p < level)

@@ -44,7 +44,7 @@ def correct(p_values: Sequence[float], name: str) -> list[float]:
     """
     if name not in CORRECTIONS:
         raise unknown("correction", name, CORRECTIONS)
-    found = np.array(p_values, dtype=np.float64)
-    there = ~np.isnan(found)
-    found[there] = CORRECTIONS[name](found[there])
-    return found.tolist()
+    corrected = np.array(p_values, dtype=np.float64)
+    there = ~np.isnan(corrected)
+    corrected[there] = CORRECTIONS[name](corrected[there])
+    return corrected.tolist()

@@ -47,7 +47,9 @@ def p_value(strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed
     >>> p_value([np.array([0.5, 0.25, 0.25])])  # 2 of the 8 outcomes reach the sum of 1
     0.25
     """
-    return randomisation(np.concatenate([own / (len(strata) * len(own)) for own in strata]), permutations, seed)
+    return randomisation(
+        np.concatenate([stratum / (len(strata) * len(stratum)) for stratum in strata]), permutations, seed
+    )
 
 
 def randomisation(contributions: np.ndarray, permutations: int = PERMUTATIONS, seed: int = 0) -> float:

@@ -2,9 +2,9 @@
 
 Several seeds of one system: for each query the mean over the seeds is compared, so that the number of observations is
 the number of queries and not queries times seeds. The seeds answer the same queries, whose difficulty they share; to
-count each of them as an observation of its own would make p smaller by the mere number of seeds. The test then speaks
-of these trained models over other queries like these; how much a system varies between trainings is told by the
-standard deviation over seeds, which is reported beside it.
+count each of them as a separate observation would make p smaller by the mere number of seeds. The test then speaks
+of these trained models over other queries like these; how much a system varies between trainings is the standard
+deviation over seeds, which is reported beside it.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Pairs:
     def differences(self) -> np.ndarray:
         """float64 [n]: system minus baseline, each the mean over its seeds; 0 where they differ by rounding only."""
         ours, theirs = over_seeds(self.system), over_seeds(self.baseline)
-        found = ours - theirs
-        found[np.abs(found) <= ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))] = 0
-        return found
+        difference = ours - theirs
+        difference[np.abs(difference) <= ROUNDING * np.maximum(np.abs(ours), np.abs(theirs))] = 0
+        return difference
 
     def of(self, values: np.ndarray) -> dict[str, np.ndarray]:
         """Language -> its part of `values` [n], languages in order of their names."""
@@ -54,7 +54,7 @@ class Pairs:
 
 def over_seeds(values: np.ndarray) -> np.ndarray:
     """float64 [n]: the mean over seeds of each query, from [seeds, n]; the order of the seeds does not matter."""
-    return np.array([math.fsum(own) / len(own) for own in values.T.tolist()])
+    return np.array([math.fsum(of_query) / len(of_query) for of_query in values.T.tolist()])
 
 
 def strata(groups: Mapping[str, np.ndarray], average: str) -> list[np.ndarray]:
@@ -64,7 +64,7 @@ def strata(groups: Mapping[str, np.ndarray], average: str) -> list[np.ndarray]:
 
 def mean(parts: Sequence[np.ndarray]) -> float:
     """The mean over some arrays of the mean of each, correctly rounded sums."""
-    return math.fsum(math.fsum(own.tolist()) / len(own) for own in parts) / len(parts)
+    return math.fsum(math.fsum(part.tolist()) / len(part) for part in parts) / len(parts)
 
 
 def deviation(means: Sequence[float]) -> float | None:
@@ -78,24 +78,24 @@ def stack(seeds: Sequence[Scores]) -> Scores:
     Raises SteleError for a file given twice, and where the seeds do not have the same queries.
     """
     first = seeds[0]
-    for i, own in enumerate(seeds):
-        if Path(own.source).resolve() in (Path(other.source).resolve() for other in seeds[:i]):
-            raise SteleError(f"{own.source}: given twice as a seed of one system")
-    orders = [_order(first, own) for own in seeds]
-    shared = [name for name in first.values if all(name in own.values for own in seeds)]
+    for i, seed in enumerate(seeds):
+        if Path(seed.source).resolve() in (Path(other.source).resolve() for other in seeds[:i]):
+            raise SteleError(f"{seed.source}: given twice as a seed of one system")
+    orders = [_order(first, seed) for seed in seeds]
+    shared = [name for name in first.values if all(name in seed.values for seed in seeds)]
     values = {
-        name: np.concatenate([own.values[name][:, order] for own, order in zip(seeds, orders, strict=True)])
+        name: np.concatenate([seed.values[name][:, order] for seed, order in zip(seeds, orders, strict=True)])
         for name in shared
     }
-    for name, own in values.items():
-        counted = ~np.isnan(own)
+    for name, column in values.items():
+        counted = ~np.isnan(column)
         _refuse_half_counted(first, name, counted.all(axis=0), counted.any(axis=0), "all its seeds")
     return replace(
         first,
         values=values,
-        benchmark=next((own.benchmark for own in seeds if own.benchmark), None),
-        average=next((own.average for own in seeds if own.average), None),
-        labels=frozenset().union(*(own.labels for own in seeds)),
+        benchmark=next((seed.benchmark for seed in seeds if seed.benchmark), None),
+        average=next((seed.average for seed in seeds if seed.average), None),
+        labels=frozenset().union(*(seed.labels for seed in seeds)),
     )
 
 
@@ -127,8 +127,8 @@ def _order(first: Scores, other: Scores) -> list[int]:
     order = [places[key] for key in first.keys]
     for key, language, place in zip(first.keys, first.languages, order, strict=True):
         if other.languages[place] != language:
-            found = f"is {other.languages[place]!r}, in {first.source} it is {language!r}"
-            raise SteleError(f"{other.source}: the language of query {key[1]!r} of search {key[0]!r} {found}")
+            difference = f"is {other.languages[place]!r}, in {first.source} it is {language!r}"
+            raise SteleError(f"{other.source}: the language of query {key[1]!r} of search {key[0]!r} {difference}")
     return order
 
 

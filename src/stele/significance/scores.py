@@ -70,7 +70,7 @@ def _of_result(path: Path) -> list[Scores]:
     if isinstance(record.get("seeds"), list):
         folder = path.parent / record["setting"]  # the file may be a copy under a short name of the setting
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
-        return [own for name in names for own in _of_result(_there(folder / name, path))]
+        return [entry for name in names for entry in _of_result(_there(folder / name, path))]
     queries = _there(path.with_suffix("") / QUERIES, path)
     if (known := record.get("queries")) and sha256(queries) != known["sha256"]:
         raise Damaged(f"{queries}: not the values per query that belong to {path.name}; {rebuild([path])}")
@@ -134,10 +134,10 @@ def _table(path: Path) -> pyarrow.Table:
 
 
 def _names(path: Path, table: pyarrow.Table, column: str) -> list[str]:
-    found = table[column].to_pylist()
-    if wrong := [row for row, value in enumerate(found, start=1) if not isinstance(value, str) or not value]:
-        raise SteleError(f"{path}: row {wrong[0]}: {column} must be a text, found {found[wrong[0] - 1]!r}")
-    return found
+    names = table[column].to_pylist()
+    if wrong := [row for row, value in enumerate(names, start=1) if not isinstance(value, str) or not value]:
+        raise SteleError(f"{path}: row {wrong[0]}: {column} must be a text, found {names[wrong[0] - 1]!r}")
+    return names
 
 
 def _numbers(path: Path, table: pyarrow.Table, column: str) -> np.ndarray:
@@ -145,9 +145,9 @@ def _numbers(path: Path, table: pyarrow.Table, column: str) -> np.ndarray:
     import pyarrow
 
     try:
-        found = table[column].cast(pyarrow.float64()).to_numpy().astype(np.float64)
+        numbers = table[column].cast(pyarrow.float64()).to_numpy().astype(np.float64)
     except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
         raise SteleError(f"{path}: column {column!r} must hold numbers ({str(error).splitlines()[0]})") from None
-    if np.isinf(found).any():
-        raise SteleError(f"{path}: row {np.flatnonzero(np.isinf(found))[0] + 1}: {column} is infinite")
-    return found
+    if np.isinf(numbers).any():
+        raise SteleError(f"{path}: row {np.flatnonzero(np.isinf(numbers))[0] + 1}: {column} is infinite")
+    return numbers

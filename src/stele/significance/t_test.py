@@ -32,15 +32,15 @@ def p_value(strata: Sequence[np.ndarray], permutations: int = 0, seed: int = 0) 
     >>> round(p_value([np.array([1.0, 2.0, 3.0])]), 6)  # t = 2 sqrt(3), 2 degrees of freedom
     0.07418
     """
-    mean = math.fsum(own.mean() for own in strata) / len(strata)
-    if any(len(own) < 2 for own in strata):
+    mean = math.fsum(stratum.mean() for stratum in strata) / len(strata)
+    if any(len(stratum) < 2 for stratum in strata):
         return math.nan
-    variances = [own.var(ddof=1) / len(own) for own in strata]
+    variances = [stratum.var(ddof=1) / len(stratum) for stratum in strata]
     total = math.fsum(variances)
     if total == 0:
         return 1.0 if mean == 0 else 0.0
     # relative to the total, so that tiny variances do not vanish when they are squared
-    freedom = 1 / math.fsum((v / total) ** 2 / (len(own) - 1) for v, own in zip(variances, strata, strict=True))
+    freedom = 1 / math.fsum((v / total) ** 2 / (len(stratum) - 1) for v, stratum in zip(variances, strata, strict=True))
     return two_tailed(mean * len(strata) / math.sqrt(total), freedom)
 
 

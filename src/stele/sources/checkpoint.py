@@ -1,4 +1,4 @@
-"""Fetch a checkpoint: from the hub (through mirrors) or from a local folder, as safetensors, loaded once to prove it.
+"""Fetch a checkpoint: from the hub (through mirrors) or from a local folder, as safetensors, loaded once as a check.
 
 The result is a plain transformers folder, or a sentence-transformers folder kept whole. Code that a checkpoint brings
 is never run. Local files are linked to and never changed.
@@ -34,12 +34,12 @@ from stele.files.paths import relative
 from stele.files.reading import parse_object
 from stele.sources.download.put import link, put
 from stele.sources.download.verify import check, digests
-from stele.sources.locations import Got, Places, places_of
+from stele.sources.locations import FetchedFile, Places, places_of
 from stele.sources.locations import add_arguments as add_place_arguments
 from stele.sources.weights.convert import convert, convert_shards
 from stele.sources.weights.load_check import (
+    check_loads,
     model_folders,
-    prove,
     read_json,
     read_module_list,
     read_weight_map,
@@ -66,16 +66,16 @@ def run(args: argparse.Namespace) -> None:
     source = parse_object(args.source, "--source")
     hub = None if args.path else repository(source)
     args.manifest = args.manifest or _stand_in(args.mirrors, hub)
-    places = places_of(args, f"give a folder of your own (models: {{{args.model}: {{checkpoint: FOLDER}}}})")
+    places = places_of(args, f"give your own folder (models: {{{args.model}: {{checkpoint: FOLDER}}}})")
     if args.path is None and hub is None:
-        raise SteleError(ask(args.model, source))
+        raise SteleError(how_to_give(args.model, source))
     got = {} if args.path else fetch_repository(args.model, source, *hub, places)
     named = str(args.path or address(*hub, CONFIG).removesuffix(f"/{CONFIG}"))
     with atomic_directory(args.output.parent) as folder, _named(folder, named):
         facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
         refuse_code(folder)
         facts.update(to_safetensors(folder, facts))
-        proofs = {path.relative_to(folder).as_posix(): prove(path) for path in model_folders(folder)}
+        proofs = {path.relative_to(folder).as_posix(): check_loads(path) for path in model_folders(folder)}
         if not proofs:
             raise SteleError(f"{args.path or hub[0]}: no model in it (no {CONFIG} with a model_type)")
         labels = [STAND_IN] if places.manifest else _labels(args.path)
@@ -108,8 +108,8 @@ def _named(folder: Path, source: str) -> Iterator[None]:
         raise SteleError(str(error).replace(str(folder), source)) from None
 
 
-def ask(model: str, source: Mapping[str, Any]) -> str:
-    """What to tell a user whose checkpoint is neither on the hub nor given as a folder."""
+def how_to_give(model: str, source: Mapping[str, Any]) -> str:
+    """The error's text for a checkpoint that is neither on the hub nor given as a folder."""
     released = source.get("released") or {}
     where = f"The authors' weights: {released['where']}. " if released.get("where") else "It has no public weights. "
     key = f"user_data: {{{released['dataset']}: YOUR_FOLDER}}" if released.get("dataset") else None
@@ -130,61 +130,63 @@ def _stand_in(mirrors: Iterable[str], hub: tuple[str, str] | None) -> Path | Non
 
 
 # --- from the hub ---------------------------------------------------------------------------------------------------
-def fetch_repository(model: str, source: Mapping[str, Any], repo: str, revision: str, places: Places) -> dict[str, Got]:
+def fetch_repository(
+    model: str, source: Mapping[str, Any], repo: str, revision: str, places: Places
+) -> dict[str, FetchedFile]:
     """Fetches what a repository has of the files that a checkpoint is made of; returns path -> where it lies now."""
-    found: dict[str, Got] = {}
+    fetched: dict[str, FetchedFile] = {}
 
     def take(path: str, optional: bool = True) -> bool:
         path = relative(path, f"{repo} ({revision})")
         digest = source.get("sha256", {}).get(path)
         file = PartFile(path=path, url=address(repo, revision, path), sha256=digest)
-        if path not in found and (got := places.get(file, f"{model} {path}", optional=optional)):
+        if path not in fetched and (got := places.get(file, f"{model} {path}", optional=optional)):
             log.info("%s: %s, %.1f MB, %s, checked by %s", model, path, got.bytes / 1e6, got.origin, got.verified)
-            found[path] = got
-        return path in found
+            fetched[path] = got
+        return path in fetched
 
     if source.get("files"):
         for path in source["files"]:
             take(path, optional=False)
-        return found
+        return fetched
     if not take(MODULES):
-        _take_transformer(take, found, "", f"{repo} ({revision})")
-        return found
+        _take_transformer(take, fetched, "", f"{repo} ({revision})")
+        return fetched
     for path in SENTENCE_TRANSFORMERS:
         take(path)
-    for module in read_module_list(found[MODULES].path):
+    for module in read_module_list(fetched[MODULES].path):
         below = f"{module['path']}/" if module.get("path") else ""
         if str(module.get("type", "")).endswith(".Transformer"):
-            _take_transformer(take, found, below, f"{repo} ({revision})")
+            _take_transformer(take, fetched, below, f"{repo} ({revision})")
             take(f"{below}{SENTENCE_TRANSFORMERS[0]}")
         elif below:
             take(f"{below}{CONFIG}")
-            _take_weights(take, found, below)
-    return found
+            _take_weights(take, fetched, below)
+    return fetched
 
 
-def _take_transformer(take: Any, found: Mapping[str, Got], below: str, where: str) -> None:
+def _take_transformer(take: Any, fetched: Mapping[str, FetchedFile], below: str, where: str) -> None:
     take(f"{below}{CONFIG}", optional=False)
     for path in TOKENIZER:
         take(f"{below}{path}")
-    if not any(f"{below}{path}" in found for path in VOCABULARY):
+    if not any(f"{below}{path}" in fetched for path in VOCABULARY):
         raise SteleError(f"{where}: no tokenizer in {below or 'it'} (none of {', '.join(VOCABULARY)})")
-    if not _take_weights(take, found, below):
+    if not _take_weights(take, fetched, below):
         raise SteleError(f"{where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
 
 
-def _take_weights(take: Any, found: Mapping[str, Got], below: str) -> bool:
+def _take_weights(take: Any, fetched: Mapping[str, FetchedFile], below: str) -> bool:
     """Takes the first kind of weights that is there, with all shards of an index."""
     for path in (f"{below}{name}" for name in WEIGHTS):
         if take(path):
             if path.endswith(".index.json"):
-                for shard in sorted(set(read_weight_map(found[path].path).values())):
+                for shard in sorted(set(read_weight_map(fetched[path].path).values())):
                     take(f"{below}{shard}", optional=False)
             return True
     return False
 
 
-def _assemble(got: Mapping[str, Got], folder: Path) -> dict[str, dict[str, Any]]:
+def _assemble(got: Mapping[str, FetchedFile], folder: Path) -> dict[str, dict[str, Any]]:
     for path, one in got.items():
         put(one.path, folder, path, one.url)
     return {p: {"sha256": o.sha256, "bytes": o.bytes, "verified": o.verified, "url": o.url} for p, o in got.items()}

@@ -1,6 +1,6 @@
 """Fetch one part of a dataset: from your own folder, a mirror or the network, checked, counted and recorded.
 
-Downloads go on where a killed run left them (in --state). Your own files are linked to and never changed.
+Downloads continue where a killed run left them (in --state). Your own files are linked to and never changed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from stele.sources.download.first_digests import pin
 from stele.sources.download.put import put
 from stele.sources.download.unpack import unpack
 from stele.sources.download.verify import digests
-from stele.sources.locations import Got, Places
+from stele.sources.locations import FetchedFile, Places
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def _folder(text: str) -> Path:
 def run(args: argparse.Namespace) -> None:
     clock = start()
     source = _source(args)
-    have = locations.places_of(args, f"give a copy of your own (user_data: {{{args.dataset}: FOLDER}})")
+    have = locations.places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
     if reason := availability(args.dataset, source, args.user_data):
         raise SteleError(f"{args.dataset}: {reason}")
     got = [] if args.user_data else _fetch(source, have) if args.first is None else _begin(source, args.first, have)
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
             came_from=came,
             files={path: {**facts, **block_digests(folder / path)} for path, facts in files.items()},
             counts=counts,
-            # a copy of the user's own may be of any version, unless a digest says which
+            # a user's copy may be of any version, unless a digest says which
             version=source.version if matched or not args.user_data else None,
             **{key: getattr(source, key) for key in ("dataset", "part", "languages", "title", "licence")},
         )
@@ -115,18 +115,18 @@ def _source(args: argparse.Namespace) -> Part:
     return resolve_entry(args.dataset, entry, args.part, languages, table)
 
 
-def _fetch(source: Part, have: Places) -> list[tuple[PartFile, Got]]:
-    """All files of a part that are not to be left out, had one after the other and kept in the state folder."""
+def _fetch(source: Part, have: Places) -> list[tuple[PartFile, FetchedFile]]:
+    """All files of a part but those to be left out, fetched one after the other and kept in the state folder."""
     what = f"{source.dataset} {source.part}"
-    found: list[tuple[PartFile, Got]] = []
+    fetched: list[tuple[PartFile, FetchedFile]] = []
     for file in source.files:
         got = have.get(file, f"{what} {file.path}", optional=file.optional)
         if got is None:
             log.info("%s: no %s; it is optional", what, file.path)
             continue
         log.info("%s: %s, %.1f MB, %s, checked by %s", what, file.path, got.bytes / 1e6, got.origin, got.verified)
-        found.append((file, got))
-    return found
+        fetched.append((file, got))
+    return fetched
 
 
 def _begin(source: Part, first: int, have: Places) -> Fetched:
@@ -138,7 +138,7 @@ def _begin(source: Part, first: int, have: Places) -> Fetched:
     return CUTS.get(source.cut)(source, first, have)
 
 
-def _to_pin(one: Got) -> tuple[str, str]:
+def _to_pin(one: FetchedFile) -> tuple[str, str]:
     """What a later download must agree with: the file, or as much of it as was read."""
     read = one.beginning
     return (one.url, one.sha256) if read is None else (f"{one.url} bytes 0-{read['bytes'] - 1}", read["sha256"])
@@ -148,7 +148,7 @@ def _is_cut(files: Facts) -> bool:
     return any(not facts["beginning"]["whole"] for facts in files.values() if "beginning" in facts)
 
 
-def _assemble(got: list[tuple[PartFile, Got]], folder: Path) -> Facts:
+def _assemble(got: list[tuple[PartFile, FetchedFile]], folder: Path) -> Facts:
     """Puts what was fetched into the dataset's folder, archives unpacked; returns the facts of each file."""
     facts: Facts = {}
     for file, one in got:
@@ -169,31 +169,33 @@ def _count(source: Part, folder: Path, manifest: Manifest | None) -> dict[str, A
     for what, items in source.counts.items():
         for item in items:
             paths = [folder / path for path in item.files]
-            found = KINDS.get(item.count)(*paths)
+            counted = KINDS.get(item.count)(*paths)
             if manifest is None:
                 expected, by = item.expect, "the catalogue"
             else:
                 expected, by = manifest.count(source.dataset, what, item.of), "the manifest"
-            if expected is not None and found != expected:
+            if expected is not None and counted != expected:
                 name = " and ".join(map(str, paths))
                 raise SteleError(
-                    f"{name} holds {_show(found)} {what}, {by} says {_show(expected)}; it is cut or of another version "
-                    f"than {source.version}"
+                    f"{name} holds {_show(counted)} {what}, {by} says {_show(expected)}; it is cut or of another "
+                    f"version than {source.version}"
                 )
             if item.of is None or source.part != "all":
-                counts[what] = found
+                counts[what] = counted
             else:
-                counts.setdefault(what, {})[item.of] = found
+                counts.setdefault(what, {})[item.of] = counted
         if isinstance(counts.get(what), dict):
             counts[what]["all"] = sum(counts[what].values())
     return counts
 
 
-def _renamed(text: str, folder: Path, files: Facts, own: Path | None) -> str:
+def _renamed(text: str, folder: Path, files: Facts, users_folder: Path | None) -> str:
     """A message about files of `folder`, which is gone when the user reads it: the user's own go by their places."""
     for path, facts in sorted(files.items(), reverse=True):  # a longer name before one that it begins with
-        place = own / facts["name"] if own else Path(path)
-        text = text.replace(str(folder / path), f"{place} ({path})" if own and "archive" in facts else str(place))
+        place = users_folder / facts["name"] if users_folder else Path(path)
+        text = text.replace(
+            str(folder / path), f"{place} ({path})" if users_folder and "archive" in facts else str(place)
+        )
     return text
 
 

@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Got:
-    """A file that was had: where it lies, its digest, by what it was verified, and from where it came."""
+class FetchedFile:
+    """A fetched file: where it lies, its digest, by what it was verified, and from where it came."""
 
     path: Path
     url: str
@@ -51,12 +51,12 @@ class Places:
     manifest: Manifest | None = None
     state: Path = Path("state")
     policy: Policy = field(default_factory=Policy)
-    own: str = "give a copy of your own"  # the way out that needs no mirror
+    advice: str = "give your own copy"  # the way out that needs no mirror
 
-    def get(self, file: PartFile, what: str, *, optional: bool = False) -> Got | None:
+    def get(self, file: PartFile, what: str, *, optional: bool = False) -> FetchedFile | None:
         """Fetches one file of the catalogue; `what` names it in errors.
 
-        With `optional`, None when every place that was asked says that there is no such file, or the list of checksums
+        With `optional`, None when every place that was tried says that there is no such file, or the list of checksums
         that upstream publishes does not have it.
         """
         try:
@@ -83,8 +83,9 @@ class Places:
             return None
         raise SteleError(self._explain(file, what, reasons))
 
-    def begin(self, file: PartFile, what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> Got:
-        """Has what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says what.
+    def begin(self, file: PartFile, what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> FetchedFile:
+        """Fetches what `use` makes of the beginning of a file: it reads, writes to the path that it is given, says
+        what.
 
         Digests are of whole files, so nothing vouches for the bytes but the place they come from; of a generated file
         the size is compared.
@@ -108,7 +109,7 @@ class Places:
                 continue
             facts = {**made, **beginning.facts()}
             origin = "network" if place == "network" else "mirror"
-            return Got(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
+            return FetchedFile(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
         raise SteleError(self._explain(file, what, reasons))
 
     def _target(self, url: str) -> Path:
@@ -128,7 +129,7 @@ class Places:
             if got is not None:
                 name = file.url.rpartition("/")[2]
                 listed = read_checksums(got.path)
-                got.path.unlink()  # small, and another run should see a mended one
+                got.path.unlink()  # small, and another run should see a corrected one
                 if name not in listed:
                     raise Absent(f"{sums.url}: no checksum of {name} in it (it has {len(listed)} others)")
                 return {**expected, sums.algorithm: listed[name]}, "published list"
@@ -149,31 +150,31 @@ class Places:
 
     def _take(
         self, place: str, url: str, address: str, target: Path, expected: Mapping[str, Any], verified: str
-    ) -> Got:
+    ) -> FetchedFile:
         origin = "network" if place == "network" else "mirror"
         if place == "folder":
-            found = _copy(Path(address), target, expected)
-            return Got(target, url, found, target.stat().st_size, verified, origin)
-        found = finished(target, expected) or fetch(address, target, expected, self.policy)
-        if verified == "nothing" and "sha256" in found["published"]:
+            facts = _copy(Path(address), target, expected)
+            return FetchedFile(target, url, facts, target.stat().st_size, verified, origin)
+        facts = finished(target, expected) or fetch(address, target, expected, self.policy)
+        if verified == "nothing" and "sha256" in facts["published"]:
             verified = "hub"
-        return Got(target, url, found["sha256"], found["bytes"], verified, origin)
+        return FetchedFile(target, url, facts["sha256"], facts["bytes"], verified, origin)
 
     def _explain(self, file: PartFile, what: str, reasons: Sequence[str]) -> str:
-        """Why a file could not be had and the ways out."""
+        """Why a file could not be fetched, and the ways out."""
         if self.manifest is not None:
             return "\n".join(
                 [f"{what}: a generated file is missing or damaged; remove {self.manifest.path} and run again", *reasons]
             )
         tried = [f"  tried: {reason}" for reason in reasons]
         if self.offline:
-            tried.append(f"  offline: {file.url} was not asked (offline: true)")
+            tried.append(f"  offline: {file.url} was not tried (offline: true)")
         return "\n".join(
             [
-                f"{what}: could not be had from {file.url}",
+                f"{what}: could not be fetched from {file.url}",
                 *tried,
                 f"  ways out: put it into a folder as {mirror_path(file.url)} and name the folder in config.yaml "
-                f"(mirrors: [FOLDER]), or {self.own}",
+                f"(mirrors: [FOLDER]), or {self.advice}",
             ]
         )
 
@@ -186,7 +187,7 @@ def _copy(source: Path, target: Path, expected: Mapping[str, Any]) -> str:
     part = target.with_name(target.name + ".copy")
     try:
         shutil.copyfile(source, part)
-        found = check(part, expected, name=str(source))
+        sha256 = check(part, expected, name=str(source))
         with open(part, "rb") as handle:
             os.fsync(handle.fileno())
         os.replace(part, target)
@@ -194,7 +195,7 @@ def _copy(source: Path, target: Path, expected: Mapping[str, Any]) -> str:
         raise Failed(f"{source}: cannot be copied ({error.strerror})") from None
     finally:
         part.unlink(missing_ok=True)
-    return found
+    return sha256
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -209,13 +210,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backoff", type=arguments.number, default=Policy.base, help="seconds before the second try")
 
 
-def places_of(args: argparse.Namespace, own: str) -> Places:
-    """Where files come from, out of a command's flags; `own` tells the user how to bring a copy."""
+def places_of(args: argparse.Namespace, advice: str) -> Places:
+    """Where files come from, out of a command's flags; `advice` tells the user how to bring a copy."""
     return Places(
         mirrors=args.mirrors,
         offline=args.offline,
         manifest=Manifest(args.manifest) if args.manifest else None,
         state=args.state,
         policy=Policy(attempts=args.attempts, base=args.backoff),
-        own=own,
+        advice=advice,
     )

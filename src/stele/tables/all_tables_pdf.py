@@ -1,8 +1,8 @@
 """Set all tables as one PDF: all_tables.tex with XeLaTeX and BibTeX, by latexmk. Same tables, same bytes.
 
 On Debian: apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei. The last two
-have the scripts of all languages of the papers, for rows of one's own; fonts-noto-cjk has finer Chinese, Japanese and
-Korean letters. Letters that no font has are printed as their codes.
+have the scripts of all languages of the papers, for rows that a user adds; fonts-noto-cjk has finer Chinese, Japanese
+and Korean letters. Letters that no font has are printed as their codes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         packages = "texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei"
-        raise SteleError(f"the PDF takes {', '.join(missing)}; on Debian: apt-get install {packages}")
+        raise SteleError(f"the PDF needs {', '.join(missing)}; on Debian: apt-get install {packages}")
     if not args.tex.exists():
         raise SteleError(f"{args.tex}: no such file; render it first: python -m stele tables all_tables")
     output = args.output or args.tex.with_suffix(".pdf")

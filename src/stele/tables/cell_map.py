@@ -87,11 +87,11 @@ def draw(cells: Sequence[Cell]) -> Figure:
     for text, x, y, size in places["texts"]:
         axes.text(x, y, text, fontsize=size, va="bottom", ha="left")
     for state in STATES:
-        squares = [(x, y) for own, x, y in places["squares"] if own == state]
+        squares = [(x, y) for cell_state, x, y in places["squares"] if cell_state == state]
         if squares:
             axes.add_patch(_squares(squares, COLOURS[state]))
-    there = [state for state in STATES if any(own == state for own, _, _ in places["squares"])]
-    count = {state: sum(own == state for own, _, _ in places["squares"]) for state in there}
+    there = [state for state in STATES if any(cell_state == state for cell_state, _, _ in places["squares"])]
+    count = {state: sum(cell_state == state for cell_state, _, _ in places["squares"]) for state in there}
     patches = [
         Patch(facecolor=COLOURS[s], edgecolor="#888888", linewidth=0.4, label=f"{s} ({count[s]})") for s in there
     ]
@@ -114,18 +114,18 @@ def _squares(corners: list[tuple[float, float]], colour: str) -> PathPatch:
 def _places(cells: Sequence[Cell]) -> tuple[dict[str, list], float]:
     """Texts (text, x, y, size) and squares (state, x, y) in units of a square, and the height of it all."""
     texts, squares, y = [], [], 0.0
-    for paper, own in groupby(cells, key=lambda cell: cell.table.paper):
+    for paper, of_paper in groupby(cells, key=lambda cell: cell.table.paper):
         y += 3
         texts.append((PAPERS[paper], 0, y, 9))
         x, deepest, y = 0.0, 0.0, y + 3
-        for table, of_table in groupby(own, key=lambda cell: cell.table.id):
+        for table, of_table in groupby(of_paper, key=lambda cell: cell.table.id):
             of_table = list(of_table)
             columns = len(of_table[0].table.columns)
             width, depth = max(columns, 5), -(-len(of_table) // columns)
             if x + width > WIDTH / SQUARE:
                 x, y, deepest = 0.0, y + deepest + 4, 0.0
             texts.append((table.partition("/")[2], x, y - 0.4, 6))
-            squares += [(c.found.state, x + i % columns, y + i // columns) for i, c in enumerate(of_table)]
+            squares += [(c.outcome.state, x + i % columns, y + i // columns) for i, c in enumerate(of_table)]
             x, deepest = x + width + 1.5, max(deepest, depth)
         y += deepest + 1
     return {"texts": texts, "squares": squares}, y

@@ -28,7 +28,7 @@ COPIED = 4  # so many equal numbers make a row a copy of another
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundDeviation:
     """One deviation: the table, the cell's address, its kind, what is printed and what its neighbours say."""
 
     table: str
@@ -47,7 +47,7 @@ def _number(cell: Cell) -> float | None:
     return value if isinstance(value, float) else None
 
 
-def averages(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
+def averages(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
     """Printed averages that differ from the mean of their row's cells by more than half a unit of the last digit.
 
     The paper averages unrounded cells, so up to one unit may come from rounding: listed as data all the same.
@@ -65,11 +65,11 @@ def averages(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
             mean = sum(known) / len(known)
             if abs(_number(cell) - mean) > 0.5 * 10**-cell.report.decimals + EPSILON:
                 says = f"prints {_number(cell):g}, the mean of its {len(known)} cells is {mean:.3f}"
-                yield Found(table.id, cell.address, "average", says)
+                yield FoundDeviation(table.id, cell.address, "average", says)
 
 
 def _columns_averaged(table: Table, cell: Cell) -> list[str]:
-    """The columns that an average covers in a row that asks for nothing of ours (numbers borrowed from elsewhere)."""
+    """The columns that an average covers in a row that has no value of ours (numbers borrowed from elsewhere)."""
     return [c.key for code in cell.column.target.average or () for c in table.columns if c.target.language == code]
 
 
@@ -78,8 +78,8 @@ def _by_column(line: Sequence[Cell], columns: Iterable[str]) -> list[float]:
     return [values[key] for key in columns if values.get(key) is not None]
 
 
-def printed_twice(tables: Sequence[Table]) -> Iterator[Found]:
-    """Cells that ask for the same value, both the papers' own measurements, and are printed differently.
+def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
+    """Cells of the same value, both the papers' own measurements, and are printed differently.
 
     Reported at each of the cells, so that each table tells its reader; numbers borrowed from elsewhere are left out.
     """
@@ -87,8 +87,8 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[Found]:
     for table in tables:
         for cell in printed_cells(table):
             if cell.ask and _number(cell) is not None and not source_of(cell.row, cell.column):
-                asked = cell.ask
-                same[table.paper, *asked.result, asked.metric, frozenset(asked.languages)].append(cell)
+                reference = cell.ask
+                same[table.paper, *reference.result, reference.metric, frozenset(reference.languages)].append(cell)
     for cells in same.values():
         if len({_number(cell) for cell in cells}) > 1:
             everywhere = ", ".join(f"{_number(cell):g} in {cell.table.id} {cell.address}" for cell in cells)
@@ -96,11 +96,13 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[Found]:
             # of several prints the rarer one is the odd one out; where two stand one to one, both are
             odd = {value for value, count in common if count < common[0][1]} or {value for value, _ in common}
             yield from (
-                Found(cell.table.id, cell.address, "same target", everywhere) for cell in cells if _number(cell) in odd
+                FoundDeviation(cell.table.id, cell.address, "same target", everywhere)
+                for cell in cells
+                if _number(cell) in odd
             )
 
 
-def bold_marks(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
+def bold_marks(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
     """Printed bold on a number that is not the best of the rows it is compared with."""
     columns = defaultdict(list)
     for cell in cells:
@@ -112,10 +114,10 @@ def bold_marks(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
         for cell in rivals:
             if cell.printed.bold and _number(cell) != _number(best):
                 says = f"{_number(cell):g} is bold, {best.row.label} has {_number(best):g}"
-                yield Found(table.id, cell.address, "bold", says)
+                yield FoundDeviation(table.id, cell.address, "bold", says)
 
 
-def differences(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
+def differences(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
     """Printed differences that are not those of the printed numbers."""
     base = {(c.line.key, c.column.key): c for c in cells if table.differences_from == f"{c.group.key}/{c.row.key}"}
     for cell in (cell for cell in cells if cell.printed.difference is not None):
@@ -123,7 +125,7 @@ def differences(table: Table, cells: Sequence[Cell]) -> Iterator[Found]:
         follows = (_number(cell) or 0) - (_number(other) or 0)
         if abs(cell.printed.difference - follows) > 0.5 * 10**-decimals + EPSILON:
             says = f"prints {cell.printed.difference:g}, the numbers differ by {follows:.{decimals}f}"
-            yield Found(table.id, cell.address, "difference", says)
+            yield FoundDeviation(table.id, cell.address, "difference", says)
 
 
 def _about(cell: Cell) -> tuple[str | None, str | None, tuple[str, ...]]:
@@ -160,7 +162,7 @@ def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[Cell, Cell | None]
             yield cell, rows[source.table, source.row].get(_about(cell))
 
 
-def borrowed_differently(tables: Sequence[Table]) -> Iterator[Found]:
+def borrowed_differently(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
     """Borrowed cells that do not print what the row they were taken from prints, to the digits that both have."""
     for cell, origin in borrowed_cells(tables):
         if origin is None:
@@ -169,7 +171,7 @@ def borrowed_differently(tables: Sequence[Table]) -> Iterator[Found]:
             continue
         else:
             says = f"prints {_print(cell)}, {origin.table.id} {origin.address} prints {_print(origin)}"
-        yield Found(cell.table.id, cell.address, "borrowed differently", says)
+        yield FoundDeviation(cell.table.id, cell.address, "borrowed differently", says)
 
 
 def _same_print(cell: Cell, other: Cell) -> bool:
@@ -197,9 +199,9 @@ class _RowNumbers:
     def repeats(self, other: _RowNumbers) -> int:
         """How many numbers both rows have, if all of them are equal, else 0."""
         same_table = self.table == other.table
-        own, theirs = (self.by_place, other.by_place) if same_table else (self.by_meaning, other.by_meaning)
-        both = own.keys() & theirs.keys()
-        return len(both) if all(own[place] == theirs[place] for place in both) else 0
+        ours, theirs = (self.by_place, other.by_place) if same_table else (self.by_meaning, other.by_meaning)
+        both = ours.keys() & theirs.keys()
+        return len(both) if all(ours[place] == theirs[place] for place in both) else 0
 
 
 def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNumbers]]:
@@ -214,13 +216,13 @@ def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNum
             model = asked_for(cell.table, cell.group, cell.row, cell.line, cell.meant).model
             numbers.models.add(model or cell.row.label)
             numbers.by_place[cell.line.key, cell.column.key] = numbers.by_meaning[about] = _fraction(cell)
-    found = defaultdict(list)
+    by_benchmark = defaultdict(list)
     for (benchmark, _, _), numbers in rows.items():
-        found[benchmark].append(numbers)
-    return found
+        by_benchmark[benchmark].append(numbers)
+    return by_benchmark
 
 
-def copied_rows(tables: Sequence[Table]) -> Iterator[Found]:
+def copied_rows(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
     """Rows with the same numbers under different models, at each of them, the others named.
 
     Two rows are compared in what both have of a benchmark: at least `COPIED` numbers, all equal.
@@ -229,30 +231,30 @@ def copied_rows(tables: Sequence[Table]) -> Iterator[Found]:
     for rows in _rows_by_benchmark(tables).values():
         for one, other in combinations(rows, 2):
             if not one.models & other.models and (count := one.repeats(other)) >= COPIED:
-                for own, theirs in ((one, other), (other, one)):
+                for ours, theirs in ((one, other), (other, one)):
                     models = ", ".join(sorted(theirs.models))
-                    copies[own.table, own.row].append(f"{count} of {theirs.table} {theirs.row} ({models})")
+                    copies[ours.table, ours.row].append(f"{count} of {theirs.table} {theirs.row} ({models})")
     for (table, row), others in copies.items():
-        yield Found(table, f"{row}/*/*", "copied row", f"the same numbers: {', '.join(others)}")
+        yield FoundDeviation(table, f"{row}/*/*", "copied row", f"the same numbers: {', '.join(others)}")
 
 
-def deviations(tables: Sequence[Table]) -> list[Found]:
+def deviations(tables: Sequence[Table]) -> list[FoundDeviation]:
     """All deviations of some tables, by table and address."""
-    found = [*printed_twice(tables), *borrowed_differently(tables), *copied_rows(tables)]
+    every = [*printed_twice(tables), *borrowed_differently(tables), *copied_rows(tables)]
     for table in tables:
         cells = printed_cells(table)
-        found += [*averages(table, cells), *bold_marks(table, cells), *differences(table, cells)]
-    return sorted(found, key=lambda d: (d.table, d.address, d.kind))
+        every += [*averages(table, cells), *bold_marks(table, cells), *differences(table, cells)]
+    return sorted(every, key=lambda d: (d.table, d.address, d.kind))
 
 
-def unexplained(tables: Sequence[Table], found: Iterable[Found]) -> list[str]:
+def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviation]) -> list[str]:
     """What is wrong: deviations that no spec lists, and listed ones that do not occur.
 
     Nothing is said of one that can be seen only beside a table that is not among these.
     """
     here = {table.id for table in tables}
     listed = {(table.id, d.at, d.kind): set(d.tables) for table in tables for d in table.deviations}
-    occurring = {(d.table, d.address, d.kind): d for d in found}
+    occurring = {(d.table, d.address, d.kind): d for d in deviations_found}
     unknown = [f"{d.table} {d.address}: {d.kind}: {d.says}" for key, d in occurring.items() if key not in listed]
     gone = sorted(key for key in listed.keys() - occurring.keys() if listed[key] <= here)
     stale = [f"{table} {at}: {kind}: listed in `deviations` and does not occur" for table, at, kind in gone]
@@ -273,13 +275,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     tables = load_specs(args.specs)
-    found = deviations(tables)
+    occurring = deviations(tables)
     reasons = {(table.id, d.at, d.kind): d for table in tables for d in table.deviations}
     for table in tables:
         of_table = counts(table)
         kinds = ", ".join(f"{of_table[kind]} {kind}" for kind in ("numbers", "words", "dashes") if of_table[kind])
         print(f"{table.id}: {of_table.total()} cells: {kinds}" if table.counted else f"{table.id}: not counted")
-        for deviation in (d for d in found if d.table == table.id):
+        for deviation in (d for d in occurring if d.table == table.id):
             known = reasons.get((deviation.table, deviation.address, deviation.kind))
             why = f"{known.why}{f' ({known.issue})' if known.issue else ''}" if known else "NOT EXPLAINED"
             print(f"  {deviation.address}: {deviation.kind}: {deviation.says}: {why}")
@@ -287,5 +289,5 @@ def run(args: argparse.Namespace) -> None:
     compared = [cell for cell, origin in borrowed_cells(tables) if origin]
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
     print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
-    if problems := unexplained(tables, found):
+    if problems := unexplained(tables, occurring):
         raise SteleError("\n".join(["the tables deviate from themselves:", *problems]))

@@ -64,11 +64,11 @@ def coverage(cells: list[Cell]) -> list[list[str | int]]:
     Rows that no paper prints, and words that are no cells (a list of acronyms), are left out.
     """
     counted = [cell for cell in cells if cell.table.counted and not cell.extra]
-    states = [state for state in STATES if any(cell.found.state == state for cell in counted)]
+    states = [state for state in STATES if any(cell.outcome.state == state for cell in counted)]
     rows: list[list[str | int]] = [["paper", "tables", "cells", *states]]
     papers = [paper for paper in PAPERS if any(cell.table.paper == paper for cell in cells)]
     for name in [*papers, "all"]:
         tables = {cell.table.id for cell in cells if name in (cell.table.paper, "all")}
-        count = Counter(cell.found.state for cell in counted if name in (cell.table.paper, "all"))
+        count = Counter(cell.outcome.state for cell in counted if name in (cell.table.paper, "all"))
         rows.append([name, len(tables), count.total(), *(count[state] for state in states)])
     return rows

@@ -23,7 +23,7 @@ from stele.files.csv_files import write_csv
 from stele.significance import paired, scores
 from stele.significance.comparison import load_test
 from stele.significance.fisher import PERMUTATIONS
-from stele.tables.cells.cell import Cell, Found, Results
+from stele.tables.cells.cell import Cell, Outcome, Results
 from stele.tables.cells.significance import SEED
 from stele.tables.coverage import all_cells
 
@@ -39,11 +39,11 @@ class Difference:
     p: float | None
 
     def row(self) -> list[str]:
-        values = [own.found.value for own in (self.one, self.other)]
+        values = [cell.outcome.value for cell in (self.one, self.other)]
         shown = ["" if value is None else repr(value) for value in values]
         change = "" if None in values else f"{values[1] - values[0]:+.6f}"
         p = "" if self.p is None else f"{self.p:.6f}"
-        states = [own.found.state for own in (self.one, self.other)]
+        states = [cell.outcome.state for cell in (self.one, self.other)]
         return [self.one.table.id, self.one.address, *shown, change, p, *states]
 
 
@@ -60,8 +60,8 @@ def run(args: argparse.Namespace) -> None:
         if not folder.is_dir():
             raise SteleError(f"{folder}: no such folder of results")
     pairs = paired_cells(*(list(all_cells(args.specs, folder)) for folder in args.folders))
-    found = list(differences(pairs, *args.folders))
-    rows = [difference.row() for difference in found]
+    different = list(differences(pairs, *args.folders))
+    rows = [difference.row() for difference in different]
     for row in rows:
         print("  ".join(cell for cell in row if cell))
     if args.csv:
@@ -70,17 +70,20 @@ def run(args: argparse.Namespace) -> None:
         with atomic_file(args.csv, newline="", encoding="utf-8") as handle:
             write_csv(handle, [COLUMNS, *rows])
     both = sum(one.measured and other.measured for one, other in pairs)
-    print(f"{len(pairs)} cells, {both} measured in both, {len(found)} differ")
-    if found:
+    print(f"{len(pairs)} cells, {both} measured in both, {len(different)} differ")
+    if different:
         sys.exit(1)
 
 
 def paired_cells(first: Sequence[Cell], second: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     """The cells of two folders by their addresses; a row that only one configuration added is not run in the other."""
     one, other = ({(cell.table.id, cell.address): cell for cell in cells} for cells in (first, second))
-    lacking = Found("not run", "no such row there")
+    lacking = Outcome("not run", "no such row there")
     return [
-        (one.get(place) or replace(other[place], found=lacking), other.get(place) or replace(one[place], found=lacking))
+        (
+            one.get(place) or replace(other[place], outcome=lacking),
+            other.get(place) or replace(one[place], outcome=lacking),
+        )
         for place in dict.fromkeys([*one, *other])
     ]
 
@@ -90,7 +93,7 @@ def differences(pairs: Sequence[tuple[Cell, Cell]], first: Path, second: Path) -
     read = cache(_scores)
     for one, other in pairs:
         if one.measured and other.measured:
-            if one.found.value != other.found.value or one.found.languages != other.found.languages:
+            if one.outcome.value != other.outcome.value or one.outcome.languages != other.outcome.languages:
                 yield Difference(one, other, _p(one, other, read, first, second))
         elif one.measured or other.measured:
             yield Difference(one, other, None)
@@ -107,8 +110,8 @@ def _scores(folder: Path, result: tuple[str, str, str]) -> scores.Scores | None:
 def _p(one: Cell, other: Cell, read, first: Path, second: Path) -> float | None:
     """p of B against A by the table's test, over the languages that both cover; None where their queries differ."""
     values = read(first, one.ask.result), read(second, other.ask.result)
-    metric, languages = one.ask.metric, set(one.found.languages) & set(other.found.languages)
-    if None in values or any(metric not in own.values for own in values) or not languages:
+    metric, languages = one.ask.metric, set(one.outcome.languages) & set(other.outcome.languages)
+    if None in values or any(metric not in side.values for side in values) or not languages:
         return None
     try:
         pairs = paired.pair(values[1], values[0], metric)

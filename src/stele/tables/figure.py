@@ -31,10 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     outputs = checked(args.output)
     figure, context, results = load_figure(args.spec), load_context(args.context), Results(args.results_dir)
-    found = parts(figure, context, results)
-    picture = draw(figure, found)
+    drawn = parts(figure, context, results)
+    picture = draw(figure, drawn)
     for path in outputs:
-        save_figure(picture, path, title(figure), described(figure, found), **ON_PAPER)
-    states = Counter(one.state for part in found for one in part.found)
+        save_figure(picture, path, title(figure), described(figure, drawn), **ON_PAPER)
+    states = Counter(one.state for part in drawn for one in part.outcomes)
     log.info("%s: %s", figure.file, ", ".join(f"{count} {state}" for state, count in states.items()))
-    refuse([one.reason for part in found for one in part.found if one.state == "unreadable"], context)
+    refuse([one.reason for part in drawn for one in part.outcomes if one.state == "unreadable"], context)

@@ -59,12 +59,12 @@ def as_csv(cells: Iterable[Cell], results: Results) -> str:
 
 def row(cell: Cell, results: Results) -> list[str]:
     """One cell, in the order of `COLUMNS`."""
-    labels = list(cell.found.labels)
+    labels = list(cell.outcome.labels)
     language = ""
     if cell.ask:
         language = "average" if cell.ask.average else cell.ask.languages[0]
     if cell.measured and not cell.complete:
-        labels.append(f"average of {len(cell.found.languages)} of {len(cell.ask.languages)} languages")
+        labels.append(f"average of {len(cell.outcome.languages)} of {len(cell.ask.languages)} languages")
     delta, path = delta_of(cell), target(cell, results)
     return [
         cell.table.paper,
@@ -73,10 +73,10 @@ def row(cell: Cell, results: Results) -> list[str]:
         " ".join(filter(None, (cell.column.group, cell.column.header))),
         language,
         _printed(cell),
-        numbers.plain(numbers.scaled(cell.found.value, cell.report)) if cell.found.value is not None else "",
+        numbers.plain(numbers.scaled(cell.outcome.value, cell.report)) if cell.outcome.value is not None else "",
         numbers.plain(delta) if delta is not None else "",
-        cell.found.state,
-        cell.found.reason,
+        cell.outcome.state,
+        cell.outcome.reason,
         "; ".join(labels),
         path,
         command([path]) if path else "",

@@ -53,9 +53,9 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 def files(folder: Path) -> dict[str, dict[str, Any]]:
     """Path below the folder -> sha256 and bytes, of every file but those OF_THE_RUN and hidden ones."""
-    found = {}
+    facts = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in OF_THE_RUN and not any(part.startswith(".") for part in Path(name).parts):
-            found[name] = {"sha256": sha256(path), "bytes": path.stat().st_size}
-    return found
+            facts[name] = {"sha256": sha256(path), "bytes": path.stat().st_size}
+    return facts

@@ -57,15 +57,15 @@ def run(args: argparse.Namespace) -> None:
             job="table",
             inputs={"spec": path},
             clock=clock,
-            labels={label for cell in cells for label in cell.found.labels},
+            labels={label for cell in cells for label in cell.outcome.labels},
             table=table.id,
             scale=context.scale,
             results=cached_tests.results_in(cells, results),
             **cached_tests.significance(filled[-1]),
             content=digest(texts),
         )
-        states = Counter(cell.found.state for cell in cells)
+        states = Counter(cell.outcome.state for cell in cells)
         log.info("%s: %d cells: %s", table.file, len(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
-        damaged |= dict.fromkeys(cell.found.reason for cell in cells if cell.found.state == "unreadable")
+        damaged |= dict.fromkeys(cell.outcome.reason for cell in cells if cell.outcome.state == "unreadable")
         damaged |= dict.fromkeys(filled[-1].damaged)
     refuse(damaged, context)

@@ -36,11 +36,11 @@ def run(args: argparse.Namespace) -> None:
     folder = args.results_dir
     if not folder.is_dir() and not args.built:
         raise SteleError(f"{folder}: no such folder of results")
-    found = sorted({*against_manifest(folder), *against_records(folder)}, key=str) if folder.is_dir() else []
-    found += [damage for built in args.built for damage in against_own_records(built)]
-    if found:
-        again = dict.fromkeys(damage.record for damage in found if isinstance(damage, Damage))
-        lines = [f"{len(found)} findings:", *map(str, found), *([rebuild(again)] if again else [])]
+    damages = sorted({*against_manifest(folder), *against_records(folder)}, key=str) if folder.is_dir() else []
+    damages += [damage for built in args.built for damage in against_own_records(built)]
+    if damages:
+        again = dict.fromkeys(damage.record for damage in damages if isinstance(damage, Damage))
+        lines = [f"{len(damages)} findings:", *map(str, damages), *([rebuild(again)] if again else [])]
         raise SteleError("\n".join(lines))
     print(f"{folder}: every file is as its manifest says, every result as its record says")
     for built in args.built:
@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> None:
 
 def against_own_records(folder: Path) -> Iterator[Damage | str]:
     """Files below a folder that are not as the records beside them say, all read whole."""
-    found = sorted(path for name in (RECORD, MANIFEST) for path in folder.rglob(name))
-    for path in track(found, len(found), f"verify {folder}", "records"):
+    records_here = sorted(path for name in (RECORD, MANIFEST) for path in folder.rglob(name))
+    for path in track(records_here, len(records_here), f"verify {folder}", "records"):
         try:
             records.read_record(path)
         except SteleError as error:
@@ -129,6 +129,6 @@ def _sources(path: Path, record: dict) -> dict[str, Path]:
     """The inputs of a result that stand beside it: its retrieval, or its seeds."""
     if isinstance(record.get("seeds"), list):
         folder = path.parent / relative(record["setting"], str(path))
-        names = [f"pt{own['pretraining']}-ft{own['finetuning']}.json" for own in record["seeds"]]
+        names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return {f"seeds {i}": folder / name for i, name in enumerate(names)}
     return {"retrieval": path.with_suffix("") / "retrieval.json"}

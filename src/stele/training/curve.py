@@ -37,11 +37,11 @@ def smoothed(values: Sequence[float], span: int) -> list[float]:
     >>> smoothed([4.0, 2.0, 0.0], 2)
     [4.0, 3.0, 1.0]
     """
-    found, total = [], 0.0
+    means, total = [], 0.0
     for index, value in enumerate(values):
         total += value - (values[index - span] if index >= span else 0.0)
-        found.append(total / min(index + 1, span))
-    return found
+        means.append(total / min(index + 1, span))
+    return means
 
 
 def draw(path: Path, rows: Sequence[dict[str, float]], title: str) -> None:

@@ -26,20 +26,20 @@ class Layer(nn.Module):
         self.inner, self.outer = nn.Linear(width, inner), nn.Linear(inner, width)
         self.norm = nn.LayerNorm(width, eps=eps)
 
-    def forward(self, states: Tensor, seen: Tensor | None, asking: Tensor | None = None) -> Tensor:
-        """states [m, n, c] -> [m, n, c]; with `asking` [m, 1, c], the states of one position each -> [m, 1, c].
+    def forward(self, states: Tensor, seen: Tensor | None, queries: Tensor | None = None) -> Tensor:
+        """states [m, n, c] -> [m, n, c]; with `queries` [m, 1, c], the states of one position each -> [m, 1, c].
 
         seen bool [m, 1, 1, n]: the positions that may be looked at; None = all.
         """
-        asking = states if asking is None else asking
+        queries = states if queries is None else queries
         key, value = self.key_value(states).unflatten(-1, (2, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        query = self.query(asking).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        query = self.query(queries).unflatten(-1, (self.heads, -1)).transpose(1, 2)
         dropout = self.dropout if self.training else 0.0
-        found = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=dropout)
-        found = self.out(found.transpose(1, 2).flatten(2))
-        asking = self.attention_norm(asking + functional.dropout(found, self.dropout, self.training))
-        found = self.outer(functional.gelu(self.inner(asking)))
-        return self.norm(asking + functional.dropout(found, self.dropout, self.training))
+        hidden = functional.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=dropout)
+        hidden = self.out(hidden.transpose(1, 2).flatten(2))
+        queries = self.attention_norm(queries + functional.dropout(hidden, self.dropout, self.training))
+        hidden = self.outer(functional.gelu(self.inner(queries)))
+        return self.norm(queries + functional.dropout(hidden, self.dropout, self.training))
 
 
 class DocumentEncoder(nn.Module):
@@ -48,9 +48,9 @@ class DocumentEncoder(nn.Module):
     Each of a document's N positions is masked in turn, so a document makes N sequences of N vectors, and of sequence t
     the output at position t is wanted: the diagonal of (B, N, N, C). Two things are therefore not computed: embedding
     and LayerNorm of a sentence that is not masked are the same in all N sequences and done once; in the last layer only
-    position t asks. Neither changes any output. Learned positions, no segments, LayerNorm and dropout on the embedding,
-    a learned mask vector, width, heads and inner width as in the sentence encoder, weights from N(0, std), .02 there
-    (transformer_document_encoder.py of the released code).
+    position t is computed. Neither changes any output. Learned positions, no segments, LayerNorm and dropout on the
+    embedding, a learned mask vector, width, heads and inner width as in the sentence encoder, weights from N(0, std),
+    .02 there (transformer_document_encoder.py of the released code).
     """
 
     def __init__(

@@ -25,15 +25,15 @@ def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
     """
     other = recipe.to_equal()
     groups = (recipe.steps or other.steps) * recipe.groups
-    own = recipe.own_tasks()
+    tasks = recipe.own_tasks()
     beside = recipe.mlm_share if recipe.objective != "mlm" else 0.0
-    examples = [(recipe.store_of(task), GROUP[recipe.objective](recipe) * (1 - beside) / len(own)) for task in own]
+    examples = [(recipe.store_of(task), GROUP[recipe.objective](recipe) * (1 - beside) / len(tasks)) for task in tasks]
     if beside:
         examples.append(("mlm", GROUP["mlm"](recipe) * beside))
-    found: dict[str, float] = drawn(other) if other else {}
+    draws: dict[str, float] = drawn(other) if other else {}
     for store, number in examples:  # tasks that share a store go through it each by itself
-        found[store] = max(found.get(store, 0), groups * number)
-    return found
+        draws[store] = max(draws.get(store, 0), groups * number)
+    return draws
 
 
 def most(examples: float, share: float) -> float:

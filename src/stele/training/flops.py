@@ -6,7 +6,7 @@ are shorter than a recipe allows, stretches of running text hardly. A backward p
 activations (`encode_chunk`) one more. With width C, inner width F, V words:
 
     layer, per token                  8 C^2 (query, key, value, output) + 4 C F (feed-forward)
-    attention, per asking token       4 T C (scores and weighted sum over T tokens)
+    attention, per query token        4 T C (scores and weighted sum over T tokens)
     vocabulary head, per masked token 2 C^2 + 2 C V
 """
 
@@ -39,11 +39,11 @@ class Shape(NamedTuple):
         return cls(layers, width, inner, config.vocab_size)
 
 
-def layer_forward(tokens: float, length: int, shape: Shape, asking: float | None = None) -> float:
-    """One layer over `tokens` tokens in sequences of `length`; `asking` of them want an output (None: all)."""
-    asking = tokens if asking is None else asking
+def layer_forward(tokens: float, length: int, shape: Shape, queries: float | None = None) -> float:
+    """One layer over `tokens` tokens in sequences of `length`; `queries` of them have an output (None: all)."""
+    queries = tokens if queries is None else queries
     keys = 4 * shape.width**2 * tokens  # key and value of every token
-    rest = (4 * shape.width**2 + 4 * shape.width * shape.inner + 4 * length * shape.width) * asking
+    rest = (4 * shape.width**2 + 4 * shape.width * shape.inner + 4 * length * shape.width) * queries
     return keys + rest
 
 
@@ -67,9 +67,9 @@ def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:
         name: sum(task.objective.flops(task.batch(n), recipe, shape) for n in range(number)) / number
         for name, task in tasks.items()
     }
-    own = [means[name] for name in recipe.own_tasks()]
-    beside = recipe.mlm_share if len(means) > len(own) else 0.0
-    return recipe.groups * ((1 - beside) * sum(own) / len(own) + beside * means.get("mlm", 0.0))
+    of_tasks = [means[name] for name in recipe.own_tasks()]
+    beside = recipe.mlm_share if len(means) > len(of_tasks) else 0.0
+    return recipe.groups * ((1 - beside) * sum(of_tasks) / len(of_tasks) + beside * means.get("mlm", 0.0))
 
 
 def with_steps(

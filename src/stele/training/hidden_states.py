@@ -27,10 +27,10 @@ def first_states(
 ) -> Tensor:
     """The last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
 
-    In the last layer only that token asks, so queries, attention, feed-forward and normalisation are computed for it
-    alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`, sequences go through
-    that many at a time and are computed again in the backward pass, so memory is that of one chunk. Of several
-    `processes` each computes some of them, and all get all (sharding.in_pieces).
+    In the last layer only that token's output is needed, so queries, attention, feed-forward and normalisation are
+    computed for it alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`,
+    sequences go through that many at a time and are computed again in the backward pass, so memory is that of one
+    chunk. Of several `processes` each computes some of them, and all get all (sharding.in_pieces).
     """
     return _in_pieces(_first_states if _is_bert_like(model) else _first_of_all, model, ids, mask, chunk, processes)
 
@@ -97,14 +97,14 @@ def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
     for layer in model.encoder.layer[:-1]:
         states = layer(states, seen)
     last = model.encoder.layer[-1]
-    own = last.attention.self
+    attention = last.attention.self
     first = states[:, :1]
     query, key, value = (
-        part.unflatten(-1, (own.num_attention_heads, -1)).transpose(1, 2)
-        for part in (own.query(first), own.key(states), own.value(states))
+        part.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
+        for part in (attention.query(first), attention.key(states), attention.value(states))
     )
-    found = functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=seen, dropout_p=own.dropout.p if model.training else 0.0
+    context = functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=seen, dropout_p=attention.dropout.p if model.training else 0.0
     )
-    attended = last.attention.output(found.transpose(1, 2).flatten(2), first)
+    attended = last.attention.output(context.transpose(1, 2).flatten(2), first)
     return last.output(last.intermediate(attended), attended)[:, 0]

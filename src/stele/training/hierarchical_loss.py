@@ -43,9 +43,9 @@ def hierarchical_loss(
     scores = p @ h.T / temperature
     documents = torch.arange(len(counts)).repeat_interleave(torch.tensor(counts)).to(scores.device)
     same = documents[:, None] == documents[None, :]
-    own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
-    intra, cross = same & ~own, ~same
-    left_out = torch.zeros_like(own) if duplicates is None else duplicates & ~own
+    diagonal = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    intra, cross = same & ~diagonal, ~same
+    left_out = torch.zeros_like(diagonal) if duplicates is None else duplicates & ~diagonal
     if not intra_negatives:
         left_out = left_out | intra
     elif mu:

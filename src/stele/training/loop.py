@@ -194,22 +194,22 @@ class _Run:
         self.process.barrier()  # a process that ended now would end the first one while it writes
 
     def resume(self) -> None:
-        found = saved_state.load(self.folder, self.process.device)
-        step = 0 if found is None else found["step"]
+        saved = saved_state.load(self.folder, self.process.device)
+        step = 0 if saved is None else saved["step"]
         if any(other != step for other in self.process.gather_others(step)):
             raise SteleError(
                 f"{self.folder}: not all processes see the same state; is it on a file system of all nodes?"
             )
-        if found is None:
+        if saved is None:
             return
-        self.module.load_state_dict(found["module"])
-        self.optimiser.load_state_dict(found["optimiser"])
-        self.scaler.load_state_dict(found["scaler"])
-        self.metrics_log.rows = saved_state.tensors_to_rows(found["rows"])
+        self.module.load_state_dict(saved["module"])
+        self.optimiser.load_state_dict(saved["optimiser"])
+        self.scaler.load_state_dict(saved["scaler"])
+        self.metrics_log.rows = saved_state.tensors_to_rows(saved["rows"])
         for name, callback in self.callbacks.items():
-            if name in found["callbacks"]:
-                callback.load_state_dict(found["callbacks"][name])
-        self.metrics_log.counts, self.step = found["counts"], found["step"]
+            if name in saved["callbacks"]:
+                callback.load_state_dict(saved["callbacks"][name])
+        self.metrics_log.counts, self.step = saved["counts"], saved["step"]
         log.info("going on after step %d of %d", self.step, self.steps)
 
 

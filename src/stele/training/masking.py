@@ -36,7 +36,7 @@ def read_vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary
     """Reads the special ids off a tokenizer; `size` is the model's, which may be larger than the tokenizer's."""
     names = {"cls": tokenizer.cls_token_id, "sep": tokenizer.sep_token_id, "pad": tokenizer.pad_token_id}
     names["mask"] = tokenizer.mask_token_id
-    missing = [name for name, found in names.items() if found is None]
+    missing = [name for name, token in names.items() if token is None]
     if missing:
         raise SteleError(f"the tokenizer of {tokenizer.name_or_path} has no {', '.join(missing)} token to train with")
     if len(tokenizer) > size:

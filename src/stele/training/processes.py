@@ -44,9 +44,9 @@ class ProcessContext:
             return []
         import torch.distributed as distributed
 
-        found: list[Any] = [None] * self.world
-        distributed.all_gather_object(found, value)
-        return found[: self.rank] + found[self.rank + 1 :]
+        values: list[Any] = [None] * self.world
+        distributed.all_gather_object(values, value)
+        return values[: self.rank] + values[self.rank + 1 :]
 
     def barrier(self) -> None:
         """Waits until every process has come here."""

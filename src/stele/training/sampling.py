@@ -25,7 +25,7 @@ def derive(*key: int | str) -> int:
 
 
 def generator(*key: int | str) -> np.random.Generator:
-    """A generator of its own for a key."""
+    """The random generator of a key."""
     return np.random.Generator(np.random.PCG64(derive(*key)))
 
 
@@ -66,20 +66,23 @@ def permuted(size: int | np.ndarray, key: int | np.ndarray, positions: np.ndarra
     next even power of two, walked until inside the range: no table, so the order of a billion examples costs nothing to
     resume.
     """
-    found = np.asarray(positions).astype(np.uint64)
-    sizes, keys = (np.broadcast_to(np.asarray(value, np.uint64), found.shape) for value in (size, key))
+    places = np.asarray(positions).astype(np.uint64)
+    sizes, keys = (np.broadcast_to(np.asarray(value, np.uint64), places.shape) for value in (size, key))
     bits = np.frexp(np.maximum(sizes.astype(np.float64) - 1, 1))[1]  # of the largest position
     halves = ((bits + 1) // 2).astype(np.uint64)
-    outside = np.ones(found.shape, bool)
+    outside = np.ones(places.shape, bool)
     while outside.any():
-        half, own = halves[outside], keys[outside]
+        half, outside_keys = halves[outside], keys[outside]
         low = (np.uint64(1) << half) - np.uint64(1)
-        left, right = found[outside] >> half, found[outside] & low
+        left, right = places[outside] >> half, places[outside] & low
         for turn in range(4):
-            left, right = right, left ^ (_mixed(right, own + np.uint64(turn * 0x9E3779B97F4A7C15 & MASK64)) & low)
-        found[outside] = (left << half) | right
-        outside = found >= sizes
-    return found.astype(np.int64)
+            left, right = (
+                right,
+                left ^ (_mixed(right, outside_keys + np.uint64(turn * 0x9E3779B97F4A7C15 & MASK64)) & low),
+            )
+        places[outside] = (left << half) | right
+        outside = places >= sizes
+    return places.astype(np.int64)
 
 
 def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:

@@ -96,12 +96,12 @@ def own_parts(
     """
     rank, world = (0, 1) if processes is None else (processes.rank, processes.world)
     pieces = _enough(pieces, world)
-    own = pieces[rank::world]
+    pieces_here = pieces[rank::world]
     if processes is None and (len(pieces) == 1 or not chunked):
-        return [compute(piece) for piece in own]
+        return [compute(piece) for piece in pieces_here]
     seeds = torch.randint(1 << 62, (len(pieces),)).tolist()[rank::world]
-    again = chunked and len(own) > 1 and torch.is_grad_enabled()
-    return [_seeded(compute, piece, seed, again) for piece, seed in zip(own, seeds, strict=True)]
+    again = chunked and len(pieces_here) > 1 and torch.is_grad_enabled()
+    return [_seeded(compute, piece, seed, again) for piece, seed in zip(pieces_here, seeds, strict=True)]
 
 
 def _enough(pieces: Sequence[np.ndarray], world: int) -> Sequence[np.ndarray]:
@@ -127,13 +127,13 @@ def _seeded(encode: Callable[[np.ndarray], Tensor], piece: np.ndarray, seed: int
 
 
 # --- exchange between processes ---------------------------------------------------------------------------------------
-def gathered(own: Tensor, sizes: Sequence[int], processes: ProcessContext) -> Tensor:
+def gathered(vectors: Tensor, sizes: Sequence[int], processes: ProcessContext) -> Tensor:
     """The vectors of all processes [sum of sizes, d], in the order of their ranks.
 
     All processes compute the same loss from them, of which each is to take 1 / world: the gradient that a process gets
     for its own vectors is therefore `world` times the one that it computes.
     """
-    return _Gathered.apply(own, tuple(sizes), processes)
+    return _Gathered.apply(vectors, tuple(sizes), processes)
 
 
 def summed(part: Tensor, processes: ProcessContext | None) -> Tensor:
@@ -143,16 +143,16 @@ def summed(part: Tensor, processes: ProcessContext | None) -> Tensor:
 
 class _Gathered(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, own: Tensor, sizes: tuple[int, ...], processes: ProcessContext) -> Tensor:
+    def forward(ctx, vectors: Tensor, sizes: tuple[int, ...], processes: ProcessContext) -> Tensor:
         import torch.distributed as distributed
 
         first = sum(sizes[: processes.rank])
         ctx.rows, ctx.world = slice(first, first + sizes[processes.rank]), processes.world
-        padded = own.new_zeros(max(sizes), own.shape[1])
-        padded[: len(own)] = own
-        found = [torch.empty_like(padded) for _ in sizes]
-        distributed.all_gather(found, padded)
-        return torch.cat([part[:size] for part, size in zip(found, sizes, strict=True)])
+        padded = vectors.new_zeros(max(sizes), vectors.shape[1])
+        padded[: len(vectors)] = vectors
+        gathered = [torch.empty_like(padded) for _ in sizes]
+        distributed.all_gather(gathered, padded)
+        return torch.cat([part[:size] for part, size in zip(gathered, sizes, strict=True)])
 
     @staticmethod
     def backward(ctx, gradient: Tensor):

@@ -25,7 +25,7 @@ BUFFER = 1 << 20  # tokens held back before they are written
 
 
 class _Appender:
-    """A one-dimensional .npy file that grows: its header is written again, in the same room, at the end."""
+    """A one-dimensional .npy file that grows: its header is written again, in the same space, at the end."""
 
     def __init__(self, path: Path, dtype: str) -> None:
         self.handle = open(path, "wb")  # noqa: SIM115 (open for as long as it grows)
@@ -45,7 +45,7 @@ class _Appender:
         begin = self._data_begin()
         self._header()
         if self.handle.tell() != begin:
-            raise SteleError(f"{self.handle.name}: this numpy leaves no room to grow in the header of an .npy file")
+            raise SteleError(f"{self.handle.name}: this numpy leaves no space to grow in the header of an .npy file")
         self.handle.close()
 
     def _data_begin(self) -> int:
@@ -140,8 +140,8 @@ class Store:
         except (ValueError, EOFError, OSError) as error:
             raise SteleError(f"{path}: not a readable array ({error}); delete it and mine the pairs again") from None
         if array.dtype != dtype or array.ndim != 1 or (name != TOKENS and len(array) == 0):
-            found = f"{array.dtype} of {array.ndim} dimension(s) and length {len(array) if array.ndim else 0}"
-            raise SteleError(f"{path}: found {found}, want a flat {np.dtype(dtype)} array; mine the pairs again")
+            shape = f"{array.dtype} of {array.ndim} dimension(s) and length {len(array) if array.ndim else 0}"
+            raise SteleError(f"{path}: found {shape}, want a flat {np.dtype(dtype)} array; mine the pairs again")
         return array
 
     def __len__(self) -> int:

@@ -28,7 +28,7 @@ SAMPLERS = {"one_language": Sampler, "all_languages": MixedSampler}
 
 
 class Objective(Protocol):
-    """What a task asks of an objective: a module of training.objectives has it, and more."""
+    """What a task needs of an objective: a module of training.objectives has it, and more."""
 
     def examples(self, recipe: Any) -> int: ...
 
@@ -109,9 +109,9 @@ def mlm_beside(recipe: PretrainingRecipe) -> bool:
 
 def objectives(recipe: PretrainingRecipe) -> dict[str, ModuleType]:
     """task -> the module of its objective: the recipe's own tasks, and MLM beside them."""
-    own = load_named(OBJECTIVES, recipe.objective, "objective")
+    module = load_named(OBJECTIVES, recipe.objective, "objective")
     beside = {MLM: load_named(OBJECTIVES, MLM, "objective")} if mlm_beside(recipe) else {}
-    return dict.fromkeys(recipe.own_tasks(), own) | beside
+    return dict.fromkeys(recipe.own_tasks(), module) | beside
 
 
 def stores_read(recipe: PretrainingRecipe) -> set[str]:
@@ -136,9 +136,9 @@ def scheduled(j: int, recipe: PretrainingRecipe) -> tuple[str, int]:
     Group j is an MLM batch where `kind_of` says so; the objective's own tasks take turns over the others, so a step
     whose groups are a multiple of the tasks has as many groups of each.
     """
-    own = recipe.own_tasks()
+    tasks = recipe.own_tasks()
     beside, n = kind_of(j, recipe.mlm_share) if mlm_beside(recipe) else (False, j)
-    return (MLM, n) if beside else (own[n % len(own)], n // len(own))
+    return (MLM, n) if beside else (tasks[n % len(tasks)], n // len(tasks))
 
 
 def losses(

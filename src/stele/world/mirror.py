@@ -80,7 +80,11 @@ def run(args: argparse.Namespace) -> None:
             shutil.rmtree(args.user_data / dataset, ignore_errors=True)
             os.rename(licensed / dataset, args.user_data / dataset)
     made = {path_of(mirror, url): entry for url, entry in site.files.items()}
-    made |= {args.user_data / name / file: own for name, files in site.licensed.items() for file, own in files.items()}
+    made |= {
+        args.user_data / name / file: file_facts
+        for name, files in site.licensed.items()
+        for file, file_facts in files.items()
+    }
     raw = {url: entry["raw_sha256"] for url, entry in site.files.items()}
     write_record(
         args.output,

@@ -109,8 +109,8 @@ def base_folder(mirror: Path, record: Path) -> Path:
     """Where the stand-in of a record lies."""
     from stele.world.standins._publish import hub_folder
 
-    found = records.read_record(record)
-    folder = hub_folder(mirror, found["repository"]) if found.get("repository") else record.parent / found["folder"]
+    facts = records.read_record(record)
+    folder = hub_folder(mirror, facts["repository"]) if facts.get("repository") else record.parent / facts["folder"]
     if not (folder / "config.json").is_file():
         raise SteleError(f"{folder}: the stand-in of {record} is not there; delete the record and make it again")
     return folder

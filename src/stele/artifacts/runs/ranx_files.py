@@ -45,8 +45,8 @@ def from_parquet(path: Path) -> Run:
     with reading(path, "Parquet file"):
         table = pyarrow.parquet.read_table(path)
     if missing := [name for name in COLUMNS if name not in table.column_names]:
-        found = ", ".join(table.column_names)
-        raise SteleError(f"{path}: no column {missing[0]!r}; want {', '.join(COLUMNS)}, found {found}")
+        present = ", ".join(table.column_names)
+        raise SteleError(f"{path}: no column {missing[0]!r}; want {', '.join(COLUMNS)}, found {present}")
     columns = [table[name].combine_chunks() for name in COLUMNS]
     for name, column in zip(COLUMNS, columns, strict=True):
         if column.null_count:

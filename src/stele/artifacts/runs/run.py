@@ -55,8 +55,8 @@ class Run:
         if query not in self.place:
             return []
         number = self.place[query]
-        own = slice(self.starts[number], self.starts[number + 1])
-        return list(zip(self.names.take(self.codes[own]).to_pylist(), self.scores[own].tolist(), strict=True))
+        rows = slice(self.starts[number], self.starts[number + 1])
+        return list(zip(self.names.take(self.codes[rows]).to_pylist(), self.scores[rows].tolist(), strict=True))
 
     def items(self) -> Iterator[tuple[str, Hits]]:
         return ((query, self.hits(query)) for query in self.queries)

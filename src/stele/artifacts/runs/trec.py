@@ -70,19 +70,19 @@ def _read_fast(path: Path) -> Run | None:
 
 
 def _read_carefully(path: Path) -> Run:
-    found: dict[tuple[bytes, bytes], float] = {}
+    scores: dict[tuple[bytes, bytes], float] = {}
     for number, line in _lines(path):
         columns, where = line.split(), f"{path}, line {number}"
         if len(columns) != len(COLUMNS):
             raise SteleError(f"{where}: want 6 columns (query Q0 passage rank score tag), found {len(columns)}")
         query, _, name, _, written, _ = columns
-        if (query, name) in found:
+        if (query, name) in scores:
             raise SteleError(f"{where}: passage {name.decode()!r} is there twice for query {query.decode()!r}")
         if not _NUMBER.fullmatch(written):
             raise SteleError(f"{where}: the score must be a finite number, found {written.decode()!r}")
-        found[query, name] = float(written)
-    names = [(query.decode(), name.decode()) for query, name in found]
-    return make_run([query for query, _ in names], [name for _, name in names], list(found.values()), path)
+        scores[query, name] = float(written)
+    names = [(query.decode(), name.decode()) for query, name in scores]
+    return make_run([query for query, _ in names], [name for _, name in names], list(scores.values()), path)
 
 
 def _is_gzipped(path: Path) -> bool:

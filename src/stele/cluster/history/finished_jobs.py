@@ -23,7 +23,7 @@ Figure = tuple[float, str]  # a number and where it is from
 
 @dataclass(frozen=True)
 class FinishedJob:
-    """A job that was done: wall and CPU seconds, peak memory in MB (None: nobody knows), where and when."""
+    """A job that was done: wall and CPU seconds, peak memory in MB (None: unknown), where and when."""
 
     rule: str
     job: str
@@ -48,20 +48,20 @@ def _name(path: Path, folder: Path) -> str:
 
 def _done(metadata: Path, logs: str) -> dict[str, tuple[dict[str, Any], list[str]]]:
     """Log -> Snakemake's record of the job and the outputs that are there; of several jobs with one log, the last."""
-    found: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    records: dict[str, tuple[dict[str, Any], list[str]]] = {}
     for path in sorted(metadata.rglob("*")):
         if path.is_file():
             output, record = _name(path, metadata), read_note(path)
             log = next(iter(record.get("log") or ()), "")
             if not (output and log.startswith(f"{logs}/") and record.get("endtime") and Path(output).exists()):
                 continue
-            known, outputs = found.get(log, (record, []))
+            known, outputs = records.get(log, (record, []))
             if record["shellcmd"] == known["shellcmd"]:
                 outputs.append(output)
             elif record["endtime"] > known["endtime"]:
                 known, outputs = record, [output]
-            found[log] = known, outputs
-    return found
+            records[log] = known, outputs
+    return records
 
 
 def benchmark(path: Path) -> dict[str, float]:
@@ -73,13 +73,13 @@ def benchmark(path: Path) -> dict[str, float]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError:
         return {}
-    found = {}
+    figures = {}
     for name, value in zip(lines[0].split("\t"), lines[-1].split("\t"), strict=False) if len(lines) > 1 else ():
         try:
-            found[name] = float(value)
+            figures[name] = float(value)
         except ValueError:
             continue  # NA, or a time as h:m:s
-    return found
+    return figures
 
 
 def _record(outputs: list[str], rule: str) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def _larger(*figures: tuple[float | None, str]) -> Figure | None:
 
 def jobs(logs: str, metadata: Path = METADATA) -> Iterator[FinishedJob]:
     """The jobs that were done whose logs are in a folder, by the time at which they started."""
-    found = [_finished(log, *done) for log, done in _done(metadata, logs).items()]
-    yield from sorted(found, key=lambda job: (job.started, job.log))
+    finished = [_finished(log, *done) for log, done in _done(metadata, logs).items()]
+    yield from sorted(finished, key=lambda job: (job.started, job.log))
 
 
 def _finished(log: str, done: Mapping[str, Any], outputs: list[str]) -> FinishedJob:

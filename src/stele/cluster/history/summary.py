@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stele.files.durations import duration
 from stele.files.markdown import bullets, table
 
 FULL = 0.8  # of what a job requested: near the end that SLURM makes
@@ -14,7 +15,7 @@ LISTED = 20  # jobs that are named
 
 @dataclass(frozen=True)
 class Rule:
-    """The jobs of a rule: hours of all of them, hours of the longest; None: nobody knows, or nothing was requested.
+    """The jobs of a rule: hours of all of them, hours of the longest; None: unknown, or nothing was requested.
 
     expected    hours that those jobs were expected to take of which that is known, and `of_those` what they took
     time, memory    the largest share of what a job requested
@@ -40,36 +41,25 @@ def _most(rows: Sequence[Mapping[str, Any]], column: str) -> float | None:
 def by_rule(rows: Sequence[Mapping[str, Any]]) -> list[Rule]:
     """The rules, those that took most time first."""
     names = dict.fromkeys(row["rule"] for row in rows)
-    found = []
+    rules = []
     for name in names:
-        own = [row for row in rows if row["rule"] == name]
-        known = [row for row in own if row["expected_s"]]
+        of_rule = [row for row in rows if row["rule"] == name]
+        known = [row for row in of_rule if row["expected_s"]]
         one = Rule(
             name=name,
-            jobs=len(own),
-            hours=sum(row["wall_s"] for row in own) / 3600,
-            longest=max(row["wall_s"] for row in own) / 3600,
-            cpu_hours=sum(row["cpu_s"] or 0 for row in own) / 3600,
-            gpu_hours=sum(row["gpu_hours"] for row in own),
+            jobs=len(of_rule),
+            hours=sum(row["wall_s"] for row in of_rule) / 3600,
+            longest=max(row["wall_s"] for row in of_rule) / 3600,
+            cpu_hours=sum(row["cpu_s"] or 0 for row in of_rule) / 3600,
+            gpu_hours=sum(row["gpu_hours"] for row in of_rule),
             expected=sum(row["expected_s"] for row in known) / 3600 if known else None,
             of_those=sum(row["wall_s"] for row in known) / 3600,
-            peak_mb=_most(own, "peak_mb"),
-            time=_most(own, "share_of_time"),
-            memory=_most(own, "share_of_memory"),
+            peak_mb=_most(of_rule, "peak_mb"),
+            time=_most(of_rule, "share_of_time"),
+            memory=_most(of_rule, "share_of_memory"),
         )
-        found.append(one)
-    return sorted(found, key=lambda rule: -rule.hours)
-
-
-def duration(hours: float) -> str:
-    """Hours in the unit that suits them.
-
-    >>> duration(0.001), duration(0.5), duration(30)
-    ('3.6 s', '30 min', '30 h')
-    """
-    if hours < 1 / 60:
-        return f"{3600 * hours:.2g} s"
-    return f"{60 * hours:.3g} min" if hours < 1 else f"{hours:.3g} h"
+        rules.append(one)
+    return sorted(rules, key=lambda rule: -rule.hours)
 
 
 def _share(value: float | None) -> str:
@@ -87,12 +77,13 @@ def markdown(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return f"{title}\n\nNo job of this scale was done here.\n"
     for rule in rules:
-        expected = "" if rule.expected is None else duration(rule.expected)
-        spans = [duration(rule.hours), expected, duration(rule.longest), duration(rule.cpu_hours)]
+        hours = [rule.hours, rule.expected, rule.longest, rule.cpu_hours]
+        spans = ["" if value is None else duration(3600 * value) for value in hours]
         peak = "" if rule.peak_mb is None else f"{rule.peak_mb:,.0f} MB"
         gpu = f"{rule.gpu_hours:,.1f}" if rule.gpu_hours else ""
         cells.append([rule.name, str(rule.jobs), *spans, gpu, peak, _share(rule.time), _share(rule.memory)])
-    spans = [duration(sum(rule.hours for rule in rules)), "", "", duration(sum(rule.cpu_hours for rule in rules))]
+    hours, cpu_hours = sum(rule.hours for rule in rules), sum(rule.cpu_hours for rule in rules)
+    spans = [duration(3600 * hours), "", "", duration(3600 * cpu_hours)]
     gpu = sum(rule.gpu_hours for rule in rules)
     cells.append(["**all**", str(len(rows)), *spans, f"{gpu:,.1f}" if gpu else "", "", "", ""])
     parts = [

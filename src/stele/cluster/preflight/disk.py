@@ -13,8 +13,8 @@ from stele.cluster.requests import JobRequest
 ROUGHLY = 3  # estimates of sizes are right within this factor
 GB = 1e9
 SMALL = GB  # below this no quota is looked up
-WAYS = "make room, name fewer papers, or put links to a larger disk in the place of work/ and resources/"
-SECONDS = 5.0  # for the answer of `quota`, which asks file servers
+WAYS = "free some space, name fewer papers, or make work/ and resources/ links to a larger disk"
+SECONDS = 5.0  # for the answer of `quota`, which queries file servers
 QUOTA = ("quota", "--no-wrap", "--raw-grace", "--show-mntpoint", "--hide-device")
 
 
@@ -47,14 +47,14 @@ def quotas(text: str) -> dict[Path, float]:
     >>> quotas("/home 1000* 500 1500 0 7 0 0 0\\n/data 10 0 0 0 1 0 0 0")
     {PosixPath('/home'): 512000.0}
     """
-    found = {}
+    left = {}
     for line in text.splitlines():
         parts = line.split()
         if len(parts) >= 4 and parts[0].startswith("/"):
             used, soft, hard = (float(part.rstrip("*")) for part in parts[1:4])
             if hard or soft:
-                found[Path(parts[0])] = 1024 * ((hard or soft) - used)
-    return found
+                left[Path(parts[0])] = 1024 * ((hard or soft) - used)
+    return left
 
 
 def _left_of_quotas() -> dict[Path, float]:

@@ -14,7 +14,7 @@ from stele.plan.plan import Plan
 
 SECONDS = 5.0  # for an answer
 AT_ONCE = 16  # hosts
-WAYS = "come again later, or name a mirror (mirrors:) or folders of your own (user_data:) in config.yaml"
+WAYS = "come again later, or name a mirror (mirrors:) or your own folders (user_data:) in config.yaml"
 
 
 def files(plan: Plan, job: JobRequest) -> list[list[str]]:
@@ -27,8 +27,8 @@ def files(plan: Plan, job: JobRequest) -> list[list[str]]:
         return [file.addresses for file in wanted]
     if job.rule == "checkpoint" and not plan.world.standin(w.model):
         source = plan.models.checkpoint_source(w.model)
-        if "path" not in source and (found := hub.repository(source)):
-            return [[hub.address(*found, hub.CONFIG)]]
+        if "path" not in source and (repository := hub.repository(source)):
+            return [[hub.address(*repository, hub.CONFIG)]]
     return []
 
 
@@ -53,7 +53,7 @@ def _host(url: str) -> str:
 def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
     """Host -> why, of hosts (each with an address there) that do not answer; an answer of any kind is one.
 
-    All are asked at once.
+    All are queried at once.
     """
     if not urls:
         return {}
@@ -89,15 +89,15 @@ def problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
     missing_folders = [mirror for mirror in mirrors if not _is_address(mirror) and not Path(mirror).is_dir()]
     silent_hosts = unanswered(address_of)
     without = {hosts: group for hosts, group in waiting.items() if all(host in silent_hosts for host in hosts)}
-    found = {_line(hosts, silent_hosts, group): group for hosts, group in without.items()}
-    everything = [job for group in found.values() for job in group]
-    found |= {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders}
-    return {line: [job.log for job in group] for line, group in found.items()}
+    lines = {_line(hosts, silent_hosts, group): group for hosts, group in without.items()}
+    everything = [job for group in lines.values() for job in group]
+    lines |= {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders}
+    return {line: [job.log for job in group] for line, group in lines.items()}
 
 
 def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[JobRequest]) -> str:
     names = [job.name for job in jobs]
     what = f"{len(names)} ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''})"
     if not hosts:
-        return f"in no mirror, and the network is not asked (offline: true): {what}"
+        return f"in no mirror, and the network is off (offline: true): {what}"
     return f"no answer from {', '.join(f'{host} ({silent_hosts[host]})' for host in hosts)}: {what}"

@@ -1,7 +1,7 @@
 """Before the first job runs: whether what the plan needs is there; all that is missing, at once.
 
 Partitions, GPUs, memory and time limits (on a cluster), disk space, places to download from, data that only the
-user can give. What surely cannot be done is an error; what may fail, or concerns some rows only, is said.
+user can give. What surely cannot be done is an error; what may fail, or concerns some rows only, is a warning.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from stele.cluster.requests import JobRequest
 from stele.cluster.slurm import sinfo, squeue
 from stele.cluster.slurm.sinfo import Nodes, nodes
 from stele.errors import SteleError
+from stele.files.durations import duration
 from stele.plan.plan import Plan
 
 RENDERING = "tables"  # the stage whose jobs show what is there, however little
 
 
 def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
-    """Refuses a run that surely cannot be done, naming all that is missing; says the rest."""
+    """Refuses a run that surely cannot be done, naming all that is missing; prints the rest as warnings."""
     warnings, errors = [], []
     if slurm and (submitted := [job for job in jobs if not job.local]):
         cluster = nodes(squeue.query(sinfo.SINFO, timeout=60))
         errors += of_cluster(submitted, cluster)
         warnings += growth(submitted, cluster)
         warnings += _merged((text, job.rule) for job in submitted if on_cpus(job) for text in too_long(job, cluster))
-    for found, into in zip(disk.problems(jobs), (errors, warnings), strict=True):
-        into += found
+    for lines, into in zip(disk.problems(jobs), (errors, warnings), strict=True):
+        into += lines
     missing = network.problems(plan, jobs)
     if missing:
-        text = "\n  ".join([f"these downloads cannot be had from here; {network.WAYS}:", *missing])
+        text = "\n  ".join([f"these files cannot be downloaded from here; {network.WAYS}:", *missing])
         (errors if all_wait_for(set().union(*missing.values()), jobs) else warnings).append(text)
     warnings += unavailable(plan, jobs)
     if warnings:
@@ -41,10 +42,10 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
         raise SteleError("\n".join(["this cannot be built as things are:", *(f"- {line}" for line in errors)]))
 
 
-def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
+def _merged(problems: Iterable[tuple[str, str]]) -> list[str]:
     """A line for each problem, with the rules that have it."""
     rules: dict[str, list[str]] = {}
-    for problem, rule in found:
+    for problem, rule in problems:
         if rule not in rules.setdefault(problem, []):
             rules[problem].append(rule)
     return [f"{problem} ({', '.join(names)})" for problem, names in rules.items()]
@@ -53,8 +54,8 @@ def _merged(found: Iterable[tuple[str, str]]) -> list[str]:
 # --- a cluster ------------------------------------------------------------------------------------------------------
 def of_cluster(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     """What a cluster lacks for some jobs."""
-    found = [(problem, job.rule) for job in jobs for problem in sinfo.problems(job.resources, job.threads, cluster)]
-    lines = _merged(found) or _merged(
+    problems = [(problem, job.rule) for job in jobs for problem in sinfo.problems(job.resources, job.threads, cluster)]
+    lines = _merged(problems) or _merged(
         (text, job.rule) for job in jobs if not on_cpus(job) for text in too_long(job, cluster)
     )
     where = f"{settings.path()} names partitions, GPUs and limits; its keys: profiles/slurm/cluster.example.yaml"
@@ -62,7 +63,7 @@ def of_cluster(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
 
 
 def on_cpus(job: JobRequest) -> bool:
-    """Whether a job asks for no GPU: how long it takes is then a rougher estimate."""
+    """Whether a job requests no GPU: how long it takes is then a rougher estimate."""
     return sinfo.work_kind(job.resources) == "cpu"
 
 
@@ -76,23 +77,23 @@ def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
     most = min((limit for limit in limits if limit is not None), default=None)
     if (needed := job.seconds / 60) <= sinfo.granted_minutes(runtime, job.attempts, most, job.resumes):
         return []
-    each = f"{job.attempts} attempts of at most {(most or runtime * job.attempts) / 60:g} hours"
+    each = f"{job.attempts} attempts of at most {duration(60 * (most or runtime * job.attempts))}"
     if not job.resumes:
         more = "a partition with a longer limit" if on_cpus(job) else "more GPUs"
-        return [f"{job.name} takes about {needed / 60:,.0f} hours, and {each} do not go on from one another: {more}"]
+        return [f"{job.name} takes about {duration(job.seconds)}, and {each} do not resume from one another: {more}"]
     more = next(n for n in range(job.attempts, 10**6) if needed <= sinfo.granted_minutes(runtime, n, most, True))
-    return [f"{job.name} takes about {needed / 60:,.0f} hours, more than {each}: --retries {more - 1}, or more GPUs"]
+    return [f"{job.name} takes about {duration(job.seconds)}, more than {each}: --retries {more - 1}, or more GPUs"]
 
 
 def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
-    """Where a further attempt would ask for more than there is and be refused."""
-    here, found = settings.read(), set()
+    """Where a further attempt would request more than there is and be refused."""
+    here, lines = settings.read(), set()
     for job in jobs:
         work = sinfo.work_kind(job.resources)
         caps = {"gigabytes": getattr(here.gigabytes, work), "hours": getattr(here.hours, work)}
-        found |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
-    head = f"a job that fails asks for more in each further attempt, and would be refused; give in {settings.path()}"
-    return [f"{head}: {'; '.join(sorted(found))}"] if found else []
+        lines |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
+    head = f"a failed job requests more in each further attempt, and would be refused; set in {settings.path()}"
+    return [f"{head}: {'; '.join(sorted(lines))}"] if lines else []
 
 
 # --- what is fetched, what the user gives -----------------------------------------------------------------------------

@@ -4,7 +4,7 @@ In the driver (`patch_driver`):
 run_job           An earlier driver's job that still runs is submitted a second time: the plugin never looks. While the
                   controller is away it submits all the same. Goes when the plugin looks for jobs of its comment in the
                   queue, and waits for the controller.
-two queries       `query_job_status_squeue`, `_sacct` ask for jobs of this run's name alone. Goes with the one above.
+two queries       `query_job_status_squeue`, `_sacct` query jobs of this run's name alone. Goes with the one above.
 get_min_job_age   Where the controller does not answer it falls back to `sacct`, which a cluster without accounting has
                   and cannot answer, and then forgets its jobs. Goes when the answer is kept for the run.
 query_job_status  A job that was preempted, or whose node died, and that SLURM does not start again is waited for
@@ -54,11 +54,11 @@ class Earlier:
         """
         with self.lock:
             if again:
-                found = squeue.of_folder(Path.cwd())
-                return next((job for job in found if job.comment == comment and job.state != "COMPLETING"), None)
+                jobs = squeue.of_folder(Path.cwd())
+                return next((job for job in jobs if job.comment == comment and job.state != "COMPLETING"), None)
             if self.jobs is None:
-                found = squeue.of_folder(Path.cwd())
-                self.jobs = {job.comment: job for job in found if job.name != run}
+                jobs = squeue.of_folder(Path.cwd())
+                self.jobs = {job.comment: job for job in jobs if job.name != run}
             return self.jobs.pop(comment, None)
 
     def follow(self, job: squeue.Queued) -> None:
@@ -101,7 +101,7 @@ def _controller() -> None:
 
 
 def remembered(question: Any, wait: Callable[[], None]) -> Any:
-    """A question whose first answer holds for the whole run; it is asked after `wait`."""
+    """A query whose first answer is kept for the whole run; it runs after `wait`."""
     answers: list[Any] = []
 
     @functools.wraps(question)
@@ -162,12 +162,12 @@ def _careful(plugin: Any, run_job: Any, earlier: Earlier) -> Any:
         try:
             if job.is_group():
                 return run_job(self, job)
-            found = earlier.take(comment_of(plugin, job), self.run_uuid, again=job.attempt > 1)
-            if found and submitted(job) == content(job):
-                return _follow(plugin, self, job, found, earlier)
-            if found:
-                self.logger.info(f"SLURM job {found.id} does what is out of date by now; it is cancelled.")
-                squeue.cancel([found.id])
+            queued = earlier.take(comment_of(plugin, job), self.run_uuid, again=job.attempt > 1)
+            if queued and submitted(job) == content(job):
+                return _follow(plugin, self, job, queued, earlier)
+            if queued:
+                self.logger.info(f"SLURM job {queued.id} is out of date; it is cancelled.")
+                squeue.cancel([queued.id])
             note(job)
             _controller()
             return run_job(self, job)
@@ -177,15 +177,15 @@ def _careful(plugin: Any, run_job: Any, earlier: Earlier) -> Any:
     return run
 
 
-def _follow(plugin: Any, executor: Any, job: Any, found: squeue.Queued, earlier: Earlier) -> None:
-    """Takes an earlier driver's job for one's own."""
-    log = executor.slurm_logdir / f"rule_{job.name}" / plugin.get_job_wildcards(job) / f"{found.id}.log"
-    earlier.follow(found)
+def _follow(plugin: Any, executor: Any, job: Any, queued: squeue.Queued, earlier: Earlier) -> None:
+    """Adopts an earlier driver's job."""
+    log = executor.slurm_logdir / f"rule_{job.name}" / plugin.get_job_wildcards(job) / f"{queued.id}.log"
+    earlier.follow(queued)
     executor.logger.info(
-        f"Job {job.jobid} is SLURM job {found.id} of an earlier run, {found.state.lower()} (log: {log}): "
+        f"Job {job.jobid} is SLURM job {queued.id} of an earlier run, {queued.state.lower()} (log: {log}): "
         "it is waited for. To cancel such jobs instead: stele cluster cancel"
     )
-    info = plugin.SubmittedJobInfo(job, external_jobid=found.id, aux={"slurm_logfile": log})
+    info = plugin.SubmittedJobInfo(job, external_jobid=queued.id, aux={"slurm_logfile": log})
     executor._report_job_submission_threadsafe(info)
 
 

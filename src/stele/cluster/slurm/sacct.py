@@ -46,8 +46,8 @@ def megabytes(text: str) -> float | None:
     >>> megabytes("2048K"), megabytes("1.50G"), megabytes("0"), megabytes("")
     (2.0, 1536.0, 0.0, None)
     """
-    found = re.fullmatch(r"([\d.]+)([KMGT]?)", text.strip())
-    return float(found[1]) * UNITS[found[2]] if found else None
+    match = re.fullmatch(r"([\d.]+)([KMGT]?)", text.strip())
+    return float(match[1]) * UNITS[match[2]] if match else None
 
 
 def read(text: str) -> dict[str, Account]:
@@ -79,7 +79,7 @@ def read(text: str) -> dict[str, Account]:
 
 def accounts(jobs: Iterable[str]) -> dict[str, Account]:
     """What accounting says of SLURM jobs; nothing where there is none (no sacct, storage disabled) or no answer."""
-    wanted, found = sorted(set(jobs)), {}
+    wanted, by_id = sorted(set(jobs)), {}
     for start in range(0, len(wanted), AT_ONCE):
         ids = ",".join(wanted[start : start + AT_ONCE])
         options = ["--parsable2", "--noheader", "--duplicates", f"--format={','.join(FIELDS)}", f"--jobs={ids}"]
@@ -89,5 +89,5 @@ def accounts(jobs: Iterable[str]) -> dict[str, Account]:
             return {}
         if done.returncode:
             return {}
-        found |= read(done.stdout)
-    return found
+        by_id |= read(done.stdout)
+    return by_id

@@ -1,4 +1,4 @@
-"""What `sinfo` says of a cluster, and what a job asks for that no partition can give it."""
+"""What `sinfo` says of a cluster, and what a job requests that no partition has."""
 
 from __future__ import annotations
 
@@ -50,33 +50,33 @@ def minutes(text: str) -> float | None:
 
 
 def gpus(text: str) -> dict[str, int]:
-    """GPUs by model in generic resources, as sinfo writes them and as a job asks for them.
+    """GPUs by model in generic resources, as sinfo writes them and as a job requests them.
 
     >>> gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1"), gpus("(null)"), gpus("gpu:2")
     ({'h100': 4, 'a100': 2}, {}, {'': 2})
     """
-    found: dict[str, int] = {}
+    models: dict[str, int] = {}
     for item in re.sub(r"\([^)]*\)", "", text).split(","):
         kind, *rest = item.split(":")
         if kind == "gpu":
             model = rest[0] if len(rest) > 1 else ""
-            found[model] = found.get(model, 0) + int(rest[-1] if rest else 1)
-    return found
+            models[model] = models.get(model, 0) + int(rest[-1] if rest else 1)
+    return models
 
 
 def nodes(text: str) -> list[Nodes]:
     """What `sinfo` says of a cluster."""
-    found = []
+    kinds = []
     for line in text.splitlines():
         partition, limit, cpus, memory, generic, number = line.split("|")
         sizes = [int(re.sub(r"\D", "", size)) for size in (cpus, memory, number)]
         name = partition.rstrip("*")
-        found.append(Nodes(name, name != partition, minutes(limit), *sizes[:2], gpus(generic), sizes[2]))
-    return found
+        kinds.append(Nodes(name, name != partition, minutes(limit), *sizes[:2], gpus(generic), sizes[2]))
+    return kinds
 
 
 def size(resources: Mapping[str, Any], name: str) -> int:
-    """A number that a job asks for, 0 where it asks for none, or where nobody can know it before it starts."""
+    """A number that a job requests; 0 where it requests none, or where it is unknown before the job starts."""
     value = resources.get(name)
     return value if isinstance(value, int) else 0
 
@@ -96,13 +96,13 @@ def requested_gpus(resources: Mapping[str, Any]) -> tuple[int, str | None]:
 def eligible(resources: Mapping[str, Any], cluster: list[Nodes]) -> list[Nodes]:
     """The nodes on which a job may run: of the partitions that it names, or of the default one."""
     named = resources.get("slurm_partition")
-    names = str(named).split(",") if named else [found.partition for found in cluster if found.default]
-    return [found for found in cluster if found.partition in names]
+    names = str(named).split(",") if named else [node.partition for node in cluster if node.default]
+    return [node for node in cluster if node.partition in names]
 
 
-def limit(found: list[Nodes]) -> float | None:
+def limit(nodes: list[Nodes]) -> float | None:
     """The longest that a job may run on some nodes, in minutes; None: no limit is known."""
-    limits = [one.limit for one in found]
+    limits = [one.limit for one in nodes]
     return None if None in limits or not limits else max(limits)
 
 
@@ -112,33 +112,33 @@ def work_kind(resources: Mapping[str, Any]) -> str:
 
 
 def problems(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> list[str]:
-    """What a job asks for that no node has on which it may run."""
-    partitions = ", ".join(sorted({found.partition for found in cluster}))
+    """What a job requests that no node has on which it may run."""
+    partitions = ", ".join(sorted({node.partition for node in cluster}))
     names = str(resources.get("slurm_partition") or "").split(",")
     if missing := [name for name in names if name and name not in partitions.split(", ")]:
         close = nearest(missing[0], partitions.split(", "))
         hint = f" (did you mean {close!r}?)" if close else ""
         return [f"no partition {missing[0]!r}{hint}; there are {partitions}"]
-    if not (found := eligible(resources, cluster)):
+    if not (nodes := eligible(resources, cluster)):
         return [f"no default partition: name one as partitions.{work_kind(resources)}; there are {partitions}"]
-    lacking = _of_nodes(resources, threads, found, cluster)
-    most = limit(found)
+    lacking = _of_nodes(resources, threads, nodes, cluster)
+    most = limit(nodes)
     if most is not None and size(resources, "runtime") > most:
         hours = f"{most / 60:g}"
         give = f"give hours.{work_kind(resources)}: {hours}"
-        lacking.append(f"partition {_name(found)} ends jobs after {hours} hours: {give}")
+        lacking.append(f"partition {_name(nodes)} ends jobs after {hours} hours: {give}")
     return lacking
 
 
-def _names(found: list[Nodes]) -> list[str]:
-    return list(dict.fromkeys(one.partition for one in found))
+def _names(nodes: list[Nodes]) -> list[str]:
+    return list(dict.fromkeys(one.partition for one in nodes))
 
 
-def _name(found: list[Nodes]) -> str:
-    return ",".join(_names(found))
+def _name(nodes: list[Nodes]) -> str:
+    return ",".join(_names(nodes))
 
 
-def _of_nodes(resources: Mapping[str, Any], threads: int, found: list[Nodes], cluster: list[Nodes]) -> list[str]:
+def _of_nodes(resources: Mapping[str, Any], threads: int, nodes: list[Nodes], cluster: list[Nodes]) -> list[str]:
     """What nodes lack: one thing alone, or all of it together, or that there are as many such nodes as are wanted."""
     number, model = requested_gpus(resources)
     memory, many = size(resources, "mem_mb"), size(resources, "nodes") or 1
@@ -151,39 +151,39 @@ def _of_nodes(resources: Mapping[str, Any], threads: int, found: list[Nodes], cl
         wants = {what: lambda one: one.has_gpus(model, number)} | wants
     lacking = []
     for what, has in wants.items():
-        if not any(map(has, found)):
+        if not any(map(has, nodes)):
             way = _others(cluster, model) if "GPUs" in what else WAYS[what.partition(" ")[2]]
-            lacking.append(f"partition {_name(found)} has no node with {what}; {way}")
+            lacking.append(f"partition {_name(nodes)} has no node with {what}; {way}")
     if lacking:
         return lacking
-    good = [one for one in found if all(has(one) for has in wants.values())]
+    good = [one for one in nodes if all(has(one) for has in wants.values())]
     if not good:
-        return [f"partition {_name(found)} has no node with all of {', '.join(wants)}"]
+        return [f"partition {_name(nodes)} has no node with all of {', '.join(wants)}"]
     if (there := max(sum(one.number for one in good if one.partition == name) for name in _names(good))) < many:
-        return [f"partition {_name(found)} has {there} nodes with {', '.join(wants)}, of the {many} that a job takes"]
+        return [f"partition {_name(nodes)} has {there} nodes with {', '.join(wants)}, of the {many} that a job takes"]
     return []
 
 
 def _others(cluster: list[Nodes], model: str | None) -> str:
-    others = sorted({found.partition for found in cluster if found.has_gpus(model, 1)})
+    others = sorted({node.partition for node in cluster if node.has_gpus(model, 1)})
     return f"partitions with such GPUs: {', '.join(others)}" if others else "no partition has such GPUs"
 
 
 def problems_of_retries(
     resources: Mapping[str, Any], attempts: int, caps: Mapping[str, float | None], cluster: list[Nodes]
 ) -> list[str]:
-    """What a job's last attempt would ask for and be refused: memory and time grow with attempts up to `caps`.
+    """What a job's last attempt would request and be refused: memory and time grow with attempts up to `caps`.
 
     `caps` are cluster.yaml's `gigabytes` and `hours` for this kind of work.
     """
-    found, work = eligible(resources, cluster), work_kind(resources)
+    nodes, work = eligible(resources, cluster), work_kind(resources)
     lacking = []
-    memory = max((one.memory for one in found), default=0)
+    memory = max((one.memory for one in nodes), default=0)
     if caps["gigabytes"] is None and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
-        lacking.append(f"nodes of {_name(found)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
-    most = limit(found)
+        lacking.append(f"nodes of {_name(nodes)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
+    most = limit(nodes)
     if caps["hours"] is None and most and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
-        lacking.append(f"partition {_name(found)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
+        lacking.append(f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
     return lacking
 
 

@@ -27,28 +27,28 @@ def _path(job: Any) -> Path:
 
 
 def submitted(job: Any) -> str | None:
-    """What a job was when it was submitted last, None where nobody noted it."""
+    """What a job was when it was submitted last, None without a note."""
     return read_note(_path(job)).get("content")
 
 
 def note(job: Any) -> None:
     """Notes what a job is and requests when it is submitted, beside the SLURM jobs of its earlier attempts."""
     earlier = read_note(_path(job)).get("slurm", []) if job.attempt > 1 else []
-    found = {"content": content(job), "rule": job.rule.name, "log": str(job.log[0]) if job.log else ""}
+    written = {"content": content(job), "rule": job.rule.name, "log": str(job.log[0]) if job.log else ""}
     with atomic_file(_path(job)) as handle:
-        json.dump({**found, "requested": resources(job), "attempt": job.attempt, "slurm": earlier}, handle)
+        json.dump({**written, "requested": resources(job), "attempt": job.attempt, "slurm": earlier}, handle)
 
 
 def note_start(job: Any) -> None:
     """Notes, on the node, which SLURM job a job is."""
-    own, found = os.environ.get("SLURM_JOB_ID"), read_note(_path(job))
-    if own and found and own not in found.get("slurm", []):
+    job_id, written = os.environ.get("SLURM_JOB_ID"), read_note(_path(job))
+    if job_id and written and job_id not in written.get("slurm", []):
         with atomic_file(_path(job)) as handle:
-            json.dump({**found, "slurm": [*found.get("slurm", []), own]}, handle)
+            json.dump({**written, "slurm": [*written.get("slurm", []), job_id]}, handle)
 
 
 def notes() -> Iterator[tuple[str, dict[str, Any]]]:
     """(log, note) of all jobs that were noted."""
     for path in SUBMITTED.glob("*.json"):
-        if "log" in (found := read_note(path)):
-            yield found["log"], found
+        if "log" in (written := read_note(path)):
+            yield written["log"], written

@@ -24,10 +24,10 @@ def compression_of(path: Path) -> str:
         start = handle.read(8)
     if not start:
         raise SteleError(f"{path}: empty file; delete it and fetch it again")
-    found = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "plain")
-    if found not in ("bzip2", "xz", "plain"):
-        raise SteleError(f"{path}: compressed with {found}, want bzip2, xz or plain text")
-    return found
+    compression = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "plain")
+    if compression not in ("bzip2", "xz", "plain"):
+        raise SteleError(f"{path}: compressed with {compression}, want bzip2, xz or plain text")
+    return compression
 
 
 def read_blocks(

@@ -76,7 +76,7 @@ def parts_of_shard(dumps: Sequence[DumpFiles], shard: int, shards: int) -> list[
 
 
 def _are_parts(articles: Sequence[Path]) -> bool:
-    """Whether files are parts of one dump: of one wiki, each with page ids of its own."""
+    """Whether files are parts of one dump: of one wiki, each with its own page ids."""
     wikis = {path.name.partition("-")[0] for path in articles}
     ranges = [page_ids(path) for path in articles]
     return len(wikis) == 1 and None not in ranges and all(before[1] < after[0] for before, after in pairwise(ranges))

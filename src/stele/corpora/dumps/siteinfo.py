@@ -40,8 +40,8 @@ class Siteinfo(NamedTuple):
 
 def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | None]], more: Siteinfo) -> Site:
     """The Site of an export's header: its `names` are (number, name) as written there; they come before `more`'s."""
-    own = {name: int(key) for key, name in names if name and re.fullmatch("-?[0-9]{1,9}", key or "")}
-    return Site(language, case != "case-sensitive", {**more.names, **own})
+    local = {name: int(key) for key, name in names if name and re.fullmatch("-?[0-9]{1,9}", key or "")}
+    return Site(language, case != "case-sensitive", {**more.names, **local})
 
 
 def read_siteinfo(path: Path | None) -> Siteinfo:
@@ -59,12 +59,12 @@ def read_siteinfo(path: Path | None) -> Siteinfo:
 
 
 def _names(answer: Mapping[str, Any]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for alias in answer.get("namespacealiases", ()):
-        found[alias.get("alias") or alias["*"]] = int(alias["id"])
+        numbers[alias.get("alias") or alias["*"]] = int(alias["id"])
     for space in answer["namespaces"].values():
-        found |= {space[key]: int(space["id"]) for key in ("canonical", "name", "*") if space.get(key)}
-    return found
+        numbers |= {space[key]: int(space["id"]) for key in ("canonical", "name", "*") if space.get(key)}
+    return numbers
 
 
 def _words(answer: Mapping[str, Any]) -> tuple[str, ...]:

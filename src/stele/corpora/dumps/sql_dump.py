@@ -58,8 +58,8 @@ def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None])
     for line in _lines(path, progress):
         if line.startswith(_INSERT):
             if columns is None or tuple(columns) != COLUMNS:
-                found = "no CREATE TABLE before its rows" if columns is None else f"columns {', '.join(columns)}"
-                raise SteleError(f"{path}: found {found}, want a mysqldump of {TABLE} with {', '.join(COLUMNS)}")
+                present = "no CREATE TABLE before its rows" if columns is None else f"columns {', '.join(columns)}"
+                raise SteleError(f"{path}: found {present}, want a mysqldump of {TABLE} with {', '.join(COLUMNS)}")
             if not line.startswith(_VALUES):
                 raise SteleError(f"{path}: found {line[:60]!r}, want rows of {TABLE}")
             inserts += 1
@@ -110,8 +110,8 @@ def _rows(line: bytes, wanted: pa.Array, where: str) -> tuple[int, Rows]:
     right[:-1] &= text[title_end[:-1] + 2] == _COMMA
     if not right.all():
         row = int(np.argmin(right))
-        found = line[opens[row] : title_end[row] + 2][:80]
-        raise SteleError(f"{where}, row {row + 1}: found {found!r}, want (number,number,'site','title')")
+        row_text = line[opens[row] : title_end[row] + 2][:80]
+        raise SteleError(f"{where}, row {row + 1}: found {row_text!r}, want (number,number,'site','title')")
     buffer = pa.py_buffer(line)
     index = pc.index_in(_slices(buffer, site + 1, site_end), wanted).fill_null(-1).to_numpy()
     chosen = np.flatnonzero(index >= 0)

@@ -52,11 +52,11 @@ def block_offsets(index: Path) -> Iterator[int]:
     pending, last = b"", None
     for block in chain(read_blocks(index), [b"\n"]):
         lines, _, pending = (pending + block).rpartition(b"\n")
-        found = _LINE.findall(lines)
-        if len(found) != lines.count(b"\n") + bool(lines):
+        entries = _LINE.findall(lines)
+        if len(entries) != lines.count(b"\n") + bool(lines):
             wrong = next(line for line in lines.split(b"\n") if not _LINE.match(line))
             raise SteleError(f"{index}: not a multistream index: line {wrong[:60]!r}, want offset:page id:title")
-        for offset in dict.fromkeys(found):
+        for offset in dict.fromkeys(entries):
             if offset != last:
                 yield int(offset)
             last = offset

@@ -19,9 +19,9 @@ def follow(pages: np.ndarray, following: np.ndarray) -> tuple[np.ndarray, np.nda
     >>> follow(np.array([-1, 7, -1, -1]), np.array([1, -1, 2, -1]))  # a chain, its end, a loop, a way to nothing
     (array([ 7,  7, -1, -1], dtype=int32), array([1, 1, 4, 3], dtype=uint8))
     """
-    own = np.arange(len(pages), dtype=np.int32)
+    itself = np.arange(len(pages), dtype=np.int32)
     last = (pages >= 0) | (following < 0)
-    at = np.where(last, own, following).astype(np.int32)
+    at = np.where(last, itself, following).astype(np.int32)
     for _ in range(len(pages).bit_length()):
         going = np.flatnonzero(~last[at])
         if not len(going):

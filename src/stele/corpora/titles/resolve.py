@@ -93,7 +93,9 @@ def load_redirects(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBa
         FROM redirect_rows JOIN first USING (number)
         """
     )
-    total, own = _one(connection, "SELECT count(*), count(own.page) FROM redirect_rows LEFT JOIN own USING (title)")
+    total, of_pages = _one(
+        connection, "SELECT count(*), count(own.page) FROM redirect_rows LEFT JOIN own USING (title)"
+    )
     connection.execute("DROP TABLE redirect_rows")
     steps = connection.sql(
         """
@@ -117,8 +119,8 @@ def load_redirects(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBa
     )
     return {
         "redirects": total,
-        "redirects_with_title_of_a_page": own,
-        "repeated_redirects": total - own - distinct,
+        "redirects_with_title_of_a_page": of_pages,
+        "repeated_redirects": total - of_pages - distinct,
         "redirects_to_nothing": nothing,
         "redirects_in_a_loop": loops,
     }
@@ -168,13 +170,13 @@ def resolve_links(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBat
         WHERE first.page = resolved.page AND first.first = resolved.target
         """
     )
-    found = dict(connection.execute("SELECT how, count(*) FROM resolved GROUP BY how").fetchall())
+    counts = dict(connection.execute("SELECT how, count(*) FROM resolved GROUP BY how").fetchall())
     (to_itself,) = _one(connection, "SELECT count(*) FROM resolved WHERE target = page")
     return {
-        "found": sum(found.values()),
-        "direct": found.get(DIRECT, 0),
-        "redirected": found.get(REDIRECTED, 0),
-        "unresolved": {name: found.get(how, 0) for how, name in REASONS.items()},
+        "found": sum(counts.values()),
+        "direct": counts.get(DIRECT, 0),
+        "redirected": counts.get(REDIRECTED, 0),
+        "unresolved": {name: counts.get(how, 0) for how, name in REASONS.items()},
         "to_itself": to_itself,
     }
 
@@ -193,5 +195,5 @@ def links_in_order(connection: DuckDBPyConnection, batch: int) -> Iterator[pa.Re
     reader = connection.sql(
         "SELECT page, sentence, target FROM resolved WHERE target <> page ORDER BY page, sentence, target"
     ).to_arrow_reader(batch)
-    for found in reader:
-        yield found.cast(LINKS_SCHEMA)
+    for links in reader:
+        yield links.cast(LINKS_SCHEMA)

@@ -1,4 +1,4 @@
-"""accuracy_from_en: accuracy of the searches `en-{lang}`, the one direction that XTREME's script measures.
+"""accuracy_from_en: accuracy of the query sets `en-{lang}`, the one direction that XTREME's script measures.
 
 Source: google-research/xtreme 838c13b `similarity_search`: the English sentences search among the foreign ones.
 """
@@ -14,5 +14,5 @@ from stele.evaluation.requires import needs
 
 @needs("judgments", "accuracy_from_en")
 def evaluate(case: Case, cut: str) -> np.ndarray:
-    counted = np.array([search.name.startswith("en-") for search in case.searches], dtype=bool)
+    counted = np.array([query_set.name.startswith("en-") for query_set in case.query_sets], dtype=bool)
     return np.where(counted, accuracy.evaluate(case, cut), np.nan)

@@ -1,4 +1,4 @@
-"""accuracy_to_en: accuracy of the searches `{lang}-en`, foreign sentences against the English side."""
+"""accuracy_to_en: accuracy of the query sets `{lang}-en`, foreign sentences against the English side."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from stele.evaluation.requires import needs
 
 @needs("judgments", "accuracy_to_en")
 def evaluate(case: Case, cut: str) -> np.ndarray:
-    counted = np.array([search.name.endswith("-en") for search in case.searches], dtype=bool)
+    counted = np.array([query_set.name.endswith("-en") for query_set in case.query_sets], dtype=bool)
     return np.where(counted, accuracy.evaluate(case, cut), np.nan)

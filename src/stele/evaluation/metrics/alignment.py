@@ -17,6 +17,6 @@ from stele.evaluation.vectors import l2_normalize
 def evaluate(case: Case, cut: str) -> np.ndarray:
     values = np.full(len(case.queries), np.nan)
     for name, rows in case.rows_of.items():
-        x, y = (l2_normalize(side, f"search {name!r}") for side in case.vectors[name])
+        x, y = (l2_normalize(side, f"query set {name!r}") for side in case.vectors[name])
         values[rows.start : rows.stop] = np.square(x - y).sum(axis=1)
     return values

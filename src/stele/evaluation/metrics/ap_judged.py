@@ -29,4 +29,4 @@ def _average_precision(ranking: Sequence[str], relevant: Mapping[str, int]) -> f
         return math.nan
     judged = [relevant[name] for name in ranking if relevant.get(name, -1) >= 0]
     ranks = [rank for rank, relevance in enumerate(judged, start=1) if relevance > 0]
-    return math.fsum(found / rank for found, rank in enumerate(ranks, start=1)) / total
+    return math.fsum(hits / rank for hits, rank in enumerate(ranks, start=1)) / total

@@ -1,4 +1,4 @@
-"""p_backward@k: p@k of a language pair's second direction, the search that does not bear the pair's name."""
+"""p_backward@k: p@k of a language pair's second direction, the query set that has not the pair's name."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from stele.evaluation.requires import needs
 
 @needs("judgments", "p_backward@1")
 def evaluate(case: Case, cut: str) -> np.ndarray:
-    backward = np.array([search.name != search.language for search in case.searches], dtype=bool)
+    backward = np.array([query_set.name != query_set.language for query_set in case.query_sets], dtype=bool)
     return np.where(backward, p.evaluate(case, cut), np.nan)

@@ -1,4 +1,4 @@
-"""p_forward@k: p@k of a language pair's first direction, the search that bears the pair's name ("de-en": de to en)."""
+"""p_forward@k: p@k of a language pair's first direction, the query set of the pair's name ("de-en": de to en)."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from stele.evaluation.requires import needs
 
 @needs("judgments", "p_forward@1")
 def evaluate(case: Case, cut: str) -> np.ndarray:
-    forward = np.array([search.name == search.language for search in case.searches], dtype=bool)
+    forward = np.array([query_set.name == query_set.language for query_set in case.query_sets], dtype=bool)
     return np.where(forward, p.evaluate(case, cut), np.nan)

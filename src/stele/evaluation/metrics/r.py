@@ -42,9 +42,9 @@ def _joined(text: str) -> str:
 
 def _first_rank(case: Case, row: int) -> float:
     """The rank (from 1) of the first passage that holds an answer, else infinity."""
-    answers, pool = [_joined(answer) for answer in case.answers[row]], case.searches[row].pool
+    answers, collection = [_joined(answer) for answer in case.answers[row]], case.query_sets[row].collection
     for rank, name in enumerate(case.ranking(row), start=1):
-        text = case.once(("tokens", pool, name), lambda key=(pool, name): _joined(case.texts()[key]))
+        text = case.once(("tokens", collection, name), lambda key=(collection, name): _joined(case.texts()[key]))
         if any(answer in text for answer in answers):
             return rank
     return np.inf

@@ -1,8 +1,8 @@
 """uniformity_query: how evenly the vectors of the queries lie on the unit sphere (KEPT, table 8); low is even.
 
-Log of the mean, over pairs of a search's vectors, of exp(-2 ||xi - xj||^2): 0 where all are one point, about -4 for
-many points in all directions. `stele.evaluation.uniformity` has the rule. A search with a single vector does not count
-(NaN).
+Log of the mean, over pairs of a query set's vectors, of exp(-2 ||xi - xj||^2): 0 where all are one point, about -4 for
+many points in all directions. `stele.evaluation.uniformity` has the rule. A query set with a single vector does not
+count (NaN).
 """
 
 from __future__ import annotations

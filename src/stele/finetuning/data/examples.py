@@ -177,8 +177,8 @@ def load_examples(folder: Path) -> Examples:
     """The training set in `folder`, its token ids memory-mapped."""
 
     def tokens(name: str) -> Tokens:
-        found = {part: folder / f"{name}-{part}.npy" for part in Tokens._fields}
-        return Tokens(**{k: np.load(p, mmap_mode="r") if p.exists() else None for k, p in found.items()})
+        files = {part: folder / f"{name}-{part}.npy" for part in Tokens._fields}
+        return Tokens(**{k: np.load(p, mmap_mode="r") if p.exists() else None for k, p in files.items()})
 
     arrays = {name: np.load(folder / f"{name}.npy") for name in ARRAYS}
     counts = read_state(folder / COUNTS)

@@ -26,7 +26,7 @@ from stele.training.processes import ProcessContext
 
 log = logging.getLogger(__name__)
 
-BLOCK = 1_024  # queries scored against the pool at a time
+BLOCK = 1_024  # queries scored against the candidates at a time
 
 
 class Vectors:
@@ -63,16 +63,16 @@ def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe)
 
 
 def average_rank(vectors: Vectors, data: Examples, negatives: int) -> float:
-    """Mean rank, from 0, of each question's positive in one pool (DPR validate_average_rank).
+    """Mean rank, from 0, of each question's positive among the same candidates (DPR validate_average_rank).
 
-    The pool is the positives and the first negatives of all dev questions, each passage once. Other known positives of
-    a question do not count against it; equal scores do.
+    The candidates are the positives and the first negatives of all dev questions, each passage once. Other known
+    positives of a question do not count against it; equal scores do.
     """
     lists = [np.concatenate([data.positives_of(i)[:1], data.negatives_of(i)[:negatives]]) for i in range(len(data))]
-    pool = np.unique(np.concatenate(lists))
-    passages, total = vectors.of("passage", pool), 0
+    candidates = np.unique(np.concatenate(lists))
+    passages, total = vectors.of("passage", candidates), 0
     queries = vectors.of("query", np.arange(len(data)))
-    column = {int(row): place for place, row in enumerate(pool)}
+    column = {int(row): place for place, row in enumerate(candidates)}
     with torch.autocast(queries.device.type, enabled=False):
         for start in range(0, len(data), BLOCK):
             scores = queries[start : start + BLOCK].float() @ passages.float().T

@@ -3,7 +3,7 @@
 "We consider the sentence containing the anchor text as a query and leverage the corresponding entity description from a
 different language Wikipedia page as the positive document. The entity description is selected from the top passages":
 a sentence, and one of the first `passages` of the page that the other language has for the entity of the linked page.
-A part is a pair of languages, of which both ask.
+A part is a pair of languages, each of which gives queries.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 "We select the top three passages of the respective Wikipedia pages as the segments s_i and s_j." Any two segments of
 the same entity and of different languages are a pair by equation 3: nine for two pages of three passages, which is
 `pairing: all` and the default. `aligned` joins the first passage with the first, the second with the second ...; `one`
-a single passage of each page, drawn by the seed: as many pairs as pairs of pages. Which language asks, a coin of the
-seed decides for each pair.
+a single passage of each page, drawn by the seed: as many pairs as pairs of pages. A coin of the seed decides for
+each pair which language gives the query.
 """
 
 from __future__ import annotations

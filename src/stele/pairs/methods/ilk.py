@@ -3,8 +3,8 @@
 A sentence of page i that links to page j, and the passage of page j that holds a sentence which links to page i: one
 side is a sentence, the other a passage ("we limit one segment to the sentence level while the other to the passage
 level"). The paper does not say of which page the sentence is taken; a coin of the seed does, once for each pair of
-sentences that link to each other's pages, so that both pages ask. Where two sentences of a passage link back, the same
-pair comes twice and is kept once.
+sentences that link to each other's pages, so that both pages give queries. Where two sentences of a passage link back,
+the same pair comes twice and is kept once.
 """
 
 from __future__ import annotations

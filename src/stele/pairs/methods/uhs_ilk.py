@@ -1,8 +1,8 @@
 """UHS-ILK, unidirectionally linked segments within a language (KEPT, section 4.7, strategy 2).
 
 "We treat the sentence containing the anchor text as a query and select the top passages from the hyperlinked Wikipedia
-page as the positive document": each link asks once, and gets one of the first `passages` of its page, drawn by the
-seed. Nothing links back.
+page as the positive document": each link gives one query, and gets one of the first `passages` of its page, drawn by
+the seed. Nothing links back.
 """
 
 from __future__ import annotations

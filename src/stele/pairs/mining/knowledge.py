@@ -50,10 +50,10 @@ def hashed(candidates: Candidates, key: int) -> np.ndarray:
 
 def _mixed(values: np.ndarray, key: int) -> np.ndarray:
     """A 64-bit hash of each value (the finaliser of MurmurHash3)."""
-    found = values ^ np.uint64(key)
+    mixed = values ^ np.uint64(key)
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
-        found = (found ^ (found >> np.uint64(33))) * np.uint64(factor)
-    return found ^ (found >> np.uint64(33))
+        mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(33))
 
 
 def swapped(candidates: Candidates, key: int) -> Candidates:

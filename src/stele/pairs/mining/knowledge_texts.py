@@ -111,20 +111,20 @@ def fetch(
     columns = (column.tolist() for column in (numbers, begins, begins + sizes))
     for number, begin, end, (sentences, sections) in zip(*columns, shown, strict=True):
         page = Page(sentences, sections, recipe.passage_words, (key, language, number))
-        own = (column[begin:end].tolist() for column in (rows, sides, places))
-        for row, side, place in zip(*own, strict=True):
+        of_page = (column[begin:end].tolist() for column in (rows, sides, places))
+        for row, side, place in zip(*of_page, strict=True):
             if (text := read[side](page, place, recipe)) is not None:
                 spool.add(row, side, text)
 
 
 def _wanted(drawn: Candidates, language: int) -> tuple[np.ndarray, ...]:
     """(page, place, row, side), [n] each: the segments in one language, ascending by page."""
-    found = []
+    parts = []
     for side, segments in enumerate(drawn):
         languages, pages, places = unpack(segments)
         rows = np.flatnonzero(languages == language)
-        found.append((pages[rows], places[rows], rows, np.full(len(rows), side, np.int8)))
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+        parts.append((pages[rows], places[rows], rows, np.full(len(rows), side, np.int8)))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return tuple(column[order] for column in columns)
 

@@ -1,8 +1,8 @@
 """A uniform sample of a part's examples, where there are more than training can draw: whole documents, by their hash.
 
 A document's hash is a number below one, drawn from the seed and its name. The sample is the examples of all documents
-below a bound, which falls as examples come, so that there are at most so many: neither shards nor their order have a
-say, and documents above the bound are not tokenised. The examples keep the order in which they were read. How many
+below a bound, which falls as examples come, so that there are at most so many: neither shards nor their order
+matter, and documents above the bound are not tokenised. The examples keep the order in which they were read. How many
 there would be in all is then estimated: those kept, divided by the bound (right within one in a thousand from a million
 documents on).
 """

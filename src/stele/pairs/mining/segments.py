@@ -63,10 +63,10 @@ def passages(sentences: Sequence[str], sections: Sequence[int], limit: int) -> l
     """
     lengths = [words(sentence) for sentence in sentences]
     starts = sorted({0, *sections, len(lengths)})
-    found = [0]
+    begins = [0]
     for begin, end in pairwise(starts):
-        found += [begin + bound for bound in pack(lengths[begin:end], limit)[1:]]
-    return found
+        begins += [begin + bound for bound in pack(lengths[begin:end], limit)[1:]]
+    return begins
 
 
 class Page:

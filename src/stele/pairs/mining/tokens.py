@@ -70,9 +70,9 @@ def tokenised(
         counts["dropped_empty_sentences"] += int((lengths == 0).sum())
         begin = first = 0
         for doc_id, sentences in batch:
-            own = lengths[first : first + len(sentences)]
-            end = begin + int(own.sum())
-            yield doc_id, Tokens(ids[begin:end], own[own > 0])
+            of_document = lengths[first : first + len(sentences)]
+            end = begin + int(of_document.sum())
+            yield doc_id, Tokens(ids[begin:end], of_document[of_document > 0])
             begin, first = end, first + len(sentences)
 
 
@@ -113,6 +113,6 @@ def pack(lengths: Sequence[int], limit: int, separator: int = 0) -> list[int]:
 
 
 def generator(seed: int, method: str, language: str, doc_id: str) -> np.random.Generator:
-    """The random numbers of one document: nothing else in the corpus, and no batch or shard, has a say in them."""
+    """The random numbers of one document: nothing else in the corpus, and no batch or shard, influences them."""
     name = "\0".join((method, language, doc_id)).encode()
     return np.random.default_rng([seed, int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big")])

@@ -40,8 +40,8 @@ def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels
     for spine in axes.spines.values():
         spine.set_visible(False)
     squares = _squares(languages, counts)
-    found = [count for count in squares.values() if count]
-    scale = LogNorm(min(found, default=1), max(max(found, default=10), 2 * min(found, default=1)))
+    counted = [count for count in squares.values() if count]
+    scale = LogNorm(min(counted, default=1), max(max(counted, default=10), 2 * min(counted, default=1)))
     colours = colormaps[COLOURS]
     for (column, row), count in squares.items():
         on_diagonal = column == row
@@ -72,12 +72,12 @@ def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels
 
 def _squares(languages: Sequence[str], counts: Mapping[tuple[str, str], int]) -> dict[tuple[int, int], int | None]:
     """Pairs by (column, row), column <= row; None for what was not mined."""
-    found = {}
+    squares = {}
     for row, code in enumerate(languages):
         for column, other in enumerate(languages[: row + 1]):
             part = ("ilk", code) if column == row else ("clk", f"{other}-{code}")
-            found[column, row] = counts.get(part)
-    return found
+            squares[column, row] = counts.get(part)
+    return squares
 
 
 def short(count: int) -> str:

@@ -2,7 +2,7 @@
 
 The smallest hashes of two sets together are a random sample of their union, and how many of them both have is the share
 of the union that both have (bottom-k sketches; Cohen and Kaplan 2007). Up to SIZE pairs the count is exact. Which side
-asks plays no part, nor do case and white space.
+is the query plays no part, nor do case and white space.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ def load_base(folder: Path, dropout: float, seed: int) -> tuple[PreTrainedModel,
     prefix = f"{model.base_model_prefix}."
     lacking = sorted(k for k in report["missing_keys"] if k.startswith(prefix) and "pooler" not in k)
     if lacking or report["mismatched_keys"]:
-        found = (lacking or [str(key) for key in report["mismatched_keys"]])[:3]
-        raise SteleError(f"{folder}: its weights lack what config.json asks for, {', '.join(found)} among them")
+        names = (lacking or [str(key) for key in report["mismatched_keys"]])[:3]
+        raise SteleError(f"{folder}: its weights lack what config.json asks for, {', '.join(names)} among them")
     fresh = sorted(key for key in report["missing_keys"] if key.startswith(HEAD))
     if fresh:
         log.info("%s has no vocabulary head: %s start from new weights", folder, ", ".join(fresh))

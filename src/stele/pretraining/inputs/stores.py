@@ -21,15 +21,15 @@ FILES, OTHERS = 3, 256  # files of a store; room for all other files of a proces
 
 def parse_pairs(arguments: Sequence[str]) -> dict[str, Path]:
     """`store:part=record` -> {"store:part": record}; names given twice and other shapes are refused."""
-    found: dict[str, Path] = {}
+    records: dict[str, Path] = {}
     for argument in arguments:
         name, equals, path = argument.partition("=")
         if not equals or name.count(":") != 1 or not path:
             raise SteleError(f"--pairs: want STORE:PART=RECORD, e.g. msm:en=.../record.json, found {argument!r}")
-        if name in found:
+        if name in records:
             raise SteleError(f"--pairs: {name} is given twice")
-        found[name] = Path(path)
-    return found
+        records[name] = Path(path)
+    return records
 
 
 def open_stores(
@@ -41,9 +41,9 @@ def open_stores(
 ) -> dict[str, dict[str, Store]]:
     """method -> part -> store, for the methods that the recipe's tasks read; a part is a language or a pair of them.
 
-    Refused: a method with no store at all, a language asked for without one, or without any pair that it belongs to,
-    examples of another method or part than their name says, or of another tokenizer. A pair is read when both of its
-    languages are the recipe's.
+    Refused: a method with no store at all, a language of the recipe without one, or without any pair that it belongs
+    to, examples of another method or part than their name says, or of another tokenizer. A pair is read when both of
+    its languages are the recipe's.
     """
     probe = digest(tokenizer_probe(tokenizer))
     stores: dict[str, dict[str, Store]] = {method: {} for method in sorted(needed)}
@@ -52,10 +52,10 @@ def open_stores(
         method, part = name.split(":")
         if method in stores and (languages is None or languages_of(part) <= set(languages)):
             stores[method][part] = _open(record, method, part, probe, words)
-    for method, found in stores.items():
+    for method, parts in stores.items():
         if not any(name.startswith(f"{method}:") for name in given):
             raise unknown("store", method, {n.partition(":")[0] for n in given}, "--pairs: this objective reads")
-        missing = sorted(set(languages or ()).difference(*map(languages_of, found)))
+        missing = sorted(set(languages or ()).difference(*map(languages_of, parts)))
         if missing:
             raise SteleError(f"--pairs: no {method} examples for {', '.join(missing)}, a language of the recipe")
     return stores
@@ -93,9 +93,9 @@ def _open(record: Path, method: str, part: str, probe: str, words: int) -> Store
     store = Store(record.parent, facts.get("examples_in_all"))
     largest = int(store.tokens[:CHECKED].max(initial=0))
     if largest >= words or facts.get("tokenizer_probe") not in (None, probe):
-        found = f"token {largest} of {words}" if largest >= words else "other ids for the same text"
+        difference = f"token {largest} of {words}" if largest >= words else "other ids for the same text"
         raise SteleError(
-            f"{record.parent}: mined with another tokenizer than the checkpoint's ({found}); "
+            f"{record.parent}: mined with another tokenizer than the checkpoint's ({difference}); "
             f"mine it with the checkpoint's own, or with one whose tokenizer is the same"
         )
     return store

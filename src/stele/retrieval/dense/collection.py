@@ -1,9 +1,9 @@
-"""A pool: the passages that are searched together, encoded and searched by all processes of a job.
+"""A collection of passages, encoded and searched by all processes of a job.
 
-Each process encodes its share (shares.py) into a folder of its own and searches that; what all have found is joined in
-the first one, exactly: the k best of all parts' k best, in the order that a search of the whole gives. Of one process
-there is one part, the pool itself. A job that was killed goes on where each process was; another number of processes
-makes the vectors anew.
+Each process encodes its share (sharding.py) into its own folder and searches that; the hits of all are joined in the
+first one, exactly: the k best of all parts' k best, in the order that a search of the whole gives. Of one process there
+is one part, the collection itself. A killed job continues where each process stopped; another number of processes makes
+the vectors anew.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 Passages = Iterable[Passage]
 
 
-class Pool:
-    """The pool `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
+class EncodedCollection:
+    """The collection `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
 
     `passages()` reads it from its beginning. `key` says what the vectors are made from, and `normalize` that they are
     scaled to length 1.
@@ -62,33 +62,33 @@ class Pool:
         """Encodes what is not there yet. `watch` sees all passages where this process's part is not finished."""
         if self.processes.is_main:
             self._drop_other_divisions()
-        with bar(expected, f"encode pool {self.name}", "passages") as shown:
+        with bar(expected, f"encode collection {self.name}", "passages") as shown:
 
             def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
                 for ids, vectors in self.encoder.encode_stream(items, "passage"):
                     yield ids, vectors
                     shown.update(self._shares.read - shown.n)
 
-            self.rows = encode_part(self.part, self._shares.own(self._items(watch)), encode, self.layout)
+            self.rows = encode_part(self.part, self._shares.assigned(self._items(watch)), encode, self.layout)
             shown.update(self._shares.read - shown.n)  # what others own of the end
         self.size = self.processes.all_reduce_sum(self.rows)
         if self.size == 0:
-            raise SteleError(f"pool {self.name}: there is no passage in it")
+            raise SteleError(f"collection {self.name}: there is no passage in it")
         if self.processes.is_main:
             self._refuse_double_ids()
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
-        """The k best passages of each query, of the whole pool in the first process; `seen` is told of rows gone by."""
+        """The k best passages of each query; in the first process, of all processes. `seen` gets numbers of rows."""
         best = TopK(vectors, min(k, self.size), self.encoder.device)
         for block, ids in blocks(self.part):
             best.add(block, ids)
             seen(len(block))
-        for found in self.processes.gather(best.found()):
-            best.join(found)
+        for hits in self.processes.gather(best.best_hits()):
+            best.join(hits)
         return best
 
     def put_away(self) -> None:
-        """Leaves of the pool what is to be kept, once all processes have done with it."""
+        """Leaves of the collection what is to be kept, once all processes have done with it."""
         several = self.processes.world > 1
         if self.kept and self.processes.is_main:
             if several:
@@ -103,7 +103,7 @@ class Pool:
             shutil.rmtree(self.folder)
 
     def vectors(self) -> np.ndarray:
-        """All vectors [n, d] of the pool in the order of its passages, float32; in all processes the same bytes."""
+        """All vectors [n, d], float32, in the order of the passages; the same bytes in all processes."""
         parts = [np.load(part / "vectors.npy", mmap_mode="r") for part in self.parts]
         windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
         return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
@@ -111,10 +111,10 @@ class Pool:
     def query_vectors(self, texts: Sequence[str]) -> np.ndarray:
         """Vectors [n, d] of queries, in all processes the same bytes: each encodes its windows, and all get all."""
         shares = self._new_shares()
-        own = [row for row, _ in shares.own(enumerate(texts))]
+        rows = [row for row, _ in shares.assigned(enumerate(texts))]
         vectors = np.empty((len(texts), self.encoder.dimension), np.float32)
-        if own:
-            vectors[own] = self.encoder.encode([texts[row] for row in own], "query")
+        if rows:
+            vectors[rows] = self.encoder.encode([texts[row] for row in rows], "query")
         for number, owner in enumerate(shares.owners):
             self.processes.broadcast_array(vectors[number * shares.window : (number + 1) * shares.window], owner)
         return l2_normalize(vectors) if self.layout.normalize else vectors
@@ -130,7 +130,7 @@ class Pool:
         """Which process has which window; the passages are read again where this one had no need to read them."""
         if not self._shares.whole:
             self._shares = self._new_shares()
-            for _ in self._shares.own(self._items()):
+            for _ in self._shares.assigned(self._items()):
                 pass
         return self._shares.owners
 
@@ -154,4 +154,4 @@ class Pool:
             whole = np.concatenate([ids[owner][rows] for owner, rows in windows])
             first, second = (np.flatnonzero(whole == name) + 1)[:2]
             places = f"passages {first} and {second} of {self.size}"
-            raise SteleError(f"pool {self.name}: passage id {name.decode()!r} is there twice ({places})")
+            raise SteleError(f"collection {self.name}: passage id {name.decode()!r} is there twice ({places})")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 BLOCK_ROWS = 32_768  # passages that faiss searches at a time
-EXTRA = 32  # candidates beyond k that it is asked for
+EXTRA = 32  # candidates beyond k
 GPU_MOST = 2_048  # as many as it gives on a GPU
 QUERY_ROWS = 1_024  # queries whose scores are all looked at together: 1,024 x 32,768 of them are 128 MB
 PAIR_ROWS = 256  # pairs scored exactly at a time: what fits a cache
@@ -23,7 +23,7 @@ MAX_PAIRS = 1 << 21  # candidates held at a time
 PRODUCT_FROM = 1  # numbers in the queries from which on faiss multiplies matrices; its 128,000 makes few queries slow
 
 
-class Found(NamedTuple):
+class BestHits(NamedTuple):
     """The best passages of n queries: how many each has [n] int64, and query by query scores float32 and ids."""
 
     counts: np.ndarray
@@ -68,15 +68,15 @@ class TopK:
         if scores.shape[1] >= self.k:  # the k-th best of this block is a floor as good as any
             floor = np.maximum(floor, scores[:, self.k - 1])
         least = floor - 2 * self.norms * _norms(block).max() * _margin(block.shape[1])
-        cut = (scores.shape[1] < len(block)) & (scores[:, -1] >= least)  # there may be more than faiss was asked for
+        cut = (scores.shape[1] < len(block)) & (scores[:, -1] >= least)  # there may be more than faiss returned
         query, column = np.nonzero((scores >= least[:, None]) & ~cut[:, None])
         if len(query):
             yield query, places[query, column]
         rows = np.flatnonzero(cut)
         for some in np.split(rows, range(QUERY_ROWS, len(rows), QUERY_ROWS)):
-            found = self.queries[some] @ block.T >= least[some, None]
-            for group in _groups(found):
-                query, passage = np.nonzero(found[group])
+            candidates = self.queries[some] @ block.T >= least[some, None]
+            for group in _groups(candidates):
+                query, passage = np.nonzero(candidates[group])
                 yield some[group][query], passage
 
     def _nearest(self, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,14 +109,14 @@ class TopK:
             if len(order) == self.k:
                 self.floor[row] = joined[order[-1]]
 
-    def found(self) -> Found:
+    def best_hits(self) -> BestHits:
         """What is kept, for `join`."""
         counts = np.array([len(scores) for scores in self.scores], np.int64)
-        return Found(counts, np.concatenate(self.scores), np.concatenate(self.ids))
+        return BestHits(counts, np.concatenate(self.scores), np.concatenate(self.ids))
 
-    def join(self, found: Found) -> None:
+    def join(self, hits: BestHits) -> None:
         """Takes in what a search of other passages has kept for the same queries and the same k."""
-        self._merge(np.repeat(np.arange(len(found.counts)), found.counts), found.scores, found.ids)
+        self._merge(np.repeat(np.arange(len(hits.counts)), hits.counts), hits.scores, hits.ids)
 
     def hits(self) -> Iterator[list[tuple[str, float]]]:
         """For each query its (id, score) pairs in canonical order."""
@@ -133,23 +133,23 @@ def _best(scores: np.ndarray, ids: np.ndarray, k: int) -> np.ndarray:
     return order[:k]
 
 
-def _groups(found) -> Iterator[slice]:
+def _groups(candidates) -> Iterator[slice]:
     """Consecutive rows of a mask with at most MAX_PAIRS candidates together (but one row at least).
 
     Usually that is all rows at once; only where an encoder gives many passages the same vector it is not.
     """
-    if (everything := int(np.count_nonzero(found))) <= MAX_PAIRS:
+    if (everything := int(np.count_nonzero(candidates))) <= MAX_PAIRS:
         if everything:
-            yield slice(0, len(found))
+            yield slice(0, len(candidates))
         return
     first, total = 0, 0
-    for row, count in enumerate(np.count_nonzero(found, axis=1).tolist()):
+    for row, count in enumerate(np.count_nonzero(candidates, axis=1).tolist()):
         if total and total + count > MAX_PAIRS:
             yield slice(first, row)
             first, total = row, 0
         total += count
     if total:
-        yield slice(first, len(found))
+        yield slice(first, len(candidates))
 
 
 def gpu_resources() -> Any:

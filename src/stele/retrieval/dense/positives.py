@@ -1,4 +1,4 @@
-"""The questions of a training set, and which passages of a pool answer them: those are no negatives."""
+"""The questions of a training set, and which passages of a collection answer them: those are no negatives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stele.benchmarks.types import Passage, TrainingExample
 
 
 class Questions:
-    """The distinct questions of a pool with what answers them; row i of each list belongs to question i."""
+    """The distinct questions of a collection with what answers them; row i of each list belongs to question i."""
 
     def __init__(self) -> None:
         self.rows: dict[str, int] = {}
@@ -26,7 +26,7 @@ class Questions:
 
 
 class Answers:
-    """Where answers stand in a pool: ids of passages by text (digest), and which positives are there by id."""
+    """Where answers stand in a collection: ids of passages by text (digest), and which positives are there by id."""
 
     def __init__(self, questions: Questions) -> None:
         self.ids = {text: [] for texts in questions.texts for text in texts}
@@ -44,7 +44,7 @@ class Answers:
         self.whole = True
 
     def excluded(self, questions: Questions) -> list[set[bytes]]:
-        """For each question the ids of the pool's passages that answer it."""
+        """For each question the ids of the collection's passages that answer it."""
         return [
             {name.encode() for name in (ids & self.there).union(*(self.ids[text] for text in texts))}
             for ids, texts in zip(questions.positives, questions.texts, strict=True)

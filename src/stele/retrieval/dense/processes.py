@@ -1,4 +1,4 @@
-"""The processes that encode and search together (torchrun's): who writes, who waits, and what they tell each other.
+"""The processes that encode and search together (torchrun's): who writes, who waits, and what they exchange.
 
 What is exchanged lies in main memory, so it goes over gloo, on GPUs too.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from stele.retrieval.dense.exact_search import Found
+from stele.retrieval.dense.exact_search import BestHits
 from stele.training.processes import PROCESS_TIMEOUT, ProcessContext
 
 
@@ -25,7 +25,7 @@ def set_threads(threads: int | None) -> None:
 
 
 class ProcessGroup:
-    """The processes of a job; of one alone nothing is asked."""
+    """The processes of a job; one alone exchanges nothing."""
 
     def __init__(self, process: ProcessContext) -> None:
         self.device, self.rank, self.world, self.is_main = process.device, process.rank, process.world, process.is_main
@@ -68,28 +68,28 @@ class ProcessGroup:
 
             distributed.broadcast(torch.from_numpy(array), owner, group=self._group)
 
-    def gather(self, found: Found) -> Iterator[Found]:
+    def gather(self, hits: BestHits) -> Iterator[BestHits]:
         """In the first process: what each other one found; in the others nothing, theirs is sent.
 
         One at a time, so that the first holds only one beside its own: 4 bytes and an id for each of queries x k.
         """
         if not self.is_main:
-            self._send(found)
+            self._send(hits)
             return
         for rank in range(1, self.world):
-            yield self._receive(rank, len(found.counts))
+            yield self._receive(rank, len(hits.counts))
 
-    def _send(self, found: Found) -> None:
+    def _send(self, hits: BestHits) -> None:
         import torch
         import torch.distributed as distributed
 
-        ids = np.ascontiguousarray(found.ids)
+        ids = np.ascontiguousarray(hits.ids)
         sizes = np.array([len(ids), ids.dtype.itemsize], np.int64)
-        for array in (sizes, found.counts, found.scores, ids.view(np.uint8)):
+        for array in (sizes, hits.counts, hits.scores, ids.view(np.uint8)):
             if len(array):
                 distributed.send(torch.from_numpy(array), 0, group=self._group)
 
-    def _receive(self, rank: int, queries: int) -> Found:
+    def _receive(self, rank: int, queries: int) -> BestHits:
         def filled(count: int, dtype: type) -> np.ndarray:
             import torch
             import torch.distributed as distributed
@@ -101,4 +101,4 @@ class ProcessGroup:
 
         number, width = filled(2, np.int64).tolist()
         counts, scores = filled(queries, np.int64), filled(number, np.float32)
-        return Found(counts, scores, filled(number * width, np.uint8).view(f"S{width}"))
+        return BestHits(counts, scores, filled(number * width, np.uint8).view(f"S{width}"))

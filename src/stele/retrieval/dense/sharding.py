@@ -33,7 +33,7 @@ class Shares:
         self.read = 0  # texts that went by
         self.whole = False  # whether that was all
 
-    def own(self, items: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+    def assigned(self, items: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
         """The items of this process's windows; a text is a string or a pair of them."""
         items = iter(items)
         while (first := next(items, None)) is not None:

@@ -1,8 +1,8 @@
 """Passages as vectors on disk, written as they come, so that a killed job goes on where it was.
 
-One process's part of a pool, which alone has it whole. `vectors.npy` [n, d] and `ids.txt` (one a line) grow together;
-`progress.json`, replaced after each block has reached the disk, says how much of them counts, and what it was made
-from. In the end `ids.npy` has the ids too.
+One process's part of a collection, which alone has it whole. `vectors.npy` [n, d] and `ids.txt` (one a line) grow
+together; `progress.json`, replaced after each block has reached the disk, says how much of them counts, and what it was
+made from. In the end `ids.npy` has the ids too.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ def is_tidy(folder: Path, key: str) -> bool:
 
 
 def _progress(folder: Path, key: str) -> dict[str, Any]:
-    found = read_state(folder / "progress.json") or {}
-    return found if found.get("key") == key else UNTOUCHED
+    progress = read_state(folder / "progress.json") or {}
+    return progress if progress.get("key") == key else UNTOUCHED
 
 
 def _save_progress(folder: Path, key: str, rows: int, names_size: int, finished: bool) -> None:

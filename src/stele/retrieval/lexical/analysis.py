@@ -28,7 +28,7 @@ Analyzer = Callable[[str], list[str]]
 def analyzer(language: str) -> Analyzer:
     """The function that gives the terms of a text, in order, with repetitions."""
     cut, term = _cut(language), _Terms(language)
-    return lambda text: [found for word in cut(text) if (found := term[word]) is not None]
+    return lambda text: [value for word in cut(text) if (value := term[word]) is not None]
 
 
 def described(language: str) -> dict:
@@ -49,7 +49,7 @@ class TermNumbers:
 
     def __call__(self, text: str) -> list[int]:
         number = self._number
-        return [found for word in self._cut(text) if (found := number[word]) is not None]
+        return [value for word in self._cut(text) if (value := number[word]) is not None]
 
 
 class _Terms(dict):
@@ -62,13 +62,13 @@ class _Terms(dict):
     def __missing__(self, word: str) -> str | None:
         if len(self) >= MOST_WORDS:
             self.clear()
-        found = None if word in self._stopwords else self._stem(_ascii_digits(word))
-        self[word] = found
-        return found
+        stem = None if word in self._stopwords else self._stem(_ascii_digits(word))
+        self[word] = stem
+        return stem
 
 
 class _Numbers(dict):
-    """word -> the number of its term, -1 for one that nobody asks for, None for a stop word."""
+    """word -> the number of its term, -1 for one that no query has, None for a stop word."""
 
     def __init__(self, terms: _Terms, numbers: Mapping[str, int]) -> None:
         self._terms, self._numbers = terms, numbers
@@ -77,9 +77,9 @@ class _Numbers(dict):
         if len(self) >= MOST_WORDS:
             self.clear()
         term = self._terms.__missing__(word)
-        found = None if term is None else self._numbers.get(term, -1)
-        self[word] = found
-        return found
+        value = None if term is None else self._numbers.get(term, -1)
+        self[word] = value
+        return value
 
 
 def _cut(language: str) -> Analyzer:
@@ -97,16 +97,16 @@ def _cut(language: str) -> Analyzer:
     letters, size = regex.compile(r"\X"), entry.grams
 
     def cut(text: str) -> list[str]:
-        found = []
+        cut_words = []
         for match in pieces.finditer(_normal(text)):
             run = match[0] if match[1] is None else letters.findall(match[0])
             if match[1] is None:
-                found.append(run)
+                cut_words.append(run)
             elif len(run) <= size:
-                found.append("".join(run))
+                cut_words.append("".join(run))
             else:
-                found += ["".join(run[i : i + size]) for i in range(len(run) - size + 1)]
-        return found
+                cut_words += ["".join(run[i : i + size]) for i in range(len(run) - size + 1)]
+        return cut_words
 
     return cut
 

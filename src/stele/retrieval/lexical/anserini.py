@@ -32,11 +32,11 @@ Hits = list[tuple[str, float]]
 
 def find_jar(folder: Path) -> Path:
     """The fat jar in a folder."""
-    found = sorted(folder.rglob("*fatjar.jar"))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
+    jars = sorted(folder.rglob("*fatjar.jar"))
+    if len(jars) != 1:
+        names = ", ".join(path.name for path in jars) or "none"
         raise SteleError(f"{folder}: want one fat jar of Anserini (anserini-VERSION-fatjar.jar), found {names}")
-    return found[0]
+    return jars[0]
 
 
 class Anserini:
@@ -56,13 +56,13 @@ class Anserini:
             with open(collection / "passages.jsonl", "w", encoding="utf-8") as handle:
                 lines = (json.dumps({"id": name, "contents": text}, ensure_ascii=False) for name, text in items)
                 total = sum(1 for line in lines if handle.write(f"{line}\n"))
-            said = self._java(
+            output = self._java(
                 "index.IndexCollection",
                 *("-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"),
                 *("-input", str(collection), "-index", str(index), "-threads", str(self.threads)),
             )
-            if f"{total} documents indexed" not in said:  # its exit status is 0, come what may
-                raise SteleError(f"Anserini did not index {total} passages: {_tail(said)}")
+            if f"{total} documents indexed" not in output:  # its exit status is 0, come what may
+                raise SteleError(f"Anserini did not index {total} passages: {_tail(output)}")
         shutil.rmtree(folder / "collection")
         atomic_write_json(finished, total)
         return total
@@ -71,12 +71,12 @@ class Anserini:
         self, folder: Path, queries: Sequence[Query], grid: Sequence[Parameters], depth: int
     ) -> Iterator[tuple[Parameters, list[Hits]]]:
         """The hits of some queries with each (k1, b); one start of Java a k1."""
-        for k1, pairs in groupby(sorted(grid), key=lambda own: own[0]):
+        for k1, pairs in groupby(sorted(grid), key=lambda parameters: parameters[0]):
             values = [b for _, b in pairs]
             with atomic_directory(folder / "runs") as runs:
                 lines = (f"{number}\t{' '.join(query.text.split())}\n" for number, query in enumerate(queries))
                 (runs / "topics.tsv").write_text("".join(lines), encoding="utf-8")
-                said = self._java(
+                output = self._java(
                     "search.SearchCollection",
                     *("-index", str(folder / "lucene"), "-topics", str(runs / "topics.tsv")),
                     *("-topicReader", "TsvString", "-output", str(runs / "run"), "-hits", str(depth)),
@@ -86,17 +86,17 @@ class Anserini:
                     # with several parameters their values stand in the name
                     path = runs / ("run" if len(values) == 1 else f"run_bm25(k1={float(k1)},b={float(b)})_default")
                     if not path.exists():
-                        raise SteleError(f"Anserini wrote no run for k1 {k1}, b {b}: {_tail(said)}")
+                        raise SteleError(f"Anserini wrote no run for k1 {k1}, b {b}: {_tail(output)}")
                     yield (k1, b), _hits(path, len(queries))
 
     def _java(self, command: str, *arguments: str) -> str:
         """Runs a command of Anserini's and returns what it says; it ends with this process."""
         line = ["java", "-cp", str(self.jar), f"io.anserini.{command}", *arguments, "-language", self.language]
         done = subprocess.run(line, capture_output=True, text=True, errors="replace", preexec_fn=_end_with_parent)
-        said = done.stdout + done.stderr
+        output = done.stdout + done.stderr
         if done.returncode:
-            raise SteleError(f"{' '.join(line[:4])} failed ({done.returncode}): {_tail(said)}")
-        return said
+            raise SteleError(f"{' '.join(line[:4])} failed ({done.returncode}): {_tail(output)}")
+        return output
 
 
 def _hits(path: Path, queries: int) -> list[Hits]:
@@ -107,8 +107,8 @@ def _hits(path: Path, queries: int) -> list[Hits]:
     return [run.hits(str(number)) if str(number) in run else [] for number in range(queries)]
 
 
-def _tail(said: str) -> str:
-    return " | ".join(line.strip() for line in said.strip().splitlines()[-TAIL:])
+def _tail(output: str) -> str:
+    return " | ".join(line.strip() for line in output.strip().splitlines()[-TAIL:])
 
 
 def _end_with_parent() -> None:

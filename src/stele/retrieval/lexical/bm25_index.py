@@ -1,9 +1,10 @@
-"""Where the terms of some queries occur in a pool of passages: all that BM25 needs to know of the pool, on disk.
+"""Where the terms of some queries occur in a collection of passages: all that BM25 needs to know of the collection, on
+disk.
 
-A score depends on the passages that hold one of the query's terms, their lengths, and counts over the pool; so only the
-terms of the queries at hand are kept (of a passage's other words, their number). That is a twentieth of a full index,
-and exact. The pool is cut into blocks of passages, a file each, written as the passages come: a killed job goes on
-after the last whole one, and memory is bounded by the block and not by the pool.
+A score depends on the passages that hold one of the query's terms, their lengths, and counts over the collection; so
+only the terms of the queries at hand are kept (of a passage's other words, their number). That is a twentieth of a full
+index, and exact. The collection is cut into blocks of passages, a file each, written as the passages come: a killed job
+goes on after the last whole one, and memory is bounded by the block and not by the collection.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from stele.files.reading import read_state
 
 BLOCK = 1 << 18  # passages of a block: their scores, 2 MB of float64, stay in a core's cache
 
-Terms = Callable[[str], list[int]]  # text -> the number of each of its terms, -1 for one that is not asked for
+Terms = Callable[[str], list[int]]  # text -> the number of each of its terms, -1 for one that no query has
 
 
 class Block(NamedTuple):
@@ -40,7 +41,7 @@ class Block(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Of a whole pool: passages with at least one term, their mean length, and in how many each term occurs [terms]."""
+    """Of a whole collection: passages with a term, their mean length, and in how many each term occurs [terms]."""
 
     passages: int
     length: float
@@ -50,7 +51,8 @@ class Statistics(NamedTuple):
 def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, number: int, rows: int = BLOCK) -> int:
     """Writes the blocks of (id, text) items that are not there yet; returns the number of passages.
 
-    `number`: how many terms are asked for. Raises SteleError for an empty pool and for an id that is there twice.
+    `number`: how many terms the queries have. Raises SteleError for an empty collection and for an id that is there
+    twice.
     """
     folder.mkdir(parents=True, exist_ok=True)
     finished = folder / "passages.json"
@@ -72,7 +74,7 @@ def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, nu
     if done:  # the last block may be short
         total = (done - 1) * rows + len(next(_read(folder, "lengths", start=done - 1)))
     if not total:
-        raise SteleError(f"pool {folder.name}: there is no passage in it")
+        raise SteleError(f"collection {folder.name}: there is no passage in it")
     _refuse_twice(folder)
     atomic_write_json(finished, total)
     return total
@@ -80,14 +82,14 @@ def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, nu
 
 def make_block(items: Iterable[tuple[str, str]], terms: Terms, number: int) -> Block:
     """The block of some (id, text) items."""
-    found, lengths, ids = array("i"), array("i"), []
+    occurrences, lengths, ids = array("i"), array("i"), []
     for name, text in items:
         of_text = terms(text)
-        found.extend(of_text)
+        occurrences.extend(of_text)
         lengths.append(len(of_text))
         ids.append(name.encode("utf-8"))
     of_passage = np.frombuffer(lengths, np.int32) if lengths else np.empty(0, np.int32)
-    term = np.frombuffer(found, np.int32) if found else np.empty(0, np.int32)
+    term = np.frombuffer(occurrences, np.int32) if occurrences else np.empty(0, np.int32)
     passage = np.repeat(np.arange(len(ids), dtype=np.int64), of_passage)[term >= 0]
     places, counts = np.unique(term[term >= 0] * np.int64(len(ids)) + passage, return_counts=True)
     indptr = np.searchsorted(places, np.arange(number + 1, dtype=np.int64) * len(ids))
@@ -102,10 +104,10 @@ def read_blocks(folder: Path) -> Iterator[Block]:
 
 
 def statistics(folder: Path) -> Statistics:
-    """What BM25 must know of the whole pool. As Lucene counts: a passage without a term is none."""
-    lengths = [(int(np.count_nonzero(own)), int(own.sum(dtype=np.int64))) for own in _read(folder, "lengths")]
+    """What BM25 must know of the whole collection. As Lucene counts: a passage without a term is none."""
+    lengths = [(int(np.count_nonzero(values)), int(values.sum(dtype=np.int64))) for values in _read(folder, "lengths")]
     passages, terms = (sum(column) for column in zip(*lengths, strict=True))
-    frequencies = sum(np.diff(own) for own in _read(folder, "indptr"))
+    frequencies = sum(np.diff(values) for values in _read(folder, "indptr"))
     return Statistics(passages, terms / passages if passages else 1.0, frequencies)
 
 
@@ -129,4 +131,4 @@ def _read(folder: Path, name: str, start: int = 0) -> Iterator[np.ndarray]:
 def _refuse_twice(folder: Path) -> None:
     ids = np.sort(read_ids(folder))
     if len(twice := ids[1:][ids[1:] == ids[:-1]]):
-        raise SteleError(f"pool {folder.name}: passage {twice[0].decode()!r} is there twice")
+        raise SteleError(f"collection {folder.name}: passage {twice[0].decode()!r} is there twice")

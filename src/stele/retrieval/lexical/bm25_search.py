@@ -20,7 +20,7 @@ import numpy as np
 
 from stele.retrieval.lexical.bm25_index import Block, Statistics, read_blocks
 
-EXTRA = 28  # passages beyond k that bm25s is asked for, to see whether equal scores were cut off
+EXTRA = 28  # passages beyond k that bm25s returns, to see whether equal scores were cut off
 CUT = 100  # of the MRR that parameters are chosen by
 DIGITS = 4  # of that MRR, as trec_eval prints it; among equals the least k1 wins, then the least b
 
@@ -28,45 +28,47 @@ Hits = list[tuple[str, float]]
 Parameters = tuple[float, float]  # k1, b
 
 
-def weights(block: Block, pool: Statistics, parameters: Parameters) -> np.ndarray:
+def weights(block: Block, collection: Statistics, parameters: Parameters) -> np.ndarray:
     """What each occurrence of a block adds to a score, float64 [n]."""
     k1, b = parameters
-    idf = np.log1p((pool.passages - pool.frequencies + 0.5) / (pool.frequencies + 0.5))
-    norm = k1 * (1 - b + b * block.lengths / pool.length)
+    idf = np.log1p((collection.passages - collection.frequencies + 0.5) / (collection.frequencies + 0.5))
+    norm = k1 * (1 - b + b * block.lengths / collection.length)
     return np.repeat(idf, np.diff(block.indptr)) * block.counts / (block.counts + norm[block.passages])
 
 
 class TopK:
     """The k best passages of each query so far, those that share the last one's score included.
 
-    queries: the numbers of each one's terms, with repetitions. `add` takes the blocks of a pool in their order.
+    queries: the numbers of each one's terms, with repetitions. `add` takes the blocks of a collection in their order.
     """
 
-    def __init__(self, queries: Sequence[Sequence[int]], k: int, pool: Statistics, parameters: Parameters) -> None:
-        self.k, self.pool, self.parameters, self.start = k, pool, parameters, 0
+    def __init__(
+        self, queries: Sequence[Sequence[int]], k: int, collection: Statistics, parameters: Parameters
+    ) -> None:
+        self.k, self.collection, self.parameters, self.start = k, collection, parameters, 0
         # a query none of whose terms occurs finds nothing
-        self.queries = {n: [t for t in own if pool.frequencies[t]] for n, own in enumerate(queries)}
+        self.queries = {n: [t for t in terms if collection.frequencies[t]] for n, terms in enumerate(queries)}
         self.scores = [np.empty(0, np.float32)] * len(queries)
         self.rows = [np.empty(0, np.int64)] * len(queries)
 
     def add(self, block: Block, threads: int = 1) -> None:
         """Takes in the next block."""
         size, engine = len(block.lengths), _engine()
-        engine.unique_token_ids_set = range(len(self.pool.frequencies))
+        engine.unique_token_ids_set = range(len(self.collection.frequencies))
         engine.scores = {
-            "data": weights(block, self.pool, self.parameters),
+            "data": weights(block, self.collection, self.parameters),
             "indices": block.passages,
             "indptr": block.indptr,
             "num_docs": size,
         }
-        asked = {n: own for n, own in self.queries.items() if own}
-        if asked:
+        queries = {n: numbers for n, numbers in self.queries.items() if numbers}
+        if queries:
             k = min(self.k + EXTRA, size)
-            found = engine.retrieve(list(asked.values()), k=k, n_threads=threads, show_progress=False)
-            for (number, terms), rows, scores in zip(asked.items(), found.documents, found.scores, strict=True):
+            hits = engine.retrieve(list(queries.values()), k=k, n_threads=threads, show_progress=False)
+            for (number, terms), rows, scores in zip(queries.items(), hits.documents, hits.scores, strict=True):
                 single = scores.astype(np.float32)
                 if k < size and single[-1] > 0 and single[-1] == single[self.k - 1]:
-                    # more passages may share the score of the k-th than were asked for
+                    # more passages may share the score of the k-th than were returned
                     single = engine.get_scores_from_ids(terms).astype(np.float32)
                     rows = np.arange(size)
                 self._merge(number, single, rows + self.start)
@@ -82,7 +84,7 @@ class TopK:
         self.scores[query], self.rows[query] = scores, rows
 
     def ranked(self, query: int, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(rows, scores) of a query's k best passages in canonical order; `ids` are those of the whole pool."""
+        """(rows, scores) of a query's k best passages in canonical order; `ids` are those of the whole collection."""
         order = np.lexsort((ids[self.rows[query]], self.scores[query]))[::-1][: self.k]
         return self.rows[query][order], self.scores[query][order]
 
@@ -102,22 +104,22 @@ def search(
     ids: np.ndarray,
     queries: Sequence[Sequence[int]],
     k: int,
-    pool: Statistics,
+    collection: Statistics,
     parameters: Parameters,
     threads: int = 1,
 ) -> list[Hits]:
     """The k best passages of each query with their scores, best first; `ids` are those of the index in `folder`."""
-    best = TopK(queries, k, pool, parameters)
+    best = TopK(queries, k, collection, parameters)
     for block in read_blocks(folder):
         best.add(block, threads)
-    found = [best.ranked(number, ids) for number in range(len(queries))]
-    return [[(ids[row].decode(), float(score)) for row, score in zip(*one, strict=True)] for one in found]
+    hits = [best.ranked(number, ids) for number in range(len(queries))]
+    return [[(ids[row].decode(), float(score)) for row, score in zip(*one, strict=True)] for one in hits]
 
 
-def choose(found: Mapping[Parameters, float]) -> Parameters:
+def choose(mrr_of: Mapping[Parameters, float]) -> Parameters:
     """The parameters with the highest MRR.
 
     >>> choose({(0.9, 0.4): 0.25, (0.1, 0.4): 0.25001, (0.1, 0.5): 0.2})
     (0.1, 0.4)
     """
-    return max(found, key=lambda own: (round(found[own], DIGITS), -own[0], -own[1]))
+    return max(mrr_of, key=lambda parameters: (round(mrr_of[parameters], DIGITS), -parameters[0], -parameters[1]))

@@ -18,6 +18,6 @@ def by_language(languages: Iterable[str], what: str) -> dict[str, int]:
     return dict(Counter(track(languages, None, f"count {what}")))
 
 
-def present(found: Mapping[str, int]) -> int:
+def present(counted: Mapping[str, int]) -> int:
     """How many languages have anything."""
-    return sum(1 for number in found.values() if number)
+    return sum(1 for number in counted.values() if number)

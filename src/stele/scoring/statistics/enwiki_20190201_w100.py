@@ -9,5 +9,5 @@ from stele.scoring.statistics._counting import number_of, present
 
 def counts(data: Data) -> dict[str, dict[str, int] | int]:
     """passages, all of them English."""
-    found = {"en": number_of(xor_retrieve.passages(data, "en"), "passages")}
-    return {"passages": found, "passage_languages": present(found)}
+    passages = {"en": number_of(xor_retrieve.passages(data, "en"), "passages")}
+    return {"passages": passages, "passage_languages": present(passages)}

@@ -14,17 +14,19 @@ from stele.scoring.statistics._counting import by_language, present
 
 def counts(data: Data) -> dict[str, dict[str, int] | int]:
     """queries_train, queries_dev, queries_test by language; their languages; passages by the description's language."""
-    searches = mewsli_x.searches(datasets.languages_of(datasets.dataset(mewsli_x.DATASET)))
-    found = {
-        f"queries_{split}": by_language((own.language for own in mewsli_x.training(data, split)), f"{split} pairs")
+    query_sets = mewsli_x.query_sets(datasets.languages_of(datasets.dataset(mewsli_x.DATASET)))
+    queries = {
+        f"queries_{split}": by_language(
+            (example.language for example in mewsli_x.training(data, split)), f"{split} pairs"
+        )
         for split in ("train", "dev")
     }
-    test = {s.language: len(mewsli_x.judgments(data, s)) for s in searches}
-    found["queries_test"] = {language: number for language, number in test.items() if number}
+    test = {s.language: len(mewsli_x.judgments(data, s)) for s in query_sets}
+    queries["queries_test"] = {language: number for language, number in test.items() if number}
     passages = by_language(mewsli_x.candidate_languages(data), "candidates")
     return {
-        **found,
-        "languages": present(found["queries_test"]),
+        **queries,
+        "languages": present(queries["queries_test"]),
         "passages": passages,
         "passage_languages": present(passages),
     }

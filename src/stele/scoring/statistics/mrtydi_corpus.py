@@ -1,4 +1,4 @@
-"""Mr. TyDi: passages, in a pool a language."""
+"""Mr. TyDi: passages, one collection a language."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from stele.scoring.statistics._counting import number_of, present
 
 def counts(data: Data) -> dict[str, dict[str, int] | int]:
     """passages by language; the languages that have some."""
-    pools = sorted(data[mrtydi.CORPUS])
-    found = {pool: number_of(mrtydi.passages(data, pool), f"passages of {pool}") for pool in pools}
-    return {"passages": found, "passage_languages": present(found)}
+    collections = sorted(data[mrtydi.CORPUS])
+    passages = {
+        collection: number_of(mrtydi.passages(data, collection), f"passages of {collection}")
+        for collection in collections
+    }
+    return {"passages": passages, "passage_languages": present(passages)}

@@ -9,4 +9,8 @@ from stele.scoring.statistics._counting import by_language
 
 def counts(data: Data) -> dict[str, dict[str, int] | int]:
     """queries_train by language."""
-    return {"queries_train": by_language((own.language for own in mrtydi.training(data, "train")), "training queries")}
+    return {
+        "queries_train": by_language(
+            (example.language for example in mrtydi.training(data, "train")), "training queries"
+        )
+    }

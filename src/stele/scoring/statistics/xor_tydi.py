@@ -10,9 +10,11 @@ from stele.scoring.statistics._counting import number_of, present
 
 def counts(data: Data) -> dict[str, dict[str, int] | int]:
     """queries_train and queries_dev by language; the languages that have a dev question."""
-    searches = xor_retrieve.searches(datasets.languages_of(datasets.dataset(xor_retrieve.QUESTIONS)))
-    found: dict[str, dict[str, int] | int] = {}
+    query_sets = xor_retrieve.query_sets(datasets.languages_of(datasets.dataset(xor_retrieve.QUESTIONS)))
+    counted: dict[str, dict[str, int] | int] = {}
     for split in xor_retrieve.FILES:
-        own = {s.language: number_of(xor_retrieve.queries(data, s, split), f"{split} {s.language}") for s in searches}
-        found[f"queries_{split}"] = {language: number for language, number in own.items() if number}
-    return {**found, "languages": present(found["queries_dev"])}
+        questions = {
+            s.language: number_of(xor_retrieve.queries(data, s, split), f"{split} {s.language}") for s in query_sets
+        }
+        counted[f"queries_{split}"] = {language: number for language, number in questions.items() if number}
+    return {**counted, "languages": present(counted["queries_dev"])}

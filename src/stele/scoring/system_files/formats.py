@@ -22,7 +22,7 @@ from stele.artifacts import records
 from stele.artifacts.runs import ranx_files
 from stele.artifacts.runs.run import Run, make_run
 from stele.artifacts.runs.trec import read_run, runs_of
-from stele.benchmarks.types import Search
+from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.files.reading import parse_json, reading
 
@@ -33,13 +33,13 @@ GZIP = b"\x1f\x8b"
 class Output:
     """A system's output; what the file does not hold is empty.
 
-    `runs` maps a search, or None for a run that may hold several searches, to its run; `vectors` a language, or None
+    `runs` maps a query set, or None for a run that may hold several, to its run; `vectors` a language, or None
     for files that do not say theirs, to its pair of embeddings. `texts` are passages that came with the file (passage
     id -> text), `languages` what it says of its questions, `record` our record of a retrieval or of vectors.
     """
 
     path: Path
-    runs: dict[Search | None, Run] = field(default_factory=dict)
+    runs: dict[QuerySet | None, Run] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
     answers: dict[str, str] | None = None
@@ -97,8 +97,8 @@ def _json(path: Path) -> Output:
         return Output(path, answers=value)
     if kinds == {dict}:
         return Output(path, {None: ranx_files.from_json(value, path)})
-    found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-    raise SteleError(f"{path}: want {{query: {{passage: score}}}} or {{question: answer}}, found values of {found}")
+    types = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
+    raise SteleError(f"{path}: want {{query: {{passage: score}}}} or {{question: answer}}, found values of {types}")
 
 
 def _xor_predictions(items: list[Any], path: Path) -> Output:
@@ -126,12 +126,12 @@ def _xor_predictions(items: list[Any], path: Path) -> Output:
 
 
 def _retrieval(record: dict[str, Any], path: Path) -> Output:
-    runs: dict[Search | None, Run] = {}
+    runs: dict[QuerySet | None, Run] = {}
     for name, run in runs_of(record, path.parent).items():
         facts = record["searches"][name]
-        runs[Search(name, facts["language"], facts["pool"])] = read_run(run)
+        runs[QuerySet(name, facts["language"], facts["pool"])] = read_run(run)
     if not runs:
-        raise SteleError(f"{path}: not a retrieval record: it names no searches")
+        raise SteleError(f"{path}: not a retrieval record: it has no `searches`")
     return Output(path, runs, record=record)
 
 

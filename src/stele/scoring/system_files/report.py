@@ -19,13 +19,13 @@ logger = logging.getLogger(__name__)
 
 def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
     """A line per language with its queries and metrics, the average, and what a reader must know beside them."""
-    metrics, languages = evaluation.metrics, dict.fromkeys(search.language for search in case.searches)
+    metrics, languages = evaluation.metrics, dict.fromkeys(query_set.language for query_set in case.query_sets)
     rows = [["language", "queries", *metrics]]
     for language in languages:
-        counted = max((own["n"].get(language, 0) for own in metrics.values()), default=0)
-        values = [number(own["languages"].get(language)) for own in metrics.values()]
+        counted = max((figures["n"].get(language, 0) for figures in metrics.values()), default=0)
+        values = [number(figures["languages"].get(language)) for figures in metrics.values()]
         rows.append([language, str(counted), *values])
-    rows.append([f"average ({average})", "", *(number(own["average"]) for own in metrics.values())])
+    rows.append([f"average ({average})", "", *(number(figures["average"]) for figures in metrics.values())])
     print("\n".join(aligned(rows, texts=1)))
     if missing := sum(case.missing.values()):
         logger.warning("%d of %d judged queries have no result; they count as 0", missing, len(case.queries))
@@ -60,10 +60,10 @@ def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[s
         for row in rows:
             given = case.predictions[row] is not None if case.predictions else case.queries[row] in case.runs[name]
             absent[row] = not given
-    languages = [search.language for search in case.searches]
+    languages = [query_set.language for query_set in case.query_sets]
     return {
-        name: by_language(np.where(absent, np.nan, own), languages, average)["average"]
-        for name, own in evaluation.values.items()
+        name: by_language(np.where(absent, np.nan, column), languages, average)["average"]
+        for name, column in evaluation.values.items()
     }
 
 
@@ -71,10 +71,12 @@ def write_values(path: Path, evaluation: Evaluation) -> None:
     """metric, language ("average" for the benchmark's own), value, queries."""
     with atomic_file(path, newline="", encoding="utf-8") as handle:
         rows = [["metric", "language", "value", "queries"]]
-        for name, own in evaluation.metrics.items():
-            rows += [[name, language, value, own["n"][language]] for language, value in own["languages"].items()]
-            if own["average"] is not None:
-                rows.append([name, "average", own["average"], sum(own["n"].values())])
+        for name, figures in evaluation.metrics.items():
+            rows += [
+                [name, language, value, figures["n"][language]] for language, value in figures["languages"].items()
+            ]
+            if figures["average"] is not None:
+                rows.append([name, "average", figures["average"], sum(figures["n"].values())])
         csv_files.write_csv(handle, rows)
 
 
@@ -85,10 +87,10 @@ def write_queries(path: Path, case: Case, values: dict[str, np.ndarray]) -> None
     import pyarrow.parquet
 
     columns = {
-        "search": pyarrow.array([search.name for search in case.searches]).dictionary_encode(),
-        "language": pyarrow.array([search.language for search in case.searches]).dictionary_encode(),
+        "search": pyarrow.array([query_set.name for query_set in case.query_sets]).dictionary_encode(),
+        "language": pyarrow.array([query_set.language for query_set in case.query_sets]).dictionary_encode(),
         "query": pyarrow.array(case.queries),
-        **{name: pyarrow.array(own, from_pandas=True) for name, own in values.items()},
+        **{name: pyarrow.array(column, from_pandas=True) for name, column in values.items()},
     }
     table = pyarrow.table(columns)
     with atomic_file(path, "wb") as handle:

@@ -11,7 +11,7 @@ import numpy as np
 
 from stele import catalogue
 from stele.artifacts.runs.run import Run, merged
-from stele.benchmarks.types import Data, Search
+from stele.benchmarks.types import Data, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown
 from stele.evaluation.case import Case
@@ -31,12 +31,12 @@ def benchmark_module(name: str) -> ModuleType:
 
 
 def given_outputs(given: Iterable[str]) -> list[tuple[str | None, Output]]:
-    """The outputs of `--run [SEARCH=]FILE ...`, each with the search (or language) that it is said to belong to."""
-    found = []
+    """The outputs of `--run [QUERY_SET=]FILE ...`, each with the query set (or language) that is named for it."""
+    outputs = []
     for item in given:
         name, equals, path = item.partition("=")
-        found.append((name, read_output(path)) if equals else (None, read_output(item)))
-    return found
+        outputs.append((name, read_output(path)) if equals else (None, read_output(item)))
+    return outputs
 
 
 def read_case(
@@ -44,19 +44,19 @@ def read_case(
 ) -> Case:
     """The case of one system on a benchmark.
 
-    A run that names no search is divided by the judged queries. `languages` restricts what is judged; without it, it is
-    every language of which judgments are given (of a retrieval record: every search that it made).
+    A run that names no query set is divided by the judged queries. `languages` restricts what is judged; without it, it
+    is every language of which judgments are given (of a retrieval record: all query sets that it has).
     """
     benchmark, case = benchmark_module(name), Case(data=data)
     if any(output.vectors for _, output in outputs):
         if not all(output.vectors for _, output in outputs):
             raise SteleError("--run: embeddings and runs cannot be scored together")
-        for said, output in outputs:
+        for named, output in outputs:
             for language, pair in output.vectors.items():
-                _add_pair(case, benchmark, language or said, output, pair)
+                _add_pair(case, benchmark, language or named, output, pair)
         return case
-    searches = _searches(name, benchmark, data, outputs, languages)
-    rights = {search: _right(benchmark, data, search) for search in searches}
+    query_sets = _query_sets(name, benchmark, data, outputs, languages)
+    rights = {query_set: _right(benchmark, data, query_set) for query_set in query_sets}
     if hasattr(benchmark, "PREDICTED"):
         _add_answers(case, rights, outputs)
     else:
@@ -67,101 +67,103 @@ def read_case(
 
 
 def run_scores(name: str, data: Data, given: Iterable[str], metrics: Sequence[str] | None = None) -> Scores:
-    """The values per query of a system's runs, `[SEARCH=]FILE` each, by the benchmark's metrics or by those named."""
+    """The values per query of runs, `[QUERY_SET=]FILE` each, by the benchmark's metrics or by those named."""
     given = list(given)
     case = read_case(name, data, given_outputs(given))
     names = metrics or catalogue.entry(Benchmark, name).metrics
     return Scores(
         source=", ".join(given),
-        keys=[(search.name, query) for search, query in zip(case.searches, case.queries, strict=True)],
-        languages=[search.language for search in case.searches],
+        keys=[(query_set.name, query) for query_set, query in zip(case.query_sets, case.queries, strict=True)],
+        languages=[query_set.language for query_set in case.query_sets],
         values={metric: evaluator(metric).values(case)[None, :] for metric in names},
         benchmark=name,
         average=benchmark_module(name).AVERAGE,
     )
 
 
-def _searches(name, benchmark: ModuleType, data: Data, outputs, languages: Collection[str] | None) -> list[Search]:
-    """What is judged: a retrieval record's searches, those that the runs name, or all whose judgments are given."""
-    made = [search for _, output in outputs for search in output.runs if search is not None]
+def _query_sets(name, benchmark: ModuleType, data: Data, outputs, languages: Collection[str] | None) -> list[QuerySet]:
+    """What is judged: a retrieval record's query sets, those that the runs name, or all whose judgments are given."""
+    made = [query_set for _, output in outputs for query_set in output.runs if query_set is not None]
     entry = catalogue.entry(Benchmark, name)
     parts = {part for dataset in entry.judgments[:1] for part in data.get(dataset, {})}
     known = [code for code in entry.languages if not parts or "all" in parts or code in parts]
     known += sorted(parts - {"all", *entry.languages})
-    possible = made or benchmark.searches(known)
-    named = {search for search, _ in outputs if search is not None}
+    possible = made or benchmark.query_sets(known)
+    named = {query_set for query_set, _ in outputs if query_set is not None}
     for wrong in named - {s.name for s in possible} - {s.language for s in possible}:
-        raise unknown("search", wrong, {s.name for s in possible}, "--run")
+        raise unknown("query set", wrong, {s.name for s in possible}, "--run")
     if wrong := set(languages or ()) - {s.language for s in possible}:
         raise unknown("language", min(wrong), {s.language for s in possible}, "--languages")
-    asked = [search for search in possible if languages is None or search.language in languages]
+    chosen_by_language = [query_set for query_set in possible if languages is None or query_set.language in languages]
     if not named or None in {s for s, _ in outputs}:
-        return asked
-    chosen = [search for search in asked if search.name in named or search.language in named]
-    if unused := sorted(parts & {search.language for search in asked} - {search.language for search in chosen}):
+        return chosen_by_language
+    chosen = [query_set for query_set in chosen_by_language if query_set.name in named or query_set.language in named]
+    if unused := sorted(
+        parts & {query_set.language for query_set in chosen_by_language} - {query_set.language for query_set in chosen}
+    ):
         logger.warning("--data: judgments of %s, of which no run is given; they are not scored", ", ".join(unused))
     return chosen
 
 
-def _right(benchmark: ModuleType, data: Data, search: Search) -> Mapping[str, Any]:
+def _right(benchmark: ModuleType, data: Data, query_set: QuerySet) -> Mapping[str, Any]:
     """Query id -> what is right: relevance by passage, or answers."""
-    return benchmark.answers(data, search) if hasattr(benchmark, "answers") else benchmark.judgments(data, search)
+    return benchmark.answers(data, query_set) if hasattr(benchmark, "answers") else benchmark.judgments(data, query_set)
 
 
-def _owners(rights: Mapping[Search, Mapping[str, Any]]) -> dict[str, list[Search]]:
-    owners: dict[str, list[Search]] = {}
-    for search, right in rights.items():
+def _owners(rights: Mapping[QuerySet, Mapping[str, Any]]) -> dict[str, list[QuerySet]]:
+    owners: dict[str, list[QuerySet]] = {}
+    for query_set, right in rights.items():
         for query in right:
-            owners.setdefault(query, []).append(search)
+            owners.setdefault(query, []).append(query_set)
     return owners
 
 
-def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[Search, Mapping[str, Any]], outputs) -> None:
-    by_search: dict[Search, list[Run]] = {search: [] for search in rights}
+def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mapping[str, Any]], outputs) -> None:
+    by_query_set: dict[QuerySet, list[Run]] = {query_set: [] for query_set in rights}
     texts: dict[str, str] = {}
     limited, owners = False, _owners(rights)
-    for said, output in outputs:
+    for named, output in outputs:
         if output.answers is not None:
             raise SteleError(f"{output.path}: answers to questions; this benchmark scores rankings of passages")
         limited |= output.limited
         texts |= output.texts
         _check_languages(output, owners)
         for made, run in output.runs.items():
-            if made is None and said is None:
+            if made is None and named is None:
                 _refuse_ambiguous(output, run.queries, owners)
-            own = [s for s in rights if made in (None, s) and said in (None, s.name, s.language)]
-            for search in own:
-                by_search[search].append(run)
-            case.extra += len(set(run.queries).difference(*(rights[search] for search in own)))
-    for search, runs in by_search.items():
-        right = rights[search]
-        run = merged(runs, keep=right, where=f"the runs of {search.name}")
+            matching = [s for s in rights if made in (None, s) and named in (None, s.name, s.language)]
+            for query_set in matching:
+                by_query_set[query_set].append(run)
+            case.extra += len(set(run.queries).difference(*(rights[query_set] for query_set in matching)))
+    for query_set, runs in by_query_set.items():
+        right = rights[query_set]
+        run = merged(runs, keep=right, where=f"the runs of {query_set.name}")
         if limited:  # of a limited retrieval only the queries that were searched are judged
-            right = {query: own for query, own in right.items() if query in run}
-        case.add(search, list(right))
-        case.runs[search.name] = run
-        case.missing[search.name] = sum(query not in run for query in right)
-        if len(rights) > 1 and right and case.missing[search.name] == len(right):
+            right = {query: answer for query, answer in right.items() if query in run}
+        case.add(query_set, list(right))
+        case.runs[query_set.name] = run
+        case.missing[query_set.name] = sum(query not in run for query in right)
+        if len(rights) > 1 and right and case.missing[query_set.name] == len(right):
             files = ", ".join(str(output.path) for _, output in outputs)
             raise SteleError(
-                f"{files}: no query of {search.name} in it, of which {len(right)} are judged; give its run, or leave "
-                "its judgments out (--languages names those that are scored)"
+                f"{files}: no query of {query_set.name} in it, of which {len(right)} are judged; give its run, or "
+                "leave its judgments out (--languages names those that are scored)"
             )
-        _check_collection(search, run, right)
+        _check_collection(query_set, run, right)
         (case.answers if hasattr(benchmark, "answers") else case.relevant).extend(right.values())
     if texts:
-        case.texts_of = lambda pool, names: {name: texts[name] for name in names}
+        case.texts_of = lambda collection, names: {name: texts[name] for name in names}
     elif hasattr(benchmark, "texts"):
-        case.texts_of = lambda pool, names: benchmark.texts(case.data, pool, names)
+        case.texts_of = lambda collection, names: benchmark.texts(case.data, collection, names)
 
 
-def _check_collection(search: Search, run: Run, right: Mapping[str, Any]) -> None:
-    """Says where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
-    judged = {name for own in right.values() if isinstance(own, Mapping) for name in own}
+def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -> None:
+    """Warns where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
+    judged = {name for answer in right.values() if isinstance(answer, Mapping) for name in answer}
     if judged and len(run) and not _any_in(run.names, judged):
         logger.warning(
             "%s: none of its %d judged passages is in the run (judged %s, retrieved %s): are both of one collection?",
-            search.name, len(judged), min(judged), run.names[0].as_py(),
+            query_set.name, len(judged), min(judged), run.names[0].as_py(),
         )  # fmt: skip
 
 
@@ -172,67 +174,70 @@ def _any_in(names, wanted: Collection[str]) -> bool:
     return pyarrow.compute.any(pyarrow.compute.is_in(names, pyarrow.array(wanted, names.type))).as_py()
 
 
-def _refuse_ambiguous(output: Output, queries: Iterable[str], owners: Mapping[str, list[Search]]) -> None:
+def _refuse_ambiguous(output: Output, queries: Iterable[str], owners: Mapping[str, list[QuerySet]]) -> None:
     """MLQA's and Mr. TyDi's languages share query ids: a file that does not say whose it holds cannot be divided."""
     for query in queries:
-        if len(found := owners.get(query, ())) > 1:
-            names = " and ".join(search.name for search in found[:2])
-            raise SteleError(f"{output.path}: query {query!r} is one of {names}; say which: --run {found[0].name}=FILE")
+        if len(candidates := owners.get(query, ())) > 1:
+            names = " and ".join(query_set.name for query_set in candidates[:2])
+            raise SteleError(
+                f"{output.path}: query {query!r} is one of {names}; say which: --run {candidates[0].name}=FILE"
+            )
 
 
-def _check_languages(output: Output, owners: Mapping[str, list[Search]]) -> None:
+def _check_languages(output: Output, owners: Mapping[str, list[QuerySet]]) -> None:
     """What a prediction file says of a question's language must be what the gold file says."""
     for query, language in output.languages.items():
-        for search in owners.get(query, ()):
-            if language and language != search.language:
+        for query_set in owners.get(query, ()):
+            if language and language != query_set.language:
                 raise SteleError(
-                    f"{output.path}: question {query!r}: its lang is {language!r}, in the gold file {search.language!r}"
+                    f"{output.path}: question {query!r}: its lang is {language!r}, "
+                    f"in the gold file {query_set.language!r}"
                 )
 
 
-def _add_answers(case: Case, rights: Mapping[Search, Mapping[str, list[str]]], outputs) -> None:
+def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]], outputs) -> None:
     owners = _owners(rights)
-    found: dict[Search, dict[str, str]] = {search: {} for search in rights}
-    for said, output in outputs:
+    given: dict[QuerySet, dict[str, str]] = {query_set: {} for query_set in rights}
+    for named, output in outputs:
         if output.answers is None:
             raise SteleError(f"{output.path}: a ranking; this benchmark scores answers, {{question id: answer}}")
         case.extra += len(output.answers.keys() - owners.keys())
-        for search, right in rights.items():
-            if said in (None, search.name, search.language):
-                own = {query: answer for query, answer in output.answers.items() if query in right}
-                if twice := own.keys() & found[search].keys():
+        for query_set, right in rights.items():
+            if named in (None, query_set.name, query_set.language):
+                answers = {query: answer for query, answer in output.answers.items() if query in right}
+                if twice := answers.keys() & given[query_set].keys():
                     raise SteleError(f"{output.path}: question {min(twice)!r} has an answer in another file already")
-                if said is None:
-                    _refuse_ambiguous(output, own, owners)
-                found[search] |= own
-    for search, right in rights.items():
-        case.add(search, list(right))
+                if named is None:
+                    _refuse_ambiguous(output, answers, owners)
+                given[query_set] |= answers
+    for query_set, right in rights.items():
+        case.add(query_set, list(right))
         case.answers.extend(right.values())
-        case.predictions.extend(found[search].get(query) for query in right)
-        case.missing[search.name] = len(right) - len(found[search])
+        case.predictions.extend(given[query_set].get(query) for query in right)
+        case.missing[query_set.name] = len(right) - len(given[query_set])
 
 
-def _add_pair(case: Case, benchmark: ModuleType, said: str | None, output: Output, pair: Pair) -> None:
+def _add_pair(case: Case, benchmark: ModuleType, named: str | None, output: Output, pair: Pair) -> None:
     """Embeddings of a language's sentences and their translations: both directions, where the benchmark ranks them."""
-    if said is None:
+    if named is None:
         raise SteleError(f"{output.path}: name the language (or pair) of the embeddings: --run LANGUAGE=X.npy,Y.npy")
     first, second = pair
     similarity = getattr(benchmark, "SIMILARITY", None)
     if similarity is None:  # nothing to rank: alignment and uniformity look at the vectors alone
-        directions = [(Search(said, said, said), (first, second))]
+        directions = [(QuerySet(named, named, named), (first, second))]
     else:
-        there, back = benchmark.searches([said])
+        there, back = benchmark.query_sets([named])
         directions = [(there, (first, second)), (back, (second, first))]
-    for search, (queries, passages) in directions:
-        if search.name in case.rows_of:
-            raise SteleError(f"--run: {said} is given twice")
+    for query_set, (queries, passages) in directions:
+        if query_set.name in case.rows_of:
+            raise SteleError(f"--run: {named} is given twice")
         names = [f"{line:07d}" for line in range(len(queries))]
-        case.add(search, names)
-        case.vectors[search.name] = (queries, passages)
-        case.missing[search.name] = 0
+        case.add(query_set, names)
+        case.vectors[query_set.name] = (queries, passages)
+        case.missing[query_set.name] = 0
         case.relevant.extend({name: 1} for name in names)
         if similarity is not None:
-            case.runs[search.name] = _nearest(names, queries, passages, similarity)
+            case.runs[query_set.name] = _nearest(names, queries, passages, similarity)
 
 
 def _nearest(names: list[str], queries, passages, similarity: str) -> Run:

@@ -76,15 +76,15 @@ def squad_sentences(path: Path) -> int:
 @KINDS.register("mentions")
 def mentions(path: Path) -> dict[str, int]:
     """Mentions by language in Mewsli-X's wikinews_mentions files (one article a line)."""
-    found: dict[str, int] = {}
+    by_language: dict[str, int] = {}
     with opened(path) as handle:
         for number, line in enumerate(handle, start=1):
             where = f"{path}, line {number}"
             with reading(where, "line in Mewsli-X's format", "want context.language and mentions"):
                 article = parse_json(line, where)
                 language = article["context"]["language"]
-                found[language] = found.get(language, 0) + len(article["mentions"])
-    return found
+                by_language[language] = by_language.get(language, 0) + len(article["mentions"])
+    return by_language
 
 
 @KINDS.register("mentions_in_text")
@@ -124,5 +124,5 @@ def parallel_lines(path: Path, other: Path) -> int:
 def _of_paragraphs(path: Path, what: str) -> int:
     """How many entries the lists called `what` have in all paragraphs of a file in SQuAD's format."""
     with opened(path) as handle, reading(path, "file in SQuAD's format", f"want data, paragraphs, {what}"):
-        found = parse_json(handle.read(), path)
-        return sum(len(paragraph[what]) for article in found["data"] for paragraph in article["paragraphs"])
+        value = parse_json(handle.read(), path)
+        return sum(len(paragraph[what]) for article in value["data"] for paragraph in article["paragraphs"])

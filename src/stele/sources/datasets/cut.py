@@ -18,11 +18,11 @@ from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
 from stele.registry import Registry
 from stele.sources.download.beginning import Beginning
-from stele.sources.locations import Got, Places
+from stele.sources.locations import FetchedFile, Places
 
 log = logging.getLogger(__name__)
 
-Fetched = list[tuple[PartFile, Got]]
+Fetched = list[tuple[PartFile, FetchedFile]]
 CUTS: Registry = Registry("unit that a corpus is cut by")  # unit -> cut(source, first, places)
 # reads, writes what is kept to a path, and says what that is; `whole`: there is no more
 Use = Callable[[Beginning, Path], Mapping[str, Any]]
@@ -98,14 +98,14 @@ def pages(source: Part, first: int, have: Places) -> Fetched:
         return {name: index_got.beginning[name] for name in ("pages", "whole")}
 
     index_got = _taken(source, index, have, use_index)
-    found = [(dump, _taken(source, dump, have, use_dump)), (index, index_got)]
+    parts = [(dump, _taken(source, dump, have, use_dump)), (index, index_got)]
     for file in others:
         if (got := have.get(file, _what(source, file), optional=file.optional)) is not None:
-            found.append((file, got))
-    return found
+            parts.append((file, got))
+    return parts
 
 
-def _taken(source: Part, file: PartFile, have: Places, use: Use) -> Got:
+def _taken(source: Part, file: PartFile, have: Places, use: Use) -> FetchedFile:
     got = have.begin(file, _what(source, file), use)
     log.info("%s: %s, %s checked by %s", _what(source, file), got.beginning, got.origin, got.verified)
     return got

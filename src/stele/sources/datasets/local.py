@@ -1,4 +1,4 @@
-"""A dataset out of a folder of the user's own: its files are found, checked and linked to, never copied or changed."""
+"""A dataset from the user's folder: its files are found, checked and linked to, never copied or changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
     try:
         names = listing(folder)
     except SteleError:
-        raise SteleError(f"{where}: no such folder; mend the path in config.yaml") from None
+        raise SteleError(f"{where}: no such folder; correct the path in config.yaml") from None
     facts: Facts = {}
     origins: set[str] = set()
     missing: list[str] = []
@@ -45,17 +45,17 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
         link(folder / name, into, path, where)
 
     for file in source.files:
-        found = find(names, file, source.part, where)
+        matches = find(names, file, source.part, where)
         rules = file.unpack
-        if found and rules is not None:
-            archive, origin = _checked(source, folder, found[0], file, manifest)
+        if matches and rules is not None:
+            archive, origin = _checked(source, folder, matches[0], file, manifest)
             origins.add(origin)
-            for path in unpack(folder / found[0], into, rules):
-                about = {"name": found[0], "verified": archive["verified"], "archive": archive["sha256"]}
+            for path in unpack(folder / matches[0], into, rules):
+                about = {"name": matches[0], "verified": archive["verified"], "archive": archive["sha256"]}
                 facts[path] = {**_plain(into / path), **about}
-        elif found:
-            for name in found:
-                take(name, _place(name, file, alone=len(found) == 1), file)
+        elif matches:
+            for name in matches:
+                take(name, _place(name, file, alone=len(matches) == 1), file)
         elif rules is not None and (base := find_unpacked(names, rules.members)) is not None:
             for path in _below(names, base, rules.keep):
                 take(f"{base}/{path}" if base else path, path, PartFile(path=path))
@@ -75,9 +75,9 @@ def _place(name: str, file: PartFile, alone: bool) -> str:
     """Where a user's file goes: to the catalogue's path, but several, one compressed otherwise, or one of another
     date or kind keep their names.
     """
-    own, path = Path(name).name, file.path
-    other = any(fnmatch(own, pattern) for pattern in file.variants)
-    return path if alone and not other and Path(own).suffix == Path(path).suffix else own
+    given, path = Path(name).name, file.path
+    other = any(fnmatch(given, pattern) for pattern in file.variants)
+    return path if alone and not other and Path(given).suffix == Path(path).suffix else given
 
 
 def _below(names: Sequence[str], base: str, keep: Sequence[str]) -> list[str]:
@@ -91,13 +91,13 @@ def _checked(source: Part, folder: Path, name: str, file: PartFile, manifest: Ma
     path = folder / name
     if manifest is not None:
         generated = manifest.licensed(source.dataset, name) or manifest.expected(file.url or "")
-        own = (manifest.path.resolve().parent.parent / "user_data") in path.resolve().parents
+        among_generated = (manifest.path.resolve().parent.parent / "user_data") in path.resolve().parents
         try:
             if generated is None:
                 raise Mismatch(f"{path}: not among the generated data ({manifest.path})")
             return {"sha256": check(path, generated), "bytes": path.stat().st_size, "verified": "manifest"}, "generated"
         except Mismatch:
-            if own:  # it lies where generated data lie, so it is a damaged one and not real data
+            if among_generated:  # it lies where generated data lie, so it is a damaged one and not real data
                 raise
     expected = file.expected
     try:

@@ -40,5 +40,5 @@ class Manifest:
 
     def count(self, dataset: str, what: str, of: str | None) -> Any:
         """The number of something in a generated dataset (of one language: `of`), None where none was noted."""
-        found = self._counts.get(dataset, {}).get(what)
-        return found.get(of) if isinstance(found, Mapping) and of is not None else found
+        number = self._counts.get(dataset, {}).get(what)
+        return number.get(of) if isinstance(number, Mapping) and of is not None else number

@@ -54,10 +54,10 @@ class Remote:
             if self.whole is not None and size(self.part) >= self.whole:
                 break
             wanted = max(position + number, min(size(self.part) + self.piece, self.whole or 1 << 62))
-            found = fetch_first(self.url, self.part, wanted, self.policy)
-            if self.version not in (None, found):
+            version = fetch_first(self.url, self.part, wanted, self.policy)
+            if self.version not in (None, version):
                 raise Failed(f"{self.url}: has changed while it was read; run again")
-            self.version, self.whole = found, found["total"]
+            self.version, self.whole = version, version["total"]
             self.piece = min(2 * self.piece, LARGEST)
         with open(self.part, "rb") as handle:
             handle.seek(position)

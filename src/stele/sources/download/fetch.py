@@ -1,7 +1,7 @@
 """One file from one address: resumed by range, retried with back-off, checked, moved into place.
 
-A later process goes on with what an earlier one left (under_way.py), by a range request that is bound to that version
-(If-Range).
+A later process continues with what an earlier one left (partial_download.py), by a range request that is bound to that
+version (If-Range).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | 
     while True:
         published = _complete(url, part, expected, policy)
         try:
-            found = check(part, {**published, **{k: v for k, v in expected.items() if v is not None}}, name=url)
+            sha256 = check(part, {**published, **{k: v for k, v in expected.items() if v is not None}}, name=url)
         except Mismatch as mismatch:
             discard(part)
             if wrong is not None:
@@ -59,11 +59,11 @@ def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | 
             log.info("%s; fetching it once more from the start", mismatch)
             continue
         finish(part, target, published)
-        return {"sha256": found, "bytes": target.stat().st_size, "published": published}
+        return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
 
 
 def fetch_first(url: str, part: Path, first: int, policy: Policy) -> dict[str, Any]:
-    """Has at least the first so many bytes of `url` in `part`, all where there are fewer, and asks for no others.
+    """Fetches at least the first so many bytes of `url` into `part`, all where there are fewer, and requests no others.
 
     Returns what is known of the version of the file: {"url", "validator", "total": its size, None where unknown}.
     """
@@ -119,7 +119,9 @@ def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], po
         if total is not None and limit is not None and total != limit:
             raise Again(f"expected {limit:,} bytes, the server has {total:,}")
         if encoding := http.encoding(response, url):
-            raise Failed(f"{url}: comes with Content-Encoding: {encoding}, unasked: that is not the file itself")
+            raise Failed(
+                f"{url}: comes with Content-Encoding: {encoding}, which was not requested: that is not the file itself"
+            )
         if start == 0:
             discard(part)
             if http.is_page(response, url) and not is_checkable(expected):
@@ -144,7 +146,7 @@ def _span(response: Any, url: str, have: int, version: Mapping[str, Any] | None)
         known = version["total"] if version else None
         if match and int(match[1]) == have and (known is None or total in (None, known)):
             return have, total or known
-        raise _Stale("another range came back than was asked for")
+        raise _Stale("another range came back than was requested")
     if status == 416:
         match = re.fullmatch(r"bytes \*/([0-9]{1,15})", _range(response))
         if match and int(match[1]) == have:

@@ -15,14 +15,14 @@ def read_pins(path: Path) -> dict[str, str]:
     return read_object(path, advice="delete it to pin the files anew") if path.exists() else {}
 
 
-def pin(path: Path, found: Mapping[str, str]) -> None:
+def pin(path: Path, digests: Mapping[str, str]) -> None:
     """Keeps the digests of downloads without a published checksum; one that differs from an earlier one is an error."""
     pins = read_pins(path)
-    for url, sha256 in found.items():
+    for url, sha256 in digests.items():
         if pins.setdefault(url, sha256) != sha256:
             raise SteleError(
                 f"{url}: the file has changed since its first download (sha256 then {pins[url]}, now {sha256}). "
                 f"If the new one is wanted, delete {path} and run again"
             )
-    if found:
+    if digests:
         atomic_write_json(path, pins)

@@ -23,11 +23,11 @@ AGENT = "stele/0.1 (reproduction of retrieval papers)"
 
 
 class Absent(SteleError):
-    """The address is answered and has no such file."""
+    """The server answers, and has no such file."""
 
 
 class Failed(SteleError):
-    """The file could not be had from this address."""
+    """The file cannot be fetched from this address."""
 
 
 class Again(Exception):
@@ -61,7 +61,7 @@ class Policy:
 
 
 def session() -> requests.Session:
-    """A session that asks for files as they are, and leaves redirects to `get`.
+    """A session that requests files as they are, and leaves redirects to `get`.
 
     requests would read the body of each redirect, however long.
     """
@@ -121,9 +121,9 @@ def encoding(response: Any, url: str) -> str | None:
 
     Some servers give that of a compressed file as the encoding of the answer: then the body is the file.
     """
-    said = response.headers.get("Content-Encoding", "identity").strip().lower()
-    own = urlsplit(url).path.endswith(COMPRESSED.get(said, ()))
-    return None if own or said in ("", "identity") else said
+    header = response.headers.get("Content-Encoding", "identity").strip().lower()
+    expected = urlsplit(url).path.endswith(COMPRESSED.get(header, ()))
+    return None if expected or header in ("", "identity") else header
 
 
 def is_page(response: Any, url: str) -> bool:

@@ -50,16 +50,16 @@ def finish(part: Path, target: Path, published: Mapping[str, Any]) -> None:
 
 
 def finished(target: Path, expected: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What `fetch` returned for a file that an earlier run had; None where there is none. A wrong one goes."""
+    """What `fetch` returned for a file that an earlier run fetched; None where there is none. A wrong one goes."""
     if not target.is_file():
         return None
     published = read_note(_beside(target, "published.json"))
     try:
-        found = check(target, {**published, **expected})
+        sha256 = check(target, {**published, **expected})
     except Mismatch:
         target.unlink()
         return None
-    return {"sha256": found, "bytes": target.stat().st_size, "published": published}
+    return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
 
 
 def _beside(path: Path, suffix: str) -> Path:

@@ -1,4 +1,4 @@
-"""Files that were had, put under names from outside: nothing is written over, nothing outside the folder."""
+"""Fetched files, put under names from outside: nothing is written over, nothing outside the folder."""
 
 from __future__ import annotations
 

@@ -50,17 +50,17 @@ def check(path: Path | str, expected: Mapping[str, Any], name: str | None = None
         pointer = size < 1024 and path.read_bytes().startswith(_LFS)
     except OSError as error:
         link = "a link that leads nowhere: " if path.is_symlink() else ""
-        raise SteleError(f"{name}: cannot be read ({link}{error.strerror}); mend it or take it away") from None
+        raise SteleError(f"{name}: cannot be read ({link}{error.strerror}); repair or remove it") from None
     if pointer:
         raise Mismatch(f"{name}: a Git LFS pointer and not the file itself; fetch it with `git lfs pull`")
     if expected.get("bytes") is not None and size != expected["bytes"]:
         raise Mismatch(f"{name}: expected {expected['bytes']:,} bytes, found {size:,}")
     wanted = [algorithm for algorithm in ALGORITHMS if expected.get(algorithm)]
-    found = digests(path, tuple(dict.fromkeys(["sha256", *wanted])))
+    actual = digests(path, tuple(dict.fromkeys(["sha256", *wanted])))
     for algorithm in wanted:
-        if found[algorithm] != str(expected[algorithm]).lower():
-            raise Mismatch(f"{name}: expected {algorithm} {expected[algorithm]}, found {found[algorithm]}")
-    return found["sha256"]
+        if actual[algorithm] != str(expected[algorithm]).lower():
+            raise Mismatch(f"{name}: expected {algorithm} {expected[algorithm]}, found {actual[algorithm]}")
+    return actual["sha256"]
 
 
 def is_checkable(expected: Mapping[str, Any]) -> bool:
@@ -70,7 +70,7 @@ def is_checkable(expected: Mapping[str, Any]) -> bool:
 
 def read_checksums(path: Path | str) -> dict[str, str]:
     """File name -> digest out of a list as sha1sum and its like write it (dumps.wikimedia.org's *-sha1sums.txt)."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     with reading(path):
         text = Path(path).read_text(encoding="utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(), start=1):
@@ -78,5 +78,5 @@ def read_checksums(path: Path | str) -> dict[str, str]:
             continue
         if not (match := _LINE.match(line)):
             raise SteleError(f"{path}, line {number}: want 'DIGEST  NAME', found {line[:80]!r}")
-        found[match[2].rpartition("/")[2]] = match[1].lower()
-    return found
+        digests[match[2].rpartition("/")[2]] = match[1].lower()
+    return digests

@@ -1,4 +1,4 @@
-"""Foreign weights to safetensors, without ever running what a pickle asks for."""
+"""Foreign weights to safetensors, without ever running the code in a pickle."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _load(source: Path) -> Mapping[str, Any]:
 
     try:
         mapped = zipfile.is_zipfile(source)  # files of before PyTorch 1.6 cannot be mapped
-        found = torch.load(source, map_location="cpu", weights_only=True, mmap=mapped)
+        content = torch.load(source, map_location="cpu", weights_only=True, mmap=mapped)
     except pickle.UnpicklingError as error:
         raise SteleError(
             f"{source}: needs code to be run when it is read, which Stele never does "
@@ -69,12 +69,12 @@ def _load(source: Path) -> Mapping[str, Any]:
         ) from None
     except (RuntimeError, EOFError, ValueError, KeyError, OSError) as error:
         raise SteleError(f"{source}: not a readable PyTorch file ({str(error).splitlines()[0][:200]})") from None
-    if not isinstance(found, Mapping) or not found:
-        raise SteleError(f"{source}: want names and tensors, found {type(found).__name__}")
-    foreign = [name for name, value in found.items() if not isinstance(name, str) or not torch.is_tensor(value)]
+    if not isinstance(content, Mapping) or not content:
+        raise SteleError(f"{source}: want names and tensors, found {type(content).__name__}")
+    foreign = [name for name, value in content.items() if not isinstance(name, str) or not torch.is_tensor(value)]
     if foreign:
         raise SteleError(
             f"{source}: want only tensors, found others under {', '.join(map(repr, foreign[:4]))} "
             "(a training state? the weights alone are needed)"
         )
-    return found
+    return content

@@ -1,4 +1,4 @@
-"""Looking at a checkpoint before it is used: nothing in it may ask for code, and it must load and give vectors."""
+"""Looking at a checkpoint before it is used: nothing in it may need code, and it must load and give vectors."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ def read_module_list(path: Path) -> list[Mapping[str, Any]]:
 
 
 def refuse_code(folder: Path) -> None:
-    """Refuses checkpoints that bring code of their own (auto_map, modules from elsewhere)."""
+    """Refuses checkpoints that bring their own code (auto_map, modules from elsewhere)."""
     for name in (CONFIG, "tokenizer_config.json"):
         for path in sorted(folder.rglob(name)):
             settings = read_json(path)
             if isinstance(settings, Mapping) and settings.get("auto_map"):
                 raise SteleError(
-                    f"{path}: asks for code of its own (auto_map), and Stele never runs a checkpoint's code; "
+                    f"{path}: brings its own code (auto_map), and Stele never runs a checkpoint's code; "
                     "use a model that transformers itself knows"
                 )
     if (folder / MODULES).is_file():
         for module in read_module_list(folder / MODULES):
             kind = str(module.get("type", ""))
             if not kind.startswith("sentence_transformers."):
-                raise SteleError(f"{folder / MODULES}: module {kind!r} is code of its own; Stele never runs it")
+                raise SteleError(f"{folder / MODULES}: module {kind!r} is its own code, which Stele never runs")
 
 
 def model_folders(folder: Path) -> list[Path]:
     """The folders of a checkpoint that hold a transformer: itself, a module of sentence-transformers, or two towers."""
-    found = []
+    folders = []
     for path in sorted(folder.rglob(CONFIG)):
         settings = read_json(path)
         if isinstance(settings, Mapping) and settings.get("model_type"):
-            found.append(path.parent)
-    return found
+            folders.append(path.parent)
+    return folders
 
 
-def prove(folder: Path) -> dict[str, Any]:
+def check_loads(folder: Path) -> dict[str, Any]:
     """Loads tokenizer and model of a folder once and embeds a few texts; returns what they are.
 
     Only a pooler may lack weights (masked language models have none): `new` names what starts at random then.
@@ -102,7 +102,7 @@ def prove(folder: Path) -> dict[str, Any]:
     if unread := layers_left_out(report["unexpected_keys"], model.state_dict()):
         raise SteleError(
             f"{folder}: config.json asks for fewer layers than the weights have, which leaves out "
-            f"{', '.join(unread[:4])}; mend config.json (num_hidden_layers is {model.config.num_hidden_layers}), or "
+            f"{', '.join(unread[:4])}; correct config.json (num_hidden_layers is {model.config.num_hidden_layers}), or "
             "read an inner layer of the whole model (`encoding: {layer: N}`)"
         )
     rows = model.get_input_embeddings().num_embeddings
@@ -125,7 +125,7 @@ def prove(folder: Path) -> dict[str, Any]:
 
 
 def check_sizes(folder: Path) -> None:
-    """Refuses a config.json that asks for far more numbers than the weights hold, before memory is taken for them.
+    """Refuses a config.json that needs far more numbers than the weights hold, before memory is taken for them.
 
     All of a model but a pooler has to be in its weights. Less than twice as much is let through: loading then names
     what is missing.
@@ -156,11 +156,11 @@ def check_sizes(folder: Path) -> None:
             model = AutoModel.from_config(config, trust_remote_code=False)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError, ArithmeticError):
         return  # loading it says what is wrong
-    asked = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
-    if asked > 2 * held:
+    needed = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
+    if needed > 2 * held:
         sizes = {key: value for key, value in config.to_dict().items() if key.endswith("_size") and value}
         raise SteleError(
-            f"{folder / CONFIG}: asks for {asked:,} numbers, the weights hold {held:,}; they do not belong together "
+            f"{folder / CONFIG}: asks for {needed:,} numbers, the weights hold {held:,}; they do not belong together "
             f"({', '.join(f'{key} {value}' for key, value in sorted(sizes.items()))})"
         )
 
@@ -173,10 +173,10 @@ def layers_left_out(unread: Iterable[str], model: Iterable[str]) -> list[str]:
     """
     have = list(model)
     stems = {match[1] for name in have if (match := _LAYER.search(name))}
-    found = set()
+    layers = set()
     for name in unread:
         match = _LAYER.search(name)
-        own = next((stem for stem in stems if match and f".{match[1]}".endswith(f".{stem}")), None)
-        if own and not any(other.startswith(f"{own}.{match[2]}.") for other in have):
-            found.add((own, int(match[2])))
-    return [f"{stem}.{number}" for stem, number in sorted(found)]
+        stem_found = next((stem for stem in stems if match and f".{match[1]}".endswith(f".{stem}")), None)
+        if stem_found and not any(other.startswith(f"{stem_found}.{match[2]}.") for other in have):
+            layers.add((stem_found, int(match[2])))
+    return [f"{stem}.{number}" for stem, number in sorted(layers)]

@@ -31,21 +31,21 @@ def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
         if cell.measured and cell.direction != "none":
             group = cell.group.key if cell.table.compare == "group" else ""
             comparable[group, cell.line.key, cell.meant.key].append(cell)
-    return [_same_languages(own) for own in comparable.values()]
+    return [_same_languages(cells_compared) for cells_compared in comparable.values()]
 
 
 def _same_languages(cells: list[Cell]) -> list[Cell]:
     """The cells that cover the most common set of languages; of equally common sets, the larger."""
-    sets = Counter(frozenset(cell.found.languages) for cell in cells)
+    sets = Counter(frozenset(cell.outcome.languages) for cell in cells)
     chosen = max(sets, key=lambda languages: (sets[languages], len(languages), sorted(languages)))
-    return [cell for cell in cells if frozenset(cell.found.languages) == chosen]
+    return [cell for cell in cells if frozenset(cell.outcome.languages) == chosen]
 
 
 def _rank(cells: list[Cell]) -> dict[str, Rank]:
     if len(cells) < 2:
         return {}
-    values = sorted({cell.found.value for cell in cells}, reverse=cells[0].direction == "higher")
-    ranks: dict[str, Rank] = {cell.address: "best" for cell in cells if cell.found.value == values[0]}
+    values = sorted({cell.outcome.value for cell in cells}, reverse=cells[0].direction == "higher")
+    ranks: dict[str, Rank] = {cell.address: "best" for cell in cells if cell.outcome.value == values[0]}
     if len(cells) > 2 and len(values) > 1:
-        ranks |= {cell.address: "second" for cell in cells if cell.found.value == values[1]}
+        ranks |= {cell.address: "second" for cell in cells if cell.outcome.value == values[1]}
     return ranks

@@ -25,7 +25,7 @@ def results_in(cells: Sequence[Cell], results: Results) -> dict[str, str]:
 
 def significance(tests: Comparisons) -> dict[str, Any]:
     """What was tested, how, and what came out, by cell address; and a digest of it, for it is read again."""
-    cells = {address: asdict(own) for address, own in tests.cells.items()}
+    cells = {address: asdict(compared) for address, compared in tests.cells.items()}
     held = {"method": tests.method, "untested": list(tests.untested), "cells": cells}
     return {"significance": held, "significance_digest": digest(held)}
 
@@ -33,13 +33,13 @@ def significance(tests: Comparisons) -> dict[str, Any]:
 def read(record: Path, spec: Path, cells: Sequence[Cell], results: Results) -> Comparisons | None:
     """The tests that a table's record holds, None where it is of other ones, damaged or changed."""
     try:
-        found = records.read_record(record)
-        if found["inputs"] != {"spec": records.content_digest(spec)} or found["results"] != results_in(cells, results):
+        facts = records.read_record(record)
+        if facts["inputs"] != {"spec": records.content_digest(spec)} or facts["results"] != results_in(cells, results):
             return None
-        held = found["significance"]
-        if found["significance_digest"] != digest(held):
+        held = facts["significance"]
+        if facts["significance_digest"] != digest(held):
             return None
-        tests = {address: Compared(**own) for address, own in held["cells"].items()}
+        tests = {address: Compared(**values) for address, values in held["cells"].items()}
         return Comparisons(tests, held["method"], tuple(held["untested"]))
     except (SteleError, KeyError, TypeError, AttributeError):
         return None

@@ -25,8 +25,8 @@ NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that no paper's stan
 
 
 @dataclass(frozen=True)
-class Found:
-    """What was found for a cell: a state, why, and if measured the value (a fraction) and the languages in it.
+class Outcome:
+    """What became of a cell: a state, why, and if measured the value (a fraction) and the languages in it.
 
     `deviation` is the standard deviation over seeds, where the result averages several.
     """
@@ -56,7 +56,7 @@ class Cell:
     printed: Printed | None
     extra: bool
     ask: Ask | None
-    found: Found
+    outcome: Outcome
     seeds: tuple[str, ...] = ()  # whose mean it is, `pt0-ft1`; none: those of the configuration
 
     @property
@@ -73,17 +73,17 @@ class Cell:
 
     @property
     def measured(self) -> bool:
-        return self.found.state == "measured"
+        return self.outcome.state == "measured"
 
     @property
     def comparable(self) -> bool:
         """Whether our number may be held against the paper's: not that of generated data or of a stand-in."""
-        return not NOT_THE_PAPERS & {*self.found.labels}
+        return not NOT_THE_PAPERS & {*self.outcome.labels}
 
     @property
     def complete(self) -> bool:
         """Whether our value covers all languages that the cell stands for."""
-        return self.measured and self.ask is not None and len(self.found.languages) == len(self.ask.languages)
+        return self.measured and self.ask is not None and len(self.outcome.languages) == len(self.ask.languages)
 
 
 class Results:
@@ -109,9 +109,9 @@ class Results:
         """
         if not seeds:
             return self.read(*result)
-        found = [self.read(*result, path) for path in self.paths(result, seeds)]
-        bad = [own for own in found if not isinstance(own, Result)]
-        return bad[0] if bad else mean_over_seeds(found)
+        read = [self.read(*result, path) for path in self.paths(result, seeds)]
+        bad = [result_read for result_read in read if not isinstance(result_read, Result)]
+        return bad[0] if bad else mean_over_seeds(read)
 
     def _read(self, benchmark: str, model: str, setting: str, path: Path | None = None) -> Result | SteleError | None:
         """The result, the error that reading it gave, or None when there is no such file."""
@@ -144,11 +144,11 @@ def _rows(table: Table, context: Context) -> Iterator[tuple[Group, Row, bool]]:
         for row in group.rows:
             yield group, row, False
         there = {row.target.model for other, row in table.rows() if other.target == group.target}
-        for own in context.rows_added(table.id) if group in added else ():
-            if own.model not in there:
+        for model in context.rows_added(table.id) if group in added else ():
+            if model.model not in there:
                 # a key that no spec can have, so that an address never means two rows
-                key, label = f"+{own.model}", own.label or own.model
-                yield group, Row.model_construct(key=key, label=label, target=Target(model=own.model)), True
+                key, label = f"+{model.model}", model.label or model.model
+                yield group, Row.model_construct(key=key, label=label, target=Target(model=model.model)), True
 
 
 def _cell(
@@ -158,10 +158,10 @@ def _cell(
     meant = column_meant(table, row, column)
     value = (row.cells(line.key) or [None] * len(table.columns))[index]
     printed = None if extra else value if isinstance(value, Printed) else Printed(value=value)
-    asked = ask(table, group, row, line, meant)
-    seeds = context.seeds_of(table, asked.result) if asked else ()
-    found = _derive(table, context, results, group, row, column, printed, asked, seeds)
-    return Cell(table, group, row, line, column, meant, printed, extra, asked, found, seeds)
+    reference = ask(table, group, row, line, meant)
+    seeds = context.seeds_of(table, reference.result) if reference else ()
+    outcome = _derive(table, context, results, group, row, column, printed, reference, seeds)
+    return Cell(table, group, row, line, column, meant, printed, extra, reference, outcome, seeds)
 
 
 def _derive(
@@ -172,60 +172,60 @@ def _derive(
     row: Row,
     column: Column,
     printed: Printed | None,
-    asked: Ask | None,
+    reference: Ask | None,
     seeds: tuple[str, ...],
-) -> Found:
+) -> Outcome:
     """The state of one cell."""
     if table.kind == "stated":
-        return Found("stated")
+        return Outcome("stated")
     source = source_of(row, column)
-    if source and (context.recompute == "own" or asked is None):
+    if source and (context.recompute == "own" or reference is None):
         text = table.sources[source].text
         if printed is None or printed.value is None:
-            return Found("unavailable", f"{text} gives no number")
-        return Found("borrowed", text)
+            return Outcome("unavailable", f"{text} gives no number")
+        return Outcome("borrowed", text)
     reason = row.unavailable.get(column.key) or group.unavailable.get(column.key)
-    if asked is None:
-        return Found("unavailable", reason or "the paper leaves it blank and no setting of ours belongs there")
-    found = find(context, results, asked, seeds)
-    if found.state in ("not run", "not built") and reason:
-        return Found("unavailable", reason)
-    return found
+    if reference is None:
+        return Outcome("unavailable", reason or "the paper leaves it blank and no setting of ours belongs there")
+    outcome = find(context, results, reference, seeds)
+    if outcome.state in ("not run", "not built") and reason:
+        return Outcome("unavailable", reason)
+    return outcome
 
 
-def find(context: Context, results: Results, asked: Ask, seeds: Sequence[str] = ()) -> Found:
+def find(context: Context, results: Results, reference: Ask, seeds: Sequence[str] = ()) -> Outcome:
     """What the results folder holds for a value, else what the context knows."""
-    result = results.read_seeds(asked.result, seeds) if context.is_current(*asked.result) else None
+    result = results.read_seeds(reference.result, seeds) if context.is_current(*reference.result) else None
     if isinstance(result, SteleError):
-        return Found("unreadable", str(result))
+        return Outcome("unreadable", str(result))
     if result is None:
-        return absent(context, asked)
-    metric = result.metrics.get(asked.metric)
+        return absent(context, reference)
+    metric = result.metrics.get(reference.metric)
     if metric is None:
-        return Found("not run", f"{results.path(*asked.result)} holds no {asked.metric}")
-    present = tuple(code for code in asked.languages if code in metric.languages)
+        return Outcome("not run", f"{results.path(*reference.result)} holds no {reference.metric}")
+    present = tuple(code for code in reference.languages if code in metric.languages)
     if present:
         labels = tuple(sorted(set(result.labels)))
         value, deviation = _mean(metric, present), _deviation(metric, present)
-        return Found("measured", value=value, languages=present, labels=labels, deviation=deviation)
-    missing = f"{results.path(*asked.result)} holds no {', '.join(asked.languages)}"
-    return _outside(context, asked) or Found("not run", missing)
+        return Outcome("measured", value=value, languages=present, labels=labels, deviation=deviation)
+    missing = f"{results.path(*reference.result)} holds no {', '.join(reference.languages)}"
+    return _outside(context, reference) or Outcome("not run", missing)
 
 
-def absent(context: Context, asked: Ask) -> Found:
+def absent(context: Context, reference: Ask) -> Outcome:
     """Why there is no current file for a value."""
-    known = context.known(*asked.result)
+    known = context.known(*reference.result)
     state = "not run" if known.state == "planned" else known.state
-    outside = _outside(context, asked) if state in ("not run", "failed") else None
-    return outside or Found(state, known.reason)
+    outside = _outside(context, reference) if state in ("not run", "failed") else None
+    return outside or Outcome(state, known.reason)
 
 
-def _outside(context: Context, asked: Ask) -> Found | None:
-    """`not in scale`, where all languages asked for are left out of this run."""
-    in_scale = context.languages_in_scale.get(asked.benchmark)
-    if in_scale is None or set(asked.languages) & set(in_scale):
+def _outside(context: Context, reference: Ask) -> Outcome | None:
+    """`not in scale`, where all languages of the cell are left out of this run."""
+    in_scale = context.languages_in_scale.get(reference.benchmark)
+    if in_scale is None or set(reference.languages) & set(in_scale):
         return None
-    return Found("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
+    return Outcome("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
 
 
 def _mean(metric: Metric, languages: tuple[str, ...]) -> float:

@@ -101,8 +101,8 @@ def load_context(path: Path | str | None) -> Context:
 
 def refuse(damaged: Iterable[str], context: Context) -> None:
     """Says which results are damaged, once what shows them is written: an error, in an unfinished run a warning."""
-    found = sorted(set(damaged))
-    if found and not context.unfinished:
-        raise SteleError("\n".join(["what is shown rests on damaged results:", *found]))
-    for problem in found:
+    reasons = sorted(set(damaged))
+    if reasons and not context.unfinished:
+        raise SteleError("\n".join(["what is shown rests on damaged results:", *reasons]))
+    for problem in reasons:
         log.warning("%s", problem)

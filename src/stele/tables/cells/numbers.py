@@ -50,7 +50,7 @@ def grouped(text: str) -> str:
     >>> grouped("308832"), grouped("-12345.6"), grouped("9608")
     ('308,832', '-12,345.6', '9608')
     """
-    return re.sub(r"^([+-]?)(\d{5,})", lambda found: f"{found[1]}{int(found[2]):,}", text)
+    return re.sub(r"^([+-]?)(\d{5,})", lambda match: f"{match[1]}{int(match[2]):,}", text)
 
 
 def printed(value: float, report: Report) -> str:

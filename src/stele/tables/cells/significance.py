@@ -52,7 +52,7 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
     if not cells:
         return Comparisons()
     plan = cells[0].table.significance
-    test, found, untested, damaged = load_test(plan.test), {}, {}, {}
+    test, compared, untested, damaged = load_test(plan.test), {}, {}, {}
 
     def read(result: tuple[str, str, str]) -> scores.Scores:
         return _read(results, paths[result])
@@ -67,12 +67,12 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
             continue
         strata = paired.strata(pairs.of(pairs.differences()), "macro")  # a table's average is over languages
         p = test.p_value(strata, PERMUTATIONS, SEED)
-        higher = cell.found.value > other.found.value
-        found[cell.address] = Compared(other.row.label, p, better=higher == (cell.direction == "higher"))
-    corrected = correct([tested.p for tested in found.values()], plan.correction)
+        higher = cell.outcome.value > other.outcome.value
+        compared[cell.address] = Compared(other.row.label, p, better=higher == (cell.direction == "higher"))
+    corrected = correct([tested.p for tested in compared.values()], plan.correction)
     done = {
         address: replace(tested, corrected=p, better=tested.better and p < plan.level)
-        for (address, tested), p in zip(found.items(), corrected, strict=True)
+        for (address, tested), p in zip(compared.items(), corrected, strict=True)
     }
     method = _method(plan, test.describe(PERMUTATIONS, SEED), len(done))
     return Comparisons(done, method, tuple(untested), tuple(damaged))
@@ -81,29 +81,29 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
 def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Cell, Cell]]:
     """(cell, the cell it is tested against); equal values are no difference to test."""
     for comparable in rivals(cells):
-        ordered = sorted(comparable, key=lambda cell: cell.found.value, reverse=comparable[0].direction == "higher")
+        ordered = sorted(comparable, key=lambda cell: cell.outcome.value, reverse=comparable[0].direction == "higher")
         if plan.against is None:
             pairs = [(ordered[0], ordered[1])] if len(ordered) > 1 else []
         else:
             base = [cell for cell in comparable if cell.ask.model == plan.baseline(cell.ask.benchmark)]
             pairs = [(cell, base[0]) for cell in comparable if base and cell is not base[0]]
-        yield from ((one, other) for one, other in pairs if one.found.value != other.found.value)
+        yield from ((one, other) for one, other in pairs if one.outcome.value != other.outcome.value)
 
 
 @lru_cache(maxsize=32)  # tables share results
 def _read(results: Results, paths: tuple[Path, ...]) -> scores.Scores:
     """The values per query of one result's files, as `results` found them."""
-    return paired.stack([own for path in paths for own in scores.read(path)])
+    return paired.stack([entry for path in paths for entry in scores.read(path)])
 
 
 def _pairs(cell: Cell, other: Cell, read) -> paired.Pairs:
     """The values per query of the languages that both cells cover."""
-    both = [read(own.ask.result) for own in (cell, other)]
-    for own, of in zip(both, (cell, other), strict=True):
-        if of.ask.metric not in own.values:
-            raise SteleError(f"{own.source}: no values per query of {of.ask.metric}")
+    both = [read(one.ask.result) for one in (cell, other)]
+    for side, of in zip(both, (cell, other), strict=True):
+        if of.ask.metric not in side.values:
+            raise SteleError(f"{side.source}: no values per query of {of.ask.metric}")
     pairs = paired.pair(*both, cell.ask.metric)
-    kept = np.isin(pairs.languages, cell.found.languages)
+    kept = np.isin(pairs.languages, cell.outcome.languages)
     return paired.Pairs(pairs.system[:, kept], pairs.baseline[:, kept], pairs.languages[kept])
 
 

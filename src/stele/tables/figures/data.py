@@ -21,7 +21,7 @@ from stele.files.atomic import sha256
 from stele.files.reading import reading
 from stele.papers.figure import Figure, Panel, Series, file_key, file_name
 from stele.papers.targets import Ask, resolve
-from stele.tables.cells.cell import Found, Results, absent, find
+from stele.tables.cells.cell import Outcome, Results, absent, find
 from stele.tables.cells.context import Context
 
 DRAWN = ("file of a figure", "remove it and run again")  # what is read here, and what to do with a damaged one
@@ -53,18 +53,18 @@ class Lengths:
 
 @dataclass(frozen=True)
 class Part:
-    """One series in one panel (None: the panel whole), with what was found for each of its points, or for its file."""
+    """One series in one panel (None: the panel whole), with the outcome of each of its points, or of its file."""
 
     panel: Panel
     series: Series | None
     asks: tuple[Ask, ...]
-    found: tuple[Found, ...]
+    outcomes: tuple[Outcome, ...]
     data: Projection | Lengths | None = None
 
     @property
     def measured(self) -> int:
         """How many of its points are measured; 1 for a file that is there."""
-        return sum(one.state == "measured" for one in self.found)
+        return sum(one.state == "measured" for one in self.outcomes)
 
 
 def parts(figure: Figure, context: Context, results: Results) -> list[Part]:
@@ -80,53 +80,55 @@ def parts(figure: Figure, context: Context, results: Results) -> list[Part]:
 def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
     for series in figure.series:
         asks = tuple(_asked(figure, panel, series, point) for point in series.points)
-        yield Part(panel, series, asks, tuple(find(context, results, asked) for asked in asks))
+        yield Part(panel, series, asks, tuple(find(context, results, reference) for reference in asks))
 
 
 def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
     for series in figure.series:
-        asked = _asked(figure, panel, series)
-        found, data = find_file(context, results, asked, read_lengths)
-        yield Part(panel, series, (asked,), (found,), data)
+        reference = _asked(figure, panel, series)
+        outcome, data = find_file(context, results, reference, read_lengths)
+        yield Part(panel, series, (reference,), (outcome,), data)
 
 
 def _projections(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
-    asked = _asked(figure, panel)
+    reference = _asked(figure, panel)
     sides = [series.key for series in figure.series]
-    found, data = find_file(context, results, asked, lambda path: read_projection(path, sides))
-    yield Part(panel, None, (asked,), (found,), data)
+    outcome, data = find_file(context, results, reference, lambda path: read_projection(path, sides))
+    yield Part(panel, None, (reference,), (outcome,), data)
 
 
 def _asked(figure: Figure, *place: Any) -> Ask:
-    asked = resolve(figure.target_of(*place))
-    assert asked is not None  # a spec that asks for less is refused
-    return asked
+    reference = resolve(figure.target_of(*place))
+    assert reference is not None  # a spec with less is refused
+    return reference
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
-def find_file(context: Context, results: Results, asked: Ask, read: Callable[[Path], T]) -> tuple[Found, T | None]:
+def find_file(
+    context: Context, results: Results, reference: Ask, read: Callable[[Path], T]
+) -> tuple[Outcome, T | None]:
     """The state of a file and, where it is there and whole, what it holds."""
-    name = file_key(asked)
+    name = file_key(reference)
     if name in context.failed:
-        return Found("failed", f"log: {context.failed[name]}"), None
-    path = _path(context, results, asked)
+        return Outcome("failed", f"log: {context.failed[name]}"), None
+    path = _path(context, results, reference)
     if path is None or name in context.outdated:
-        return absent(context, asked), None
+        return absent(context, reference), None
     try:
         record = read_record(path.with_suffix(".json"))
         if record.get("content") != sha256(path):
             raise SteleError(f"{path}: not the file that its record describes; remove it and run again")
         data = read(path)
     except SteleError as error:
-        return Found("unreadable", str(error)), None
-    return Found("measured", languages=asked.languages, labels=tuple(sorted(record.get("labels", ())))), data
+        return Outcome("unreadable", str(error)), None
+    return Outcome("measured", languages=reference.languages, labels=tuple(sorted(record.get("labels", ())))), data
 
 
-def _path(context: Context, results: Results, asked: Ask) -> Path | None:
+def _path(context: Context, results: Results, reference: Ask) -> Path | None:
     """The file of the seeds that the context names, else of the first that are there."""
-    folder = results.path(*asked.result).with_suffix("")
-    seeds = context.seeds.get(asked.model, "pt*-ft*")
-    return next(iter(sorted(folder.glob(f"{seeds}/{file_name(asked)}.csv"))), None)
+    folder = results.path(*reference.result).with_suffix("")
+    seeds = context.seeds.get(reference.model, "pt*-ft*")
+    return next(iter(sorted(folder.glob(f"{seeds}/{file_name(reference)}.csv"))), None)
 
 
 def read_projection(path: Path, languages: list[str]) -> Projection:

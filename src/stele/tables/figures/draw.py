@@ -12,7 +12,7 @@ from stele.papers.table import PAPERS
 from stele.tables.cell_map import WIDTH
 from stele.tables.cells.states import STATES
 from stele.tables.figures.data import Part
-from stele.tables.figures.panels import PANELS, said
+from stele.tables.figures.panels import PANELS, states_in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -42,7 +42,7 @@ def draw(figure: Figure, parts: Sequence[Part]) -> Picture:
     width = (WIDTH - LEFT - (columns - 1) * BETWEEN) / columns
     picture = Picture(figsize=(WIDTH, height))
     _head(picture, figure, parts, height)
-    of_panel = {key: list(own) for key, own in groupby(parts, key=lambda part: part.panel.key)}
+    of_panel = {key: list(of_one) for key, of_one in groupby(parts, key=lambda part: part.panel.key)}
     for place, panel in enumerate(figure.panels):
         x = LEFT + place % columns * (width + BETWEEN)
         y = height - HEAD - (place // columns) * block - title - HEIGHTS[figure.kind]
@@ -77,12 +77,13 @@ def described(figure: Figure, parts: Sequence[Part]) -> str:
     """The figure in words: its caption, and what each panel shows in which state."""
     axes = {panel.key: figure.axis(panel).label for panel in figure.panels}
     texts = [figure.caption]
-    for key, own in groupby(parts, key=lambda part: part.panel.key):
-        own = list(own)
+    for key, of_panel in groupby(parts, key=lambda part: part.panel.key):
+        of_panel = list(of_panel)
         states = [
-            ": ".join(filter(None, [part.series and part.series.label, said(part) or "measured"])) for part in own
+            ": ".join(filter(None, [part.series and part.series.label, states_in_words(part) or "measured"]))
+            for part in of_panel
         ]
-        texts.append(f"{own[0].panel.title or axes[key]}: {'; '.join(states)}.")
+        texts.append(f"{of_panel[0].panel.title or axes[key]}: {'; '.join(states)}.")
     if labels := labels_of(parts):
         texts.append(f"Labels: {', '.join(labels)}.")
     return " ".join(texts)
@@ -90,23 +91,23 @@ def described(figure: Figure, parts: Sequence[Part]) -> str:
 
 def labels_of(parts: Sequence[Part]) -> list[str]:
     """The labels that anything measured in the figure bears."""
-    return sorted({label for part in parts for found in part.found for label in found.labels})
+    return sorted({label for part in parts for outcome in part.outcomes for label in outcome.labels})
 
 
 def notes(figure: Figure, parts: Sequence[Part]) -> list[str]:
     """The lines below the panels: caption, states that occur, marks that occur, footnotes."""
     texts = [figure.caption]
-    found = [found for part in parts for found in part.found]
+    outcomes = [outcome for part in parts for outcome in part.outcomes]
     for name, state in STATES.items():
-        reasons = list(dict.fromkeys(one.reason for one in found if one.state == name and one.reason))
-        if name == "measured" or not any(one.state == name for one in found):
+        reasons = list(dict.fromkeys(one.reason for one in outcomes if one.state == name and one.reason))
+        if name == "measured" or not any(one.state == name for one in outcomes):
             continue
-        told = reasons[:REASONS] if name in EXPLAINED and figure.kind != "projection" else []
-        more = [f"and {len(reasons) - len(told)} more"] if told and len(reasons) > len(told) else []
-        texts.append(f"{name}: {state.meaning}" + (f" ({'; '.join([*told, *more])})" if told else ""))
+        shown = reasons[:REASONS] if name in EXPLAINED and figure.kind != "projection" else []
+        more = [f"and {len(reasons) - len(shown)} more"] if shown and len(reasons) > len(shown) else []
+        texts.append(f"{name}: {state.meaning}" + (f" ({'; '.join([*shown, *more])})" if shown else ""))
     if figure.kind == "curves" and any(panel.printed for panel in figure.panels):
         texts.append("Hollow marks: values that the paper prints; black where several series share one.")
-    if any(one.deviation is not None for one in found):
+    if any(one.deviation is not None for one in outcomes):
         texts.append("Bars: standard deviation over seeds.")
     texts += figure.footnotes
     return [line for text in texts for line in textwrap.wrap(text, LETTERS, subsequent_indent=INDENT)]

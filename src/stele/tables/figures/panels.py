@@ -28,9 +28,9 @@ BELOW = 0.38  # inches from the panel down to the legend of its curves: nowhere 
 MARGIN = 0.04  # of a range, so that no mark is cut
 
 
-def said(part: Part) -> str:
+def states_in_words(part: Part) -> str:
     """The states of a part in words, "" when all of it is measured: `not built`, or `2 measured, 3 not run`."""
-    states = Counter(found.state for found in part.found)
+    states = Counter(outcome.state for outcome in part.outcomes)
     if len(states) > 1:
         return ", ".join(f"{count} {state}" for state, count in states.items())
     (state,) = states
@@ -45,14 +45,14 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
     for number, part in enumerate(parts):
         assert part.series is not None
         style = {"color": COLOURS[number % 5], "marker": MARKS[number % 5], "linestyle": DASHES[number % 5]}
-        values = [math.nan if one.value is None else one.value * axis.factor for one in part.found]
-        errors = [(one.deviation or 0) * axis.factor for one in part.found]
+        values = [math.nan if one.value is None else one.value * axis.factor for one in part.outcomes]
+        errors = [(one.deviation or 0) * axis.factor for one in part.outcomes]
         shown += [value + sign * error for value, error in zip(values, errors, strict=True) for sign in (-1, 1)]
         places = [point.at for point in part.series.points]
         axes.plot(places, values, markersize=4, linewidth=1, **style)
         if any(errors):
             axes.errorbar(places, values, errors, fmt="none", ecolor=style["color"], elinewidth=0.8, capsize=2)
-        label = ": ".join(filter(None, [part.series.label, said(part)]))
+        label = ": ".join(filter(None, [part.series.label, states_in_words(part)]))
         handles.append(Line2D([], [], markersize=4, linewidth=1, label=label, **style))
     shown += _printed(axes, parts, axis)
     _scale(axes, figure, axis, shown)
@@ -87,7 +87,7 @@ def distribution(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
     for number, part in enumerate(parts):
         assert part.series is not None
         style = {"color": COLOURS[number % 5], "linestyle": DASHES[number % 5]}
-        texts = [said(part)]
+        texts = [states_in_words(part)]
         if lengths := _lengths(part):
             density = [value * axis.factor for value in densities(lengths, low, high)]
             edges = [low + (high - low) * n / BINS for n in range(BINS + 1)]
@@ -164,20 +164,20 @@ def spread(lines: Sequence[int], count: int) -> list[int]:
 def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float]) -> None:
     """The printed ranges and ticks; where our values leave a vertical range it is widened, with ticks of its own."""
     values = [value for value in shown if not math.isnan(value)]
-    for name, own, inside in (("x", figure.x, []), ("y", axis, values)):
-        low, high = own.range or (min(inside, default=0), max(inside, default=1))
+    for name, printed_axis, inside in (("x", figure.x, []), ("y", axis, values)):
+        low, high = printed_axis.range or (min(inside, default=0), max(inside, default=1))
         wider = min([low, *inside]), max([high, *inside])
         margin = MARGIN * ((wider[1] - wider[0]) or 1)
         below, above = figure.kind == "curves", figure.kind == "curves" or wider[1] > high  # a density stands on 0
         getattr(axes, f"set_{name}lim")(wider[0] - margin * below, wider[1] + margin * above)
-        if own.ticks and wider == (low, high):
-            getattr(axes, f"set_{name}ticks")(own.ticks)
+        if printed_axis.ticks and wider == (low, high):
+            getattr(axes, f"set_{name}ticks")(printed_axis.ticks)
     _labels(axes, figure.x, axis)
 
 
 def _labels(axes: Axes, x: Axis, y: Axis, *more: str) -> None:
-    for name, axis, own in zip("xy", (x, y), more or ("", ""), strict=True):
-        behind = ", ".join(filter(None, [axis.unit, own]))
+    for name, axis, share_text in zip("xy", (x, y), more or ("", ""), strict=True):
+        behind = ", ".join(filter(None, [axis.unit, share_text]))
         text = f"{axis.label} ({behind})" if behind else axis.label
         getattr(axes, f"set_{name}label")(text, fontsize=SMALL, parse_math=False)
 
@@ -191,8 +191,8 @@ def _legend(axes: Axes, handles: Sequence[Any], place: str, **more: Any) -> None
 
 def _empty(axes: Axes, parts: Sequence[Part], height: float = 0.6) -> None:
     """A pale panel that says its state, in its colour in the map of cells, and why."""
-    found = [one for part in parts for one in part.found]
-    states = list(dict.fromkeys(one.state for one in found))
+    outcomes = [one for part in parts for one in part.outcomes]
+    states = list(dict.fromkeys(one.state for one in outcomes))
     axes.set_facecolor(EMPTY)
     words: dict[str, Any] = {"ha": "center", "va": "center", "transform": axes.transAxes, "parse_math": False}
     if len(states) > 1:
@@ -202,7 +202,7 @@ def _empty(axes: Axes, parts: Sequence[Part], height: float = 0.6) -> None:
     frame = {"boxstyle": "square,pad=0.4", "facecolor": OF_STATE[state], "edgecolor": "#888888", "linewidth": 0.5}
     ink = "white" if state in DARK else "black"
     axes.text(0.5, height, state, fontsize=SMALL + 1, weight="bold", color=ink, bbox=frame, **words)
-    reasons = list(dict.fromkeys(one.reason for one in found if one.reason))
+    reasons = list(dict.fromkeys(one.reason for one in outcomes if one.reason))
     if len(reasons) == 1:
         text = "\n".join(textwrap.wrap(reasons[0], 48))
         axes.text(0.5, height - 0.08, text, fontsize=SMALL, **{**words, "va": "top"})

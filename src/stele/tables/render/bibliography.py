@@ -64,4 +64,4 @@ def _name(name: str) -> str:
 
 def _letters(value: object) -> str:
     r"""Text as BibTeX wants it: LaTeX, accented letters each in braces (`{\"o}`), so that it can shorten names."""
-    return "".join(f"{{{found}}}" if found.startswith("\\") else found for found in map(latex.letter, str(value)))
+    return "".join(f"{{{letter}}}" if letter.startswith("\\") else letter for letter in map(latex.letter, str(value)))

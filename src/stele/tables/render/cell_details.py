@@ -1,4 +1,4 @@
-"""What a cell unfolds to: what it asks for, what was found, the command, and what the records beside its result say.
+"""What a cell unfolds to: its target, what was found, the command, and what the records beside its result say.
 
 Times, hosts and devices stay in the records: a slower machine makes the same page.
 """
@@ -35,8 +35,8 @@ LONGEST = 24  # items of a list, and ten times as many letters of a text; the re
 class Unfolded:
     """One cell unfolded.
 
-    `result` is the result it asks for, None where none of ours belongs; `sources` are the files that its value was read
-    from, none where it has no value of ours.
+    `result` is the result of its target, None where none of ours belongs; `sources` are the files that its value was
+    read from, none where it has no value of ours.
     """
 
     address: str
@@ -57,7 +57,7 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
         title=" · ".join(filter(None, names)),
         facts={name: value for name, value in _facts(cell, tests).items() if value},
         path=path,
-        command=command([path]) if path and cell.found.state != "unavailable" else "",
+        command=command([path]) if path and cell.outcome.state != "unavailable" else "",
         result=cell.ask.result if cell.ask else None,
         sources=tuple(results.paths(cell.ask.result, cell.seeds)) if cell.ask and cell.measured else (),
     )
@@ -65,26 +65,33 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
 
 def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
     """Name -> text; an empty text is left out."""
-    found, delta, asked = cell.found, delta_of(cell), cell.ask
-    state = STATES[found.state]
+    outcome, delta, reference = cell.outcome, delta_of(cell), cell.ask
+    state = STATES[outcome.state]
     facts = {
         "state": f"{state.name}: {state.meaning}",
-        "why": found.reason,
+        "why": outcome.reason,
         "ours": "",
         "paper": _printed(cell),
         "difference": numbers.signed(delta, cell.report) if delta is not None else "",
     }
-    if found.value is not None:
-        facts["ours"] = f"{numbers.ours(found.value, cell.report)} (unrounded {found.value!r})"
-        facts["deviation over seeds"] = "" if found.deviation is None else repr(found.deviation)
+    if outcome.value is not None:
+        facts["ours"] = f"{numbers.ours(outcome.value, cell.report)} (unrounded {outcome.value!r})"
+        facts["deviation over seeds"] = "" if outcome.deviation is None else repr(outcome.deviation)
     if tested := tests.cells.get(cell.address):
         facts["tested against"] = f"{tested.against}: p = {tested.p:.3g}, corrected {tested.corrected:.3g}"
-    if asked:
-        facts |= {"benchmark": asked.benchmark, "model": asked.model, "setting": asked.setting, "metric": asked.metric}
-        facts["average of" if asked.average else "language"] = ", ".join(asked.languages)
+    if reference:
+        facts |= {
+            "benchmark": reference.benchmark,
+            "model": reference.model,
+            "setting": reference.setting,
+            "metric": reference.metric,
+        }
+        facts["average of" if reference.average else "language"] = ", ".join(reference.languages)
         if cell.measured and not cell.complete:
-            facts["not in this average"] = ", ".join(code for code in asked.languages if code not in found.languages)
-    return facts | {"labels": "; ".join(found.labels)}
+            facts["not in this average"] = ", ".join(
+                code for code in reference.languages if code not in outcome.languages
+            )
+    return facts | {"labels": "; ".join(outcome.labels)}
 
 
 def _printed(cell: Cell) -> str:
@@ -109,13 +116,13 @@ class Provenance:
     ancestry: dict[str, Any]
 
 
-def provenance(found: Iterable[Unfolded], results: Results) -> list[Provenance]:
+def provenance(cells: Iterable[Unfolded], results: Results) -> list[Provenance]:
     """The records of all results that some cells rest on, each result once, in order; damaged ones are left out.
 
     What else lies in the folder of results, other seeds' files or results that this table only borrows, is no matter.
     """
-    asked = sorted({(cell.result, cell.sources) for cell in found if cell.result and cell.sources})
-    read = [_provenance(results, result, sources) for result, sources in asked]
+    results_shown = sorted({(cell.result, cell.sources) for cell in cells if cell.result and cell.sources})
+    read = [_provenance(results, result, sources) for result, sources in results_shown]
     return [result for result in read if result.records]
 
 
@@ -123,16 +130,16 @@ def provenance(found: Iterable[Unfolded], results: Results) -> list[Provenance]:
 def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[Path, ...]) -> Provenance:
     """The records of a value's sources, then those of the seeds that they average, and the retrieval they rest on."""
     folder = results.path(*result).with_suffix("")
-    own = {path: read_note(path) for path in sources}
-    seeds = sorted({name for record in own.values() for name in _seeds_of(record)})
+    records_read = {path: read_note(path) for path in sources}
+    seeds = sorted({name for record in records_read.values() for name in _seeds_of(record)})
     scored = {path: read_note(path) for path in (folder / f"{name}.json" for name in seeds)}
     retrieved = {path: read_note(path) for path in (folder / name / "retrieval.json" for name in seeds)}
-    read = {path.as_posix(): record for path, record in (own | scored | retrieved).items()}
-    ancestries = [found for record in read.values() if isinstance(found := record.get(ANCESTRY), dict)]
-    known = {digest: facts for found in ancestries for digest, facts in found.items()}
+    read = {path.as_posix(): record for path, record in (records_read | scored | retrieved).items()}
+    ancestries = [ancestors for record in read.values() if isinstance(ancestors := record.get(ANCESTRY), dict)]
+    known = {digest: facts for ancestors in ancestries for digest, facts in ancestors.items()}
     ancestry = {digest: shown(facts) for digest, facts in known.items()}
     facts = {name: shown({key: record[key] for key in record if key not in SAID}) for name, record in read.items()}
-    return Provenance(result, {name: said for name, said in facts.items() if said}, ancestry)
+    return Provenance(result, {name: shown_facts for name, shown_facts in facts.items() if shown_facts}, ancestry)
 
 
 def _seeds_of(record: dict[str, Any]) -> list[str]:

@@ -157,7 +157,7 @@ def _whose(row: list[Cell], view: View) -> list[str]:
     """
     if view not in SEVERAL:
         return [view]
-    states = {cell.found.state for cell in row if cell.direction != "none"} or {cell.found.state for cell in row}
+    states = {cell.outcome.state for cell in row if cell.direction != "none"} or {cell.outcome.state for cell in row}
     if row[0].extra:
         return ["ours"]
     if states == {"stated"}:
@@ -182,26 +182,28 @@ def _boxes(
         "paper": lambda cell: _paper(cell, noted),
         "diff.": lambda cell: _difference(cell, marks) if view == "difference" or cell.comparable else Box(),
     }
-    asked = [at[column.key] for column in table.columns]
-    boxes = map(draw[whose], asked)
+    cells_of_line = [at[column.key] for column in table.columns]
+    boxes = map(draw[whose], cells_of_line)
     if not addressed:
         return list(boxes)
-    return [replace(box, address=cell.address) if box.text else box for box, cell in zip(boxes, asked, strict=True)]
+    return [
+        replace(box, address=cell.address) if box.text else box for box, cell in zip(boxes, cells_of_line, strict=True)
+    ]
 
 
 def _ours(cell: Cell, marks: Marks) -> Box:
     """Our number, marked, with the languages an incomplete average covers and the deviation over seeds; else a dash."""
     if not cell.measured:
-        return Box("—", raised=STATES[cell.found.state].letter)
-    assert cell.found.value is not None and cell.ask is not None
-    raised = [] if cell.complete else [f"{len(cell.found.languages)}/{len(cell.ask.languages)}"]
-    if cell.found.deviation is not None:
-        raised.append(f"±{numbers.ours(cell.found.deviation, cell.report)}")
+        return Box("—", raised=STATES[cell.outcome.state].letter)
+    assert cell.outcome.value is not None and cell.ask is not None
+    raised = [] if cell.complete else [f"{len(cell.outcome.languages)}/{len(cell.ask.languages)}"]
+    if cell.outcome.deviation is not None:
+        raised.append(f"±{numbers.ours(cell.outcome.deviation, cell.report)}")
     tested, ranked = marks.tests.cells.get(cell.address), marks.ranks.get(cell.address)
     if tested and tested.better:
         raised.insert(0, BETTER)
     shown = numbers.count if cell.direction == "none" else numbers.ours
-    text = numbers.grouped(shown(cell.found.value, cell.report)) + marks.units.get(cell.meant.key, "")
+    text = numbers.grouped(shown(cell.outcome.value, cell.report)) + marks.units.get(cell.meant.key, "")
     return Box(text, raised=" ".join(raised), bold=ranked == "best", underlined=ranked == "second")
 
 
@@ -232,11 +234,11 @@ def unit_and_marks(marks: str) -> tuple[str, str]:
 
 def _units(cells: Sequence[Cell]) -> dict[str, str]:
     """Column -> the unit in which the paper prints all its numbers, for ours beside them."""
-    found: dict[str, set[str]] = {}
+    by_column: dict[str, set[str]] = {}
     for cell in cells:
         if cell.printed and isinstance(cell.printed.value, float):
-            found.setdefault(cell.meant.key, set()).add(unit_and_marks(cell.printed.marks)[0])
-    return {key: next(iter(units)) for key, units in found.items() if len(units) == 1}
+            by_column.setdefault(cell.meant.key, set()).add(unit_and_marks(cell.printed.marks)[0])
+    return {key: next(iter(units)) for key, units in by_column.items() if len(units) == 1}
 
 
 def printed_difference(cell: Cell) -> str:
@@ -258,8 +260,8 @@ def delta_of(cell: Cell) -> Decimal | None:
     """Ours minus the paper's in the paper's units, None where they cannot be compared."""
     if cell.printed is None or not isinstance(cell.printed.value, float) or not cell.complete:
         return None
-    assert cell.found.value is not None
-    return numbers.difference(cell.found.value, cell.printed.value, cell.report)
+    assert cell.outcome.value is not None
+    return numbers.difference(cell.outcome.value, cell.printed.value, cell.report)
 
 
 # --- footnotes --------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 def escape(text: str) -> str:
     """Plain text as Markdown that shows exactly that text, on one line."""
-    text = re.sub(r"[&<>]", lambda found: _HTML[found.group()], re.sub(r"\s+", " ", neutralised(str(text))))
+    text = re.sub(r"[&<>]", lambda match: _HTML[match.group()], re.sub(r"\s+", " ", neutralised(str(text))))
     return _SPECIAL.sub(r"\\\1", text)
 
 

@@ -1,4 +1,4 @@
-"""How a grid is set on A4: upright or turned, on how many pages. Estimates in points; LaTeX mends what they miss.
+"""How a grid is set on A4: upright or turned, on how many pages. Estimates in points; LaTeX corrects what they miss.
 
 A table is set in 8 pt and made smaller where it is too wide. Where its text would fall below 6 pt it is turned by a
 quarter; where that is not enough its columns go on on further pages, and where it is too long its rows. The page meant
@@ -68,7 +68,10 @@ def width(grid: Grid) -> float:
     stubs = [min(STUB, _widest([Box(text), *(line.stubs[i] for line in lines)])) for i, text in enumerate(grid.stub)]
     columns = [_widest([header, *(line.boxes[i] for line in lines)]) for i, header in enumerate(grid.headers)]
     groups = groupby(zip(grid.columns, columns, strict=True), key=lambda pair: pair[0].group)
-    wider = sum(max(0.0, letters(group) - sum(own + COLUMN_GAP for _, own in members)) for group, members in groups)
+    wider = sum(
+        max(0.0, letters(group) - sum(member_width + COLUMN_GAP for _, member_width in members))
+        for group, members in groups
+    )
     return sum(stubs) + sum(columns) + wider + COLUMN_GAP * (len(stubs) + len(columns) - 1)
 
 

@@ -99,11 +99,11 @@ def draw(
 
 def _views(table: Table, cells: Sequence[Cell], tests: Comparisons, names: Mapping[str, str]) -> list[DrawnView]:
     """The views that a table has; side by side stands in for those that would show nothing of their own."""
-    own: dict[View, str] = {view: CHOICES[view] for view in own_views(table, cells)}
-    own["side"] = " ".join([own["side"], *(choice for view, choice in CHOICES.items() if view not in own)])
+    views: dict[View, str] = {view: CHOICES[view] for view in own_views(table, cells)}
+    views["side"] = " ".join([views["side"], *(choice for view, choice in CHOICES.items() if view not in views)])
     return [
         DrawnView(classes, Ready(html.table(build(table, cells, view, tests), names.__getitem__)))
-        for view, classes in own.items()
+        for view, classes in views.items()
     ]
 
 
@@ -136,8 +136,8 @@ def _tables_page(
     for record in read:  # one table may show more seeds of a result than another
         records.setdefault(record.result, {}).update(record.records)
     results = [
-        {"id": _record_id(result), "name": " / ".join(result), "records": dict(sorted(own.items()))}
-        for result, own in sorted(records.items())
+        {"id": _record_id(result), "name": " / ".join(result), "records": dict(sorted(drawn_records.items()))}
+        for result, drawn_records in sorted(records.items())
     ]
     ancestry = {digest: facts for record in read for digest, facts in record.ancestry.items()}
     ancestors = [
@@ -162,7 +162,7 @@ def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequen
     """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
     papers = []
     for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
-        own = [drawn for drawn in tables if drawn.table.paper == paper]
+        of_paper = [drawn for drawn in tables if drawn.table.paper == paper]
         entries = [
             {
                 "id": drawn.id,
@@ -171,7 +171,7 @@ def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequen
                 "summary": drawn.summary,
                 "states": states([drawn.summary]),
             }
-            for drawn in own
+            for drawn in of_paper
         ]
         citation = bibliography.text(bibliography.load()["papers"][paper])
         pictures = [picture for picture in figures if picture.paper == paper]
@@ -189,7 +189,7 @@ def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequen
 def states(summaries: Sequence[Summary]) -> str:
     """How many cells of some tables are in which state, as text; words that are no cells stand for themselves alone."""
     counts = Counter({name: 0 for name in STATES})
-    for summary in [own for own in summaries if own.counted] or summaries:
+    for summary in [one for one in summaries if one.counted] or summaries:
         counts.update({state.name: state.count for state in summary.states})
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 

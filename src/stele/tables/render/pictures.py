@@ -33,7 +33,7 @@ class Picture:
     def id(self) -> str:
         """`f01` for figure 1 of a paper, the file's name for others (`cell_map`)."""
         stem = Path(self.file).stem
-        return f"f{found[1]}" if (found := _NAME.fullmatch(stem)) else stem
+        return f"f{match[1]}" if (match := _NAME.fullmatch(stem)) else stem
 
     @property
     def paper(self) -> str:

@@ -81,7 +81,7 @@ def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Re
 def _labels(cells: Sequence[Cell], context: Context) -> list[str]:
     """What the reader must know of our numbers; generated data or stand-ins are never the paper's numbers."""
     measured = [cell for cell in cells if cell.measured]
-    counts = Counter(label for cell in measured for label in cell.found.labels)
+    counts = Counter(label for cell in measured for label in cell.outcome.labels)
     texts = [
         label if count == len(measured) else f"{label} ({count} of the {len(measured)} measured cells)"
         for label, count in sorted(counts.items())
@@ -95,11 +95,11 @@ def _states(cells: Sequence[Cell]) -> list[StateNote]:
     notes = []
     labels = list(dict.fromkeys(cell.row.label for cell in cells))
     for state in STATES.values():
-        of_state = [cell for cell in cells if cell.found.state == state.name]
+        of_state = [cell for cell in cells if cell.outcome.state == state.name]
         reasons: dict[str, list[str]] = {}
         for cell in of_state:
-            if cell.found.reason:
-                rows = reasons.setdefault(cell.found.reason, [])
+            if cell.outcome.reason:
+                rows = reasons.setdefault(cell.outcome.reason, [])
                 if cell.row.label not in rows:
                     rows.append(cell.row.label)
         if of_state:
@@ -129,7 +129,7 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list
             "No difference from the paper is shown for generated data and stand-ins, where it means nothing;"
             " --difference and the HTML page's view show it."
         )
-    if any(cell.found.deviation is not None for cell in cells):
+    if any(cell.outcome.deviation is not None for cell in cells):
         texts.append("±: standard deviation over seeds.")
     if tests.method:
         texts.append(f"{BETTER}: {tests.method}.")
@@ -144,18 +144,20 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list
 
 
 def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
-    """Row by row, the command for the result files that its cells ask for; rows that ask for none are left out."""
-    found: list[RowTargets] = []
+    """Row by row, the command for the result files that its cells need; rows that need none are left out."""
+    targets: list[RowTargets] = []
     headings = [""]
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
         row = list(row)
-        asked = {cell.ask.result for cell in row if cell.ask and cell.found.state not in ("borrowed", "unavailable")}
-        paths = sorted(results.path(*result).as_posix() for result in asked)
+        results_needed = {
+            cell.ask.result for cell in row if cell.ask and cell.outcome.state not in ("borrowed", "unavailable")
+        }
+        paths = sorted(results.path(*result).as_posix() for result in results_needed)
         if paths:
             heading = row[0].group.label
-            found.append(RowTargets("" if heading == headings[-1] else heading, row[0].row.label, command(paths)))
+            targets.append(RowTargets("" if heading == headings[-1] else heading, row[0].row.label, command(paths)))
             headings.append(heading)
-    return found
+    return targets
 
 
 def command(paths: Sequence[str]) -> str:
@@ -164,5 +166,5 @@ def command(paths: Sequence[str]) -> str:
 
 
 def target(cell: Cell, results: Results) -> str:
-    """The result file that one cell asks for, "" when none of ours belongs there."""
+    """The result file that one cell needs, "" when none of ours belongs there."""
     return results.path(*cell.ask.result).as_posix() if cell.ask else ""

@@ -1,4 +1,4 @@
-"""Texts: articles, web documents and parallel sentences, told from the facts.
+"""Texts: articles, web documents and parallel sentences, written from the facts.
 
 The order of frames is the type's in every language (up to dropout, swaps and sentences that tell no frame): it is what
 position in a document can teach, and it is built in.
@@ -51,31 +51,31 @@ class Teller:
         parts = (later[:half], later[half:], self._inverse_frames(entity))
         for heading, frames in zip((*type_.sections, self._concepts.inverse_heading), parts, strict=True):
             if frames:
-                told = self._told(entity, frames, draws, opening=False)
+                sentences = self._told(entity, frames, draws, opening=False)
                 title = capitalised(self.grammar.lexicon.word(heading, draws))
-                sections.append(Section(title, self._paragraphs(told, draws)))
+                sections.append(Section(title, self._paragraphs(sentences, draws)))
         return Article(entity, self.code, self._entities[entity].names[self.code], tuple(sections))
 
     def parallel_article(self, entity: str) -> Article:
         """An article whose n-th sentence tells the same in every language (as XQuAD's translated paragraphs do)."""
         draws = self._stream("parallel article", entity)
         frames = [self.frame(fact) for fact in self._facts.of[entity]]
-        told = [self._sentence(f, entity, "name" if i % 3 == 0 else "noun", draws) for i, f in enumerate(frames)]
+        sentences = [self._sentence(f, entity, "name" if i % 3 == 0 else "noun", draws) for i, f in enumerate(frames)]
         title = self._entities[entity].names[self.code]
-        return Article(entity, self.code, title, (Section("", (tuple(told),)),))
+        return Article(entity, self.code, title, (Section("", (tuple(sentences),)),))
 
     def document(self, purpose: str, number: int) -> list[tuple[Sentence, ...]]:
         """A page of the crawl or of the news: paragraphs about an entity, then about one that it mentions."""
         draws = self._stream(purpose, number)
         target = draws.between(*self._sizes.web_sentences)
-        entity, seen, told = draws.pick(self._ids), set(), []
-        while len(told) < target:
+        entity, seen, sentences = draws.pick(self._ids), set(), []
+        while len(sentences) < target:
             seen.add(entity)
             lead, later = self._chosen(entity, draws)
-            told += self._told(entity, lead + later, draws, opening=True)
+            sentences += self._told(entity, lead + later, draws, opening=True)
             near = [f.value for f in self._facts.of[entity] if f.kind == "entity" and f.value not in seen]
             entity = draws.pick(near or self._ids)
-        return list(self._paragraphs(told[:target], draws))
+        return list(self._paragraphs(sentences[:target], draws))
 
     def plain(self, draws: Draws, native: bool = False) -> Sentence:
         """A sentence that tells no frame."""
@@ -99,15 +99,15 @@ class Teller:
 
     def _inverse_frames(self, entity: str) -> list[Frame]:
         """The facts whose value an entity is, as its own page tells them: a share of those on the subjects' pages."""
-        told = []
+        frames = []
         for fact in self._facts.about[entity]:
             if self.code not in self._entities[fact.subject].coverage:
                 continue
             draws = self._stream("inverse", fact.subject, fact.relation)
             if draws.chance(self._sizes.dials.inverse):
                 lead, later = self._article_frames(fact.subject)
-                told += [replace(f, inverse=True) for f in (*lead, *later) if f.fact == fact]
-        return told
+                frames += [replace(f, inverse=True) for f in (*lead, *later) if f.fact == fact]
+        return frames
 
     def _chosen(self, entity: str, draws: Draws) -> tuple[list[Frame], list[Frame]]:
         """The frames that are told of an entity: those of the lead (definition first), and the later ones."""
@@ -123,14 +123,14 @@ class Teller:
 
     def _told(self, entity: str, frames: list[Frame], draws: Draws, opening: bool) -> list[Sentence]:
         """Sentences for frames, the first with the subject's name, with others strewn in."""
-        dials, told = self._sizes.dials, []
+        dials, sentences = self._sizes.dials, []
         for i, frame_ in enumerate(frames):
             named = (opening and i == 0) or draws.chance(dials.named)
             how = "name" if named else "noun" if draws.chance(0.5) else "pronoun"
-            told.append(self._sentence(frame_, entity, how, draws))
+            sentences.append(self._sentence(frame_, entity, how, draws))
             if draws.chance(dials.distractor):
-                told.append(self.plain(draws))
-        return told
+                sentences.append(self.plain(draws))
+        return sentences
 
     def _sentence(self, frame_: Frame, about: str, how: str, draws: Draws) -> Sentence:
         return self._as_sentence(self.grammar.statement(frame_, how, draws), frame_.fact, about)
@@ -142,14 +142,14 @@ class Teller:
         )
         return Sentence(line.text, links, fact, line.mentions, line.value)
 
-    def _paragraphs(self, told: list[Sentence], draws: Draws) -> tuple[tuple[Sentence, ...], ...]:
+    def _paragraphs(self, sentences: list[Sentence], draws: Draws) -> tuple[tuple[Sentence, ...], ...]:
         low, high = self._sizes.paragraph_sentences
         result, start = [], 0
-        while start < len(told):
+        while start < len(sentences):
             end = start + draws.between(low, high)
-            if len(told) - end < low:  # no stub of a paragraph at the end
-                end = len(told)
-            result.append(tuple(told[start:end]))
+            if len(sentences) - end < low:  # no stub of a paragraph at the end
+                end = len(sentences)
+            result.append(tuple(sentences[start:end]))
             start = end
         return tuple(result)
 
@@ -176,22 +176,24 @@ def parallel_pairs(
     half of the pairs tell facts.
     """
     seen: set[str] = set()
-    ids, found = list(facts.of), 0
+    ids, yielded = list(facts.of), 0
     for number in range(40 * count):
-        if found == count:
+        if yielded == count:
             return
         draws = stream(seed, "pairs", purpose, foreign.code, number)
         if purpose == "tatoeba" or draws.chance(0.5):
-            said = plain_concepts(concepts, draws)
+            concepts_drawn = plain_concepts(concepts, draws)
             # a tenth of all such sentences belongs to the test set, whichever language asks
-            if stream(seed, "pair", *said).chance(0.1) != (purpose == "tatoeba"):
+            if stream(seed, "pair", *concepts_drawn).chance(0.1) != (purpose == "tatoeba"):
                 continue
             native = purpose == "tatoeba"
-            pair = tuple(teller.grammar.plain(*said, draws, native=native).text for teller in (english, foreign))
+            pair = tuple(
+                teller.grammar.plain(*concepts_drawn, draws, native=native).text for teller in (english, foreign)
+            )
         else:
             fact = draws.pick(facts.of[draws.pick(ids)])
             pair = tuple(teller.statement(fact, draws).text for teller in (english, foreign))
         if pair[0] != pair[1] and seen.isdisjoint(pair):  # a sentence all of loans is its own translation
             seen.update(pair)
-            found += 1
+            yielded += 1
             yield pair

@@ -122,25 +122,31 @@ def _inventory(n_types: int, n_nouns: int, n_verbs: int, n_adjectives: int) -> I
 
 def _enough(words: list[str], count: int, ending: str) -> tuple[str, ...]:
     """The first `count` words; a scale that wants more than there are gets invented English ones."""
-    draws, found = stream(0, "invented", ending), words[:count]
-    while len(found) < count:
+    draws, chosen = stream(0, "invented", ending), words[:count]
+    while len(chosen) < count:
         word = "".join(syllables(INVENTED, 2, draws)) + ending
-        if word not in found:
-            found.append(word)
-    return tuple(found)
+        if word not in chosen:
+            chosen.append(word)
+    return tuple(chosen)
 
 
 def _type(name: str, entry: dict[str, Any], names: list[str], classes: dict[str, tuple[str, ...]]) -> Type:
     definition = entry["definition"]
     relations = [_relation(name, key, value, names, classes) for key, value in entry["relations"].items()]
-    told = {"value": definition["value"], "role": definition["role"], "word": name, "tell": [], "ask": []}
+    definition_relation = {
+        "value": definition["value"],
+        "role": definition["role"],
+        "word": name,
+        "tell": [],
+        "ask": [],
+    }
     return Type(
         name=name,
         words=tuple(entry["words"]),
         pronouns=tuple(entry["pronouns"]),
         titles=tuple(entry.get("titles", ())),
         suffix=tuple(entry.get("suffix", ())),
-        definition=_relation(name, "definition", {**told, "tell": [definition["tell"]]}, names, classes),
+        definition=_relation(name, "definition", {**definition_relation, "tell": [definition["tell"]]}, names, classes),
         definition_noun=definition["noun"],
         sections=tuple(entry["sections"]),
         relations=tuple(r for r in relations if r is not None),

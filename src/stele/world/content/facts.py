@@ -26,7 +26,7 @@ _ALIKE = str.maketrans("bfvdgzloehw", "ppptksrui''")
 def entities(concepts: Inventory, sizes: WorldSizes, lexicons: Mapping[str, Lexicon], seed: int) -> dict[str, Entity]:
     """All entities by id, in the order of their ids.
 
-    Types come in fixed proportions; pools and coverage are drawn an entity at a time, so that they do not depend on
+    Types come in fixed proportions; splits and coverage are drawn an entity at a time, so that they do not depend on
     which languages are built.
     """
     names = _names(_types(concepts, sizes.entities, seed), seed)
@@ -39,7 +39,7 @@ def entities(concepts: Inventory, sizes: WorldSizes, lexicons: Mapping[str, Lexi
             if stream(seed, "coverage", code, id_).chance(lexicon.language.facts.coverage)
         )
         spelled = {code: lexicon.name(sounds, id_) for code, lexicon in lexicons.items()}
-        result[id_] = Entity(id_, type_, spelled, covered, _pool(sizes, stream(seed, "pool", id_)))
+        result[id_] = Entity(id_, type_, spelled, covered, _split(sizes, stream(seed, "pool", id_)))
     return result
 
 
@@ -55,7 +55,7 @@ def _types(concepts: Inventory, count: int, seed: int) -> list[str]:
     return types
 
 
-def _pool(sizes: WorldSizes, draws: Draws) -> str:
+def _split(sizes: WorldSizes, draws: Draws) -> str:
     pools = sizes.pools
     # 1000 tickets: a share is a count of them
     ticket = draws.integer(1000)
@@ -145,8 +145,8 @@ class Facts:
         near = self._by_topic.get((relation.target, self._topic[entity.id]), [])
         everywhere = self._by_type[relation.target]
         for _ in range(20):
-            pool = near if near and draws.chance(self._sizes.dials.topic) else everywhere
-            value = draws.zipf(pool)
+            choices = near if near and draws.chance(self._sizes.dials.topic) else everywhere
+            value = draws.zipf(choices)
             if value != entity.id:
                 return value
         return next(id_ for id_ in everywhere if id_ != entity.id)

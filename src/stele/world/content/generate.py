@@ -1,4 +1,4 @@
-"""The generated world: `generate(sizes, languages, seed)` -> World, from which everything else is told on demand."""
+"""The generated world: `generate(sizes, languages, seed)` -> World, from which all texts are written on demand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ARTICLES_KEPT = 50_000  # bounds the memory of a large world; a small one is tol
 def generate(sizes: WorldSizes, languages: Sequence[str], seed: int) -> World:
     """The world of `seed` in the given languages (English is always one of them).
 
-    What is told in a language does not depend on which others are asked for.
+    The texts of a language do not depend on which others there are.
     """
     if len(set(languages)) != len(languages):
         raise SteleError(f"world: a language is given twice: {', '.join(languages)}")
@@ -85,15 +85,15 @@ class World:
         self._teller(language)
         counts = self.sizes.questions[purpose]
         key = (purpose,) if purpose == "lareqa" else (purpose, language)
-        asked = askable(self.entities, self.facts.of, split, self.seed, *key)
+        facts = askable(self.entities, self.facts.of, split, self.seed, *key)
         if purpose == "lareqa":
             articles = {a.entity: a for a in self.parallel_articles(language)}
             gold, collection = articles.get, "parallel"
         else:
-            told = language if purpose == "mrtydi" else ENGLISH
-            gold, collection = partial(self.article, told), "wikipedia"
+            article_language = language if purpose == "mrtydi" else ENGLISH
+            gold, collection = partial(self.article, article_language), "wikipedia"
         count = getattr(counts, split)
-        return questions(purpose, split, count, self.grammars[language], gold, asked, collection, self.seed)
+        return questions(purpose, split, count, self.grammars[language], gold, facts, collection, self.seed)
 
     def mentions(self, language: str, split: str) -> list[Mention]:
         """Mentions to be linked by dev or test, in news that no other text repeats."""
@@ -122,5 +122,5 @@ class World:
     @cached_property
     def _contexts(self) -> list[str]:
         wanted = self.sizes.questions["lareqa"].test if "lareqa" in self.sizes.questions else 0
-        test = [id_ for id_, entity in self.entities.items() if entity.pool == "test"]
+        test = [id_ for id_, entity in self.entities.items() if entity.split == "test"]
         return test[: -(-wanted // LAREQA_QUESTIONS_A_CONTEXT)]

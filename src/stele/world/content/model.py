@@ -87,14 +87,14 @@ class Article:
 class Entity:
     """Something that has a name: `id` "Q123", its type, one name per language and the languages with an article.
 
-    `pool` is the split that may ask about it: "train", "dev", "test", or "none" for those that are only talked about.
+    `split` is the one that may ask about it: "train", "dev", "test", or "none" for those that are only talked about.
     """
 
     id: str
     type: str
     names: dict[str, str]
     coverage: frozenset[str]
-    pool: str
+    split: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from stele.world.content.model import Article, Entity, Fact, Gold, Mention, Ques
 from stele.world.language.grammar import Grammar
 
 SPLITS = ("train", "dev", "test")
-HELD_OUT = ("dev", "test")  # pools whose entities no fine-tuning text may name
+HELD_OUT = ("dev", "test")  # splits whose entities no fine-tuning text may name
 # training may ask for a fact again in other words when it wants more questions than there are facts
 WORDINGS = 3
 # what the questions of a purpose end with; where none is given, with the language's own question mark
@@ -21,18 +21,18 @@ def askable(
 ) -> Iterator[Fact]:
     """Facts that a split may ask for, in random order.
 
-    The pool of the subject is the split's. A fact whose value is an entity that dev or test ask about is left out of
+    The subject is of this split. A fact whose value is an entity that dev or test ask about is left out of
     training, so that no fine-tuning question or answer names one.
     """
-    found = []
+    facts_chosen = []
     for id_, entity in entities.items():
-        if entity.pool != split:
+        if entity.split != split:
             continue
         for fact in facts[id_][1:]:  # the definition is never asked
-            held_out = fact.kind == "entity" and entities[fact.value].pool in HELD_OUT
+            held_out = fact.kind == "entity" and entities[fact.value].split in HELD_OUT
             if not (split == "train" and held_out):
-                found.append(fact)
-    return iter(stream(seed, "questions", *key, split).shuffled(found))
+                facts_chosen.append(fact)
+    return iter(stream(seed, "questions", *key, split).shuffled(facts_chosen))
 
 
 def questions(
@@ -41,7 +41,7 @@ def questions(
     count: int,
     grammar: Grammar,
     gold_article: Callable[[str], Article | None],
-    asked: Iterator[Fact],
+    facts_asked: Iterator[Fact],
     collection: str,
     seed: int,
 ) -> list[Question]:
@@ -49,7 +49,7 @@ def questions(
     language, result = grammar.language.code, []
     prefix = "lareqa" if purpose == "lareqa" else f"{purpose}-{language}"  # LAReQA's ids are shared by the languages
     seen: set[str] = set()
-    facts = list(asked)
+    facts = list(facts_asked)
     turns = WORDINGS if split == "train" else 1
     for turn, fact in ((turn, fact) for turn in range(turns) for fact in facts):
         if len(result) == count:
@@ -94,20 +94,20 @@ def mentions(
     entities: Mapping[str, Entity],
     paragraphs: Iterator[tuple[Sentence, ...]],
 ) -> list[Mention]:
-    """Up to `count` mentions of entities of the split's pool in running text, one a sentence.
+    """Up to `count` mentions of entities of the split in running text, one a sentence.
 
     Training passes over sentences that name an entity of dev or test beside its own.
     """
     result: list[Mention] = []
     for paragraph in paragraphs:
         for i, sentence in enumerate(paragraph):
-            pools = {m.entity: entities[m.entity].pool for m in sentence.mentions}
-            wanted = [m for m in sentence.mentions if pools[m.entity] == split]
-            if wanted and not (split == "train" and any(pool in HELD_OUT for pool in pools.values())):
+            splits = {m.entity: entities[m.entity].split for m in sentence.mentions}
+            wanted = [m for m in sentence.mentions if splits[m.entity] == split]
+            if wanted and not (split == "train" and any(name in HELD_OUT for name in splits.values())):
                 if len(result) == count:
                     return result
-                found = wanted[-1]
+                mention = wanted[-1]
                 id_ = f"mewsli-{language}-{split}-{len(result)}"
                 context = tuple(s.text for s in paragraph)
-                result.append(Mention(id_, language, context, i, found.start, found.end, found.entity))
+                result.append(Mention(id_, language, context, i, mention.start, mention.end, mention.entity))
     return result

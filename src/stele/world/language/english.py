@@ -39,10 +39,10 @@ class English(Grammar):
     def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
         """Asks by one of the relation's patterns, or tells with a gap: X was born in which city?"""
         relation = self.concepts.relation(fact.relation)
-        asked = draws.pick((*relation.ask, *(with_gap(told, relation) for told in relation.tell)))
+        question = draws.pick((*relation.ask, *(with_gap(pattern, relation) for pattern in relation.tell)))
         if mark is not None:
-            asked = asked.removesuffix("?") + mark
-        return asked.replace("{s}", self.entities[fact.subject].names[self.language.code])
+            question = question.removesuffix("?") + mark
+        return question.replace("{s}", self.entities[fact.subject].names[self.language.code])
 
     def article(self, definite: bool, before: str) -> str:
         """The, or a before a consonant's letter and an before a vowel's."""
@@ -63,10 +63,10 @@ class English(Grammar):
         return pieces
 
 
-def with_gap(told: str, relation: Relation) -> str:
+def with_gap(pattern: str, relation: Relation) -> str:
     """A statement's pattern as a question: which or how many where the value stood."""
     gap = "how many" if relation.unit else "which year" if relation.kind == "year" else f"which {relation.target}"
     for article in ("the {o}", "a {o}", "{o}"):
-        if article in told:
-            return told.replace(article, gap) + "?"
-    return told + "?"
+        if article in pattern:
+            return pattern.replace(article, gap) + "?"
+    return pattern + "?"

@@ -97,15 +97,15 @@ class Grammar:
     def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
         """Asks for the value of a fact, naming its subject; `mark` replaces the language's question mark."""
         relation = self.concepts.relation(fact.relation)
-        asked = self._asked(relation, draws)
+        wanted = self._asked(relation, draws)
         verb = [Piece(self.lexicon.word(relation.name, draws))]
         name = self.subject(fact.subject, "name", draws)
         if self._question == "initial":
-            pieces = [*asked, *verb, *name] if self._order == "VSO" else [*asked, *name, *verb]
+            pieces = [*wanted, *verb, *name] if self._order == "VSO" else [*wanted, *name, *verb]
         elif self._question == "final":
-            pieces = [*name, *verb, *asked]
+            pieces = [*name, *verb, *wanted]
         else:
-            pieces = self._ordered(name, verb, asked, [])
+            pieces = self._ordered(name, verb, wanted, [])
         if self._particle:
             pieces.append(Piece(self.lexicon.function("question")))
         return self.line(pieces, self._question_mark if mark is None else mark).text

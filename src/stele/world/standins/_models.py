@@ -83,13 +83,13 @@ def set_dropout(model: PreTrainedModel, rate: float) -> None:
 def with_layers(model: PreTrainedModel, layers: int, seed: int) -> PreTrainedModel:
     """The model stacked to `layers` layers: layer i is a copy of layer i modulo their number (Gong et al. 2019)."""
     config = copy.deepcopy(model.config)
-    own, config.num_hidden_layers = config.num_hidden_layers, layers
+    number, config.num_hidden_layers = config.num_hidden_layers, layers
     deeper = build(config, seed)
     weights = model.state_dict()
     for name in deeper.state_dict():
-        found = LAYER.search(name)
-        if found and int(found[1]) >= own:
-            weights[name] = weights[f"{name[: found.start(1)]}{int(found[1]) % own}{name[found.end(1) :]}"]
+        match = LAYER.search(name)
+        if match and int(match[1]) >= number:
+            weights[name] = weights[f"{name[: match.start(1)]}{int(match[1]) % number}{name[match.end(1) :]}"]
     return filled(deeper, weights)
 
 

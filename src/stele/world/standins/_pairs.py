@@ -41,14 +41,14 @@ Pairs = Mapping[str, tuple[Side, Side]]  # language -> both sides
 
 def translation_pairs(mirror: Path, languages: Sequence[str], tokenizer: Any) -> Pairs:
     """The English sentences and their translations, for each language but English."""
-    found = {}
+    pairs = {}
     for language in languages:
         if language != "en":
-            english, own = zip(*_texts.translations(mirror, language), strict=True)
-            found[language] = (Side.of(tokenizer, english), Side.of(tokenizer, own))
-    if not found:
+            english, foreign = zip(*_texts.translations(mirror, language), strict=True)
+            pairs[language] = (Side.of(tokenizer, english), Side.of(tokenizer, foreign))
+    if not pairs:
         raise SteleError("translation pairs: --languages has English alone; give another language")
-    return found
+    return pairs
 
 
 def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -77,12 +77,12 @@ def contrast(
     first, second [n, d], row i of one belongs to row i of the other; duplicate_keys int64 [n] of each side: a text
     equal to the right answer is no negative.
     """
-    own = torch.arange(len(first), device=first.device)
+    diagonal = torch.arange(len(first), device=first.device)
     sides = functional.normalize(first.float(), dim=-1), functional.normalize(second.float(), dim=-1)
-    scores = (sides[0] @ sides[1].T - margin * torch.eye(len(own), device=first.device)) / temperature
+    scores = (sides[0] @ sides[1].T - margin * torch.eye(len(diagonal), device=first.device)) / temperature
     losses = []
     for table, candidates in ((scores, duplicate_keys[1]), (scores.T, duplicate_keys[0])):
-        mask = duplicate_mask(candidates, own)
-        check_candidates(len(own) - mask.sum(1))
-        losses.append(functional.cross_entropy(table.masked_fill(mask, float("-inf")), own))
+        mask = duplicate_mask(candidates, diagonal)
+        check_candidates(len(diagonal) - mask.sum(1))
+        losses.append(functional.cross_entropy(table.masked_fill(mask, float("-inf")), diagonal))
     return (losses[0] + losses[1]) / 2

@@ -22,10 +22,10 @@ PHRASE = re.compile(rf"(?<=[{STOPS}])\s*(?=\S)|\s+")  # without spaces between w
 def readable(languages: Iterable[str]) -> list[str]:
     """Those of the languages that CC-100 has."""
     known = entries(Language)
-    found = [language for language in languages if language in known and known[language].cc100]
-    if not found:
+    codes = [language for language in languages if language in known and known[language].cc100]
+    if not codes:
         raise SteleError(f"--languages: CC-100 has none of {', '.join(languages)}, so there is no text to learn from")
-    return found
+    return codes
 
 
 def documents(mirror: Path, language: str) -> list[list[list[str]]]:
@@ -39,10 +39,10 @@ def documents(mirror: Path, language: str) -> list[list[list[str]]]:
 def translations(mirror: Path, language: str) -> list[tuple[str, str]]:
     """(English, translation) pairs of a language other than English."""
     path = path_of(mirror, parallel.URL.format(language=language))
-    found = [tuple(line.split("\t")) for line in _read(path, gzip.open, language).splitlines()]
-    if any(len(pair) != 2 for pair in found):
+    pairs = [tuple(line.split("\t")) for line in _read(path, gzip.open, language).splitlines()]
+    if any(len(pair) != 2 for pair in pairs):
         raise SteleError(f"{path}: want lines of English, a tab, the translation; generate the mirror again")
-    return found
+    return pairs
 
 
 def _read(path: Path, opener: Callable, language: str) -> str:

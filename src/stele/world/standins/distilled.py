@@ -83,10 +83,10 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
     outcome = given.train(module, loss_at)
     spec = {"pooling": "mean", "query_length": recipe.max_length, "passage_length": recipe.max_length}
     lowercase = bool(getattr(tokenizer, "do_lower_case", False))
-    own = DistilBertTokenizer(
+    student_tokenizer = DistilBertTokenizer(
         vocab=tokenizer.get_vocab(), do_lower_case=lowercase, model_max_length=tokenizer.model_max_length
     )
-    return _recipe.Made(model, own, outcome, spec, [module.head])
+    return _recipe.Made(model, student_tokenizer, outcome, spec, [module.head])
 
 
 def load_teacher(folder: Path) -> tuple[Pooled, Any]:
@@ -108,7 +108,7 @@ def as_distilbert(base: Any, layers: int, seed: int) -> Any:
     old = base.config
     every = max(1, old.num_hidden_layers // layers)
     if layers * every > old.num_hidden_layers:
-        raise SteleError(f"--recipe: layers: {layers} asked for, the base has {old.num_hidden_layers}")
+        raise SteleError(f"--recipe: layers: {layers} are requested, the base has {old.num_hidden_layers}")
     config = DistilBertConfig(
         vocab_size=old.vocab_size,
         max_position_embeddings=old.max_position_embeddings,

@@ -45,23 +45,27 @@ def retokenise(base: Any, before: Any, tokenizer: Any, seed: int) -> Any:
         positions=old.max_position_embeddings,
     )
     model = build(new_config(sizes, tokenizer), seed)
-    weights, own = base.state_dict(), model.state_dict()
+    weights, new_weights = base.state_dict(), model.state_dict()
     shares = torch.from_numpy(composition(before, tokenizer, old.vocab_size))
-    for name in own:
+    for name in new_weights:
         source = name.replace("roberta.", "bert.", 1)
         for new, where in HEAD.items():
             source = source.replace(new, where)
-        if source in weights and weights[source].shape == own[name].shape:
-            own[name] = weights[source]
+        if source in weights and weights[source].shape == new_weights[name].shape:
+            new_weights[name] = weights[source]
     reserved = tokenizer.pad_token_id + 1
     embeddings = "roberta.embeddings."
     words = shares @ weights["bert.embeddings.word_embeddings.weight"]
     bias = shares @ weights["cls.predictions.bias"]
-    own[f"{embeddings}word_embeddings.weight"] = own["lm_head.decoder.weight"] = words
-    own["lm_head.bias"] = own["lm_head.decoder.bias"] = bias
-    own[f"{embeddings}position_embeddings.weight"][reserved:] = weights["bert.embeddings.position_embeddings.weight"]
-    own[f"{embeddings}token_type_embeddings.weight"] = weights["bert.embeddings.token_type_embeddings.weight"][:1]
-    return filled(model, own)
+    new_weights[f"{embeddings}word_embeddings.weight"] = new_weights["lm_head.decoder.weight"] = words
+    new_weights["lm_head.bias"] = new_weights["lm_head.decoder.bias"] = bias
+    new_weights[f"{embeddings}position_embeddings.weight"][reserved:] = weights[
+        "bert.embeddings.position_embeddings.weight"
+    ]
+    new_weights[f"{embeddings}token_type_embeddings.weight"] = weights["bert.embeddings.token_type_embeddings.weight"][
+        :1
+    ]
+    return filled(model, new_weights)
 
 
 def composition(before: Any, tokenizer: Any, size: int) -> np.ndarray:

@@ -51,11 +51,11 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
 
 def near_pairs(documents: dict[str, Sequence[Sequence[str]]], window: int, tokenizer: object) -> Pairs:
     """language -> pairs of sentences at most `window` apart in one document."""
-    found = {}
+    by_language = {}
     for language, texts in documents.items():
         pairs = [(d[i], d[j]) for d in texts for i in range(len(d)) for j in range(i + 1, min(i + window + 1, len(d)))]
         if len(pairs) < 2:
             raise SteleError(f"{language}: no document of two sentences to draw pairs from; generate more text")
         first, second = zip(*pairs, strict=True)
-        found[language] = (Side.of(tokenizer, first), Side.of(tokenizer, second))
-    return found
+        by_language[language] = (Side.of(tokenizer, first), Side.of(tokenizer, second))
+    return by_language

@@ -21,7 +21,7 @@ LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
 
 
 def paragraph_entry(
-    article: Article, texts: Sequence[str], between: str, asked: Sequence[tuple[int, Question]]
+    article: Article, texts: Sequence[str], between: str, questions: Sequence[tuple[int, Question]]
 ) -> dict[str, Any]:
     """A paragraph with its sentences and the (sentence of the paragraph, question) pairs that are asked about it."""
     breaks, position = [], 0
@@ -30,19 +30,19 @@ def paragraph_entry(
         position += len(text) + len(between)
     return {
         "context": between.join(texts),
-        "qas": [dict(sorted(question_entry(question, article, breaks[n][0]).items())) for n, question in asked],
+        "qas": [dict(sorted(question_entry(question, article, breaks[n][0]).items())) for n, question in questions],
         "sentence_breaks": breaks,
         "sentences": list(texts),
     }
 
 
 def _article_entry(article: Article, between: str, questions: Sequence[Question]) -> dict[str, Any]:
-    asked: dict[int, list[tuple[int, Question]]] = defaultdict(list)
+    by_paragraph: dict[int, list[tuple[int, Question]]] = defaultdict(list)
     for question in questions:
         paragraph, sentence = article.paragraph_of(question.gold.sentence)
-        asked[paragraph].append((sentence, question))
+        by_paragraph[paragraph].append((sentence, question))
     texts = [[s.text for s in paragraph] for paragraph in article.paragraphs()]
-    paragraphs = [paragraph_entry(article, texts[n], between, pairs) for n, pairs in sorted(asked.items())]
+    paragraphs = [paragraph_entry(article, texts[n], between, pairs) for n, pairs in sorted(by_paragraph.items())]
     return {"paragraphs": paragraphs, "title": article.title.replace(" ", "_")}
 
 
@@ -59,5 +59,8 @@ def write(site: Site, library: Library) -> None:
         ]
         site.put(URL.format(language=language), json.dumps({"data": data, "version": "1.1"}).encode())
         paragraphs = [p for article in data for p in article["paragraphs"]]
-        asked, sentences = sum(len(p["qas"]) for p in paragraphs), sum(len(p["sentences"]) for p in paragraphs)
-        site.count("lareqa", language, questions=asked, candidates=sentences)
+        number_of_questions, sentences = (
+            sum(len(p["qas"]) for p in paragraphs),
+            sum(len(p["sentences"]) for p in paragraphs),
+        )
+        site.count("lareqa", language, questions=number_of_questions, candidates=sentences)

@@ -61,10 +61,10 @@ class Library:
     @cached_property
     def hundred_words(self) -> Collection:
         """The English Wikipedia in passages of 100 words, numbered from 1."""
-        found = []
+        passages = []
         for article in self.articles("en"):
-            found += hundred_words(article, len(found) + 1)
-        return Collection(found)
+            passages += hundred_words(article, len(passages) + 1)
+        return Collection(passages)
 
 
 def hex_id(key: str) -> str:

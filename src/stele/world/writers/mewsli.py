@@ -1,4 +1,4 @@
-"""Mewsli-X: mentions in news of eleven languages, English training pairs from Wikipedia, one pool of entities.
+"""Mewsli-X: mentions in news of eleven languages, English training pairs from Wikipedia, one set of candidate entities.
 
 Format: mewsli-x.md and mewsli_x/schema.py of google-research/google-research,
 dense_representations_for_entity_retrieval/mel.
@@ -34,11 +34,11 @@ DESCRIBED = 3  # sentences of a description, at most
 
 def spans(texts: Sequence[str], between: str, offset: int = 0) -> list[dict[str, int]]:
     """Spans of sentences that are joined by `between`, the first at `offset`."""
-    found = []
+    spans_found = []
     for text in texts:
-        found.append({"start": offset, "end": offset + len(text)})
+        spans_found.append({"start": offset, "end": offset + len(text)})
         offset += len(text) + len(between)
-    return found
+    return spans_found
 
 
 def _span(mention: Mention, sentence: dict[str, int]) -> dict[str, Any]:
@@ -56,12 +56,12 @@ def _page_url(language: str, title: str) -> str:
 
 def descriptions(library: Library, languages: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
     """Entity -> language -> its description there: the first sentences of the lead of its page."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    by_entity: dict[str, dict[str, dict[str, Any]]] = {}
     for language in languages:
         between = library.between(language)
         for article in library.articles(language):
             texts = [s.text for s in article.sentences()[:DESCRIBED]]
-            found.setdefault(article.entity, {})[language] = {
+            by_entity.setdefault(article.entity, {})[language] = {
                 "entity_id": article.entity,
                 "title": article.title,
                 "description": between.join(texts),
@@ -69,23 +69,23 @@ def descriptions(library: Library, languages: Iterable[str]) -> dict[str, dict[s
                 "description_url": _page_url(language, article.title),
                 "sentence_spans": spans(texts, between),
             }
-    return found
+    return by_entity
 
 
 class _News:
     """A news article made of the context that some mentions share: a headline, then the paragraph."""
 
-    def __init__(self, found: Sequence[Mention], number: int, library: Library) -> None:
-        self.mentions, self.number, self.language = found, number, found[0].language
+    def __init__(self, mentions: Sequence[Mention], number: int, library: Library) -> None:
+        self.mentions, self.number, self.language = mentions, number, mentions[0].language
         self.id = f"{self.language}-{number}"
         self.url = f"https://{self.language}.wikinews.org/wiki?curid={number}"
-        self.title = found[0].surface
-        context, between, lead = found[0].context, library.between(self.language), f"{self.title}\n\n"
+        self.title = mentions[0].surface
+        context, between, lead = mentions[0].context, library.between(self.language), f"{self.title}\n\n"
         self.text = lead + between.join(context)
         self.sentences = [{"start": 0, "end": len(self.title)}, *spans(context, between, len(lead))]
         self.md5 = hashlib.md5(self.text.encode(), usedforsecurity=False).hexdigest()
-        self.spans = [_span(m, self.sentences[1 + m.sentence]) for m in found]
-        self.links = [_link(library, m) for m in found]
+        self.spans = [_span(m, self.sentences[1 + m.sentence]) for m in mentions]
+        self.links = [_link(library, m) for m in mentions]
 
     def row(self, text: str) -> dict[str, Any]:
         """A line of wikinews_mentions*.jsonl with the given text (empty as released)."""
@@ -140,8 +140,8 @@ def pair(mention: Mention, entity: dict[str, Any], between: str, page: dict[str,
         "section_title": "",
     }
     span = _span(mention, sentences[mention.sentence])
-    found = {"example_id": example_id(mention), "mention_span": span, "entity_id": mention.entity}
-    return {"contextual_mention": {"context": context, "mention": found}, "entity": entity}
+    fields = {"example_id": example_id(mention), "mention_span": span, "entity_id": mention.entity}
+    return {"contextual_mention": {"context": context, "mention": fields}, "entity": entity}
 
 
 def write(site: Site, library: Library) -> None:
@@ -167,12 +167,12 @@ def write(site: Site, library: Library) -> None:
 
 
 def _in_wikipedia(library: Library, split: str) -> Iterator[tuple[str, Mention]]:
-    """(entity of the page, mention) of entities of the split's pool in English Wikipedia."""
+    """(entity of the page, mention) of entities of the split in English Wikipedia."""
     world, left = library.world, getattr(library.world.sizes.mentions, split)
     for article in library.articles("en"):
-        found = mentions("en", split, left, world.entities, iter(article.paragraphs()))
-        left -= len(found)
-        for mention in found:
+        mentions_found = mentions("en", split, left, world.entities, iter(article.paragraphs()))
+        left -= len(mentions_found)
+        for mention in mentions_found:
             yield article.entity, replace(mention, id=f"wikipedia {article.entity} {mention.id}")
 
 
@@ -183,8 +183,8 @@ def _news_files(site: Site, library: Library) -> dict[str, bytes]:
     for split in ("dev", "test"):
         released, restored = [], []
         for language in languages:
-            found = library.world.mentions(language, split)
-            contexts = [list(group) for _, group in groupby(found, key=lambda m: m.context)]
+            mentions_found = library.world.mentions(language, split)
+            contexts = [list(group) for _, group in groupby(mentions_found, key=lambda m: m.context)]
             for number, group in enumerate(contexts, FIRST_ARTICLE[split]):
                 article = _News(group, number, library)
                 released.append(article.row(""))
@@ -193,7 +193,7 @@ def _news_files(site: Site, library: Library) -> dict[str, bytes]:
                 listed[language][1].extend(article.listed())
             if split == "test":
                 for dataset in ("mewsli_x", NEWS):
-                    site.count(dataset, language, test=len(found))
+                    site.count(dataset, language, test=len(mentions_found))
         files[f"wikinews_mentions_no_text-{split}.jsonl"] = jsonl(released)
         site.put_licensed(NEWS, f"wikinews_mentions-{split}.jsonl", jsonl(restored))
     for language, (docs, of_docs) in listed.items():

@@ -101,6 +101,12 @@ def namespaces(language: str) -> list[tuple[int, str]]:
 
 def aliases(language: str) -> list[tuple[int, str]]:
     """(key, name) of the namespaces' further names, by key."""
-    own = ALIASES.get(language, {})
-    found = {4: ["WP"], 5: ["WT"], 6: ["Image", *own.get(6, ())], 7: ["Image talk"], 14: own.get(14, [])}
-    return [(key, name) for key, given in found.items() for name in given]
+    of_language = ALIASES.get(language, {})
+    names = {
+        4: ["WP"],
+        5: ["WT"],
+        6: ["Image", *of_language.get(6, ())],
+        7: ["Image talk"],
+        14: of_language.get(14, []),
+    }
+    return [(key, name) for key, given in names.items() for name in given]

@@ -22,14 +22,14 @@ def words(text: str) -> set[str]:
     >>> sorted(words("Is it it?"))
     ['is', 'it']
     """
-    found: set[str] = set()
+    distinct: set[str] = set()
     for word in WORD.findall(text.lower()):
-        found.update([word] if len(word) <= LONG else (word[i : i + 3] for i in range(len(word) - 2)))
-    return found
+        distinct.update([word] if len(word) <= LONG else (word[i : i + 3] for i in range(len(word) - 2)))
+    return distinct
 
 
 class Lexical:
-    """An inverted index over passages, for asking which are nearest to a query by words."""
+    """An inverted index over passages, which finds those nearest to a query by words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._postings: dict[str, list[int]] = defaultdict(list)

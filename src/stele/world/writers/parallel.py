@@ -16,5 +16,5 @@ def write(site: Site, library: Library) -> None:
         if language == "en":
             continue
         pairs = list(library.world.parallel(language, "training"))
-        site.put(URL.format(language=language), "".join(f"{en}\t{own}\n" for en, own in pairs).encode())
+        site.put(URL.format(language=language), "".join(f"{en}\t{foreign}\n" for en, foreign in pairs).encode())
         site.count("generated_parallel", language, pairs=len(pairs))

@@ -34,19 +34,19 @@ class Passage(NamedTuple):
 
 def paragraphs(article: Article, page: int, between: str) -> list[Passage]:
     """The paragraphs of an article as passages."""
-    found, sentence = [], 0
+    passages, sentence = [], 0
     for number, paragraph in enumerate(article.paragraphs()):
         text = between.join(s.text for s in paragraph)
         last = sentence + len(paragraph) - 1
         name = f"{page}#{number}"
-        found.append(Passage(name, article.title, text, article.entity, sentence, last, _facts(paragraph)))
+        passages.append(Passage(name, article.title, text, article.entity, sentence, last, _facts(paragraph)))
         sentence = last + 1
-    return found
+    return passages
 
 
 def hundred_words(article: Article, first_id: int) -> list[Passage]:
     """The running text of an article in blocks of 100 words."""
-    sentences, found = article.sentences(), []
+    sentences, passages = article.sentences(), []
     tagged = [(word, n, end) for n, s in enumerate(sentences) for word, end in _words(s.text)]
     for start in range(0, len(tagged), WORDS):
         block = tagged[start : start + WORDS]
@@ -56,9 +56,9 @@ def hundred_words(article: Article, first_id: int) -> list[Passage]:
             not block[-1][2],
         )  # a sentence is cut where the block begins, ends
         whole = sentences[first + cut[0] : last + 1 - cut[1]]
-        name = str(first_id + len(found))
-        found.append(Passage(name, article.title, text, article.entity, first, last, _facts(whole)))
-    return found
+        name = str(first_id + len(passages))
+        passages.append(Passage(name, article.title, text, article.entity, first, last, _facts(whole)))
+    return passages
 
 
 def _words(text: str) -> list[tuple[str, bool]]:
@@ -72,7 +72,7 @@ def _facts(sentences: Iterable[Sentence]) -> frozenset[Fact]:
 
 
 class Collection:
-    """Passages that can be asked for the one that answers a question and for those that nearly do."""
+    """Passages, among which the one that answers a question is found, and those that nearly do."""
 
     def __init__(self, passages: Iterable[Passage]) -> None:
         self.passages: list[Passage] = list(passages)

@@ -19,12 +19,12 @@ def learn(text: str) -> dict[str, bytes]:
     """The four files of a Punkt model learnt from `text`."""
     from nltk.tokenize.punkt import PunktTrainer
 
-    found = PunktTrainer(text).get_params()
+    parameters = PunktTrainer(text).get_params()
     return {
-        "abbrev_types.txt": "\n".join(sorted(found.abbrev_types)).encode(),
-        "collocations.tab": "\n".join("\t".join(pair) for pair in sorted(found.collocations)).encode(),
-        "ortho_context.tab": "\n".join(f"{word}\t{n}" for word, n in sorted(found.ortho_context.items())).encode(),
-        "sent_starters.txt": "\n".join(sorted(found.sent_starters)).encode(),
+        "abbrev_types.txt": "\n".join(sorted(parameters.abbrev_types)).encode(),
+        "collocations.tab": "\n".join("\t".join(pair) for pair in sorted(parameters.collocations)).encode(),
+        "ortho_context.tab": "\n".join(f"{word}\t{n}" for word, n in sorted(parameters.ortho_context.items())).encode(),
+        "sent_starters.txt": "\n".join(sorted(parameters.sent_starters)).encode(),
     }
 
 

@@ -77,7 +77,7 @@ class Site:
         self.files[url] = _entry(data, raw)
 
     def put_licensed(self, dataset: str, name: str, data: bytes) -> None:
-        """Writes a file that upstream gives only to people who asked for it."""
+        """Writes a file that upstream gives only on request."""
         path = self.user_data / dataset / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)

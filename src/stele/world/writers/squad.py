@@ -35,14 +35,16 @@ def write(site: Site, library: Library) -> None:
             questions[question.gold.entity].append(question)
         data = []
         for article in library.articles("en"):
-            asked: dict[int, list[dict[str, Any]]] = defaultdict(list)
+            by_paragraph: dict[int, list[dict[str, Any]]] = defaultdict(list)
             texts = [[s.text for s in paragraph] for paragraph in article.paragraphs()]
             for question in questions.get(article.entity, ()):
                 number, within = article.paragraph_of(question.gold.sentence)
                 start = sum(len(t) + len(between) for t in texts[number][:within])
-                asked[number].append(question_entry(question, article, start))
-            if asked:
-                paragraphs = [{"context": between.join(texts[n]), "qas": qas} for n, qas in sorted(asked.items())]
+                by_paragraph[number].append(question_entry(question, article, start))
+            if by_paragraph:
+                paragraphs = [
+                    {"context": between.join(texts[n]), "qas": qas} for n, qas in sorted(by_paragraph.items())
+                ]
                 data.append({"title": article.title.replace(" ", "_"), "paragraphs": paragraphs})
         site.put(URL.format(split=split), json.dumps({"data": data, "version": "1.1"}).encode())
         site.count("squad", **{split: sum(len(p["qas"]) for article in data for p in article["paragraphs"])})

@@ -22,7 +22,7 @@ DISAMBIGUATION = "Disambig"  # the template of disambiguation pages; most wikis 
 def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[str, tuple[str, ...]]:
     """Entity -> titles of redirects to its page: the last word of its name, its English name, or both with the type."""
     taken = {t[:1].upper() + t[1:] for t in titles.values()}
-    found = {}
+    titles_of = {}
     for entity, title in titles.items():
         if not stream(library.world.seed, "redirect", language, entity).chance(REDIRECTS):
             continue
@@ -31,8 +31,8 @@ def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[
         name = next((n for n in (n[:1].upper() + n[1:] for n in names_) if n not in taken), None)
         if name:
             taken.add(name)
-            found[entity] = (name,)
-    return found
+            titles_of[entity] = (name,)
+    return titles_of
 
 
 def _disambiguation(library: Library, titles: dict[str, str], taken: set[str]) -> list[tuple[int, str, str]]:

@@ -42,17 +42,17 @@ def link(title: str, surface: str, draws: Draws, redirects: tuple[str, ...] = ()
     return f"[[{draws.pick(forms)}|{surface}]]"
 
 
-def sentence_text(sentence: Sentence, titles: Titles, draws: Draws, own: str = "") -> str:
-    """A sentence with its links; the first unlinked occurrence of the title `own` in it is set bold."""
+def sentence_text(sentence: Sentence, titles: Titles, draws: Draws, bold: str = "") -> str:
+    """A sentence with its links; the first unlinked occurrence of the title `bold` in it is set bold."""
     pieces: list[str] = []
     done, plain = 0, ""
     for span in _linkable(sentence, titles):
-        plain, own = _plain(sentence.text[done : span.start], own)
+        plain, bold = _plain(sentence.text[done : span.start], bold)
         surface = sentence.text[span.start : span.end]
         redirects = titles.redirects.get(span.entity, ())
         pieces += [plain, link(titles.pages[span.entity], surface, draws, redirects)]
         done = span.end
-    pieces.append(_plain(sentence.text[done:], own)[0])
+    pieces.append(_plain(sentence.text[done:], bold)[0])
     text = "".join(pieces)
     return re.sub(r" (?=\d)", "&nbsp;", text, count=1) if draws.chance(0.05) else text
 
@@ -61,12 +61,12 @@ def _linkable(sentence: Sentence, titles: Titles) -> list[Link]:
     return [span for span in sentence.links if span.entity in titles.pages]
 
 
-def _plain(text: str, own: str) -> tuple[str, str]:
-    """(unlinked text with its entities written out and `own` in bold, what is still to be set bold)."""
-    before, found, after = text.partition(own) if own else (text, "", "")
-    if not found:
-        return escape(text), own
-    return f"{escape(before)}'''{escape(own)}'''{escape(after)}", ""
+def _plain(text: str, bold: str) -> tuple[str, str]:
+    """(unlinked text with its entities written out and `bold` set so, what is still to be set bold)."""
+    before, match, after = text.partition(bold) if bold else (text, "", "")
+    if not match:
+        return escape(text), bold
+    return f"{escape(before)}'''{escape(bold)}'''{escape(after)}", ""
 
 
 def reference(draws: Draws) -> str:
@@ -112,15 +112,15 @@ def table(article: Article, titles: Titles, draws: Draws) -> str:
 def article_text(article: Article, titles: Titles, names: Names, draws: Draws, between: str) -> str:
     """The whole page: furniture, lead, sections, references, categories. `between` stands between two sentences."""
     parts = _furniture(article, titles, names, draws)
-    own, referenced = article.title, False
+    bold, referenced = article.title, False
     for section in article.sections:
         if section.title:
             parts.append(f"\n== {section.title} ==\n")
         for paragraph in section.paragraphs:
             written = []
             for sentence in paragraph:
-                text = sentence_text(sentence, titles, draws, own)
-                own = "" if "'''" in text else own
+                text = sentence_text(sentence, titles, draws, bold)
+                bold = "" if "'''" in text else bold
                 if draws.chance(0.15):
                     text, referenced = text + reference(draws), True
                 written.append(text)

@@ -59,9 +59,9 @@ def write(site: Site, library: Library) -> None:
         site.put(url, jsonl(rows))
         site.count("xor_tydi", **{split: len(rows)})
         for code in languages if split != "test" else ():
-            own = [row for row in rows if row["lang"].strip() == code]
-            spans = sum(row["answers"][0] not in ("yes", "no") for row in own)
-            site.count("xor_tydi", code, **{f"{split}_queries": len(own), f"{split}_countable": spans})
+            of_language = [row for row in rows if row["lang"].strip() == code]
+            spans = sum(row["answers"][0] not in ("yes", "no") for row in of_language)
+            site.count("xor_tydi", code, **{f"{split}_queries": len(of_language), f"{split}_countable": spans})
         if split != "test":
             _write_dpr(site, library, split, questions, rows)
 
@@ -73,8 +73,8 @@ def _write_dpr(site: Site, library: Library, split: str, questions: list[Questio
         if row["answers"][0] in ("yes", "no"):
             continue
         english = world.grammars["en"].question(question.fact, stream(world.seed, "xor english", question.id))
-        found = example(question, library.hundred_words, f"xor_{split}", english, hard=1)
-        if found:
-            examples.append({"q_id": row["id"], **found, "answers": row["answers"], "lang": question.language})
+        entry = example(question, library.hundred_words, f"xor_{split}", english, hard=1)
+        if entry:
+            examples.append({"q_id": row["id"], **entry, "answers": row["answers"], "lang": question.language})
     site.put_licensed("xor_dpr_train", f"dpr_{split}_data.json", json.dumps(examples, indent=4).encode())
     site.count("xor_dpr_train", **{split: len(examples)})
