@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 
-from tests.readers.benchmark_files import BENCHMARKS
+from tests.readers.benchmark_files import BENCHMARKS, EXPORTED, EXPORTED_LINKS
 from tests.readers.config_files import CONFIGURATIONS, FIGURE
 from tests.readers.corpus_files import CORPORA
 from tests.readers.files import Reader, array
@@ -15,6 +15,8 @@ READERS: dict[str, Reader] = BENCHMARKS | OUTPUTS | CONFIGURATIONS | SOURCES | C
 
 BESIDE: dict[str, dict[str, bytes]] = {
     "tatoeba": {"tatoeba.fra-eng.eng": b"one\ntwo\n"},
+    "tatoeba sentences": {"links.csv": EXPORTED_LINKS},
+    "tatoeba links": {"sentences.csv": EXPORTED},
     "Punkt model": {"abbrev_types.txt": b"dr\n", "collocations.tab": b"a\tb\n", "sent_starters.txt": b"the\n"},
     "record of a retrieval": {"runs/sw.trec.gz": gzip.compress(TREC)},
     "record of vectors": {"one.npy": array([[1, 0]]), "two.npy": array([[0, 1]])},
