@@ -79,11 +79,13 @@ def test_searches_pools_and_judgments_belong_together(tmp_path):
 
 def test_directions_doubles_and_dead_links_change_nothing(tmp_path, caplog):
     wanted = texts(exports(tmp_path / "a"), "de-el")
-    data = exports(tmp_path / "b", SENTENCES[::-1], LINKS[::-1] * 4 + [(1, 999), (999, 5)])  # a tenth at most is dead
+    data = exports(tmp_path / "b", SENTENCES[::-1], LINKS[::-1] * 4 + [(1, 999), (999, 5)])
     with caplog.at_level(logging.INFO):
         assert texts(data, "de-el") == wanted
     assert "116 links, 4 of them to no sentence" in caplog.text
     assert "de-el: 3 pairs of sentences, fewer than 1000" in caplog.text
+    put(tmp_path / "b/links.csv", "".join(f"{second}\t{first}\n" for first, second in LINKS) + "1\t1\n")
+    assert texts(data, "de-el") == wanted, "some links are there in one direction, some lead to themselves"
 
 
 def test_mysql_s_backslashes_are_taken_away(tmp_path):

@@ -241,14 +241,16 @@ def test_each_operation_does_what_those_before_it_do():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("scaled", "de"), "unknown language of a calibration 'de'.*Valid: en, fr"),
+        (("scaled", "de"), "unknown language of a calibration 'de'.*Valid: ar, en, fr"),
         (("calibrated", "fr", "fr-de"), "unknown pair of a calibration 'fr-de'"),
+        (("calibrated", "ar", "fr-en"), "unknown language of the pair fr-en 'ar'"),
         (("scale", "fr"), "unknown calibration 'scale'; did you mean 'scaled'"),
     ],
 )
 def test_what_was_not_learnt_is_not_applied(given, said):
     with pytest.raises(SteleError, match=said):
-        Calibration(STATISTICS, {"fr-en": QUARTER}, "variance").apply(ROWS, *given)
+        statistics_of = {**STATISTICS, "ar": STATISTICS["en"]}
+        Calibration(statistics_of, {"fr-en": QUARTER}, "variance").apply(ROWS, *given)
 
 
 @pytest.fixture

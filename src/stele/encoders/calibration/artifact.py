@@ -47,8 +47,12 @@ class Calibration(NamedTuple):
         moved = shift(vectors, own)
         if operation != "shifted":
             moved = scale(moved, own, self.scale_by)
-        if operation == "calibrated" and language == (learnt := self._learnt(pair)).partition("-")[0]:
-            moved = moved @ self.rotations[learnt].T
+        if operation == "calibrated":
+            languages = (learnt := self._learnt(pair)).split("-")
+            if language not in languages:
+                raise unknown(f"language of the pair {pair}", language, languages)
+            if language == languages[0]:
+                moved = moved @ self.rotations[learnt].T
         return moved.astype(np.float32)
 
     def matrix(self, pair: str) -> np.ndarray:

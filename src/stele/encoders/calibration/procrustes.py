@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-SMALL = 1e-9  # of the largest singular value: below it the pairs say nothing of a direction
+SMALL = 1e-9  # of the norm of second^T first: below it the pairs say nothing of a direction
 
 
 def procrustes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -18,8 +18,7 @@ def procrustes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     [[0, -1], [1, 0]]
     """
     product = np.asarray(second, np.float64).T @ np.asarray(first, np.float64)
-    largest = np.linalg.norm(product, 2) or 1.0
-    return nearest_orthogonal(product / largest + SMALL * np.eye(len(product)))
+    return nearest_orthogonal(product / (np.linalg.norm(product) or 1.0) + SMALL * np.eye(len(product)))
 
 
 def nearest_orthogonal(matrix: np.ndarray) -> np.ndarray:
