@@ -26,7 +26,7 @@ def test_a_stand_in_is_read_at_the_same_share_of_its_depth(jobs, scale, layers, 
 
 def test_the_protocol_of_large_models_is_there_and_names_models():
     """A key or a model that is misspelt would leave large models as the others are, without a word."""
-    entries = catalogue.load("benchmarks").values()
-    large = [entry["large"] for entry in entries if "large" in entry]
-    assert len(large) == 1 and large[0].keys() == {"models", "layer", "of", "pooling"}
-    assert set(large[0]["models"]) and set(large[0]["models"]) <= catalogue.load("models").keys()
+    large = {name: entry["large"] for name, entry in catalogue.load("benchmarks").items() if "large" in entry}
+    assert large.keys() == {"tatoeba", "tatoeba_pairs"} and large["tatoeba"] == large["tatoeba_pairs"]
+    assert large["tatoeba"].keys() == {"models", "layer", "of", "pooling"}
+    assert set(large["tatoeba"]["models"]) and set(large["tatoeba"]["models"]) <= catalogue.load("models").keys()

@@ -8,7 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks import clef, jsonl, lareqa, marco, mewsli_x, mlqa, mrtydi, nq, squad, tatoeba, xor_retrieve
+from stele.benchmarks import (
+    clef,
+    jsonl,
+    lareqa,
+    marco,
+    mewsli_x,
+    mlqa,
+    mrtydi,
+    nq,
+    squad,
+    tatoeba,
+    tatoeba_pairs,
+    xor_retrieve,
+)
 from stele.benchmarks.types import QuerySet
 from stele.evaluation import punkt
 from tests.readers.files import Reader, lines, whole
@@ -71,6 +84,9 @@ PAIRS = lines(
     }
 )
 OWN = lines({"query": "q", "positives": [{"title": "t", "text": "x"}], "negatives": [{"text": "y"}], "language": "ru"})
+EXPORTED = "1\tdeu\tEins zwei drei\n2\tell\tένα δύο τρία\n".encode()
+EXPORTED_LINKS = b"1\t2\n2\t1\n"
+FROM_GERMAN = tatoeba_pairs.query_sets(["de-el"])[:1]
 QRELS = b"q1 0 p1 1\nq1\t0\tp2\t0\nq2 0 p1 -1\n"
 
 
@@ -130,6 +146,16 @@ BENCHMARKS: dict[str, Reader] = {
         "tatoeba.fra-eng.fra",
         b"un\ndeux\n",
         lambda path: tatoeba.judgments({"tatoeba": {"fr": path.parent}}, tatoeba.query_sets(["fr"])[0]),
+    ),
+    "tatoeba sentences": (
+        "sentences.csv",
+        EXPORTED,
+        lambda path: tatoeba_pairs.judgments({"tatoeba_exports": {"all": path.parent}}, *FROM_GERMAN),
+    ),
+    "tatoeba links": (
+        "links.csv",
+        EXPORTED_LINKS,
+        lambda path: tatoeba_pairs.judgments({"tatoeba_exports": {"all": path.parent}}, *FROM_GERMAN),
     ),
     "judgments of a collection": (
         "qrels.txt",

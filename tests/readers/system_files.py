@@ -8,11 +8,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
+import safetensors.numpy
 
 from stele.artifacts import records, results
+from stele.encoders.calibration.artifact import load_calibration, read_tensors
+from stele.files.atomic import digest
+from stele.recipes.encoding import EncodingSpec
 from stele.scoring.system_files.formats import read_output
 from stele.significance import scores
 from stele.tables.figures import data
@@ -36,8 +41,25 @@ RESULT = json.dumps(
         "metrics": {"mrr@100": {"languages": {"sw": 0.5}, "average": 0.5, "n": {"sw": 3}}},
     }
 ).encode()
-RETRIEVAL = json.dumps({"job": "retrieve", "labels": [], "searches": {"sw": {"language": "sw", "pool": "sw"}}}).encode()
+RETRIEVAL = json.dumps(
+    {"job": "retrieve", "labels": [], "searches": {"sw": {"language": "sw", "collection": "sw"}}}
+).encode()
 VECTORS = json.dumps({"job": "encode", "vectors": {"fr": {"queries": "one.npy", "passages": "two.npy"}}}).encode()
+
+SPEC = EncodingSpec(pooling="mean")
+CALIBRATION = json.dumps(
+    {
+        "job": "calibrate",
+        "inputs": {"encoder": digest("x")},
+        "encoding": SPEC.model_dump(),
+        "recipe": {"scale_by": "variance"},
+    }
+).encode()
+TENSORS = safetensors.numpy.save({"mean/fr": np.zeros(2), "deviation/fr": np.ones(2), "rotation/fr-en": np.eye(2)})
+
+
+def calibration(path: Path) -> Any:
+    return load_calibration(path, path.with_name("encoder.json"), SPEC)
 
 
 def output(path: Path) -> Any:
@@ -64,5 +86,7 @@ OUTPUTS: dict[str, Reader] = {
         b"line,language,x,y\n0,fr,1,2\n0,en,1.5,-2\n",
         lambda path: data.read_projection(path, ["fr", "en"]),
     ),
+    "calibration": ("calibration.safetensors", TENSORS, read_tensors),
+    "record of a calibration": ("calibration.json", CALIBRATION, calibration),
     "lengths": ("lengths_fr.csv", b"tokens,documents\n3,4\n5,1\n", data.read_lengths),
 }

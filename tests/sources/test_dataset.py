@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -281,3 +283,31 @@ def test_without_an_entry_the_catalogues_is_taken(run, site):
     flags = ["--part", "all", "--mirrors", site.address, "--offline", "--state", str(run.state)]
     assert cli.main(["sources", "dataset", "--dataset", "nq_test", *flags, "--output", str(run.output)]) == 0
     assert run.record["counts"] == {"test": 3610} and run.record["dataset"] == "nq_test"
+
+
+def test_a_snapshot_of_tatoeba_is_known_by_its_digests_and_a_cut_one_refused(run, tmp_path, capsys):
+    from stele.catalogue.datasets import resolve
+
+    def archive(name: str, text: bytes) -> bytes:
+        held = io.BytesIO()
+        with tarfile.open(fileobj=held, mode="w:bz2") as made:
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            made.addfile(info, io.BytesIO(text))
+        return held.getvalue()
+
+    entry, sentences = resolve("tatoeba_exports", "all"), b"1\tdeu\tEins zwei drei\n2\tell\tX y z\n"
+    urls = {file["path"].partition(".")[0]: file["url"] for file in entry["files"]}
+    mirror = tmp_path / "mirror"
+    put(mirror, urls["sentences"], packed := archive("sentences.csv", sentences))
+    put(mirror, urls["links"], archive("links.csv", b"1\t2\n2\t1\n"))
+    assert run(entry, "--mirrors", str(mirror), "--offline") == 0
+    assert run.have() == ["links.csv", "record.json", "sentences.csv"]
+    facts = run.record["files"]["sentences.csv"]
+    assert (facts["sha256"], facts["archive"]) == (sha(sentences), sha(packed))
+    assert run.record["counts"] == {"sentences": 2, "links": 2}
+    before = run.record
+    put(mirror, urls["sentences"], packed[:-20])
+    (run.output.parent.with_name("all.pins.json")).unlink()
+    assert run(entry, "--mirrors", str(mirror), "--offline") == 1
+    assert "sentences.tar.bz2" in capsys.readouterr().err and run.record == before

@@ -53,6 +53,7 @@ def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generate
     wanted = {read for entry in benchmarks for read in [*entry["data"], *entry["judgments"]]}
     wanted = {name for name in wanted if catalogue.load("datasets")[name]["wall"] == "none"}
     wanted |= {
+        "tatoeba_exports",
         "cc100",
         "wikipedia",
         "wikidata_items",
@@ -76,9 +77,9 @@ def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generate
 def test_counts_have_the_names_and_keys_that_the_catalogue_expects(generated):
     for name, counts in generated.manifest["counts"].items():
         for what, facts in catalogue.load("datasets").get(name, {}).get("counts", {}).items():
-            found = counts[what]
-            assert isinstance(found, dict) == isinstance(facts["expect"], dict), (name, what)
-            assert not isinstance(found, dict) or set(found) <= set(facts["expect"]), (name, what)
+            found, expected = counts[what], facts.get("expect", 0)  # none is expected of what changes every week
+            assert isinstance(found, dict) == isinstance(expected, dict), (name, what)
+            assert not isinstance(found, dict) or set(found) <= set(expected), (name, what)
 
 
 def test_licensed_files_are_in_the_user_data_folder_only(generated):

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import tarfile
 import zipfile
 
 import pytest
@@ -40,6 +41,62 @@ def test_translation_pairs_are_none_of_tatoebas(generated, language):
     assert len(pairs) == generated.manifest["counts"]["generated_parallel"]["pairs"][language] > 0
     assert all(len(pair) == 2 for pair in pairs)
     assert not set(pairs) & set(generated.world.parallel(language, "tatoeba"))
+
+
+# --- Tatoeba's weekly exports
+@pytest.fixture(scope="module")
+def exports(generated):
+    """Both files of the exports, as rows."""
+    found = {}
+    for name in ("sentences", "links"):
+        data = generated.open(f"https://downloads.tatoeba.org/exports/{name}.tar.bz2")
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            assert archive.getnames() == [f"{name}.csv"]
+            text = archive.extractfile(f"{name}.csv").read().decode()
+        found[name] = [line.split("\t") for line in text.removesuffix("\n").split("\n")]
+        assert len(found[name]) == generated.manifest["counts"]["tatoeba_exports"][name]
+    return found
+
+
+def test_the_exports_have_what_the_real_ones_have(generated, exports):
+    told = {name: (code, text) for name, code, text in exports["sentences"]}
+    assert len(told) == len(exports["sentences"]) and list(told) == sorted(told, key=int)
+    assert {code for code, _ in told.values()} == {*CODES.values(), "eng", r"\N"}
+    links = [tuple(row) for row in exports["links"]]
+    alive = {link for link in links if set(link) <= told.keys()}
+    assert 0 < len(links) - len([link for link in links if link in alive]) < len(links) / 20  # dead ones
+    assert len(set(links)) < len(links)  # doubles
+    turned = [(two, one) in alive for one, two in alive if r"\N" not in (told[one][0], told[two][0])]
+    assert all(turned)
+    texts = [row for row in told.values() if row[0] != r"\N"]
+    assert len(set(texts)) < len(texts)  # a sentence is there again
+
+
+def test_the_exports_translate_directly_or_by_way_of_others(generated, exports):
+    same = [told for told in generated.world.translations()]
+    assert len(same) == 2 * len(generated.world.parallel("ar", "tatoeba"))
+    assert all(set(told) <= set(generated.world.languages) for told in same)
+    texts = {name: text for name, code, text in exports["sentences"]}
+    direct = {(texts[one], texts[two]) for one, two in exports["links"] if one in texts and two in texts}
+    both = [(told["ar"], told["ru"]) for told in same if {"ar", "ru"} <= told.keys()]
+    assert 0.5 < sum(pair in direct for pair in both) / len(both) < 1
+    training = {text for code in CODES for pair in generated.world.parallel(code, "training") for text in pair}
+    assert training.isdisjoint(texts.values())
+
+
+def test_the_exports_are_read_back_as_pairs(generated, exports, tmp_path):
+    from stele.benchmarks import tatoeba_pairs
+
+    for name in ("sentences", "links"):
+        data = generated.open(f"https://downloads.tatoeba.org/exports/{name}.tar.bz2")
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            archive.extractall(tmp_path, filter="data")
+    data = {"tatoeba_exports": {"all": tmp_path}}
+    there, back = tatoeba_pairs.searches(["ar-ru"])
+    arabic, russian = ([query.text for query in tatoeba_pairs.queries(data, search)] for search in (there, back))
+    same = {(told.get("ar"), told.get("ru")) for told in generated.world.translations()}
+    assert len(arabic) > 10 and set(zip(arabic, russian, strict=True)) <= same
+    assert len(set(arabic)) == len(set(russian)) == len(arabic)
 
 
 # --- Punkt

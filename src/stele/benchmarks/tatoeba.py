@@ -5,10 +5,8 @@ language has its own collections (its pair's file, up to 1,000 sentences), so a 
 ones. Native files: `tatoeba.{xxx}-eng.{xxx}` and `tatoeba.{xxx}-eng.eng`, one sentence a line, line by line
 translations.
 
-Rules of LASER's `IndexSearchMultiple` (source/lib/indexing.py): nearest neighbour by cosine, the lowest line among
-equals. A run puts equal scores in descending order of their ids, so passage ids count down from the end of the file:
-the first line has the highest id. No sentence of the real files is empty or there twice, so comparing positions and
-comparing texts give the same accuracy.
+Ranked as aligned texts are (`_pairs`). No sentence of the real files is empty or there twice, so comparing positions
+and comparing texts give the same accuracy.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stele import catalogue
+from stele.benchmarks import _pairs
 from stele.benchmarks._files import folder_of, lines, located
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
 from stele.catalogue.schema.languages import Language
@@ -40,17 +39,14 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The sentences of the searching side; a query's id is its line number from 0."""
     foreign, english = _pair(data, query_set.language)
-    for number, text in enumerate(foreign if query_set.name.endswith("-en") else english):
-        yield Query(f"{number:04d}", text)
+    return _pairs.queries(foreign if query_set.name.endswith("-en") else english)
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The sentences of the side that is searched: `en-of-{lang}` is the English side of that language's pair."""
     language = collection.removeprefix("en-of-")
     foreign, english = _pair(data, language)
-    texts = english if collection != language else foreign
-    for number, text in enumerate(texts):
-        yield Passage(_passage_id(number, len(texts)), "", text)
+    return _pairs.passages(english if collection != language else foreign)
 
 
 def query_collection(query_set: QuerySet) -> str:
@@ -60,12 +56,7 @@ def query_collection(query_set: QuerySet) -> str:
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Line number -> {id of the same line on the other side: 1}."""
-    size = len(_pair(data, query_set.language)[0])
-    return {f"{number:04d}": {_passage_id(number, size): 1} for number in range(size)}
-
-
-def _passage_id(number: int, size: int) -> str:
-    return f"{size - 1 - number:04d}"
+    return _pairs.judgments(len(_pair(data, query_set.language)[0]))
 
 
 def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:

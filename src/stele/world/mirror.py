@@ -43,6 +43,7 @@ FAMILIES = (
     "lareqa",
     "mewsli",
     "tatoeba",
+    "tatoeba_exports",
     "punkt",
     "parallel",
 )

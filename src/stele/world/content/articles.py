@@ -18,6 +18,8 @@ from stele.world.content.model import Article, Entity, Fact, Section, Sentence
 from stele.world.language.grammar import Frame, Grammar, Line
 from stele.world.language.lexicon import capitalised
 
+TRANSLATED = 0.8  # how many of the languages have a sentence of `translations`
+
 
 class Teller:
     """Tells texts of one language."""
@@ -183,8 +185,7 @@ def parallel_pairs(
         draws = stream(seed, "pairs", purpose, foreign.code, number)
         if purpose == "tatoeba" or draws.chance(0.5):
             concepts_drawn = plain_concepts(concepts, draws)
-            # a tenth of all such sentences belongs to the test set, whichever language asks
-            if stream(seed, "pair", *concepts_drawn).chance(0.1) != (purpose == "tatoeba"):
+            if _of_the_test_set(concepts_drawn, seed) != (purpose == "tatoeba"):
                 continue
             native = purpose == "tatoeba"
             pair = tuple(
@@ -197,3 +198,26 @@ def parallel_pairs(
             seen.update(pair)
             yielded += 1
             yield pair
+
+
+def translations(tellers: Mapping[str, Teller], count: int, concepts: Inventory, seed: int) -> Iterator[dict[str, str]]:
+    """Up to `count` times what one sentence is in each of most languages, native words only, language -> text.
+
+    They are none that `parallel_pairs` gives for training. The same sentence may come again.
+    """
+    yielded = 0
+    for number in range(40 * count):
+        if yielded == count:
+            return
+        concepts_drawn = plain_concepts(concepts, stream(seed, "translations", number))
+        if _of_the_test_set(concepts_drawn, seed):
+            yielded += 1
+            draws = {code: stream(seed, "translations", number, code) for code in tellers}
+            chosen = [code for code, own in draws.items() if own.chance(TRANSLATED)]
+            grammars = {code: tellers[code].grammar for code in chosen}
+            yield {c: g.plain(*concepts_drawn, draws[c], native=True).text for c, g in grammars.items()}
+
+
+def _of_the_test_set(concepts_drawn: tuple[str, str, str, str], seed: int) -> bool:
+    """Whether a sentence that tells no frame belongs to Tatoeba: a tenth do, whichever language asks."""
+    return stream(seed, "pair", *concepts_drawn).chance(0.1)

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache, partial
 
 from stele.errors import SteleError, unknown
 from stele.recipes.world import WorldSizes
-from stele.world.content.articles import Teller, parallel_pairs
+from stele.world.content.articles import Teller, parallel_pairs, translations
 from stele.world.content.concepts import inventory
 from stele.world.content.facts import Facts, entities
 from stele.world.content.model import Article, Entity, Mention, Question
@@ -113,6 +113,11 @@ class World:
         pair = self._teller(ENGLISH), self._teller(language)
         count = self.sizes.parallel[purpose]
         return list(parallel_pairs(*pair, purpose, count, self.concepts, self.facts, self.seed))
+
+    def translations(self) -> Iterator[dict[str, str]]:
+        """Sentences of the test set's kind in most languages each (language -> text): two for one of its pairs."""
+        count = 2 * self.sizes.parallel.get("tatoeba", 0)
+        return translations(self._tellers, count, self.concepts, self.seed)
 
     def _teller(self, language: str) -> Teller:
         if language not in self._tellers:

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import lzma
+import tarfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -40,6 +41,17 @@ def zip_of(members: Mapping[str, bytes]) -> bytes:
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
             archive.writestr(info, data)
+    return buffer.getvalue()
+
+
+def tar_of(members: Mapping[str, bytes]) -> bytes:
+    """A tar archive with the given members in the given order, all dated 1970-01-01."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
     return buffer.getvalue()
 
 

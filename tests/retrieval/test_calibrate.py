@@ -1,0 +1,231 @@
+"""`retrieval calibrate` end to end: sentences drawn, statistics, rotations, a killed run, what is refused."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded import record
+
+from stele.artifacts.documents import Document, DocumentWriter
+from stele.encoders.calibration.artifact import FILE, load_calibration
+from stele.encoders.load import load_encoder
+from stele.errors import SteleError
+from stele.retrieval import calibrate, diagnose_calibration
+from stele.retrieval.calibration.sentences import sample_sentences
+
+ENCODING = {"pooling": "mean", "query_length": 16, "passage_length": 16, "layer": 1}
+RECIPE = {
+    "sentences": 60,
+    "rotation": {
+        "epochs": 2, "epoch_vectors": 64, "discriminator_width": 8, "refinement_vectors": 50, "criterion_vectors": 50,
+    },
+}  # fmt: skip
+WORDS = ("the", "river", "Nile", "flows", "through", "Uganda", "and", "Egypt", "who", "wrote", "first", "novel", "city")
+
+
+def written(folder: Path, language: str, documents: int, shard_characters: int = 1 << 27) -> Path:
+    """Documents of a language, three sentences each, of which the last is the same in all; their record."""
+    draws = np.random.default_rng(len(language) + ord(language[0]))
+    folder.mkdir(parents=True)
+    with DocumentWriter(folder, shard_characters) as writer:
+        for number in range(documents):
+            told = [" ".join(draws.choice(WORDS, draws.integers(3, 9))) + f" {number} {n}" for n in range(2)]
+            writer.add(Document(language, f"{language}-{number}", [*told, "Read more"], [0]))
+    return record(folder, content=language)
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("documents")
+    return {language: written(place / language, language, 50) for language in ("en", "fr", "ar")}
+
+
+@pytest.fixture
+def run(tmp_path, encoder, documents):
+    """run(pairs, **flags) -> the record, of a job whose state stays in the test's folder."""
+
+    def call(*pairs: str, output: str = "out", given=("en", "fr", "ar"), **flags) -> dict:
+        parser = argparse.ArgumentParser()
+        calibrate.add_arguments(parser)
+        values = {"recipe": RECIPE, "encoding": ENCODING} | flags
+        line = ["--model", "tiny", "--encoder", str(encoder), "--seed", "3", "--state", str(tmp_path / "state")]
+        line += ["--documents", *(f"{language}={documents[language]}" for language in given), "--pairs", *pairs]
+        line += [part for key, value in values.items() for part in (f"--{key}", json.dumps(value))]
+        calibrate.run(parser.parse_args([*line, "--output", str(tmp_path / output / "record.json")]))
+        return json.loads((tmp_path / output / "record.json").read_text())
+
+    return call
+
+
+def test_a_calibration_shifts_scales_and_turns_an_encoder_s_vectors(run, tmp_path, encoder, documents):
+    made = run("fr-en", "ar-fr")
+    assert made["job"] == "calibrate" and made["labels"] == ["stand-in checkpoint"]
+    assert made["languages"] == {language: {"sentences": 60} for language in ("ar", "en", "fr")}
+    assert made["rotations"].keys() == {"fr-en", "ar-fr"}
+    assert len(made["rotations"]["fr-en"]["criteria"]) == 1 + 2 + 5
+    assert made["inputs"].keys() == {"encoder", "documents en", "documents fr", "documents ar"}
+    assert not (tmp_path / "state").exists()
+    own = load_encoder(encoder.parent, ENCODING)
+    calibration = load_calibration(tmp_path / "out/record.json", encoder, own.spec)
+    vectors = own.encode(sample_sentences(documents["fr"], 60, 3, "fr"), "query")
+    scaled = calibration.apply(vectors, "scaled", "fr")
+    assert np.abs(scaled.mean(axis=0)).max() < 1e-5 and np.abs(scaled.std(axis=0) - 1).max() < 1e-4
+    both = calibration.apply(vectors, "calibrated", "fr", "fr-en")
+    assert np.abs(both - scaled @ calibration.rotations["fr-en"].T).max() < 1e-4
+    matrix = calibration.rotations["fr-en"]
+    assert np.abs(matrix @ matrix.T - np.eye(len(matrix))).max() < 1e-6
+
+
+class Killed(BaseException):
+    """As a kill: nothing behind it is run."""
+
+
+@pytest.mark.parametrize("when", ["second block", "first epoch", "second pair"])
+def test_a_killed_job_goes_on_and_writes_the_same_bytes(run, tmp_path, monkeypatch, when):
+    from stele.encoders.calibration import adversarial
+    from stele.encoders.encode import Encoder
+
+    run("fr-en", "ar-en", output="whole")
+    monkeypatch.setattr("stele.encoders.encode.CPU_WINDOW", 25)
+    stream, epoch, seen = Encoder.encode_stream, adversarial.Adversarial.run_epoch, {"blocks": [], "epochs": []}
+
+    def blocks(self, items, kind) -> Iterator:
+        for ids, vectors in stream(self, items, kind):
+            if when == "second block" and len(seen["blocks"]) == 2:
+                raise Killed
+            seen["blocks"].append(len(ids))
+            yield ids, vectors
+
+    def epochs(self):
+        if len(seen["epochs"]) == {"first epoch": 1, "second pair": 3}.get(when):
+            raise Killed
+        seen["epochs"].append(self.key[-1])
+        return epoch(self)
+
+    monkeypatch.setattr(Encoder, "encode_stream", blocks)
+    monkeypatch.setattr(adversarial.Adversarial, "run_epoch", epochs)
+    with pytest.raises(Killed):
+        run("fr-en", "ar-en", output="out")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(
+        adversarial.Adversarial, "run_epoch", lambda self: seen["epochs"].append(self.key[-1]) or epoch(self)
+    )
+    when = ""
+    run("fr-en", "ar-en", output="out")
+    assert sum(seen["blocks"]) == 3 * 60, "no sentence is encoded twice"
+    assert seen["epochs"] == ["fr-en", "fr-en", "ar-en", "ar-en"], "no epoch is run twice"
+    assert (tmp_path / "out" / FILE).read_bytes() == (tmp_path / "whole" / FILE).read_bytes()
+    one, other = (json.loads((tmp_path / name / "record.json").read_text()) for name in ("out", "whole"))
+    assert one["rotations"] == other["rotations"] and one["content"] == other["content"]
+
+
+def test_vectors_are_dropped_after_a_language_s_last_pair(run, tmp_path, monkeypatch):
+    held, forget = [], calibrate.Job.forget
+
+    def seen(self, language):
+        forget(self, language)
+        held.append(sorted(path.name for path in (self.state / "vectors").iterdir()))
+
+    monkeypatch.setattr(calibrate.Job, "forget", seen)
+    run("fr-en", "ar-en")
+    assert held[0] == ["en"] and held[2] == [] and len(held) == 3 + 3
+
+
+def test_without_pairs_there_are_statistics_alone(run):
+    made = run(given=("fr",))
+    assert made["languages"].keys() == {"fr"} and made["rotations"] == {}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "flags", "said"),
+    [
+        (["de-en"], {}, "--pairs de-en: there is no CommonCrawl text of de, so it cannot be calibrated"),
+        (["fr-en", "en-fr"], {}, "--pairs en-fr: the pair is there twice; one W serves both"),
+        (["fr"], {}, "--pairs 'fr': want a pair of languages"),
+        (["fr-fr"], {}, "--pairs 'fr-fr': want a pair of languages"),
+        ([], {"recipe": {"sentence": 3}}, "did you mean 'sentences'"),
+        ([], {"encoding": {**ENCODING, "query_prompt": "query: "}}, "queries and passages are encoded differently"),
+        (
+            ["fr-en"],
+            {"recipe": {"sentences": 20, "rotation": {"refinement_vectors": 20, "criterion_vectors": 20}}},
+            "fr-en: fr: 20 vectors are too few to turn 32 dimensions",
+        ),
+    ],
+)
+def test_what_cannot_be_calibrated_gets_one_clear_error(run, tmp_path, pairs, flags, said):
+    with pytest.raises(SteleError, match=said):
+        run(*pairs, **flags)
+    assert not (tmp_path / "out").exists()
+
+
+def test_vectors_that_are_not_finite_are_named_by_their_language(run, monkeypatch):
+    from stele.encoders.encode import Encoder
+
+    whole = Encoder._encode
+    monkeypatch.setattr(Encoder, "_encode", lambda *given: whole(*given) * np.float32(np.nan))
+    with pytest.raises(SteleError, match="query 'fr 1': its vector is not finite"):
+        run("fr-en")
+
+
+# --- diagnosis --------------------------------------------------------------------------------------------------------
+def test_a_calibration_is_diagnosed_with_a_benchmark_s_translations(run, tmp_path, encoder, documents):
+    run("en-fr")  # learnt in the other direction than Tatoeba's
+    texts = sample_sentences(documents["fr"], 30, 0, "fr")
+    (tmp_path / "tatoeba").mkdir()
+    for side in ("fra", "eng"):  # each is its own translation: nothing has to be turned
+        (tmp_path / f"tatoeba/tatoeba.fra-eng.{side}").write_text("\n".join(texts) + "\n")
+    data = record(tmp_path / "tatoeba", content="tatoeba")
+    parser = argparse.ArgumentParser()
+    diagnose_calibration.add_arguments(parser)
+    line = [
+        "--benchmark",
+        "tatoeba",
+        "--languages",
+        "fr",
+        "--encoder",
+        str(encoder),
+        "--encoding",
+        json.dumps(ENCODING),
+    ]
+    line += ["--calibration", str(tmp_path / "out/record.json"), "--data", f"tatoeba:all={data}"]
+    diagnose_calibration.run(parser.parse_args([*line, "--output", str(tmp_path / "diagnosis.json")]))
+    made = json.loads((tmp_path / "diagnosis.json").read_text())
+    assert made["inputs"].keys() == {"encoder", "calibration", "tatoeba:all"}
+    assert made["pairs"].keys() == {"fr-en"} and made["pairs"]["fr-en"]["held_out"] == 15
+    assert made["pairs"]["fr-en"]["unrotated"] > 0.9
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+def test_sentences_are_drawn_once_each_from_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setattr("stele.artifacts.documents.GROUP_DOCUMENTS", 10)
+    path = written(tmp_path / "sw", "sw", 400, shard_characters=4_000)
+    assert len(list(path.parent.glob("*.parquet"))) > 3
+    drawn = sample_sentences(path, 100, 0, "sw")
+    assert len(drawn) == len(set(drawn)) == 100 and sample_sentences(path, 100, 0, "sw") == drawn
+    assert sample_sentences(path, 100, 1, "sw") != drawn != sorted(drawn)
+    numbers = {int(text.split()[-2]) for text in drawn if text != "Read more"}
+    assert len(numbers) > 70 and min(numbers) < 80 and max(numbers) > 320
+    everything = sample_sentences(path, 10_000, 0, "sw")
+    assert len(everything) == 801 and everything.count("Read more") == 1
+    opened = []
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read_row_group", _counting(opened))
+    sample_sentences(path, 20, 0, "sw")
+    assert len(opened) == 3, "of 40 row groups of 30 sentences those that hold 80"
+
+
+def _counting(opened: list):
+    import pyarrow.parquet as pq
+
+    whole = pq.ParquetFile.read_row_group
+    return lambda self, number, **options: opened.append(number) or whole(self, number, **options)
+
+
+def test_a_corpus_without_a_sentence_is_refused(tmp_path):
+    path = written(tmp_path / "sw", "sw", 0)
+    with pytest.raises(SteleError, match="no sentence of sw in it"):
+        sample_sentences(path, 10, 0, "sw")
