@@ -128,25 +128,28 @@ def test_every_recipe_of_the_catalogue_is_here():
 
 @pytest.mark.parametrize("name", list(PAPER))
 def test_the_values_are_the_papers(name):
-    found = parse_recipe(jobs().finetuning.recipe(name), name).model_dump()
-    assert {key: found[key] for key in PAPER[name]} == PAPER[name]
-    assert set(found) - set(PAPER[name]) == {"training_set", "dev_set", "encode_chunk", "save_every_seconds"}
+    recipe_read = parse_recipe(jobs().finetuning.recipe(name), name).model_dump()
+    assert {key: recipe_read[key] for key in PAPER[name]} == PAPER[name]
+    assert set(recipe_read) - set(PAPER[name]) == {"training_set", "dev_set", "encode_chunk", "save_every_seconds"}
     stated = jobs().finetuning.whole_recipe(name)
     assert (stated["start"], stated["training_set"], stated["dev_set"]) == SETS[name]
     assert stated.get("miner") == MINERS.get(name)
-    assert (found["negatives"] == "mined") == (name in MINERS)
+    assert (recipe_read["negatives"] == "mined") == (name in MINERS)
 
 
 def test_the_smaller_scales_keep_what_a_recipe_is_about():
     for scale in ("miniature", "small"):
-        found = {name: parse_recipe(jobs(scale).finetuning.recipe(name), name) for name in PAPER}
-        assert found["marco_kept"].hard_negative_ratio == 0.1 and found["marco_kept_random"].hard_negatives == 0
-        assert {found[name].temperature for name in ("marco_kept_random", "marco_kept", "mrtydi_kept")} == {0.05}
-        assert found["xor_kept"].learning_rate == found["xor"].learning_rate / 2
+        recipe_read = {name: parse_recipe(jobs(scale).finetuning.recipe(name), name) for name in PAPER}
+        assert (
+            recipe_read["marco_kept"].hard_negative_ratio == 0.1
+            and recipe_read["marco_kept_random"].hard_negatives == 0
+        )
+        assert {recipe_read[name].temperature for name in ("marco_kept_random", "marco_kept", "mrtydi_kept")} == {0.05}
+        assert recipe_read["xor_kept"].learning_rate == recipe_read["xor"].learning_rate / 2
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"hard_negatives": 0, "negatives": "mined"}, "hard_negatives 0"),
         ({"hard_negatives": 0, "hard_negative_ratio": 0.5}, "hard_negatives 0"),
@@ -155,8 +158,8 @@ def test_the_smaller_scales_keep_what_a_recipe_is_about():
         ({"negatives": "random"}, "negatives"),
     ],
 )
-def test_hard_negatives_that_cannot_be(changes, said):
-    with pytest.raises(SteleError, match=said):
+def test_hard_negatives_that_cannot_be(changes, message):
+    with pytest.raises(SteleError, match=message):
         parse_recipe({**SHORT, **changes})
 
 

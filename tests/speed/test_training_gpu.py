@@ -25,9 +25,9 @@ LENGTHS = {"msm": (16, [62] * 32), "mlm": (128, [254])}  # documents and sentenc
 
 def paper_recipe(objective, **changes):
     """MSM's, without MLM beside it, or MLM's own."""
-    own = {"mlm_share": 0.0} if objective == "msm" else {"steps": 1, "equal_compute_to": None}
+    one = {"mlm_share": 0.0} if objective == "msm" else {"steps": 1, "equal_compute_to": None}
     values = real_sizes.jobs().pretraining.recipe({"mlm": "mlm_equal_compute"}.get(objective, objective))
-    return parse_recipe({**values, **own, **changes})
+    return parse_recipe({**values, **one, **changes})
 
 
 def new_module(recipe):
@@ -88,8 +88,8 @@ def test_speed_and_memory_of_a_released_size_group(objective, capsys):
         step()
     torch.cuda.synchronize()
     seconds = (time.perf_counter() - begin) / 10
-    own = tasks.objectives(recipe)[objective]
-    speed = own.flops(batch, recipe, flops.Shape.of(module.model.config)) / seconds
+    objective_module = tasks.objectives(recipe)[objective]
+    speed = objective_module.flops(batch, recipe, flops.Shape.of(module.model.config)) / seconds
     with capsys.disabled():
         print(
             f"\n{objective}: {seconds * 1e3:.0f} ms a group, {len(lengths) * examples / seconds:.0f} sequences/s, "

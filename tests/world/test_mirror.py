@@ -75,9 +75,9 @@ def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generate
 def test_counts_have_the_names_and_keys_that_the_catalogue_expects(generated):
     for name, counts in generated.manifest["counts"].items():
         for what, facts in catalogue.load("datasets").get(name, {}).get("counts", {}).items():
-            found = counts[what]
-            assert isinstance(found, dict) == isinstance(facts["expect"], dict), (name, what)
-            assert not isinstance(found, dict) or set(found) <= set(facts["expect"]), (name, what)
+            actual = counts[what]
+            assert isinstance(actual, dict) == isinstance(facts["expect"], dict), (name, what)
+            assert not isinstance(actual, dict) or set(actual) <= set(facts["expect"]), (name, what)
 
 
 def test_licensed_files_are_in_the_user_data_folder_only(generated):
