@@ -15,9 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def pytest_configure() -> None:
     """The package that is installed, and that processes of the tests find, is the one beside these tests."""
-    found = importlib.util.find_spec("stele")
-    if found is None or not Path(found.origin).resolve().is_relative_to(ROOT):
-        raise pytest.UsageError(f"stele is found at {found and found.origin}, not in {ROOT}: run `make setup` here")
+    actual = importlib.util.find_spec("stele")
+    if actual is None or not Path(actual.origin).resolve().is_relative_to(ROOT):
+        raise pytest.UsageError(f"stele is found at {actual and actual.origin}, not in {ROOT}: run `make setup` here")
 
 
 @pytest.fixture(scope="session")

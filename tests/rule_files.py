@@ -27,8 +27,8 @@ def local_rules(root: Path) -> set[str]:
 
 def command(body: str) -> str | None:
     """The module of a rule's command ("retrieval.retrieve"), None where its shell line calls none."""
-    found = re.search(r"python -m stele(?: --\w+ \S+)*\"?\s*\"? ([a-z_]+) ([a-z0-9_]+)", body)
-    return found and f"{found[1]}.{found[2]}"
+    match = re.search(r"python -m stele(?: --\w+ \S+)*\"?\s*\"? ([a-z_]+) ([a-z0-9_]+)", body)
+    return match and f"{match[1]}.{match[2]}"
 
 
 def environments(body: str) -> list[str]:
@@ -55,15 +55,15 @@ def _chosen(modules) -> set[str]:
 
 def reach(*modules: str) -> set[str]:
     """All of Stele's modules that a command can load, those that it chooses by name included."""
-    found = set(fingerprint.closure(modules))
-    while more := set(fingerprint.closure(_chosen(found))) - found:
-        found |= more
-    return found
+    actual = set(fingerprint.closure(modules))
+    while more := set(fingerprint.closure(_chosen(actual))) - actual:
+        actual |= more
+    return actual
 
 
 def foreign(modules) -> dict[str, str]:
     """Top-level module that is neither Python's nor Stele's -> one of the modules that import it, in a function too."""
-    found = {}
+    collected = {}
     for module, tree in zip(modules, _trees(modules), strict=True):
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -72,5 +72,5 @@ def foreign(modules) -> dict[str, str]:
                 names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
             for name in (name.partition(".")[0] for name in names):
                 if name not in sys.stdlib_module_names and name != "stele":
-                    found.setdefault(name, module)
-    return found
+                    collected.setdefault(name, module)
+    return collected

@@ -33,8 +33,8 @@ def test_the_usage_in_a_docstring_prints_what_it_says(name, tiny, tmp_path):
     function = getattr(stele, name)
     module = importlib.import_module(function.__module__)
     (test,) = doctest.DocTestFinder(recurse=False).find(function, name, module, extraglobs=given.get(name, {}))
-    found = doctest.DocTestRunner(optionflags=OPTIONS).run(test)
-    assert test.examples and not found.failed
+    outcome = doctest.DocTestRunner(optionflags=OPTIONS).run(test)
+    assert test.examples and not outcome.failed
 
 
 def test_importing_stele_imports_none_of_its_packages():
@@ -95,8 +95,13 @@ def test_files_of_seeds_are_compared_with_a_frame_by_query(tmp_path):
     for seed, third in enumerate(("1", "0")):
         lines = ["search,language,query,mrr@10", "run,all,q1,1", "run,all,q2,1", f"run,all,q3,{third}"]
         (tmp_path / f"{seed}.csv").write_text("\n".join(lines) + "\n")
-    found = stele.compare({"frame": values, "files": [tmp_path / "0.csv", tmp_path / "1.csv"]}).iloc[0]
-    assert (found.queries, found.win, found.loss, round(found["difference"], 9)) == (3, 1, 1, round(0.5 / 3, 9))
+    comparisons = stele.compare({"frame": values, "files": [tmp_path / "0.csv", tmp_path / "1.csv"]}).iloc[0]
+    assert (comparisons.queries, comparisons.win, comparisons.loss, round(comparisons["difference"], 9)) == (
+        3,
+        1,
+        1,
+        round(0.5 / 3, 9),
+    )
     with pytest.raises(SteleError, match="lacks 1 queries"):
         stele.compare({"frame": values.drop("q1"), "files": tmp_path / "0.csv"})
     with pytest.raises(SteleError, match="two systems or more"):

@@ -51,10 +51,10 @@ def imports():
 @pytest.fixture(scope="module")
 def beneath(imports):
     """Package -> the packages that it imports, exceptions left out."""
-    found = defaultdict(set)
+    actual = defaultdict(set)
     for module, other in imports - EXCEPTIONS.keys():
-        found[package(module)].add(package(other))
-    return dict(found)
+        actual[package(module)].add(package(other))
+    return dict(actual)
 
 
 def test_the_packages_are_those_whose_layer_is_known():

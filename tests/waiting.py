@@ -1,6 +1,6 @@
 """Waiting in tests: it ends at once when what is waited for is there, and fails only for what hangs.
 
-No test has a deadline of its own: a machine may be slow, and busy with other things.
+No test sets its own deadline: a machine may be slow, and busy with other things.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ Answer = TypeVar("Answer")
 
 
 def wait_for(
-    condition: Callable[[], Answer], what: str = "it", said: Callable[[], str] = str, every: float = 0.02
+    condition: Callable[[], Answer], what: str = "it", message: Callable[[], str] = str, every: float = 0.02
 ) -> Answer:
-    """The first true answer of `condition`, looked at every so many seconds; `said()` is shown if it never comes."""
+    """The first true answer of `condition`, looked at every so many seconds; `message()` is shown if it never comes."""
     until = time.monotonic() + PATIENCE
     while not (answer := condition()):
-        assert time.monotonic() < until, f"{what} never came; {said()}"
+        assert time.monotonic() < until, f"{what} never came; {message()}"
         time.sleep(every)
     return answer
 

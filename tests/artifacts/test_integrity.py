@@ -54,8 +54,10 @@ def test_a_whole_output_has_no_damage(made):
 @pytest.mark.parametrize("position", [0, 450, 899])
 def test_every_bit_of_a_small_file_counts(made, position):
     change(made.parent / "small", position)
-    (found,) = damages(made, whole=False)
-    assert found.path == made.parent / "small" and "its bytes differ" in str(found) and "made by `test`" in str(found)
+    (damage,) = damages(made, whole=False)
+    assert (
+        damage.path == made.parent / "small" and "its bytes differ" in str(damage) and "made by `test`" in str(damage)
+    )
 
 
 def test_a_job_notices_a_changed_bit_of_a_large_file_with_the_chance_that_is_stated(made):
@@ -79,7 +81,7 @@ def test_a_large_file_that_was_written_after_its_record_is_read_whole(made):
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     [
         (lambda path: os.truncate(path, SIZE - 7), "99,994 bytes, 100,001 were written"),
         (os.unlink, "it is not there"),
@@ -87,10 +89,10 @@ def test_a_large_file_that_was_written_after_its_record_is_read_whole(made):
         (lambda path: (path.unlink(), path.mkdir()), "bytes, 100,001 were written"),
     ],
 )
-def test_a_large_file_of_another_size_or_none_is_always_noticed(made, harm, said):
+def test_a_large_file_of_another_size_or_none_is_always_noticed(made, harm, message):
     harm(made.parent / "large")
-    (found,) = damages(made, whole=False)
-    assert said in found.problem
+    (damage,) = damages(made, whole=False)
+    assert message in damage.problem
 
 
 @pytest.mark.parametrize("form", ["path", "assignment", "folder", "list", "nested list"])
@@ -133,7 +135,7 @@ def test_a_record_that_does_not_name_its_files_is_checked_by_its_content(tmp_pat
     path = write(tmp_path / "record.json", content=atomic.files_digest(tmp_path))
     assert not list(damages(path, whole=True)) and not list(damages(path, whole=False))
     change(tmp_path / "tokens.npy", 1)
-    assert [found.path for found in damages(path, whole=True)] == [tmp_path]
+    assert [damage.path for damage in damages(path, whole=True)] == [tmp_path]
     assert not list(damages(path, whole=False)), "a job has no list of files to go by"
 
 

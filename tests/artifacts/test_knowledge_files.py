@@ -28,9 +28,9 @@ def written(folder, links, schema=LINKS_SCHEMA):
 
 
 def pairs(path, memory=128, threads=1):
-    found = list(symmetric_pairs(path, memory, threads, path.parent / "spill"))
-    assert all(batch.schema == PAIRS_SCHEMA for batch in found)
-    return [tuple(row.values()) for batch in found for row in batch.to_pylist()]
+    actual = list(symmetric_pairs(path, memory, threads, path.parent / "spill"))
+    assert all(batch.schema == PAIRS_SCHEMA for batch in actual)
+    return [tuple(row.values()) for batch in actual for row in batch.to_pylist()]
 
 
 def by_definition(links):

@@ -57,11 +57,11 @@ def test_a_record_holds_all_that_it_was_made_from(tmp_path):
     encoder = put("encoder", [data, base], job="pretrain", model="msm", seed=3, recipe={"steps": 2}, content="e")
     result = put("result", [encoder, base], job="score", content="r")
     ancestry = json.loads(result.read_text())["ancestry"]
-    assert sorted(own["job"] for own in ancestry.values()) == ["pretrain", "sources checkpoint", "sources dataset"]
+    assert sorted(one["job"] for one in ancestry.values()) == ["pretrain", "sources checkpoint", "sources dataset"]
     # the way back is by digests
     made = ancestry[records.content_digest(encoder)]
     assert (made["model"], made["seed"], made["recipe"]) == ("msm", 3, {"steps": 2})
     assert ancestry[made["inputs"]["data"]]["dataset"] == "cc100"
-    assert not any({"files", "wall_seconds", "host", "device"} & own.keys() for own in ancestry.values())
+    assert not any({"files", "wall_seconds", "host", "device"} & one.keys() for one in ancestry.values())
     # and what a thing is does not depend on how its ancestors are described
     assert records.content_digest(result) == digest("r")

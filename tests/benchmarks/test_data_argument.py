@@ -12,13 +12,13 @@ from stele.errors import SteleError
 
 @pytest.fixture
 def records(tmp_path):
-    found = {}
+    collected = {}
     for part, counts in {"sw": {"passages": 3}, "te": {"candidates": {"all": 4, "te": 1}}, "en": {"dev": 9}}.items():
         path = tmp_path / part / "record.json"
         path.parent.mkdir()
         path.write_text(json.dumps({"counts": counts}))
-        found[f"mrtydi_corpus:{part}"] = path
-    return found
+        collected[f"mrtydi_corpus:{part}"] = path
+    return collected
 
 
 def test_counts_are_summed_over_records_and_unknown_ones_are_none(records, tmp_path):
@@ -35,10 +35,10 @@ def test_a_dataset_is_given_by_its_record_its_folder_or_the_one_file(records, tm
         "mrtydi": {"sw": tmp_path / "sw", "te": tmp_path / "te"},
         "nq": {"all": tmp_path / "qrels.txt"},
     }
-    for wrong, said in {
+    for wrong, message in {
         "mrtydi": "want DATASET:PART=PATH",
         "mrtydi:=x": "want",
         "a:b=/nowhere": "no such record",
     }.items():
-        with pytest.raises(SteleError, match=said):
+        with pytest.raises(SteleError, match=message):
             data_paths([wrong])

@@ -35,7 +35,7 @@ def test_mrtydi(swahili):
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "message"),
     [
         ("t/test.jsonl.gz", rows(topic(7), topic(7)), r"test\.jsonl\.gz, line 2: query_id '7' is there twice"),
         ("t/test.jsonl.gz", rows(topic(7)) + "{oops\n", r"test\.jsonl\.gz, line 2: not a readable line of JSON"),
@@ -47,10 +47,10 @@ def test_mrtydi(swahili):
         ("c/corpus.jsonl.gz", rows({"docid": "1", "title": "", "text": 3}), r"'text' must be a string, found int"),
     ],
 )
-def test_mrtydi_says_what_is_wrong_and_where(swahili, tmp_path, file, text, said):
+def test_mrtydi_says_what_is_wrong_and_where(swahili, tmp_path, file, text, message):
     put(tmp_path / file, text)
     (query_set,) = mrtydi.query_sets(["sw"])
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         list(mrtydi.queries(swahili, query_set))
         mrtydi.judgments(swahili, query_set)
         list(mrtydi.passages(swahili, "sw"))
@@ -80,8 +80,12 @@ def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_
     lonely = {"query_id": "2", "query": "q", "positive_passages": [], "negative_passages": []}
     put(tmp_path / "t/train.jsonl.gz", rows(example, lonely))
     data = {"mrtydi_train": swahili["mrtydi"]}
-    (found,) = mrtydi.training(data, "train")
-    assert (found.query, found.language, [p.id for p in found.positives + found.negatives]) == ("q", "sw", ["1#0", "2"])
+    (examples,) = mrtydi.training(data, "train")
+    assert (examples.query, examples.language, [p.id for p in examples.positives + examples.negatives]) == (
+        "q",
+        "sw",
+        ["1#0", "2"],
+    )
     with pytest.raises(SteleError, match="has no text: this split names its passages only"):
         list(mrtydi.training(data, "test"))
 
@@ -90,9 +94,9 @@ def test_marco_is_tevatrons_layout(tmp_path):
     passage = {"docid": "5", "title": "", "text": "x"}
     example = {"query_id": "1", "query": "q", "positive_passages": [passage], "negative_passages": []}
     put(tmp_path / "train.jsonl.gz", rows(example))
-    (found,) = marco.training({"msmarco_passage": {"all": tmp_path}}, "train")
-    assert found.positives == [Passage("5", "", "x")]
-    assert found.language == "en"
+    (examples,) = marco.training({"msmarco_passage": {"all": tmp_path}}, "train")
+    assert examples.positives == [Passage("5", "", "x")]
+    assert examples.language == "en"
     put(tmp_path / "c/corpus.jsonl.gz", rows(passage, {"docid": 6, "title": "T", "text": "y"}))
     corpus = {"msmarco_passage_corpus": {"all": tmp_path / "c"}}
     assert list(marco.passages(corpus, "en")) == [Passage("5", "", "x"), Passage("6", "T", "y")]
@@ -164,11 +168,11 @@ def test_dpr_training_files_are_streamed(tmp_path, monkeypatch, indent):
     monkeypatch.setattr("stele.benchmarks._files.BLOCK", 64)  # so that items reach across blocks
     items = [dpr(question="q0"), dpr(positive_ctxs=[]), dpr(question="last", lang="te")]
     put(tmp_path / "biencoder-nq-train.json.gz", json.dumps(items, indent=indent))
-    found = list(nq.training({"nq_dpr": {"all": tmp_path}}, "train"))
-    assert [example.query for example in found] == ["q0", "last"]
-    assert [example.language for example in found] == ["en", "te"]
-    assert found[0].positives == [Passage("11", "T", "gold")]
-    assert found[0].negatives[0].id == found[1].negatives[0].id != ""  # no id given: made from the content
+    examples = list(nq.training({"nq_dpr": {"all": tmp_path}}, "train"))
+    assert [example.query for example in examples] == ["q0", "last"]
+    assert [example.language for example in examples] == ["en", "te"]
+    assert examples[0].positives == [Passage("11", "T", "gold")]
+    assert examples[0].negatives[0].id == examples[1].negatives[0].id != ""  # no id given: made from the content
 
 
 def test_dpr_dev_examples_have_the_first_30_negatives_of_both_kinds(tmp_path):
@@ -183,7 +187,7 @@ def test_dpr_dev_examples_have_the_first_30_negatives_of_both_kinds(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('[{"question": "q"}]', "line 1: no field 'positive_ctxs'"),
         ("[\n" + json.dumps(dpr()) + ',\n{"question": ', "line 3: not JSON, or cut short"),
@@ -191,9 +195,9 @@ def test_dpr_dev_examples_have_the_first_30_negatives_of_both_kinds(tmp_path):
         ('{"question": 1}', r"line 1: want a JSON array, found '\{'"),
     ],
 )
-def test_a_damaged_dpr_file_names_the_line(tmp_path, text, said):
+def test_a_damaged_dpr_file_names_the_line(tmp_path, text, message):
     put(tmp_path / "dpr_train_data.json", text)
-    with pytest.raises(SteleError, match=r"dpr_train_data\.json, " + said):
+    with pytest.raises(SteleError, match=r"dpr_train_data\.json, " + message):
         list(xor_retrieve.training({"xor_dpr_train": {"all": tmp_path}}, "train"))
 
 
@@ -250,13 +254,13 @@ def test_mewsli_x_training(tmp_path):
     item = article(start=TEXT.index("Smith"))
     pair = {"contextual_mention": {"context": item["context"], "mention": item["mentions"][0]}, "entity": entity()}
     put(tmp_path / "wikipedia_pairs-train.jsonl", rows(pair))
-    (found,) = mewsli_x.training({"mewsli_x": {"all": tmp_path}}, "train")
-    assert found.query.startswith("Smith: The verdict")
-    assert found.positives == [Passage("Q7", "", "Smith is a judge. He left.")]
+    (examples,) = mewsli_x.training({"mewsli_x": {"all": tmp_path}}, "train")
+    assert examples.query.startswith("Smith: The verdict")
+    assert examples.positives == [Passage("Q7", "", "Smith is a judge. He left.")]
 
 
 @pytest.mark.parametrize(
-    ("item", "said"),
+    ("item", "message"),
     [
         (article(text=""), "the article's text is empty, as in the released files"),
         (article(start=3), "the text at 3-8 is .* its span says 'Smith'"),
@@ -264,7 +268,7 @@ def test_mewsli_x_training(tmp_path):
         (article(start=10, mention=TEXT[10:15]), "no sentence holds the whole mention at 10-15"),
     ],
 )
-def test_mewsli_x_refuses_spans_that_do_not_fit(tmp_path, item, said):
+def test_mewsli_x_refuses_spans_that_do_not_fit(tmp_path, item, message):
     put(tmp_path / "wikinews_mentions-test.jsonl", rows(item))
-    with pytest.raises(SteleError, match=r"wikinews_mentions-test\.jsonl, line 1: " + said):
+    with pytest.raises(SteleError, match=r"wikinews_mentions-test\.jsonl, line 1: " + message):
         list(mewsli_x.queries({"mewsli_x_news": {"all": tmp_path}}, QuerySet("en", "en", "all")))

@@ -47,16 +47,16 @@ def test_lareqa_follows_the_official_loader(xquad_r):
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         (xquad(paragraph("Ab", [[0, 3]], ("a", 0))), "paragraph 1: sentence_breaks must be"),
         (xquad(paragraph("Ab", [[0, 2]], ("a", 0), ("a", 0))), "paragraph 1: question id 'a' is there twice"),
         ('{"data": [\n{"paragraphs": oops', r"not a readable file: not JSON \(Expecting value: line 2"),
     ],
 )
-def test_lareqa_says_what_is_wrong(xquad_r, tmp_path, changed, said):
+def test_lareqa_says_what_is_wrong(xquad_r, tmp_path, changed, message):
     put(tmp_path / "xquad-r/en.json", changed)
-    with pytest.raises(SteleError, match=r"en\.json(, |: )" + said):
+    with pytest.raises(SteleError, match=r"en\.json(, |: )" + message):
         list(lareqa.queries(xquad_r, QuerySet("en", "en", "all")))
 
 
@@ -90,11 +90,13 @@ def test_tatoeba(tmp_path):
     assert (from_english.name, from_english.collection) == ("en-fr", "fr")
     assert [q.text for q in tatoeba.queries(data, to_english)] == ["un", "deux\u2028zwei", "trois"]
     assert [q.text for q in tatoeba.queries(data, from_english)] == ["one", "two", "three"]
-    found = list(tatoeba.passages(data, to_english.collection))
-    assert [p.text for p in found] == ["one", "two", "three"]
-    assert [p.id for p in found] == sorted((p.id for p in found), reverse=True)  # among equals the first line is first
+    actual = list(tatoeba.passages(data, to_english.collection))
+    assert [p.text for p in actual] == ["one", "two", "three"]
+    assert [p.id for p in actual] == sorted(
+        (p.id for p in actual), reverse=True
+    )  # among equals the first line is first
     right = tatoeba.judgments(data, to_english)
-    assert right == {"0000": {found[0].id: 1}, "0001": {found[1].id: 1}, "0002": {found[2].id: 1}}
+    assert right == {"0000": {actual[0].id: 1}, "0001": {actual[1].id: 1}, "0002": {actual[2].id: 1}}
 
 
 def test_tatoeba_sides_must_be_as_long(tmp_path):
@@ -120,12 +122,12 @@ def test_squad_positive_is_the_answer_sentence_in_its_paragraph(tmp_path):
         {"id": "3", "question": "gap?", "answers": [{"text": " ", "answer_start": context.index(" He")}]},
     ]
     put(tmp_path / "train-v1.1.json", json.dumps({"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}))
-    found = list(squad.training({"squad": {"all": tmp_path}}, "train"))
-    assert [example.query for example in found] == ["where?", "who?"]
-    titles = [example.positives[0].title for example in found]
+    examples = list(squad.training({"squad": {"all": tmp_path}}, "train"))
+    assert [example.query for example in examples] == ["where?", "who?"]
+    titles = [example.positives[0].title for example in examples]
     assert titles == ["He died in Rome.[3]", "Dr. A. Smith was born in 1901."]
-    assert {example.positives[0].text for example in found} == {context}
-    assert found[0].positives[0].id != found[1].positives[0].id
+    assert {example.positives[0].text for example in examples} == {context}
+    assert examples[0].positives[0].id != examples[1].positives[0].id
 
 
 def test_jsonl_of_ones_own(tmp_path):
@@ -138,7 +140,7 @@ def test_jsonl_of_ones_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ({"query": " ", "positives": [{"text": "x"}]}, "query is empty"),
         ({"query": "q", "positives": []}, "positives is empty"),
@@ -149,7 +151,7 @@ def test_jsonl_of_ones_own(tmp_path):
         ({"query": "q"}, "no field 'positives'"),
     ],
 )
-def test_jsonl_of_ones_own_is_checked_line_by_line(tmp_path, line, said):
+def test_jsonl_of_ones_own_is_checked_line_by_line(tmp_path, line, message):
     put(tmp_path / "train.jsonl", rows({"query": "q", "positives": [{"text": "x"}]}, line))
-    with pytest.raises(SteleError, match=r"train\.jsonl, line 2: " + said):
+    with pytest.raises(SteleError, match=r"train\.jsonl, line 2: " + message):
         list(jsonl.training({"mine": {"all": tmp_path}}, "train"))

@@ -33,12 +33,12 @@ def cluster():
         pytest.skip(f"no SLURM cluster: {reason}")
     with tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)  # munged wants its socket within everybody's reach, as pytest's folders are not
-        found = Cluster(Path(folder))
+        actual = Cluster(Path(folder))
         try:
-            found.up()
-            yield found
+            actual.up()
+            yield actual
         finally:
-            found.down()
+            actual.down()
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +68,7 @@ class Driver:
         self.process = trial_run.start(project, self.log, [*ARGUMENTS, *arguments], settings)
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text()
 
     def end(self) -> int:

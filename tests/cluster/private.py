@@ -99,12 +99,12 @@ def free_ports(number: int) -> list[int]:
 
 def processes() -> dict[int, tuple[str, int]]:
     """Process -> its name and its parent."""
-    found = {}
+    collected = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             name, _, rest = path.read_text().partition("(")[2].rpartition(") ")
-            found[int(path.parent.name)] = (name, int(rest.split()[1]))
-    return found
+            collected[int(path.parent.name)] = (name, int(rest.split()[1]))
+    return collected
 
 
 def below(root: int, tree: dict[int, tuple[str, int]]) -> list[int]:
@@ -186,9 +186,12 @@ class Cluster:
         """SIGKILL of a node's slurmd and of all that runs under it, as when a host loses power."""
         daemon = int((self.folder / f"slurmd-{node}.pid").read_text())
         tree = processes()
-        own = {b"SLURMD_NODENAME=" + node.encode(), b"SLURM_CONF=" + str(self.folder / "slurm.conf").encode()}
+        settings_of_node = {
+            b"SLURMD_NODENAME=" + node.encode(),
+            b"SLURM_CONF=" + str(self.folder / "slurm.conf").encode(),
+        }
         steps = {parent for pid, (name, parent) in tree.items() if tree.get(parent, ("",))[0] == "slurmstepd"}
-        steps = {step for step in steps if any(own <= settings(pid) for pid in below(step, tree))}
+        steps = {step for step in steps if any(settings_of_node <= settings(pid) for pid in below(step, tree))}
         for pid in [daemon, *steps, *(pid for step in steps for pid in below(step, tree))]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -247,10 +250,10 @@ class Cluster:
         keys = {"id": "%i", "state": "%T", "comment": "%k", "folder": "%Z", "partition": "%P", "memory": "%m"}
         keys |= {"limit": "%l", "name": "%j", "gpus": "%b", "cpus": "%C", "nodes": "%N", "start": "%S"}
         text = self.run("squeue", "-h", "--states=all", "--sort=i", *options, "-o", "|".join(keys.values()))
-        found = [dict(zip(keys, line.split("|"), strict=True)) for line in text.splitlines()]
+        actual = [dict(zip(keys, line.split("|"), strict=True)) for line in text.splitlines()]
         return [
             job
-            for job in found
+            for job in actual
             if (job["comment"] + "_").startswith(f"rule_{rule}_" if rule else "")
             and (folder is None or job["folder"] == str(folder))
         ]

@@ -73,11 +73,11 @@ def too_little_memory_cancelled_and_out_of_time(run):
         assert (first["state"], second["state"]) == (end, "COMPLETED")
         assert (first["memory"], second["memory"]) == ("800M", "1600M")
         assert part == "te" or minutes(second["limit"]) == 2 * minutes(first["limit"])
-    (said,) = (run.project / "logs/slurm").glob(f"rule_cc100/en/{run.documents('en')[0]['id']}.log")
-    assert "exceeded memory limit" in said.read_text()
+    (message,) = (run.project / "logs/slurm").glob(f"rule_cc100/en/{run.documents('en')[0]['id']}.log")
+    assert "exceeded memory limit" in message.read_text()
     mined = [job["state"] for job in run.jobs("mine")]
     assert sorted(mined) == ["COMPLETED"] * (len(mined) - 1) + ["FAILED"]
-    assert "this one fails" in run.driver.said, "the failed job's own log is shown"
+    assert "this one fails" in run.driver.output, "the failed job's own log is shown"
 
 
 def notice(run):
@@ -129,7 +129,7 @@ def test_a_run_whose_jobs_meet_all_of_it_ends_with_the_same_table(cluster, here,
     node_lost(run)
     kill(run)
     at_speed(built)
-    assert run.driver.end() == 0, run.driver.said[-6000:]
+    assert run.driver.end() == 0, run.driver.output[-6000:]
     states = [job["state"] for job in run.jobs("pretrain")]
     assert states == ["FAILED", "CANCELLED", "COMPLETED"], "what SLURM put back into the queue is no failure"
     assert outputs(built) == outputs(here)

@@ -43,12 +43,12 @@ def jobs(cluster, folder):
 @pytest.mark.slow
 def test_a_cluster_that_works_is_ready(cluster, start, tmp_path):
     command = start("partitions: {gpu: gpu}\ngpu_model: fake\n")
-    said, _ = command.communicate(timeout=4 * PATIENCE)
-    assert command.returncode == 0, said
-    assert "this cluster is ready" in said and "NOT OK" not in said
-    lines = [line for line in said.splitlines() if " ok " in line]
-    assert [line[:16].strip() for line in lines] == [*ITEMS, "encoder", "result"], said
-    assert '"gpu_model": "fake"' in said and "gpu: 2 x (6 CPUs, 16000 MB, 2 fake)" in said
+    output, _ = command.communicate(timeout=4 * PATIENCE)
+    assert command.returncode == 0, output
+    assert "this cluster is ready" in output and "NOT OK" not in output
+    lines = [line for line in output.splitlines() if " ok " in line]
+    assert [line[:16].strip() for line in lines] == [*ITEMS, "encoder", "result"], output
+    assert '"gpu_model": "fake"' in output and "gpu: 2 x (6 CPUs, 16000 MB, 2 fake)" in output
     ran = jobs(cluster, tmp_path)
     rules = {job["comment"].split("_wildcards_")[0].removeprefix("rule_") for job in ran}
     assert rules == {"mirror", "standin", "cc100", "mine", "pretrain", "finetune", "retrieve", "score"}
@@ -68,37 +68,44 @@ def test_a_check_that_is_ended_or_has_no_time_leaves_no_job(cluster, start, busy
     assert {job["state"] for job in jobs(cluster, tmp_path)} == {"CANCELLED"}
     assert not any(path.is_dir() for path in tmp_path.iterdir())
     late = start("", "--minutes", "0.01")
-    said, _ = late.communicate(timeout=PATIENCE)
-    assert late.returncode == 1 and "through SLURM    NOT OK  not done in 0.6 s" in said, said
+    output, _ = late.communicate(timeout=PATIENCE)
+    assert late.returncode == 1 and "through SLURM    NOT OK  not done in 0.6 s" in output, output
     assert {job["state"] for job in jobs(cluster, tmp_path)} == {"CANCELLED"}
     (kept,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    assert f"{kept} is kept" in said
+    assert f"{kept} is kept" in output
 
 
 def test_why_jobs_wait_is_slurm_s_own_word(monkeypatch, tmp_path):
-    own = [squeue.Queued("7", "run", "PENDING", "rule_pretrain")]
-    monkeypatch.setattr(squeue, "of_folder", lambda folder, timeout: own)
-    said = check.pending_reasons("5 rule_mine: Priority\n7 rule_pretrain: QOSMaxGRESPerUser\n", tmp_path)
-    assert said == "; waiting in the queue: 7 rule_pretrain: QOSMaxGRESPerUser (--minutes waits longer)"
+    queued = [squeue.Queued("7", "run", "PENDING", "rule_pretrain")]
+    monkeypatch.setattr(squeue, "of_folder", lambda folder, timeout: queued)
+    message = check.pending_reasons("5 rule_mine: Priority\n7 rule_pretrain: QOSMaxGRESPerUser\n", tmp_path)
+    assert message == "; waiting in the queue: 7 rule_pretrain: QOSMaxGRESPerUser (--minutes waits longer)"
     assert check.pending_reasons("5 rule_mine: Priority\n", tmp_path) == ""
 
 
 def test_an_error_of_the_check_has_the_message_of_the_run(start):
     command = start("partitions: {gpu: gpuz}\n")
-    said, _ = command.communicate(timeout=PATIENCE)
+    output, _ = command.communicate(timeout=PATIENCE)
     assert command.returncode == 1
-    assert "through SLURM    NOT OK  exit code 1" in said and "no partition 'gpuz' (did you mean 'gpu'?)" in said, said
-    assert "told to end      -" in said and "built here       -       not finished, since the other run failed" in said
+    assert "through SLURM    NOT OK  exit code 1" in output and "no partition 'gpuz' (did you mean 'gpu'?)" in output, (
+        output
+    )
+    assert (
+        "told to end      -" in output and "built here       -       not finished, since the other run failed" in output
+    )
 
 
 def test_the_check_has_settings_of_its_own(root, tmp_path):
     given = {"account": "p1", "gpus": {"pretrain": 4, "finetune": 4}, "nodes": {"pretrain": 2}}
-    own = settings.ClusterSettings.model_validate(given | {"hours": {"cpu": 0.25, "gpu": 48}})
-    check.prepare(root, tmp_path / "there", own)
-    found = settings.read(tmp_path / "there/cluster.yaml")
-    assert found.account == "p1" and found.gpus.model_dump(exclude_none=True) == {"pretrain": 1, "retrieve": 1}
-    assert found.nodes.model_dump(exclude_none=True) == {}, "one GPU at a time"
-    assert found.hours.model_dump() == {"cpu": 0.25, "gpu": 0.5}, "short jobs start sooner"
+    given_settings = settings.ClusterSettings.model_validate(given | {"hours": {"cpu": 0.25, "gpu": 48}})
+    check.prepare(root, tmp_path / "there", given_settings)
+    scores_read = settings.read(tmp_path / "there/cluster.yaml")
+    assert scores_read.account == "p1" and scores_read.gpus.model_dump(exclude_none=True) == {
+        "pretrain": 1,
+        "retrieve": 1,
+    }
+    assert scores_read.nodes.model_dump(exclude_none=True) == {}, "one GPU at a time"
+    assert scores_read.hours.model_dump() == {"cpu": 0.25, "gpu": 0.5}, "short jobs start sooner"
     check.prepare(root, tmp_path / "here")
     assert not (tmp_path / "here/cluster.yaml").exists()
 

@@ -44,7 +44,7 @@ def test_the_example_has_every_key_and_says_nothing(root):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("partition: {cpu: a}", "unknown key 'partition'; did you mean 'partitions'?"),
         ("partitions: {gpus: a}", "unknown key 'partitions.gpus'; did you mean 'gpu'?"),
@@ -59,11 +59,11 @@ def test_the_example_has_every_key_and_says_nothing(root):
         ("a: [", "not a readable YAML file"),
     ],
 )
-def test_a_wrong_value_in_the_cluster_s_file_is_named_with_the_file(given, text, said):
+def test_a_wrong_value_in_the_cluster_s_file_is_named_with_the_file(given, text, message):
     path = given(text)
     with pytest.raises(SteleError) as error:
         settings.read()
-    assert str(path) in str(error.value) and said in str(error.value)
+    assert str(path) in str(error.value) and message in str(error.value)
 
 
 def test_a_file_that_the_variable_names_must_be_there(monkeypatch, tmp_path):
@@ -99,12 +99,12 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
 def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(given):
     """A node's GPUs as `gres`, one task a node, and no srun of the plugin's; the command line is told the same."""
     given("nodes: {pretrain: 2}\ngpus: {pretrain: 8}\ngpu_model: h100\n")
-    found = resources.job_resources("pretrain", plan("paper"))
+    actual = resources.job_resources("pretrain", plan("paper"))
     form = {"gpus": 8, "nodes": 2, "tasks": 2, "mpi": "srun", "tasks_per_gpu": 0, "gres": "gpu:h100:8"}
-    assert form.items() <= found.items() and not {"gpu", "gpu_model"} & set(found)
+    assert form.items() <= actual.items() and not {"gpu", "gpu_model"} & set(actual)
     assert resources.job_threads("pretrain", plan("paper")) == 64
     assert (
-        found["mem_mb"](None, 1) - resources.job_resources("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
+        actual["mem_mb"](None, 1) - resources.job_resources("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
     )
 
 
@@ -113,8 +113,8 @@ def test_a_generated_scale_uses_the_gpus_that_are_named(given, monkeypatch):
     given("gpus: {finetune: 2}\npartitions: {gpu: accel}\n")
     assert resources.job_resources("finetune", plan("miniature"))["gpus"] == 0
     monkeypatch.setenv("STELE_ON_CLUSTER", "1")
-    found = resources.job_resources("finetune", plan("miniature"))
-    assert (found["gpu"], found["gpus"], found["slurm_partition"]) == (2, 2, "accel")
+    actual = resources.job_resources("finetune", plan("miniature"))
+    assert (actual["gpu"], actual["gpus"], actual["slurm_partition"]) == (2, 2, "accel")
     assert resources.job_threads("finetune", plan("miniature")) == 2
     assert resources.job_resources("pretrain", plan("miniature"))["gpus"] == 0
 

@@ -30,17 +30,17 @@ def test_the_image_is_beside_the_snakefile_unless_it_is_named(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("software: docker", "software: Input should be 'conda' or 'container' (found 'docker')"),
         ("container: our.sif", "container: names an image that is not used without `software: container`"),
         ("{software: container, nodes: {pretrain: 2}}", "nodes: pretrain: several nodes need srun"),
     ],
 )
-def test_software_settings_that_cannot_be_are_refused(tmp_path, text, said):
+def test_software_settings_that_cannot_be_are_refused(tmp_path, text, message):
     with pytest.raises(SteleError) as error:
         read(tmp_path, text)
-    assert f"cluster.yaml: {said}" in str(error.value)
+    assert f"cluster.yaml: {message}" in str(error.value)
 
 
 def test_the_profile_asks_for_what_the_file_says(root, tmp_path):
@@ -120,7 +120,7 @@ def test_a_job_on_a_node_runs_in_what_is_declared(kind, cluster, drive, root, tm
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(cluster.environment, "PATH", f"{programs[kind]}:{cluster.environment['PATH']}")
         driver = drive(project, "--", MANIFEST)
-        assert driver.end() == 0, driver.said
+        assert driver.end() == 0, driver.output
     (job,) = cluster.jobs(rule="mirror", folder=project)
     assert job["state"] == "COMPLETED"
     if kind == "conda":

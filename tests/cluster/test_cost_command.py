@@ -46,31 +46,31 @@ def test_the_literal_command_plans_the_papers_sizes_and_stamps_no_folder(copy):
     assert run.returncode == 0, run.stdout
     assert "# What a run costs: scale paper, kept" in run.stdout
     assert sorted(os.listdir(copy / "work")) == ["paper"] and os.listdir(copy / "results") == ["scale.txt"]
-    found = rows(copy / "work/paper/cost.csv")
-    kept = next(row for row in found if row["job"] == "pretrain kept.pt0")
+    actual = rows(copy / "work/paper/cost.csv")
+    kept = next(row for row in actual if row["job"] == "pretrain kept.pt0")
     assert float(kept["gpu_hours"]) == pytest.approx(float(kept["hours"]) * int(kept["gpus"]), rel=1e-3)
     assert kept["stage"] == "pretraining" and float(kept["flops"]) > 5e19
     assert float(kept["hours"]) * 60 < int(kept["limit_minutes"])
-    assert {row["stage"] for row in found} >= {"sources", "corpora", "pairs", "finetuning", "retrieval", "scoring"}
+    assert {row["stage"] for row in actual} >= {"sources", "corpora", "pairs", "finetuning", "retrieval", "scoring"}
     assert (copy / "work/paper/cost.md").read_text() in run.stdout
 
 
 def test_targets_and_scale_of_the_command_by_itself(copy):
-    code, shown, said = cost(copy, "--", "--config", "scale=miniature", "--", TABLE)
-    assert code == 0, said
+    code, shown, message = cost(copy, "--", "--config", "scale=miniature", "--", TABLE)
+    assert code == 0, message
     assert "scale miniature" in shown and "GPUs" not in shown.partition("Assumed")[0].replace("with GPUs", "").replace(
         "| GPUs", ""
     )
-    found = rows(copy / "work/miniature/cost.csv")
-    assert {row["rule"] for row in found} >= {"mirror", "standin", "pretrain", "retrieve", "score", "table"}
-    assert not [row for row in found if row["job"].startswith("pretrain kept")]
+    actual = rows(copy / "work/miniature/cost.csv")
+    assert {row["rule"] for row in actual} >= {"mirror", "standin", "pretrain", "retrieve", "score", "table"}
+    assert not [row for row in actual if row["job"].startswith("pretrain kept")]
     # what the miniature took of this chain: some minutes of a core
-    assert 60 < sum(float(row["cpu_hours"]) for row in found) * 3600 < 1200
+    assert 60 < sum(float(row["cpu_hours"]) for row in actual) * 3600 < 1200
 
 
 def test_a_cost_that_cannot_be_planned_is_an_error_and_no_file(copy):
-    code, shown, said = cost(copy, "--", "--config", "scale=miniature", "--", "results/tables/msm/table_77.md")
-    assert code == 1 and not shown and "unknown table" in said and "Snakemake cannot plan this" in said
+    code, shown, message = cost(copy, "--", "--config", "scale=miniature", "--", "results/tables/msm/table_77.md")
+    assert code == 1 and not shown and "unknown table" in message and "Snakemake cannot plan this" in message
     assert not (copy / "work").exists()
 
 
@@ -89,7 +89,7 @@ def test_the_jobs_are_those_of_snakemake_s_own_plan(copy, monkeypatch):
 def test_where_all_is_built_nothing_is_left(copy):
     context = ["--config", "scale=miniature", "--", "results/tables/context.json"]
     assert snakemake(copy, *context).returncode == 0
-    code, shown, said = cost(copy, "--", *context)
-    assert code == 0, said
+    code, shown, message = cost(copy, "--", *context)
+    assert code == 0, message
     assert "Nothing is left to be built." in shown and rows(copy / "work/miniature/cost.csv") == []
     assert "1 jobs, everything" in cost(copy, "--all", "--", *context)[1]

@@ -6,9 +6,9 @@ LOCAL = {"alias", "average", "count_parameters", "checkpoint", "dataset", "downl
 
 
 def test_every_rule_with_a_command_names_an_environment_that_there_is(root):
-    found = rules(root)
-    assert {"pretrain", "mine", "retrieve", "score"} <= set(found)
-    for name, body in found.items():
+    actual = rules(root)
+    assert {"pretrain", "mine", "retrieve", "score"} <= set(actual)
+    for name, body in actual.items():
         if "    shell:" in body:
             files = [root / f"envs/{environment}.yaml" for environment in environments(body)]
             assert files and all(file.is_file() for file in files), name

@@ -45,13 +45,13 @@ def test_a_full_disk_loses_nothing(here, built):
     saved = files()
     assert len(saved) == 1
     full = begin(limit=max(map(len, saved.values())) // 2)
-    said = full.communicate(timeout=PATIENCE)[1]
-    assert full.returncode == 1 and "stele: error: the disk is full" in said and "Traceback" not in said
+    output = full.communicate(timeout=PATIENCE)[1]
+    assert full.returncode == 1 and "stele: error: the disk is full" in output and "Traceback" not in output
     assert files() == saved, "the state from before, whole, and nothing beside it"
     at_speed(built)
     last = begin()
-    said = last.communicate(timeout=PATIENCE)[1]
-    assert last.returncode == 0 and "going on after step" in said
+    output = last.communicate(timeout=PATIENCE)[1]
+    assert last.returncode == 0 and "going on after step" in output
     done = snakemake(built, "--rerun-triggers", "mtime", "--", TABLE)  # what was made by hand is not made again
     assert done.returncode == 0, done.stdout[-6000:]
     assert outputs(built) == outputs(here)

@@ -24,21 +24,21 @@ def test_two_drivers_one_killed_and_a_controller_that_is_away_make_each_file_onc
 
     for driver in wait_for(ended, what="the refusal of one"):
         assert driver.end() == 1
-        assert "another run (process" in driver.said or "locked" in driver.said.lower(), driver.said
+        assert "another run (process" in driver.output or "locked" in driver.output.lower(), driver.output
     if len(ended()) == 2:  # each has seen the other one
         drivers.append(drive(built, "--", TABLE))
     wait_for(lambda: saved(built), what="the training")
     for driver in drivers:
         driver.kill()
     last = drive(built, "--", TABLE)
-    wait_for(lambda: "of an earlier run, running" in last.said, what="the old job being found")
+    wait_for(lambda: "of an earlier run, running" in last.output, what="the old job being found")
     cluster.stop_controller()
     at_speed(built)  # the training ends while nobody can be told
     wait_for((built / ENCODER).exists, what="the encoder")
     time.sleep(15)  # and the driver asks in vain
     cluster.start_controller()
-    assert last.end() == 0, last.said[-6000:]
-    assert "its locks are removed" in last.said
+    assert last.end() == 0, last.output[-6000:]
+    assert "its locks are removed" in last.output
     assert [job["state"] for job in cluster.jobs(rule="pretrain", folder=built)] == ["COMPLETED"]
     assert outputs(built) == outputs(here)
     assert planned(built, TABLE) == {}
@@ -63,22 +63,22 @@ def test_jobs_that_nobody_waits_for_are_cancelled_replaced_refused_or_recorded(c
     first.kill()
     command = [sys.executable, "-m", "stele", "cluster", "cancel"]
     settings = environment(**cluster.environment, PYTHONPATH=str(built / "src"))
-    said = [subprocess.run(command, cwd=built, env=settings, capture_output=True, text=True) for _ in range(2)]
-    assert [done.returncode for done in said] == [0, 0]
-    assert f"cancelled {job['id']}: rule_cc100_wildcards_te, pending" in said[0].stdout
-    assert "no job of" in said[1].stdout
+    output = [subprocess.run(command, cwd=built, env=settings, capture_output=True, text=True) for _ in range(2)]
+    assert [done.returncode for done in output] == [0, 0]
+    assert f"cancelled {job['id']}: rule_cc100_wildcards_te, pending" in output[0].stdout
+    assert "no job of" in output[1].stdout
     # a new driver wants the job with the new code: the waiting one goes, another one is submitted
     second = drive(built, "--", DOCUMENTS)
     (job,) = wait_for(waiting)
     edit(1)
     second.kill()
     third = drive(built, "--retries", "0", "--", DOCUMENTS)
-    wait_for(lambda: "is out of date; it is cancelled" in third.said)
+    wait_for(lambda: "is out of date; it is cancelled" in third.output)
     wait_for(lambda: [other for other in waiting() if other["id"] != job["id"]], what="the new job")
     # code that changes while the job waits: the job refuses, and nothing else is lost
     edit(2)
     release()
-    assert third.end() == 1 and "changed after this job was submitted" in third.said
+    assert third.end() == 1 and "changed after this job was submitted" in third.output
     assert not (built / DOCUMENTS).exists()
     # a job that ends while no driver is there is recorded with what it was made of
     fourth = drive(built, "--", DOCUMENTS)

@@ -20,8 +20,8 @@ def record(project):
 def rank(number, job):
     """The process of a job that has this number among those that share its work."""
     wanted = {f"SLURM_JOB_ID={job}".encode(), f"RANK={number}".encode()}
-    (found,) = [pid for pid in processes() if wanted <= settings(pid)]
-    return found
+    (actual,) = [pid for pid in processes() if wanted <= settings(pid)]
+    return actual
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_two_nodes_with_two_gpus_each_told_to_stop_killed_and_brought_to_the_tab
     os.kill(rank(3, second["id"]), signal.SIGKILL)
     wait_for(lambda: "process 3 ended by SIGKILL" in log(built), what="the end of a process")
     at_speed(built)
-    assert driver.end() == 0, driver.said[-6000:]
+    assert driver.end() == 0, driver.output[-6000:]
     jobs = cluster.jobs(rule="pretrain", folder=built)
     assert [job["state"] for job in jobs] == ["FAILED", "FAILED", "COMPLETED"]
     assert [job["memory"] for job in jobs] == ["6000M", "12000M", "12000M"]
@@ -55,7 +55,7 @@ def test_one_node_with_two_gpus_and_how_it_was_run_reruns_nothing(cluster, built
     (built / "cluster.yaml").write_text(f"{NAMES}gpus: {{pretrain: 2}}\n")
     (built / ENCODER).unlink()
     driver = drive(built, "--", ENCODER, STELE_DEVICE="cpu")
-    assert driver.end() == 0, driver.said[-6000:]
+    assert driver.end() == 0, driver.output[-6000:]
     (job,) = cluster.jobs(rule="pretrain", folder=built)
     assert (job["state"], job["partition"]) == ("COMPLETED", "gpu") and '"processes": 2' in record(built)
     (built / "cluster.yaml").write_text("gpus: {pretrain: 1}\nnodes: {pretrain: 3}\n")

@@ -81,13 +81,13 @@ def job(rule="pretrain", **values):
     ],
 )
 def test_what_is_missing_is_named_with_the_way_out(resources, threads, problem):
-    found = problems(resources, threads, nodes(SINFO))
-    assert (found == []) if problem is None else (len(found) == 1 and problem in found[0]), found
+    actual = problems(resources, threads, nodes(SINFO))
+    assert (actual == []) if problem is None else (len(actual) == 1 and problem in actual[0]), actual
 
 
 def test_a_cluster_without_a_default_partition_wants_a_name():
-    (found,) = problems({"gpu": 1}, 1, nodes(SINFO.replace("*", "")))
-    assert "name one as partitions.gpu; there are accel, endless, short" in found
+    (actual,) = problems({"gpu": 1}, 1, nodes(SINFO.replace("*", "")))
+    assert "name one as partitions.gpu; there are accel, endless, short" in actual
 
 
 def test_sinfo_s_words_are_read():
@@ -150,11 +150,11 @@ def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     ]
     with pytest.raises(SteleError) as error:
         preflight.check(plan, jobs, slurm=True)
-    said = str(error.value)
-    assert said.count("\n- ") == 3
-    assert "no partition 'gpus'; there are accel, endless, short (pretrain)" in said
-    assert "keeps about 40 GB there, and 10 GB are free" in said
-    assert "no answer from data.statmt.org (ConnectTimeout): 1 (dataset" in said and "mirrors:" in said
+    message = str(error.value)
+    assert message.count("\n- ") == 3
+    assert "no partition 'gpus'; there are accel, endless, short (pretrain)" in message
+    assert "keeps about 40 GB there, and 10 GB are free" in message
+    assert "no answer from data.statmt.org (ConnectTimeout): 1 (dataset" in message and "mirrors:" in message
     assert "user_data.nq_dpr: /no/such is not a folder" in capsys.readouterr().err, "said, and no reason to stop"
     # a job that needs no download can be built: what cannot be fetched is said and the run goes on
     others = [jobs[0], job("score", stage="scoring", log="s.log"), jobs[2]]

@@ -10,11 +10,11 @@ def test_what_the_cluster_has_not_is_said_at_once_before_anything_is_submitted(c
     resources = ["--set-resources", "pretrain:gpu=3", "pretrain:slurm_partition=gpu", "pretrain:mem_mb=99999"]
     driver = drive(built, *resources, "--", "results/tables/msm/table_10.md")
     assert driver.end() == 1
-    said = driver.said
-    assert "no partition 'gpus' (did you mean 'gpu'?); there are cpu, gpu, urgent" in said
-    assert "partition gpu has no node with 3 GPUs" in said and "99999 MB" in said
-    assert "cluster.yaml" in said and "submitted with" not in said
+    message = driver.output
+    assert "no partition 'gpus' (did you mean 'gpu'?); there are cpu, gpu, urgent" in message
+    assert "partition gpu has no node with 3 GPUs" in message and "99999 MB" in message
+    assert "cluster.yaml" in message and "submitted with" not in message
     names.write_text("partition: {cpu: gpus}\n")
     driver = drive(built, "--", "results/tables/msm/table_10.md")
     assert driver.end() == 1
-    assert "cluster.yaml: unknown key 'partition'; did you mean 'partitions'?" in driver.said
+    assert "cluster.yaml: unknown key 'partition'; did you mean 'partitions'?" in driver.output

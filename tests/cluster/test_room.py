@@ -118,13 +118,15 @@ def test_an_answer_of_any_kind_is_one(server):
 
 
 def test_a_host_is_asked_once_and_named_with_what_needs_it(lacking, monkeypatch):
-    asked = []
-    monkeypatch.setattr(network, "unanswered", lambda urls: asked.append(dict(urls)) or {"data.statmt.org": "Timeout"})
-    found = lacking([*CC100, XLMR, job("score", benchmark="nq")])
-    assert [sorted(urls) for urls in asked] == [["data.statmt.org", "huggingface.co"]]
-    (line,) = found
+    requests = []
+    monkeypatch.setattr(
+        network, "unanswered", lambda urls: requests.append(dict(urls)) or {"data.statmt.org": "Timeout"}
+    )
+    actual = lacking([*CC100, XLMR, job("score", benchmark="nq")])
+    assert [sorted(urls) for urls in requests] == [["data.statmt.org", "huggingface.co"]]
+    (line,) = actual
     assert line == "no answer from data.statmt.org (Timeout): 2 (dataset cc100.sw, dataset cc100.th)"
-    assert found[line] == [job.log for job in CC100]
+    assert actual[line] == [job.log for job in CC100]
 
 
 def test_one_of_several_equally_good_hosts_is_enough(lacking, monkeypatch):
@@ -148,11 +150,11 @@ def test_folders_are_looked_into(lacking, tmp_path, monkeypatch):
     path.touch()
     monkeypatch.setattr(network, "unanswered", lambda urls: pytest.fail("nobody is asked") if urls else {})
     assert lacking(CC100[:1], mirrors=[str(tmp_path)]) == {}
-    (line,) = found = lacking(CC100, mirrors=[str(tmp_path)], offline=True)
+    (line,) = actual = lacking(CC100, mirrors=[str(tmp_path)], offline=True)
     assert line == "in no mirror, and the network is off (offline: true): 1 (dataset cc100.th)"
-    assert found[line] == [CC100[1].log]
-    found = lacking(CC100, mirrors=[str(tmp_path / "none")], offline=True)
-    assert f"mirrors: {tmp_path}/none is no folder" in found and len(found) == 2
+    assert actual[line] == [CC100[1].log]
+    actual = lacking(CC100, mirrors=[str(tmp_path / "none")], offline=True)
+    assert f"mirrors: {tmp_path}/none is no folder" in actual and len(actual) == 2
 
 
 def test_what_the_user_gives_or_the_world_makes_is_not_fetched(lacking, tmp_path, monkeypatch):

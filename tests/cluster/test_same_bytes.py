@@ -16,12 +16,12 @@ NODES = {"mirror", "standin", "cc100", "mine", "pretrain", "finetune", "retrieve
 def test_a_table_from_a_clean_clone_is_the_same_bytes_as_here(root, cluster, here, drive, tmp_path):
     project = shorten(copy_project(root, tmp_path / "stele"))
     driver = drive(project, "--", TABLE)
-    assert driver.end() == 0, driver.said[-6000:]
+    assert driver.end() == 0, driver.output[-6000:]
     assert outputs(project) == outputs(here)
     ran = cluster.jobs(folder=project)
     assert {job["comment"].split("_wildcards_")[0] for job in ran} == {f"rule_{rule}" for rule in NODES}
     assert {job["state"] for job in ran} == {"COMPLETED"}
-    assert "cluster cannot" not in driver.said
+    assert "cluster cannot" not in driver.output
     with (project / "results/usage.csv").open() as handle:
         took = [row for row in csv.DictReader(handle) if row["rule"] in NODES]
     assert {row["slurm_jobs"] for row in took} == {job["id"] for job in ran}
@@ -39,7 +39,7 @@ def test_the_miniature_from_a_clean_clone_is_the_same_bytes_as_a_finished_local_
     local = Path(os.environ["STELE_CLUSTER_MINIATURE"])
     project = copy_project(root, tmp_path / "stele")
     driver = drive(project, "--jobs", "3", "--config", "scale=miniature", "--", "results/tables/msm/table_03.md")
-    assert driver.end() == 0, driver.said[-6000:]
+    assert driver.end() == 0, driver.output[-6000:]
     made = {name: without_commit(content) for name, content in outputs(project).items()}
     assert {name.rpartition(".")[2] for name in made if "table_03" in name} >= {"md", "tex", "csv", "html"}
     assert made == {name: without_commit((local / name).read_bytes()) for name in made}

@@ -86,17 +86,17 @@ def test_a_job_without_one_or_both(folder):
     done("b.md", "table", "logs/tiny/table/b.log", started=START + 2)
     measured("logs/tiny/table/b.log", 1.0)  # over before anybody looked
     done("c.md", "context", "logs/tiny/context.log", started=START + 3, ended=START + 10)
-    found = list(finished_jobs.jobs("logs/tiny"))
-    assert [job.wall for job in found] == [(80.0, "record"), (1.0, "benchmark"), (7.0, "snakemake")]
-    assert [job.cpu for job in found] == [(70.0, "record"), None, None]
-    assert [job.job for job in found] == ["a", "b", ""]
+    actual = list(finished_jobs.jobs("logs/tiny"))
+    assert [job.wall for job in actual] == [(80.0, "record"), (1.0, "benchmark"), (7.0, "snakemake")]
+    assert [job.cpu for job in actual] == [(70.0, "record"), None, None]
+    assert [job.job for job in actual] == ["a", "b", ""]
 
 
 def test_the_record_of_another_job_is_not_taken_for_its_copy_s(folder):
     done("results/alias.json", "alias", "logs/tiny/alias/a.log", text=record("average"))
     done("work/mined/record.json", "mine", "logs/tiny/mine/m.log", text=record("pairs mine"))
-    found = {job.rule: job.cpu for job in finished_jobs.jobs("logs/tiny")}
-    assert found == {"alias": None, "mine": (70.0, "record")}
+    actual = {job.rule: job.cpu for job in finished_jobs.jobs("logs/tiny")}
+    assert actual == {"alias": None, "mine": (70.0, "record")}
 
 
 def test_jobs_of_other_scales_and_those_whose_outputs_are_gone_are_left_out(folder):
@@ -119,8 +119,8 @@ def test_a_job_of_several_outputs_is_one_and_of_two_folders_with_one_log_the_las
 
 # --- accounting -------------------------------------------------------------------------------------------------------
 def test_sacct_s_words_are_read():
-    found = sacct.read(SACCT.replace("103|OUT_OF_MEMORY|1-0|5|not a number\n", "some warning\n"))
-    assert found == {
+    scores_read = sacct.read(SACCT.replace("103|OUT_OF_MEMORY|1-0|5|not a number\n", "some warning\n"))
+    assert scores_read == {
         "101": Account("COMPLETED", 2, 4200, 7201, 4096.0),
         "102": Account("CANCELLED", 1, 30, 1.25, 0.0),
     }
@@ -211,11 +211,11 @@ def test_the_command_writes_three_files_that_no_manifest_has(folder, capsys):
     (folder / "results/usage.md").write_text("of an earlier run")
     assert cli.main(["cluster", "usage", "--logs", "logs/tiny"]) == 0
     assert "1 jobs: results/usage.csv" in capsys.readouterr().out
-    ((found),) = csv.DictReader((folder / "results/usage.csv").open())
-    assert tuple(found) == usage.COLUMNS
-    assert (found["job"], found["wall_s"], found["wall_from"]) == ("nq.m.direct", "80", "record")
-    assert found["started"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(START))
-    assert found["requested_mb"] == found["slurm_state"] == "", "nobody knows"
+    ((actual),) = csv.DictReader((folder / "results/usage.csv").open())
+    assert tuple(actual) == usage.COLUMNS
+    assert (actual["job"], actual["wall_s"], actual["wall_from"]) == ("nq.m.direct", "80", "record")
+    assert actual["started"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(START))
+    assert actual["requested_mb"] == actual["slurm_state"] == "", "nobody knows"
     picture = (folder / "results/usage.svg").read_bytes()
     assert cli.main(["cluster", "usage", "--logs", "logs/tiny/"]) == 0
     assert (folder / "results/usage.svg").read_bytes() == picture

@@ -43,7 +43,7 @@ def test_a_seed_of_twenty_digits_is_wrong_usage(capsys):
 def test_an_output_of_another_ending_or_a_folder_is_refused_before_the_work(tmp_path, capsys, flag, name):
     (tmp_path / "d.csv").mkdir()
     assert cli.main(["scoring", "score", "mrtydi", "--run", "none", flag, str(tmp_path / name)]) == 1
-    assert f"{tmp_path / name}: " in (said := capsys.readouterr().err) and "want a file that ends in" in said
+    assert f"{tmp_path / name}: " in (message := capsys.readouterr().err) and "want a file that ends in" in message
 
 
 def test_a_folder_is_never_written_over(tmp_path):
@@ -55,7 +55,7 @@ def test_a_path_below_a_file_is_one_error(tmp_path, capsys):
     (tmp_path / "file").write_text("x")
     below = tmp_path / "file" / "schema.json"
     assert cli.main(["tables", "schema", "--output", str(below)]) == 1
-    assert str(tmp_path / "file") in (said := capsys.readouterr().err) and said.startswith("stele: error: ")
+    assert str(tmp_path / "file") in (message := capsys.readouterr().err) and message.startswith("stele: error: ")
 
 
 def test_an_argument_that_is_no_text_is_named(capsys):

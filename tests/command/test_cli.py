@@ -11,11 +11,11 @@ NO_VERBS = {"CC-100", "Wikipedia", "Wikidata's", "Text", "What", "How", "A", "An
 
 
 @pytest.mark.parametrize(
-    ("argv", "said"), [(["scorin"], "'scoring'"), (["scoring", "scre"], "'score'"), (["tables", "tabel"], "'table'")]
+    ("argv", "message"), [(["scorin"], "'scoring'"), (["scoring", "scre"], "'score'"), (["tables", "tabel"], "'table'")]
 )
-def test_wrong_usage_is_2_and_names_the_nearest(argv, said, capsys):
+def test_wrong_usage_is_2_and_names_the_nearest(argv, message, capsys):
     assert cli.main(argv) == 2
-    assert f"did you mean {said}?" in capsys.readouterr().err
+    assert f"did you mean {message}?" in capsys.readouterr().err
 
 
 def test_an_error_that_the_user_can_mend_is_1(tmp_path, capsys):

@@ -103,8 +103,8 @@ def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
 def test_a_command_that_is_not_for_several_processes_is_refused(capsys):
     """By what rules.yaml says of the rule of its name."""
     assert cli.main(["--gpus", "2", "cluster", "cancel"]) == 1
-    said = "cancel runs in one process; several can share pretrain, finetune, retrieve, hard_negatives"
-    assert said in capsys.readouterr().err
+    message = "cancel runs in one process; several can share pretrain, finetune, retrieve, hard_negatives"
+    assert message in capsys.readouterr().err
 
 
 def test_a_command_in_one_process_starts_without_the_catalogue():
@@ -116,7 +116,7 @@ def test_a_command_in_one_process_starts_without_the_catalogue():
 
 # --- GPUs -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("given", "asked", "in_slurm", "left"),
+    ("given", "requested", "in_slurm", "left"),
     [
         ("0,1", 2, True, "0,1"),
         ("2, 3,5", 2, False, "2,3"),
@@ -126,7 +126,7 @@ def test_a_command_in_one_process_starts_without_the_catalogue():
         ("0,1,2,3", 2, True, "requested 2 GPUs and sees 4 (CUDA_VISIBLE_DEVICES=0,1,2,3); look at what SLURM gave"),
     ],
 )
-def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given, asked, in_slurm, left):
+def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given, requested, in_slurm, left):
     monkeypatch.setenv("STELE_DEVICE", "cpu")
     monkeypatch.setenv(launch.DEVICES, given)
     monkeypatch.setenv("SLURM_JOB_ID", "7")  # an allocation that one types in is not what a rule requested
@@ -135,10 +135,10 @@ def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given
         monkeypatch.setenv(launch.JOB, "1")
     if "sees" in left:
         with pytest.raises(SteleError) as error:
-            launch.take_gpus(asked)
+            launch.take_gpus(requested)
         assert left in str(error.value)
     else:
-        launch.take_gpus(asked)
+        launch.take_gpus(requested)
         assert os.environ[launch.DEVICES] == left
 
 
@@ -164,24 +164,24 @@ def test_two_jobs_at_once_each_with_its_own_two_processes(start, tmp_path):
     processes = [start("--sleep", "2", folder=folder, STELE_WORKER="/nowhere") for folder in folders]
     assert [process.wait(PATIENCE) for process in processes] == [0, 0]
     for folder, process in zip(folders, processes, strict=True):
-        found = ranks(folder)
-        assert [each["RANK"] for each in found] == ["0", "1"] and {each["WORLD_SIZE"] for each in found} == {"2"}
-        for each in found:
+        actual = ranks(folder)
+        assert [each["RANK"] for each in actual] == ["0", "1"] and {each["WORLD_SIZE"] for each in actual} == {"2"}
+        for each in actual:
             assert each["parent"] == process.pid and each["STELE_DRIVER"].startswith(f"{process.pid}:")
             assert each["OMP_NUM_THREADS"] == each["RAYON_NUM_THREADS"] == "3"
             assert each["TOKENIZERS_PARALLELISM"] == "true" and "STELE_WORKER" not in each
             assert each["HF_HUB_OFFLINE"] == os.environ["HF_HUB_OFFLINE"]
-        said = (folder / "log").read_text().splitlines()
-        assert sorted(said) == ["begins", "is warm", "process 1: is warm"]
+        output = (folder / "log").read_text().splitlines()
+        assert sorted(output) == ["begins", "is warm", "process 1: is warm"]
     assert ranks(folders[0])[0]["MASTER_PORT"] != ranks(folders[1])[0]["MASTER_PORT"]
 
 
 def test_an_error_of_one_process_is_said_plainly_and_ends_all(start, tmp_path):
     assert start("--fail", "mend").wait(PATIENCE) == 1
-    said = (tmp_path / "log").read_text()
-    assert "stele: process 1: error: the second shard is damaged\n" in said
-    assert "stele: error: process 1 ended with exit code 1; all processes on " in said
-    assert "Traceback" not in said and "====" not in said
+    output = (tmp_path / "log").read_text()
+    assert "stele: process 1: error: the second shard is damaged\n" in output
+    assert "stele: error: process 1 ended with exit code 1; all processes on " in output
+    assert "Traceback" not in output and "====" not in output
     gone(each["pid"] for each in ranks(tmp_path))
 
 
@@ -216,8 +216,8 @@ def test_several_nodes_take_one_srun_with_the_same_command_on_each(tmp_path, mon
     srun.chmod(0o755)
     variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "STELE_DEVICE": "cpu", launch.DEVICES: "0"}
     flags = ["benchmark", "languages", "encoder", "data", "state", "output"]
-    asked = ["retrieval", "retrieve", *(word for flag in flags for word in (f"--{flag}", "x"))]
-    command = ["--nodes", "2", "--gpus", "2", "--cpus", "6", *asked]
+    line = ["retrieval", "retrieve", *(word for flag in flags for word in (f"--{flag}", "x"))]
+    command = ["--nodes", "2", "--gpus", "2", "--cpus", "6", *line]
 
     def run(**more):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_")} | variables | more

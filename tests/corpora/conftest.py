@@ -83,7 +83,7 @@ def run(tmp_path, capsys) -> Callable[..., SimpleNamespace]:
         code = cli.main(
             ["corpora", name, "--language", language, "--dataset", str(dataset), "--output", str(record), *flags]
         )
-        found = json.loads(record.read_text()) if record.exists() else None
-        return SimpleNamespace(code=code, error=capsys.readouterr().err, record=found, folder=record.parent)
+        written = json.loads(record.read_text()) if record.exists() else None
+        return SimpleNamespace(code=code, error=capsys.readouterr().err, record=written, folder=record.parent)
 
     return command

@@ -15,7 +15,7 @@ LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
 
 def boundary_quality(path: Path, language: str) -> tuple[float, float]:
     """(precision, recall) of the boundaries within the paragraphs of one of its files (`xquad-r/en.json`)."""
-    hits = found = wanted = 0
+    hits = actual = wanted = 0
     for paragraph in (p for article in json.loads(path.read_text())["data"] for p in article["paragraphs"]):
         raw, text = paragraph["context"], tidy(paragraph["context"])
         # a boundary is named by how many visible characters stand before it, since `tidy` moves the others
@@ -23,8 +23,8 @@ def boundary_quality(path: Path, language: str) -> tuple[float, float]:
         mine = {len(text[:end].replace(" ", "")) for _, end in split_sentences(text, language)}
         last = len(text.replace(" ", ""))
         gold, mine = gold - {0, last}, mine - {last}
-        hits, found, wanted = hits + len(gold & mine), found + len(mine), wanted + len(gold)
-    return hits / found, hits / wanted
+        hits, actual, wanted = hits + len(gold & mine), actual + len(mine), wanted + len(gold)
+    return hits / actual, hits / wanted
 
 
 def running_text() -> dict[str, list[tuple[str, set[int]]]]:
@@ -42,8 +42,8 @@ def _marked(paragraph: str) -> tuple[str, set[int]]:
 
 def running_quality(language: str) -> tuple[int, int, int]:
     """(boundaries found and right, found, there) in the running text of a language."""
-    hits = found = wanted = 0
+    hits = actual = wanted = 0
     for text, ends in running_text()[language]:
         mine = {end for _, end in split_sentences(text, language)} - {len(text)}
-        hits, found, wanted = hits + len(ends & mine), found + len(mine), wanted + len(ends)
-    return hits, found, wanted
+        hits, actual, wanted = hits + len(ends & mine), actual + len(mine), wanted + len(ends)
+    return hits, actual, wanted

@@ -60,8 +60,8 @@ def test_line_ends_marks_and_packing_do_not_matter(dataset, run, change):
         half = len(TEXT) // 2
         data = lzma.compress(TEXT[:half].encode()) + lzma.compress(TEXT[half:].encode())
     expected = run("cc100", dataset(TEXT), output="expected")
-    found = run("cc100", dataset(data, "en.txt" if change == "plain" else "en.txt.xz"), output="found")
-    assert found.record["content"] == expected.record["content"]
+    actual = run("cc100", dataset(data, "en.txt" if change == "plain" else "en.txt.xz"), output="found")
+    assert actual.record["content"] == expected.record["content"]
 
 
 def test_limit_takes_the_first_and_says_so(dataset, run):

@@ -92,9 +92,9 @@ def test_aliases_come_from_the_siteinfo_beside_the_dump(wiki, answer, name):
     site, page = read_dump(find_dump(wiki.folder))
     assert site.prefix("plaatje:x") == (6, "x") and site.prefix("Groepje:x") == (14, "x")
     assert site.prefix("Category:x") == (14, "x"), "the header's own names stay"
-    found = extract(page.text, site)
-    assert found.paragraphs == ["A b. all Other:Thing"]
-    assert [link.target for link in found.links] == ["Other:Thing"]
+    actual = extract(page.text, site)
+    assert actual.paragraphs == ["A b. all Other:Thing"]
+    assert [link.target for link in actual.links] == ["Other:Thing"]
 
 
 def test_a_siteinfo_of_another_wiki_is_not_taken(wiki):

@@ -26,7 +26,7 @@ def world(tmp_path_factory):
     from stele.world.writers.wikipedia import pages_of
 
     library = Library(generate(world_sizes({"entities": 60}), LANGUAGES, 1))
-    found = {}
+    collected = {}
     for language in LANGUAGES:
         folder = tmp_path_factory.mktemp(language)
         pages = pages_of(library, language)
@@ -37,10 +37,10 @@ def world(tmp_path_factory):
             aside = Aside(folder, stack)
             read = list(wikipedia_documents(read_dump(find_dump(folder)), language, aside))
         articles = {article.title: article for article in library.articles(language)}
-        found[language] = SimpleNamespace(
+        collected[language] = SimpleNamespace(
             articles=articles, documents=read, rejects=aside.rejects, pages=pages, folder=folder
         )
-    return found
+    return collected
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -51,13 +51,13 @@ def test_articles_come_back_as_they_were_told(world, language):
         if document.title not in wiki.articles:
             continue
         article = wiki.articles[document.title]
-        told = [[tidy(sentence.text) for sentence in paragraph] for paragraph in article.paragraphs()]
+        paragraphs = [[tidy(sentence.text) for sentence in paragraph] for paragraph in article.paragraphs()]
         ends = [*document.paragraphs[1:], len(document.sentences)]
         read = [document.sentences[a:b] for a, b in zip(document.paragraphs, ends, strict=True)]
         if language == "th":  # sentences without full stops: what is read is the same text, cut less often
-            assert ["".join(p).replace(" ", "") for p in read] == ["".join(p).replace(" ", "") for p in told]
+            assert ["".join(p).replace(" ", "") for p in read] == ["".join(p).replace(" ", "") for p in paragraphs]
         else:
-            assert read == told, document.title
+            assert read == paragraphs, document.title
         assert [s.title for s in document.sections] == [s.title for s in article.sections if s.title]
 
 

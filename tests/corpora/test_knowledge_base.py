@@ -104,17 +104,17 @@ def test_the_same_bytes_however_it_is_made(tmp_path, dump, base, shards, memory,
 
 def test_a_wiki_without_items_has_pages_without_entities(tmp_path, dump, capsys):
     items = table_of_items(tmp_path / "items", items_per_site([(1, "frwiki", "Rome")]))
-    found = knowledge_base(tmp_path, dump, items)
-    said = capsys.readouterr().err
-    assert set(found.entities.values()) == {None} and len(found.links) == 8
-    assert "no item has a page of enwiki" in said and "not one of 7 pages has an entity" in said
+    base = knowledge_base(tmp_path, dump, items)
+    message = capsys.readouterr().err
+    assert set(base.entities.values()) == {None} and len(base.links) == 8
+    assert "no item has a page of enwiki" in message and "not one of 7 pages has an entity" in message
 
 
 def test_a_wiki_without_articles(tmp_path, wiki):
     wiki.add("Talk:A", "talk", namespace=1)
     items = table_of_items(tmp_path / "items", items_per_site(ITEMS))
-    found = knowledge_base(tmp_path, wiki.write(), items)
-    assert found.pages == found.links == [] and found.record["links"]["found"] == 0
+    base = knowledge_base(tmp_path, wiki.write(), items)
+    assert base.pages == base.links == [] and base.record["links"]["found"] == 0
 
 
 def refused(capsys, folder, *changes, **given) -> str:
@@ -141,8 +141,8 @@ def test_bad_input_is_named_and_leaves_nothing(tmp_path, base, capsys):
     for path in (tmp_path / "page_entities/enwiki.parquet", one.parent / "shard-00000.parquet"):
         whole = path.read_bytes()
         path.write_bytes(whole[:-9])
-        said = refused(capsys, tmp_path)
-        assert f"{path}: " in said and f"snakemake --force {path.parent / 'record.json'}" in said
+        message = refused(capsys, tmp_path)
+        assert f"{path}: " in message and f"snakemake --force {path.parent / 'record.json'}" in message
         path.write_bytes(whole)
     (one.parent / "redirects.parquet").unlink()
     assert "redirects.parquet: " in refused(capsys, tmp_path)
@@ -174,10 +174,10 @@ def test_first_letters_follow_the_wiki(tmp_path, wiki):
     wiki.add("Mi", "Another.")
     wiki.add("sutra", "#REDIRECT [[Mi]]", redirect="Mi")
     items = table_of_items(tmp_path / "items", items_per_site([(1, "enwiki", "mi"), (2, "enwiki", "Mi")]))
-    found = knowledge_base(tmp_path, wiki.write(), items)
-    assert found.links == [("mi", 0, "prami"), ("mi", 0, "Mi"), ("prami", 0, "mi"), ("prami", 0, "Mi")]
-    assert found.entities == {"mi": 1, "prami": None, "Mi": 2}
-    assert found.record["links"]["unresolved"]["missing_page"] == 1
+    base = knowledge_base(tmp_path, wiki.write(), items)
+    assert base.links == [("mi", 0, "prami"), ("mi", 0, "Mi"), ("prami", 0, "mi"), ("prami", 0, "Mi")]
+    assert base.entities == {"mi": 1, "prami": None, "Mi": 2}
+    assert base.record["links"]["unresolved"]["missing_page"] == 1
 
 
 def test_files_of_a_killed_knowledge_base_are_removed(tmp_path, base):

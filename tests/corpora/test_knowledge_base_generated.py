@@ -54,14 +54,14 @@ def symmetric(links):
 def check(base, folder):
     """The knowledge base against the reference; gives the number of symmetric pairs."""
     links, counts = resolved(folder)
-    found = base.record["links"]
-    assert base.rows == links and found["kept"] == len(links)
-    assert counts["unresolved"] == sum(found["unresolved"].values())
+    actual = base.record["links"]
+    assert base.rows == links and actual["kept"] == len(links)
+    assert counts["unresolved"] == sum(actual["unresolved"].values())
     assert {key: counts[key] for key in ("direct", "redirected", "to_itself")} == {
-        key: found[key] for key in ("direct", "redirected", "to_itself")
+        key: actual[key] for key in ("direct", "redirected", "to_itself")
     }
-    assert found["found"] == counts["unresolved"] + found["direct"] + found["redirected"]
-    assert found["direct"] + found["redirected"] == found["kept"] + found["to_itself"] + found["repeated"]
+    assert actual["found"] == counts["unresolved"] + actual["direct"] + actual["redirected"]
+    assert actual["direct"] + actual["redirected"] == actual["kept"] + actual["to_itself"] + actual["repeated"]
     batches = symmetric_pairs(links_path(base.path), 256, 1, base.path.parent / "spill")
     pairs = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
     assert pairs == symmetric(links)
@@ -110,5 +110,5 @@ def test_real_excerpts(real_data, tmp_path, language):
     base = knowledge_base(tmp_path, folder / "record.json", items, language=language)
     pairs = check(base, tmp_path / "documents/1")
     record = SimpleNamespace(**base.record, **base.record["links"])
-    found = (record.pages, record.redirects, record.direct, record.redirected, record.to_itself, record.kept, pairs)
-    assert found == REAL[language]
+    actual = (record.pages, record.redirects, record.direct, record.redirected, record.to_itself, record.kept, pairs)
+    assert actual == REAL[language]

@@ -101,8 +101,8 @@ def test_random_tables_come_back(tmp_path, monkeypatch):
         assert (read, sum(kept.values()), dropped) == (5000, sum(site in wikis for _, site, _ in rows), {})
         for wiki in wikis:
             table = pq.read_table(tmp_path / f"{wiki}.parquet")
-            found = list(zip(table["entity"].to_pylist(), table["title"].to_pylist(), strict=True))
-            assert found == [(item, title.replace("_", " ")) for item, site, title in rows if site == wiki]
+            actual = list(zip(table["entity"].to_pylist(), table["title"].to_pylist(), strict=True))
+            assert actual == [(item, title.replace("_", " ")) for item, site, title in rows if site == wiki]
 
 
 def other_order() -> bytes:

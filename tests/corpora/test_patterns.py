@@ -37,13 +37,13 @@ BEFORE = ("", "[[", "<")
 
 
 def patterns():
-    found = {"extensions._closing": _closing("ref"), "siteinfo.redirect_pattern": redirect_pattern(Siteinfo({}, ()))}
+    actual = {"extensions._closing": _closing("ref"), "siteinfo.redirect_pattern": redirect_pattern(Siteinfo({}, ()))}
     for module in pkgutil.walk_packages(stele.corpora.__path__, "stele.corpora."):
         last = module.name.rpartition(".")[2]
         for name, value in vars(importlib.import_module(module.name)).items():
             values = value.items() if isinstance(value, dict) else [("", value)]
-            found |= {f"{last}.{name}{key}": one for key, one in values if isinstance(one, re.Pattern)}
-    return {name: pattern for name, pattern in found.items() if name not in SHORT}
+            actual |= {f"{last}.{name}{key}": one for key, one in values if isinstance(one, re.Pattern)}
+    return {name: pattern for name, pattern in actual.items() if name not in SHORT}
 
 
 def seconds(pattern, text, everywhere):

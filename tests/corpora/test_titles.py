@@ -44,7 +44,7 @@ def test_first_letters_follow_the_wiki():
 
 
 @pytest.mark.parametrize(
-    ("title", "found"),
+    ("title", "expected"),
     [
         ("Rom", (MAIN, "Rom")),
         ("Star Trek: Der Film", (MAIN, "Star Trek: Der Film")),
@@ -57,8 +57,8 @@ def test_first_letters_follow_the_wiki():
         ("wikt:x", (None, "project")),
     ],
 )
-def test_prefixes(title, found):
-    assert SITE.prefix(title) == found
+def test_prefixes(title, expected):
+    assert SITE.prefix(title) == expected
 
 
 @pytest.mark.parametrize(

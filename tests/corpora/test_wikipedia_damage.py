@@ -73,8 +73,8 @@ def test_memory_does_not_grow_with_the_dump(wiki, tmp_path):
         command = ["corpora", "wikipedia", "--language", "en", "--dataset", record, "--output", output]
         done = subprocess.run([sys.executable, "-c", PEAK, *map(str, command)], check=True, capture_output=True)
         peaks.append(int(done.stdout) / 1024)
-        found = json.loads(output.read_text())
-        assert (found["documents"], found["redirects"]) == (60 * times, 60 * times)
+        written = json.loads(output.read_text())
+        assert (written["documents"], written["redirects"]) == (60 * times, 60 * times)
     assert peaks[1] - peaks[0] < 30 and peaks[1] < 500
 
 
@@ -130,9 +130,9 @@ def test_a_mistyped_record_is_noticed_before_the_work(tmp_path, capsys, monkeypa
     (tmp_path / "swwiki-1-pages-articles.xml").write_text("<mediawiki/>")
     (tmp_path / "sw.txt").write_text("Text.\n")
     (tmp_path / "x-wb_items_per_site.sql.gz").write_bytes(b"")
-    asked = ["--wikis", "swwiki"] if command == "page_entities" else ["--language", "sw"]
+    flags = ["--wikis", "swwiki"] if command == "page_entities" else ["--language", "sw"]
     output = tmp_path / "out/record.json"
     assert (
-        cli.main(["corpora", command, "--dataset", str(tmp_path / "recrod.json"), *asked, "--output", str(output)]) == 1
+        cli.main(["corpora", command, "--dataset", str(tmp_path / "recrod.json"), *flags, "--output", str(output)]) == 1
     )
     assert "recrod.json: no such record" in capsys.readouterr().err and not output.parent.exists()

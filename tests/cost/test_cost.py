@@ -29,8 +29,8 @@ SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
 
 @pytest.mark.parametrize("module", [chain, counts, work], ids=lambda module: module.__name__)
 def test_the_examples_in_the_docstrings_hold(module):
-    found = doctest.testmod(module)
-    assert found.attempted and not found.failed
+    outcome = doctest.testmod(module)
+    assert outcome.attempted and not outcome.failed
 
 
 def batch_of(objective: str, recipe) -> dict:
@@ -57,8 +57,8 @@ def batch_of(objective: str, recipe) -> dict:
 def test_full_groups_cost_what_their_objective_counts(jobs, model):
     recipe = jobs(scale="paper").pretraining.recipe(model)
     for objective in {recipe.objective, "mlm"} if recipe.mlm_share else {recipe.objective}:
-        own = load_named(OBJECTIVES, objective, "objective").flops(batch_of(objective, recipe), recipe, SHAPE)
-        assert pretraining.GROUP[objective](recipe, SHAPE, FULL) == pytest.approx(own, rel=1e-4)
+        counted = load_named(OBJECTIVES, objective, "objective").flops(batch_of(objective, recipe), recipe, SHAPE)
+        assert pretraining.GROUP[objective](recipe, SHAPE, FULL) == pytest.approx(counted, rel=1e-4)
 
 
 def test_equal_compute_costs_as_much_as_what_it_equals(jobs):
@@ -92,10 +92,10 @@ def test_a_fine_tuning_by_hand():
 
 
 def test_a_search_by_hand():
-    found = gpu_rules.encoded(gpu_rules.Search(2, 10, 3, 6), Shape(2, 4, 8, 100), first_only=False, half=False)
+    actual = gpu_rules.encoded(gpu_rules.Search(2, 10, 3, 6), Shape(2, 4, 8, 100), first_only=False, half=False)
     layer = 8 * 16 + 4 * 4 * 8
-    assert found.flops == {"encoding": 2 * (10 * 6 * (layer + 96) + 2 * 3 * (layer + 48)), "search": 2 * 2 * 10 * 4}
-    assert found.temporary == 10 * 4 * 4
+    assert actual.flops == {"encoding": 2 * (10 * 6 * (layer + 96) + 2 * 3 * (layer + 48)), "search": 2 * 2 * 10 * 4}
+    assert actual.temporary == 10 * 4 * 4
 
 
 def test_time_falls_with_the_number_of_gpus_and_no_further_than_the_steps():
@@ -113,9 +113,9 @@ def test_the_longest_chain_is_that_of_all_paths():
         after = [tuple(rng.choice(n, rng.integers(0, n + 1), replace=False).tolist()) if n else () for n in range(7)]
         subsets = (path for size in range(1, 8) for path in itertools.combinations(range(7), size))
         paths = [path for path in subsets if all(a in after[b] for a, b in itertools.pairwise(path))]
-        found = chain.longest(seconds, after)
-        assert tuple(found) in paths
-        assert sum(seconds[n] for n in found) == max(sum(seconds[n] for n in path) for path in paths)
+        actual = chain.longest(seconds, after)
+        assert tuple(actual) in paths
+        assert sum(seconds[n] for n in actual) == max(sum(seconds[n] for n in path) for path in paths)
 
 
 def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
@@ -125,7 +125,7 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
         assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e19
     for recipe in catalogue.load("recipes")["finetuning"]:
         assert rules.work(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
-    for benchmark, setting in ((b, s) for b, found in catalogue.load("settings")["settings"].items() for s in found):
+    for benchmark, setting in ((b, s) for b, actual in catalogue.load("settings")["settings"].items() for s in actual):
         if benchmark not in ("parameters", "statistics"):
             row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
             assert rules.work(plan, "retrieve", row).operations > 1e13

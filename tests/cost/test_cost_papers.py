@@ -10,8 +10,8 @@ BASE, LARGE = Shape(12, 768, 3072, 105_879), Shape(24, 1024, 4096, 250_002)
 HOUR = 3600
 
 
-def within_two(found, stated):
-    return stated / 2 <= found <= stated * 2
+def within_two(actual, stated):
+    return stated / 2 <= actual <= stated * 2
 
 
 def test_kept(jobs):

@@ -64,8 +64,8 @@ def test_a_run_of_another_host_keeps_its_locks_and_the_user_is_told_the_way_out(
     record("dead", DEAD)
     locks.clear_stale_locks()
     assert locked() and path.exists()
-    said = capsys.readouterr().err
-    assert "login1" in said and "snakemake --unlock" in said
+    message = capsys.readouterr().err
+    assert "login1" in message and "snakemake --unlock" in message
 
 
 def test_after_an_unlock_what_another_host_noted_is_forgotten_and_clearing_works_again(folder, capsys):

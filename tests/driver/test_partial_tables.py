@@ -60,12 +60,12 @@ def test_a_row_fails_with_the_job_it_waits_for_and_others_are_not_run(plan, tmp_
         finished={three},
         failed={dataset, four},
     )
-    said = partial_tables._rows(plan, graph)
-    assert said == {
+    message = partial_tables._rows(plan, graph)
+    assert message == {
         "failed": {"one/direct/mrtydi": "logs/dataset.log", "four/direct/mrtydi": "logs/average/four.log"},
         "outdated": ["two/direct/mrtydi"],
     }
-    context = Context(**said)
+    context = Context(**message)
     assert context.known("mrtydi", "one", "direct").reason == "log: logs/dataset.log"
     assert context.known("mrtydi", "two", "direct").state == "planned"
     assert [context.is_current(*row) for row in ROWS] == [False, False, True, False]
@@ -74,9 +74,9 @@ def test_a_row_fails_with_the_job_it_waits_for_and_others_are_not_run(plan, tmp_
 def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
     path, name = next(item for item in plan.chosen.results().items() if item[0].endswith("csv"))
     project = Job("project", [path, path.replace("csv", "json")], ["logs/project.log"])
-    said = partial_tables._rows(plan, Graph({project: []}, failed={project}))
-    assert said == {"failed": {name: "logs/project.log"}, "outdated": []}
-    assert Context(**said).is_current("tatoeba", "one", "direct"), "its result did not fail"
+    message = partial_tables._rows(plan, Graph({project: []}, failed={project}))
+    assert message == {"failed": {name: "logs/project.log"}, "outdated": []}
+    assert Context(**message).is_current("tatoeba", "one", "direct"), "its result did not fail"
 
 
 def test_a_failed_run_without_tables_renders_none(plan):

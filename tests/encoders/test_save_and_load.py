@@ -211,9 +211,9 @@ def test_a_layer_below_the_last(tmp_path, folders):
     encoder = load_encoder(deep, spec)
     ids = torch.tensor([encoder.tokenize(["who wrote"], "query").ids.tolist()])
     states = AutoModel.from_pretrained(deep).eval()(ids, output_hidden_states=True).hidden_states
-    found = encoder.encode(["who wrote"], "query")[0]
-    assert np.abs(found - states[2][0].mean(0).detach().numpy()).max() < 1e-5
-    assert np.abs(found - states[3][0].mean(0).detach().numpy()).max() > 1e-2
+    actual = encoder.encode(["who wrote"], "query")[0]
+    assert np.abs(actual - states[2][0].mean(0).detach().numpy()).max() < 1e-5
+    assert np.abs(actual - states[3][0].mean(0).detach().numpy()).max() > 1e-2
     with pytest.raises(SteleError, match="layer 4 is requested, the model has 3"):
         load_encoder(deep, {**spec, "layer": 4})
 

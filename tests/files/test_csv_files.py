@@ -41,9 +41,9 @@ def test_a_reader_gets_the_same_texts():
         rows = [[neutralised(text) for text in texts], ["x", generator.choice([*TEXTS, *PLAIN])]]
         handle = io.StringIO(newline="")
         csv_files.write_csv(handle, rows)
-        found = list(csv.reader(io.StringIO(handle.getvalue(), newline="")))
-        assert not [cell for row in found for cell in row if re.match(r"[=@\t\r\n＝]|[+-](?![\d.,einaf+-]*$)", cell)]
-        assert [[csv_files.text(cell) for cell in row] for row in found] == rows
+        actual = list(csv.reader(io.StringIO(handle.getvalue(), newline="")))
+        assert not [cell for row in actual for cell in row if re.match(r"[=@\t\r\n＝]|[+-](?![\d.,einaf+-]*$)", cell)]
+        assert [[csv_files.text(cell) for cell in row] for row in actual] == rows
 
 
 def test_the_line_of_the_docs_does_the_same(root):
@@ -57,13 +57,13 @@ def test_the_line_of_the_docs_does_the_same(root):
 
 def test_no_other_module_writes_csv(root):
     """Upstream's own formats apart: programs read these, and they have to be as upstream's."""
-    found = {
+    actual = {
         path.relative_to(root / "src/stele").as_posix()
         for path in (root / "src/stele").rglob("*.py")
         if re.search(r"\bcsv\.(writer|DictWriter|write_csv)\b", path.read_text())
     }
     # scoring/system_files/report.py quotes texts before: test_score_anything.py::test_values_per_query_as_csv_come_back
-    assert found == {"files/csv_files.py", "world/writers/dpr.py", "scoring/system_files/report.py"}
+    assert actual == {"files/csv_files.py", "world/writers/dpr.py", "scoring/system_files/report.py"}
 
 
 # --- characters -------------------------------------------------------------------------------------------------------

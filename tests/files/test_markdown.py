@@ -6,5 +6,5 @@ from stele.files import markdown
 
 
 def test_the_examples_in_the_docstrings_hold():
-    found = doctest.testmod(markdown)
-    assert found.attempted and not found.failed
+    outcome = doctest.testmod(markdown)
+    assert outcome.attempted and not outcome.failed

@@ -99,15 +99,15 @@ def gradients(module):
 def test_order_within_a_group_plays_no_part(base):
     data, module = data_and_model(base)
     rows = np.arange(6)
-    found = []
+    collected = []
     for order in (rows, rows[::-1]):
         module.zero_grad()
         loss = group_loss(module, data, make_group(data, order, [data.negatives_of(i)[:1] for i in order]))
         loss.backward()
-        found.append((float(loss.detach()), gradients(module)))
-    assert found[0][0] == pytest.approx(found[1][0], abs=1e-5)
-    for name, value in found[0][1].items():
-        assert torch.allclose(value, found[1][1][name], atol=1e-5), name
+        collected.append((float(loss.detach()), gradients(module)))
+    assert collected[0][0] == pytest.approx(collected[1][0], abs=1e-5)
+    for name, value in collected[0][1].items():
+        assert torch.allclose(value, collected[1][1][name], atol=1e-5), name
 
 
 def test_loss_is_that_of_vectors_encoded_one_by_one(base):
@@ -210,8 +210,10 @@ def test_two_processes_give_the_loss_and_gradients_of_one(base, tmp_path):
         process, results = process_context(), {}
         assert process.world == 2
         for case in CASES:
-            loss, found, module = one_group(base, case, process)
-            grads = {n: process.all_reduce_sum(found.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()}
+            loss, actual, module = one_group(base, case, process)
+            grads = {
+                n: process.all_reduce_sum(actual.get(n, torch.zeros_like(p))) for n, p in module.named_parameters()
+            }
             results[case] = {"loss": process.all_reduce_sum(loss), "gradients": grads}
         if process.is_main:
             torch.save(results, tmp_path / "two.pt")
@@ -220,8 +222,8 @@ def test_two_processes_give_the_loss_and_gradients_of_one(base, tmp_path):
     assert forked(2, work) == [0, 0]
     two = torch.load(tmp_path / "two.pt", weights_only=True)
     for case in CASES:
-        loss, found, _ = one_group(base, case)
+        loss, outcome, _ = one_group(base, case)
         assert float(loss) == pytest.approx(float(two[case]["loss"]), abs=1e-5)
-        assert max(float(value.abs().max()) for value in found.values()) > 1e-2
+        assert max(float(value.abs().max()) for value in outcome.values()) > 1e-2
         for name, value in two[case]["gradients"].items():
-            assert torch.allclose(value, found.get(name, torch.zeros_like(value)), atol=1e-4), (case, name)
+            assert torch.allclose(value, outcome.get(name, torch.zeros_like(value)), atol=1e-4), (case, name)

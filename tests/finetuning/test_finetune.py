@@ -198,11 +198,11 @@ def test_broken_off_and_run_again_as_another_run_it_starts_anew(base, data, tmp_
         data.write_text(json.dumps({"content": "y"}))
     caplog.set_level("INFO")
     caplog.clear()
-    found = finetune(base, data, tmp_path, recipe, **more)
+    recipe_read = finetune(base, data, tmp_path, recipe, **more)
     assert ("going on after step 3" in caplog.text) == (changed == "nothing")
     assert (tmp_path / "state").exists() == (changed == "limit"), "a quick try leaves the state of the real run alone"
     clean = finetune(base, data, tmp_path / "clean", recipe, **more)
-    assert found["content"] == clean["content"] and found["examples"] == clean["examples"]
+    assert recipe_read["content"] == clean["content"] and recipe_read["examples"] == clean["examples"]
 
 
 def test_mixed_precision(base, data, tmp_path):

@@ -71,11 +71,11 @@ def test_tokens_are_those_of_the_encoder(tokenizer, monkeypatch):
     texts = [f"alpha {'beta ' * i}" for i in range(1, 9)]
     data = read([TrainingExample(t, [p(t, "title")], [], "") for t in texts], tokenizer)
     for i, text in enumerate(texts):
-        own = data.passages.ids[data.passages.offsets[i] : data.passages.offsets[i + 1]]
+        ids = data.passages.ids[data.passages.offsets[i] : data.passages.offsets[i + 1]]
         wanted = tokenizer("title", text.strip(), truncation="longest_first", max_length=24)["input_ids"]
-        assert own.tolist() == wanted
-        own = data.queries.ids[data.queries.offsets[i] : data.queries.offsets[i + 1]]
-        assert own.tolist() == tokenizer(text.strip(), truncation=True, max_length=16)["input_ids"]
+        assert ids.tolist() == wanted
+        ids = data.queries.ids[data.queries.offsets[i] : data.queries.offsets[i + 1]]
+        assert ids.tolist() == tokenizer(text.strip(), truncation=True, max_length=16)["input_ids"]
 
 
 @pytest.mark.parametrize("segments", [False, True])

@@ -146,7 +146,7 @@ def test_the_smaller_scales_keep_what_a_recipe_is_about():
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"hard_negatives": 0, "negatives": "mined"}, "hard_negatives 0"),
         ({"hard_negatives": 0, "hard_negative_ratio": 0.5}, "hard_negatives 0"),
@@ -155,8 +155,8 @@ def test_the_smaller_scales_keep_what_a_recipe_is_about():
         ({"negatives": "random"}, "negatives"),
     ],
 )
-def test_hard_negatives_that_cannot_be(changes, said):
-    with pytest.raises(SteleError, match=said):
+def test_hard_negatives_that_cannot_be(changes, message):
+    with pytest.raises(SteleError, match=message):
         parse_recipe({**SHORT, **changes})
 
 

@@ -20,10 +20,10 @@ def examples(positives: list[list[int]], negatives: list[list[int]]) -> Examples
 
 def test_an_epoch_holds_every_example_once_and_leaves_another_rest_out_each_time():
     epochs = [np.concatenate([members(103, 10, 7, epoch, i) for i in range(10)]) for epoch in range(3)]
-    for found in epochs:
-        assert len(set(found.tolist())) == 100
-    assert len({tuple(found) for found in epochs}) == 3
-    left = [frozenset(range(103)) - set(found.tolist()) for found in epochs]
+    for actual in epochs:
+        assert len(set(actual.tolist())) == 100
+    assert len({tuple(actual) for actual in epochs}) == 3
+    left = [frozenset(range(103)) - set(actual.tolist()) for actual in epochs]
     assert len(set(left)) > 1
 
 
@@ -51,13 +51,13 @@ def test_a_ratio_decides_query_by_query_and_epoch_by_epoch_who_brings_hard_negat
 
     def brought(ratio, wanted=1, seed=0):
         """By epoch and query, how many of its own hard negatives stand in its group."""
-        found = np.zeros((20, 400), dtype=int)
+        actual = np.zeros((20, 400), dtype=int)
         for epoch in range(20):
             for index in range(10):
                 group = training_group(data, 40, wanted, seed, epoch, index, ratio)
-                found[epoch, group.queries] = np.diff([*group.positives, len(group.passages)]) - 1
+                actual[epoch, group.queries] = np.diff([*group.positives, len(group.passages)]) - 1
                 assert set(group.passages[group.passages >= 1000] // 2 - 500) <= set(group.queries)
-        return found
+        return actual
 
     tenth = brought(0.1)
     assert tenth.max() == 1 and 0.08 < tenth.mean() < 0.12  # 8,000 draws: three standard deviations are .01

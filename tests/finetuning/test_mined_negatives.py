@@ -14,17 +14,17 @@ from stele.errors import SteleError
 MINED = {**RECIPE, "negatives": "mined", "steps": 4}
 
 
-def write_mined(folder, collection: str, found: dict[str, list[tuple[str, str, str]]]):
+def write_mined(folder, collection: str, negatives: dict[str, list[tuple[str, str, str]]]):
     """The files of one collection: question -> its passages (id, title, text)."""
     folder.mkdir(parents=True, exist_ok=True)
-    passages = list(dict.fromkeys(passage for listed in found.values() for passage in listed))
+    passages = list(dict.fromkeys(passage for listed in negatives.values() for passage in listed))
     columns = list(zip(*passages, strict=True)) or [[], [], []]
     text = pa.large_string()
     table = pa.table({name: pa.array(list(c), text) for name, c in zip(("id", "title", "text"), columns, strict=True)})
     pq.write_table(table, folder / f"{collection}.passages.parquet")
-    lines = [[passages.index(passage) for passage in listed] for listed in found.values()]
-    asked = {"question": pa.array(list(found), text), "passages": pa.array(lines, pa.list_(pa.int32()))}
-    pq.write_table(pa.table(asked), folder / f"{collection}.questions.parquet")
+    lines = [[passages.index(passage) for passage in listed] for listed in negatives.values()]
+    table = {"question": pa.array(list(negatives), text), "passages": pa.array(lines, pa.list_(pa.int32()))}
+    pq.write_table(pa.table(table), folder / f"{collection}.questions.parquet")
     path = folder / "record.json"
     collections = json.loads(path.read_text())["pools"] if path.exists() else {}
     path.write_text(
@@ -33,7 +33,7 @@ def write_mined(folder, collection: str, found: dict[str, list[tuple[str, str, s
     return path
 
 
-def asked(query: str, language: str = "en") -> TrainingExample:
+def example_of(query: str, language: str = "en") -> TrainingExample:
     return TrainingExample(query, [Passage("p", "", "right")], [Passage("n", "", "its own")], language)
 
 
@@ -42,18 +42,25 @@ def test_mined_negatives_are_joined_by_language_and_query(tmp_path):
     write_mined(tmp_path, "en", {"who": [two, one], "what": []})
     record = write_mined(tmp_path, "fi", {"who": [one]})
     counts: dict[str, int] = {}
-    questions = [asked("who"), asked("who", "fi"), asked("what"), asked("where"), asked("who", "sw"), asked("who ")]
-    found = list(replaced(questions, MinedNegatives(record), counts))
-    assert [[p.id for p in e.negatives] for e in found] == [["2", "1"], ["1"], [], [], [], []]
-    assert found[0].negatives[1] == Passage("1", "T", "one")
-    assert [e._replace(negatives=[]) for e in found] == [e._replace(negatives=[]) for e in questions]
+    questions = [
+        example_of("who"),
+        example_of("who", "fi"),
+        example_of("what"),
+        example_of("where"),
+        example_of("who", "sw"),
+        example_of("who "),
+    ]
+    actual = list(replaced(questions, MinedNegatives(record), counts))
+    assert [[p.id for p in e.negatives] for e in actual] == [["2", "1"], ["1"], [], [], [], []]
+    assert actual[0].negatives[1] == Passage("1", "T", "one")
+    assert [e._replace(negatives=[]) for e in actual] == [e._replace(negatives=[]) for e in questions]
     assert counts == {"without_mined_negatives": 4}
 
 
 def test_those_of_other_questions_are_refused(tmp_path):
     mined = MinedNegatives(write_mined(tmp_path, "en", {"who": [("1", "", "one")]}))
     with pytest.raises(SteleError, match="has none for any question"):
-        list(replaced([asked("when"), asked("where")], mined, {}))
+        list(replaced([example_of("when"), example_of("where")], mined, {}))
     (tmp_path / "x").mkdir()
     (tmp_path / "x/record.json").write_text("{}")
     with pytest.raises(SteleError, match="not a record of mined negatives"):
@@ -67,12 +74,12 @@ def test_those_of_other_questions_are_refused(tmp_path):
 
 
 def test_a_run_takes_them_up(base, data, tmp_path):
-    found = {}
+    collected = {}
     for i in range(39):  # the last of the 40 questions has none
-        own = example(i)["positives"][0]
+        positive = example(i)["positives"][0]
         far = ("far", f"far {i}", "nothing of the kind")
-        found[example(i)["query"]] = [(f"copy {i}", own["title"], own["text"]), far]
-    record = write_mined(tmp_path / "mined", "en", found)
+        collected[example(i)["query"]] = [(f"copy {i}", positive["title"], positive["text"]), far]
+    record = write_mined(tmp_path / "mined", "en", collected)
     made = finetune(base, data, tmp_path / "a", {**MINED, "dev_set": "jsonl", "evaluate_every": 2}, negatives=record)
     assert set(made["inputs"]) == {"encoder", "own:all", "negatives"}
     counts = made["examples"]
@@ -81,7 +88,7 @@ def test_a_run_takes_them_up(base, data, tmp_path):
     assert counts["passages"] == 40 + 39
     assert made["dev_examples"]["passages"] == 10 * 3  # the dev set keeps its own
     other = write_mined(
-        tmp_path / "other", "en", {q: [(n, t, f"{x} again") for n, t, x in p] for q, p in found.items()}
+        tmp_path / "other", "en", {q: [(n, t, f"{x} again") for n, t, x in p] for q, p in collected.items()}
     )
     assert finetune(base, data, tmp_path / "b", MINED, negatives=other)["content"] != made["content"]
 
@@ -120,9 +127,9 @@ def test_the_temperature_divides_the_scores(base, data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("recipe", "given", "said"), [(MINED, False, "needs --negatives"), (RECIPE, True, "no use for")]
+    ("recipe", "given", "message"), [(MINED, False, "needs --negatives"), (RECIPE, True, "no use for")]
 )
-def test_recipe_and_argument_must_agree(base, data, tmp_path, recipe, given, said):
+def test_recipe_and_argument_must_agree(base, data, tmp_path, recipe, given, message):
     more = {"negatives": write_mined(tmp_path, "en", {"who": [("1", "", "one")]})} if given else {}
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         finetune(base, data, tmp_path, recipe, **more)

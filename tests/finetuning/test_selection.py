@@ -97,8 +97,8 @@ def test_the_lowest_nll_is_kept_and_the_first_of_equals(tmp_path, monkeypatch):
 def test_from_its_epoch_on_the_average_rank_decides_afresh(tmp_path, monkeypatch):
     figures = {"nll": {2: 0.1, 4: 0.5}, "rank": {6: 70.0, 8: 60.0, 10: 65.0}}
     chosen, after = selection(tmp_path / "b", "average_rank_from_epoch_2", monkeypatch, figures, an_epoch=2)
-    found = [after(step) for step in (2, 4, 6, 8, 10)]
-    assert [next(iter(f)) for f in found] == ["dev_nll", "dev_nll", *["dev_average_rank"] * 3]
+    actual = [after(step) for step in (2, 4, 6, 8, 10)]
+    assert [next(iter(f)) for f in actual] == ["dev_nll", "dev_nll", *["dev_average_rank"] * 3]
     assert chosen.best()["step"] == 8
     # killed after step 10 and taken up again from a state of step 2: the same measures, the same choice
     for step in (4, 6, 8, 10):

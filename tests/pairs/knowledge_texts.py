@@ -29,13 +29,13 @@ def documents(folder, language, articles, shards=1):
     bounds = np.linspace(0, len(articles), shards + 1).astype(int).tolist()
     sources = []
     for n, (begin, end) in enumerate(pairwise(bounds)):
-        (own := folder / f"{language}{n}").mkdir(parents=True)
-        with DocumentWriter(own) as writer:
+        (shard := folder / f"{language}{n}").mkdir(parents=True)
+        with DocumentWriter(shard) as writer:
             for number in range(begin, end):
                 article = articles[number]
                 sections = tuple(Section(f"section {first}", first) for first in article.sections)
                 writer.add(Document(language, str(number), article.sentences, [0], f"Page {number}", sections=sections))
-        sources.append(record(own, **writer.counts, labels=["generated data"], shard=n))
+        sources.append(record(shard, **writer.counts, labels=["generated data"], shard=n))
     return sources
 
 

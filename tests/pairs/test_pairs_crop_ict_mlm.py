@@ -17,10 +17,10 @@ def test_neighbours_are_all_equally_likely(size, window):
     drawn = np.stack([neighbours(size, window, rng) for _ in range(draws)])
     for place in range(size):
         allowed = {other for other in range(size) if 0 < abs(other - place) <= window}
-        found = Counter(drawn[:, place].tolist())
-        assert set(found) == allowed
+        actual = Counter(drawn[:, place].tolist())
+        assert set(actual) == allowed
         share = 1 / len(allowed)
-        assert all(abs(n - draws * share) <= 4 * np.sqrt(draws * share * (1 - share)) for n in found.values())
+        assert all(abs(n - draws * share) <= 4 * np.sqrt(draws * share * (1 - share)) for n in actual.values())
 
 
 def test_crop_pairs(mined):

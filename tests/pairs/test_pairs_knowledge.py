@@ -58,7 +58,7 @@ def test_ilk_pairs_link_to_each_other(knowledge_pairs):
     links = [
         {number: {t for n, t in page.links if n == number} for number in range(len(page.sentences))} for page in EN
     ]
-    found, sides = set(), Counter()
+    collected, sides = set(), Counter()
     for row in knowledge_pairs({"en": EN}, method="ilk", **WORDS).rows:
         asking, other = row["query_page"], row["passage_page"]
         sentence = EN[asking].sentences.index(row["query"])
@@ -67,10 +67,10 @@ def test_ilk_pairs_link_to_each_other(knowledge_pairs):
         inside = range(bounds[number], bounds[number + 1])
         assert asking != other and other in links[asking][sentence]
         assert any(asking in links[other][n] for n in inside)
-        found |= {frozenset([(asking, sentence), (other, n)]) for n in inside if asking in links[other][n]}
+        collected |= {frozenset([(asking, sentence), (other, n)]) for n in inside if asking in links[other][n]}
         sides[asking < other] += 1
         assert row["query_language"] == row["passage_language"] == "en"
-    assert found == {
+    assert collected == {
         frozenset([(a, n), (b, m)])
         for a in range(len(EN))
         for n, targets in links[a].items()
@@ -90,16 +90,16 @@ def test_clk_pairs_are_top_passages_of_one_entity(knowledge_pairs, pairing, most
             if page.entity is not None and page.entity == other.entity:
                 size, other_size = (min(3, len(passages_of(p))) for p in (page, other))
                 expected[a, b] = {"all": size * other_size, "aligned": min(size, other_size), "one": 1}[pairing]
-    found, asked = Counter(), Counter()
+    collected, query_languages = Counter(), Counter()
     for row in knowledge_pairs(WIKIS["clk"], method="clk", **WORDS, pairing=pairing).rows:
         texts = {row[f"{side}_language"]: (row[f"{side}_page"], row[side]) for side in ("query", "passage")}
         (a, text_a), (b, text_b) = texts["en"], texts["fr"]
         ranks = passages_of(EN[a])[:3].index(text_a), passages_of(FR[b])[:3].index(text_b)
         assert pairing != "aligned" or ranks[0] == ranks[1]
-        found[a, b] += 1
-        asked[row["query_language"]] += 1
-    assert found == expected and max(expected.values()) == most
-    assert min(asked["en"], asked["fr"]) > 0.3 * asked.total()
+        collected[a, b] += 1
+        query_languages[row["query_language"]] += 1
+    assert collected == expected and max(expected.values()) == most
+    assert min(query_languages["en"], query_languages["fr"]) > 0.3 * query_languages.total()
 
 
 def test_ds_clk_reads_the_whole_page(knowledge_pairs):
@@ -118,13 +118,13 @@ def test_ds_clk_reads_the_whole_page(knowledge_pairs):
 def test_uhs_ilk_asks_with_every_link(knowledge_pairs):
     made = knowledge_pairs({"en": EN}, method="uhs_ilk", **WORDS)
     links = {(a, n, b) for a, page in enumerate(EN) for n, b in page.links if a != b}
-    found, ranks = set(), Counter()
+    collected, ranks = set(), Counter()
     for row in made.rows:
         a, b = row["query_page"], row["passage_page"]
         rank = passages_of(EN[b])[:3].index(row["passage"])
-        found.add((a, EN[a].sentences.index(row["query"]), b))
+        collected.add((a, EN[a].sentences.index(row["query"]), b))
         ranks[rank] += len(passages_of(EN[b])) >= 3
-    assert found == links and len(made.rows) == len(links) and made.record["dropped"] == {}
+    assert collected == links and len(made.rows) == len(links) and made.record["dropped"] == {}
     assert set(ranks) == {0, 1, 2} and min(ranks.values()) > 0.2 * ranks.total()
 
 
@@ -137,13 +137,13 @@ def test_clhed_describes_linked_entities_in_the_other_language(knowledge_pairs):
             for n, b in {link for link in page.links if link[1] != a}:
                 if (entity := wikis[code][b].entity) in there[other]:
                     expected[code, a, n, there[other][entity]] += 1
-    found = Counter()
+    collected = Counter()
     for row in knowledge_pairs(wikis, method="clhed", **WORDS).rows:
         code, other = row["query_language"], row["passage_language"]
         assert code != other and row["passage"] in passages_of(wikis[other][row["passage_page"]])[:3]
         sentence = wikis[code][row["query_page"]].sentences.index(row["query"])
-        found[code, row["query_page"], sentence, row["passage_page"]] += 1
-    assert found == expected and {key[0] for key in found} == {"en", "fr"}
+        collected[code, row["query_page"], sentence, row["passage_page"]] += 1
+    assert collected == expected and {key[0] for key in collected} == {"en", "fr"}
 
 
 def test_texts_that_are_no_pair_are_dropped_and_counted(knowledge_pairs):

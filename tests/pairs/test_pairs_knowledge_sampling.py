@@ -35,9 +35,9 @@ def test_sample_is_the_first_of_all_however_it_is_cut(monkeypatch, most):
     order = np.argsort(hashed(candidates, 5), kind="stable")[:most]
     for size in (1, 33, 5000):
         given = batches(candidates, size) if size > 1 else batches(Candidates(*(c[::-1] for c in candidates)), 10)
-        found, total = sample(given, 5, most)
+        actual, total = sample(given, 5, most)
         assert total == 3000
-        assert (found.query == candidates.query[order]).all() and (found.passage == candidates.passage[order]).all()
+        assert (actual.query == candidates.query[order]).all() and (actual.passage == candidates.passage[order]).all()
 
 
 def test_equal_hashes_are_told_apart_by_the_numbers(monkeypatch):
@@ -48,8 +48,8 @@ def test_equal_hashes_are_told_apart_by_the_numbers(monkeypatch):
     order = np.lexsort((candidates.passage, candidates.query, candidates.query % 4))[:300]
     for seed in range(5):
         turned = np.random.default_rng(seed).permutation(1000)
-        found, _ = sample(batches(Candidates(*(c[turned] for c in candidates)), 10), 5, 300)
-        assert (found.query == candidates.query[order]).all()
+        actual, _ = sample(batches(Candidates(*(c[turned] for c in candidates)), 10), 5, 300)
+        assert (actual.query == candidates.query[order]).all()
 
 
 def test_every_candidate_is_as_likely():
@@ -64,11 +64,11 @@ def test_the_coin_has_no_say_in_the_order():
     """Half of the pairs are exchanged, among those drawn first as among all."""
     candidates = pairs(20_000)
     turned = swapped(candidates, 9)
-    asked = set(candidates.query.tolist())
+    queries = set(candidates.query.tolist())
     first = sample([turned], 9, 2000)[0]
     for share, size in (
-        (np.mean([q in asked for q in turned.query.tolist()]), 20_000),
-        (np.mean([q in asked for q in first.query.tolist()]), 2000),
+        (np.mean([q in queries for q in turned.query.tolist()]), 20_000),
+        (np.mean([q in queries for q in first.query.tolist()]), 2000),
     ):
         assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(size)
 
@@ -80,8 +80,8 @@ def test_spool_with_little_memory(monkeypatch, tmp_path):
     with Spool(tmp_path / "a", 100, bucket=16) as spool:
         for row, side in np.random.default_rng(0).permutation(list(texts)).tolist():
             spool.add(row, side, texts[row, side])
-        found = list(spool.pairs())
-    assert found == [(row, texts.get((row, 0)), texts.get((row, 1))) for row in range(100)]
+        actual = list(spool.pairs())
+    assert actual == [(row, texts.get((row, 0)), texts.get((row, 1))) for row in range(100)]
     assert len(list((tmp_path / "a").iterdir())) == 7
 
 

@@ -27,7 +27,7 @@ methods = pytest.mark.parametrize("method", RECIPES)
 def examples(documents, method, batch, seed=3):
     module, recipe = load_method(json.dumps({"method": method, **RECIPES[method]}), "examples")
     made = mine(documents, encoder(new_tokenizer()), module, recipe, seed, "xx", Counter(), batch)
-    return [tuple(tuple(segment.tolist()) for segment in example) for _, own in made for example in own]
+    return [tuple(tuple(segment.tolist()) for segment in example) for _, group in made for example in group]
 
 
 @methods

@@ -17,13 +17,15 @@ WIKIS = {code: random_wiki(code, 40, n, entities=60) for n, code in enumerate(("
 @pytest.fixture
 def made(knowledge_pairs):
     """Records by (recipe, part): ILK of three languages, CLK of two of their three pairs, CLHED of one."""
-    found = {("ilk", code): knowledge_pairs({code: wiki}, method="ilk") for code, wiki in WIKIS.items()}
+    actual = {("ilk", code): knowledge_pairs({code: wiki}, method="ilk") for code, wiki in WIKIS.items()}
     for a, b in (("ar", "en"), ("en", "sw")):
         pair = {a: WIKIS[a], b: WIKIS[b]}
-        found["clk", f"{a}-{b}"] = knowledge_pairs(pair, method="clk")
-        found["clk_one", f"{a}-{b}"] = knowledge_pairs(pair, method="clk", pairing="one", passage_words=10)
-    found["clhed", "ar-en"] = knowledge_pairs({code: WIKIS[code] for code in ("ar", "en")}, method="clhed", max_pairs=5)
-    return found
+        actual["clk", f"{a}-{b}"] = knowledge_pairs(pair, method="clk")
+        actual["clk_one", f"{a}-{b}"] = knowledge_pairs(pair, method="clk", pairing="one", passage_words=10)
+    actual["clhed", "ar-en"] = knowledge_pairs(
+        {code: WIKIS[code] for code in ("ar", "en")}, method="clhed", max_pairs=5
+    )
+    return actual
 
 
 def statistics(folder, given):

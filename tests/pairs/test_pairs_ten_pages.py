@@ -148,15 +148,15 @@ def mined(bases, tmp_path):
 
 def test_symmetrically_linked_sentences(mined):
     """Each of the five asks from one side or the other, as a coin decides: over 20 seeds, both."""
-    found = set()
+    collected = set()
     for seed in range(20):
         record, pairs = mined("en", seed, method="ilk")
         assert record["candidates"] == 5 == len(pairs) + record["dropped"].get("duplicates", 0)
         for one, other in SYMMETRIC:
-            asked = {(SENTENCES[one], PASSAGE[other]), (SENTENCES[other], PASSAGE[one])}
-            assert asked & set(pairs)
-        found |= set(pairs)
-    assert found == {(SENTENCES[a], PASSAGE[b]) for pair in SYMMETRIC for a, b in (pair, pair[::-1])}
+            both_ways = {(SENTENCES[one], PASSAGE[other]), (SENTENCES[other], PASSAGE[one])}
+            assert both_ways & set(pairs)
+        collected |= set(pairs)
+    assert collected == {(SENTENCES[a], PASSAGE[b]) for pair in SYMMETRIC for a, b in (pair, pair[::-1])}
 
 
 def test_links_in_one_direction(mined):

@@ -24,7 +24,7 @@ def base(tmp_path_factory):
 def pairs(tmp_path_factory):
     """ "method:part" -> record, for every method in en and sw, or in pairs of languages."""
     rng = np.random.default_rng(3)
-    found = {}
+    collected = {}
     for method, segments in SEGMENTS.items():
         for part, size in PARTS.get(method, LANGUAGES):
             folder = tmp_path_factory.mktemp(f"{method}-{part}")
@@ -38,7 +38,7 @@ def pairs(tmp_path_factory):
                     for _ in range(size)
                 ),
             )
-            found[f"{method}:{part}"] = folder / "record.json"
+            collected[f"{method}:{part}"] = folder / "record.json"
             records.write_record(
                 folder / "record.json",
                 job="mine",
@@ -48,4 +48,4 @@ def pairs(tmp_path_factory):
                 content=files_digest(folder),
                 labels=["generated data"],
             )
-    return found
+    return collected

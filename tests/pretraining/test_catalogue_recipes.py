@@ -27,8 +27,8 @@ def recipe(model, scale="paper"):
 @pytest.mark.parametrize("scale", catalogue.scale_names())
 @pytest.mark.parametrize("model", TRAINED)
 def test_every_model_s_recipe_is_valid(scale, model):
-    found = recipe(model, scale)
-    settled = found.to_equal() or found
+    recipe_read = recipe(model, scale)
+    settled = recipe_read.to_equal() or recipe_read
     assert settled.steps >= 1 and settled.warmup_steps <= settled.steps
 
 
@@ -182,12 +182,12 @@ SAID_ELSEWHERE = {"languages", "power", "save_every_seconds", "equal_compute_to"
 
 @pytest.mark.parametrize("model", TRAINED)
 def test_the_values_are_the_papers(model):
-    found = recipe(model).model_dump()
-    assert {name: found[name] for name in PAPER[model]} == PAPER[model]
-    used = {name for name, value in found.items() if value is not None}
+    recipe_read = recipe(model).model_dump()
+    assert {name: recipe_read[name] for name in PAPER[model]} == PAPER[model]
+    used = {name for name, value in recipe_read.items() if value is not None}
     assert used - set(PAPER[model]) <= SAID_ELSEWHERE, "a key without its value here"
-    languages = 28 if found["objective"] in ("kept", "moco") else 108
-    assert len(found["languages"]) == (1 if model == "msm_en" else languages)
+    languages = 28 if recipe_read["objective"] in ("kept", "moco") else 108
+    assert len(recipe_read["languages"]) == (1 if model == "msm_en" else languages)
 
 
 def test_a_contrastive_group_has_the_tokens_of_an_mlm_batch_at_most():
@@ -216,31 +216,31 @@ def test_rows_of_kept_differ_in_their_tasks_and_mcontriever_in_its_objective(sca
     kept, continued = recipe("kept", scale), recipe("mcontriever_continued", scale)
     for model in TRAINED:
         if model.startswith("kept_"):
-            found = recipe(model, scale)
-            assert found.groups == len(found.tasks)
-            same = found.model_dump(exclude={"tasks", "groups"})
+            recipe_read = recipe(model, scale)
+            assert recipe_read.groups == len(recipe_read.tasks)
+            same = recipe_read.model_dump(exclude={"tasks", "groups"})
             assert same == kept.model_dump(exclude={"tasks", "groups"})
     assert (continued.steps, continued.warmup_steps) == (kept.steps, kept.warmup_steps)
     assert continued.languages == kept.languages and continued.temperature == kept.temperature
 
 
 def test_a_step_of_mcontriever_is_as_large_as_on_its_32_gpus():
-    found = recipe("mcontriever_continued")
-    assert found.groups * found.pairs == 32 * 64 and found.queue % (32 * 64) == 0
+    recipe_read = recipe("mcontriever_continued")
+    assert recipe_read.groups * recipe_read.pairs == 32 * 64 and recipe_read.queue % (32 * 64) == 0
 
 
 @pytest.mark.parametrize("scale", catalogue.scale_names())
 def test_rows_of_msm_see_as_much_in_a_step_and_in_all(scale):
     """Table 6 of MSM varies the negatives alone: documents and MLM sequences a step are the same in every row."""
-    found = {model: recipe(model, scale) for model in OF_MSM}
+    recipe_read = {model: recipe(model, scale) for model in OF_MSM}
     of = {
-        "documents a step": {r.documents * r.groups for r in found.values()},
-        "MLM sequences a step": {r.mlm_sequences * r.groups for r in found.values()},
-        "share": {r.mlm_share for r in found.values()},
-        "steps": {r.steps for r in found.values()},
+        "documents a step": {r.documents * r.groups for r in recipe_read.values()},
+        "MLM sequences a step": {r.mlm_sequences * r.groups for r in recipe_read.values()},
+        "share": {r.mlm_share for r in recipe_read.values()},
+        "steps": {r.steps for r in recipe_read.values()},
     }
     assert all(len(values) == 1 for values in of.values()), of
-    sizes = [found[name].documents for name in ("msm_neg_256", "msm", "msm_neg_1024", "msm_neg_4096")]
+    sizes = [recipe_read[name].documents for name in ("msm_neg_256", "msm", "msm_neg_1024", "msm_neg_4096")]
     assert sizes == sorted(set(sizes))
 
 

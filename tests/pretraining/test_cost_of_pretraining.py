@@ -27,6 +27,6 @@ def test_an_estimate_is_near_what_the_record_counts(tmp_path, base, pairs, objec
     sizes = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")
     values = {"objective": objective, **SMALL, **OWN[objective], **values}
     shape = Shape(*(config[name] for name in sizes))
-    found, steps = pretraining.operations(parse_recipe(values), shape, catalogue.whole(Costs).fill)
+    actual, steps = pretraining.operations(parse_recipe(values), shape, catalogue.whole(Costs).fill)
     assert steps == record["steps"]
-    assert 1 / FACTOR < found / record["arithmetic"]["flops"] < FACTOR
+    assert 1 / FACTOR < actual / record["arithmetic"]["flops"] < FACTOR

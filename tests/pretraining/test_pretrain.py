@@ -77,13 +77,13 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
 
 
 def test_pretraining_with_the_same_seed_gives_the_same_bytes_with_another_others(run, tmp_path):
-    found = {}
+    collected = {}
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         (tmp_path / name).mkdir()
         assert run(into=tmp_path / name, seed=seed)[0] == 0
-        found[name] = weights(tmp_path / name / "out")
-    assert found["a"] == found["b"] != found["c"]
-    contents = {name: read_record(tmp_path / name / "out" / "record.json")["content"] for name in found}
+        collected[name] = weights(tmp_path / name / "out")
+    assert collected["a"] == collected["b"] != collected["c"]
+    contents = {name: read_record(tmp_path / name / "out" / "record.json")["content"] for name in collected}
     assert contents["a"] == contents["b"] != contents["c"]
 
 
@@ -150,8 +150,8 @@ def test_tasks_alone_for_as_many_operations(run, tmp_path):
     assert run(objective="kept", drop=("steps",), **changes)[0] == 0
     record = read_record(tmp_path / "out" / "record.json")
     assert record["steps"] > 2 * 30 and set(record["languages"]) == {"crop"}
-    found = record["arithmetic"]
-    assert found["flops"] == pytest.approx(found["flops_to_equal"], rel=0.03 + 0.5 / record["steps"])
+    actual = record["arithmetic"]
+    assert actual["flops"] == pytest.approx(actual["flops_to_equal"], rel=0.03 + 0.5 / record["steps"])
 
 
 def test_a_language_too_small_for_a_group_is_left_out_and_named(run, tmp_path):

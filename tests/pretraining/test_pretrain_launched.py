@@ -52,10 +52,10 @@ def test_stopped_and_killed_it_goes_on_to_the_bytes_of_a_calm_run(tmp_path, base
         finally:
             process.kill()
         assert not (rough / "out").exists()
-    said = (rough / "log").read_text()
-    assert "stele: error: pretrain mine: stopped by SIGTERM after step" in said
-    assert "stele: error: process 1 ended by SIGKILL" in said
-    assert said.count("going on after step") == 1
+    output = (rough / "log").read_text()
+    assert "stele: error: pretrain mine: stopped by SIGTERM after step" in output
+    assert "stele: error: process 1 ended by SIGKILL" in output
+    assert output.count("going on after step") == 1
 
     def undisturbed(folder):
         def work(rank):

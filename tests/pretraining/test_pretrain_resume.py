@@ -39,9 +39,9 @@ def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pai
         assert interrupted(rough, step, number) == code
         assert list((tmp_path / "rough/state").rglob("training.pt"))
         assert not (tmp_path / "rough/out/record.json").exists()
-    said = capfd.readouterr().err
-    assert "going on after step 4" in said, "the state of a step is saved after what is due at it"
-    assert "stele: error: pretrain mine: stopped by SIGTERM after step 9" in said
+    message = capfd.readouterr().err
+    assert "going on after step 4" in message, "the state of a step is saved after what is due at it"
+    assert "stele: error: pretrain mine: stopped by SIGTERM after step 9" in message
     assert main(rough) == 0
     assert "going on after step 9" in capfd.readouterr().err
     for name in ("model.safetensors", "curve.csv"):

@@ -41,9 +41,7 @@ RESULT = json.dumps(
         "metrics": {"mrr@100": {"languages": {"sw": 0.5}, "average": 0.5, "n": {"sw": 3}}},
     }
 ).encode()
-RETRIEVAL = json.dumps(
-    {"job": "retrieve", "labels": [], "searches": {"sw": {"language": "sw", "collection": "sw"}}}
-).encode()
+RETRIEVAL = json.dumps({"job": "retrieve", "labels": [], "searches": {"sw": {"language": "sw", "pool": "sw"}}}).encode()
 VECTORS = json.dumps({"job": "encode", "vectors": {"fr": {"queries": "one.npy", "passages": "two.npy"}}}).encode()
 
 SPEC = EncodingSpec(pooling="mean")

@@ -65,8 +65,8 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data):
     bm25.run(arguments(tmp_path, data))
-    found = json.loads((tmp_path / "out/retrieval.json").read_text())
-    assert found["labels"] == ["generated data"] and "encoder" not in found["inputs"]
+    record = json.loads((tmp_path / "out/retrieval.json").read_text())
+    assert record["labels"] == ["generated data"] and "encoder" not in record["inputs"]
     assert not (tmp_path / "state").exists() or not list((tmp_path / "state").rglob("*.npz"))
     from stele.retrieval.lexical.analysis import analyzer
 
@@ -74,7 +74,7 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
         cut = analyzer(language)
         rows = map(json.loads, gzip.decompress((tmp_path / language / "c/corpus.jsonl.gz").read_bytes()).splitlines())
         texts = {row["docid"]: " ".join(cut(f"{row['title']}\n\n{row['text']}")) for row in rows}
-        asked = {
+        queries = {
             split: [
                 json.loads(line)
                 for line in gzip.decompress((tmp_path / language / f"t/{split}.jsonl.gz").read_bytes()).splitlines()
@@ -84,16 +84,16 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
         mrr = {}
         for k1 in RECIPE["k1"]:
             for b in RECIPE["b"]:
-                ranked = [[n for n, _ in by_hand(texts, cut(q["query"]), k1, b)] for q in asked["dev"]]
-                golds = [f"{q['query_id']}#0" for q in asked["dev"]]
-                mrr[k1, b] = sum(1 / (own.index(gold) + 1) for own, gold in zip(ranked, golds, strict=True)) / 8
-        facts = found["searches"][language]
+                ranked = [[n for n, _ in by_hand(texts, cut(q["query"]), k1, b)] for q in queries["dev"]]
+                golds = [f"{q['query_id']}#0" for q in queries["dev"]]
+                mrr[k1, b] = sum(1 / (one.index(gold) + 1) for one, gold in zip(ranked, golds, strict=True)) / 8
+        facts = record["searches"][language]
         chosen = facts["k1"], facts["b"]
         assert facts["dev_mrr"] == pytest.approx(max(mrr.values())) == pytest.approx(mrr[chosen])
         assert facts["dev_mrr_by_default"] == pytest.approx(mrr[0.9, 0.4])
         assert (facts["language"], facts["queries"], facts["dev_queries"], facts["passages"]) == (language, 8, 8, 60)
         run = read_run(tmp_path / f"out/runs/{language}.trec.gz")
-        for query in asked["test"]:
+        for query in queries["test"]:
             expected = [name for name, _ in by_hand(texts, cut(query["query"]), *chosen)][:20]
             assert [name for name, _ in run.hits(query["query_id"])] == expected
 
@@ -104,8 +104,8 @@ def test_the_scoring_command_takes_the_record(tmp_path, data):
     bm25.run(arguments(tmp_path, data))
     line = ["scoring", "score", "mrtydi", "--run", str(tmp_path / "out/retrieval.json"), "--data", *data]
     assert cli.main([*line, "--model", "bm25", "--setting", "tuned", "--output", str(tmp_path / "result.json")]) == 0
-    found = json.loads((tmp_path / "result.json").read_text())
-    assert found["metrics"]["mrr@100"]["languages"].keys() == {"sw", "ja"} and found["labels"] == ["generated data"]
+    written = json.loads((tmp_path / "result.json").read_text())
+    assert written["metrics"]["mrr@100"]["languages"].keys() == {"sw", "ja"} and written["labels"] == ["generated data"]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call
 
 
 @pytest.mark.parametrize(
-    ("recipe", "said"),
+    ("recipe", "message"),
     [
         ("{", "not JSON"),
         ('{"k1": [1]}', "want an object with split, k1, b"),
@@ -154,8 +154,8 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call
         ('{"split": "dev", "k1": [-1], "b": [0.4]}', "k1: want numbers from 0, found -1"),
     ],
 )
-def test_recipes_that_make_no_sense(recipe, said):
-    with pytest.raises(SteleError, match=said):
+def test_recipes_that_make_no_sense(recipe, message):
+    with pytest.raises(SteleError, match=message):
         bm25.parse_recipe(recipe)
 
 

@@ -83,9 +83,9 @@ def test_an_index_is_made_once_and_searched_with_every_pair(tmp_path, played, en
         assert engine().write_index(tmp_path / "sw", TEXTS.items()) == 3
     assert [name for name, _ in calls(log)] == ["io.anserini.index.IndexCollection"]
     assert not (tmp_path / "sw/collection").exists() and (tmp_path / "sw/lucene/segment").exists()
-    found = dict(engine().search(tmp_path / "sw", queries, [(0.9, 0.4), (0.1, 0.5), (0.1, 0.2)], 7))
-    assert list(found) == [(0.1, 0.2), (0.1, 0.5), (0.9, 0.4)]
-    assert found[0.1, 0.5] == [[("2#0", 0.5), ("1#0", pytest.approx(0.05))], []]
+    hits = dict(engine().search(tmp_path / "sw", queries, [(0.9, 0.4), (0.1, 0.5), (0.1, 0.2)], 7))
+    assert list(hits) == [(0.1, 0.2), (0.1, 0.5), (0.9, 0.4)]
+    assert hits[0.1, 0.5] == [[("2#0", 0.5), ("1#0", pytest.approx(0.05))], []]
     _, several, one = [flags for _, flags in calls(log)]
     assert (several["-bm25.k1"], several["-bm25.b"], one["-bm25.b"]) == (["0.1"], ["0.2", "0.5"], ["0.4"])
     assert several["-hits"] == ["7"] and several["-language"] == ["sw"] and several["-threads"] == ["2"]
@@ -133,14 +133,14 @@ def test_anserini_itself_finds_what_bm25s_finds(tmp_path):
     bm25.add_arguments(parser)
     recipe = json.dumps({"split": "dev", "k1": [0.9], "b": [0.4, 0.8]})
     line = ["--benchmark", "mrtydi", "--languages", "ru", "--recipe", recipe, "--data", *data]
-    found = {}
+    collected = {}
     for name, more in (("ours", []), ("theirs", ["--anserini", str(record(jar))])):
         out = ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "retrieval.json")]
         bm25.run(parser.parse_args([*line, *more, *out]))
-        found[name] = json.loads((tmp_path / name / "retrieval.json").read_text())["searches"]["ru"]
+        collected[name] = json.loads((tmp_path / name / "retrieval.json").read_text())["searches"]["ru"]
         from stele.artifacts.runs.trec import read_run
 
-        found[f"{name} run"] = dict(read_run(tmp_path / name / "runs/ru.trec.gz").items())
-    assert found["ours"]["passages"] == found["theirs"]["passages"] == 30
-    for query, hits in found["theirs run"].items():
-        assert dict(found["ours run"][query]) == {name: pytest.approx(score, abs=2e-4) for name, score in hits}
+        collected[f"{name} run"] = dict(read_run(tmp_path / name / "runs/ru.trec.gz").items())
+    assert collected["ours"]["passages"] == collected["theirs"]["passages"] == 30
+    for query, hits in collected["theirs run"].items():
+        assert dict(collected["ours run"][query]) == {name: pytest.approx(score, abs=2e-4) for name, score in hits}

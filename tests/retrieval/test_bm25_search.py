@@ -65,8 +65,8 @@ def test_the_k_best_are_those_of_a_full_ranking_and_ties_are_canonical(index):
     texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
     folder, ids, collection = index(texts, vocabulary)
     for k1, b in ((0.9, 0.4), (0.1, 1.0), (1.6, 0.1)):
-        asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
-        for query, hits in zip(QUERIES, bm25_search.search(folder, ids, asked, 10, collection, (k1, b)), strict=True):
+        queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
+        for query, hits in zip(QUERIES, bm25_search.search(folder, ids, queries, 10, collection, (k1, b)), strict=True):
             expected = by_hand(texts, query, k1, b)[:10]
             assert [name for name, _ in hits] == [name for name, _ in expected]
             assert [score for _, score in hits] == pytest.approx([float(s) for _, s in expected], rel=1e-6)
@@ -84,23 +84,23 @@ def test_more_equal_scores_than_are_asked_for(index):
 @pytest.mark.parametrize(("number", "rows"), [(9, 1), (200, 64)])
 def test_blocks_change_nothing(index, number, rows):
     texts, vocabulary = random_texts(number), [f"w{i}" for i in range(6)]
-    asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
+    queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
     (folder, ids, collection), (cut, cut_ids, cut_collection) = index(texts, vocabulary), index(texts, vocabulary, rows)
     assert len(list(cut.glob("block-*"))) == -(-len(texts) // rows)
-    whole = bm25_search.search(folder, ids, asked, 20, collection, (0.9, 0.4))
-    assert bm25_search.search(cut, cut_ids, asked, 20, cut_collection, (0.9, 0.4)) == whole
-    assert [bm25_search.search(cut, cut_ids, [own], 20, cut_collection, (0.9, 0.4))[0] for own in asked] == whole
+    whole = bm25_search.search(folder, ids, queries, 20, collection, (0.9, 0.4))
+    assert bm25_search.search(cut, cut_ids, queries, 20, cut_collection, (0.9, 0.4)) == whole
+    assert [bm25_search.search(cut, cut_ids, [one], 20, cut_collection, (0.9, 0.4))[0] for one in queries] == whole
 
 
 def test_threads_change_nothing(index, tmp_path):
     """In a process of its own: numba's threads would make this one's later forks unsafe."""
     texts, vocabulary = random_texts(200), [f"w{i}" for i in range(6)]
     folder, ids, collection = index(texts, vocabulary)
-    asked = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    one = bm25_search.search(folder, ids, asked, 20, collection, (0.9, 0.4), threads=1)
+    queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
+    one = bm25_search.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=1)
 
     def work():
-        two = bm25_search.search(folder, ids, asked, 20, collection, (0.9, 0.4), threads=2)
+        two = bm25_search.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=2)
         (tmp_path / "two").write_text(json.dumps(two))
 
     process = multiprocessing.get_context("fork").Process(target=work)
@@ -119,7 +119,7 @@ def test_the_scores_are_those_of_bm25s_s_own_index(index):
     for query in QUERIES:
         (hits,) = bm25_search.search(folder, ids, [[vocabulary.index(t) for t in query]], 400, collection, (0.7, 0.3))
         scores = dict(zip(texts, peer.get_scores(query).tolist(), strict=True))
-        assert dict(hits) == {name: pytest.approx(own, rel=1e-4) for name, own in scores.items() if own > 0}
+        assert dict(hits) == {name: pytest.approx(score, rel=1e-4) for name, score in scores.items() if score > 0}
 
 
 def test_passages_without_a_term_are_none(index):
@@ -130,11 +130,11 @@ def test_passages_without_a_term_are_none(index):
 
 
 @pytest.mark.parametrize(
-    ("items", "said"),
+    ("items", "message"),
     [([], "no passage in it"), ([("a", "x"), ("b", "x"), ("a", "y")], "passage 'a' is there twice")],
 )
-def test_collections_that_cannot_be_indexed(tmp_path, items, said):
-    with pytest.raises(SteleError, match=said):
+def test_collections_that_cannot_be_indexed(tmp_path, items, message):
+    with pytest.raises(SteleError, match=message):
         bm25_index.write_index(tmp_path / "collection", items, lambda text: [0], 1, rows=2)
     assert not (tmp_path / "collection/passages.json").exists()
 

@@ -11,8 +11,8 @@ from stele.retrieval.lexical.analysis import TermNumbers, analyzer
 
 def test_english_as_lucene_cuts_and_stems_it():
     """As Anserini's DefaultEnglishAnalyzer gives it (read from its jar), stop words taken out."""
-    found = analyzer("en")("The city's largest U.S. rivers don't flow 3.5 km; e-mail foo_bar 1,000")
-    assert found == ["citi", "largest", "u.", "river", "don't", "flow", "3.5", "km", "e", "mail", "foo_bar", "1,000"]
+    actual = analyzer("en")("The city's largest U.S. rivers don't flow 3.5 km; e-mail foo_bar 1,000")
+    assert actual == ["citi", "largest", "u.", "river", "don't", "flow", "3.5", "km", "e", "mail", "foo_bar", "1,000"]
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_numbers_are_those_of_the_terms_and_stop_words_have_none():
     assert TermNumbers("en", vocabulary)(text) == [1, 0, 1, -1]
     assert len(analyzer("en")(text)) == 4
     for language in ("ja", "th", "ar"):
-        found = analyzer(language)("東京タワー ประเทศไทย العربية")
-        assert TermNumbers(language, found)(" ".join(["東京タワー ประเทศไทย العربية"])) == [
-            max(i for i, other in enumerate(found) if other == term) for term in found
+        actual = analyzer(language)("東京タワー ประเทศไทย العربية")
+        assert TermNumbers(language, actual)(" ".join(["東京タワー ประเทศไทย العربية"])) == [
+            max(i for i, other in enumerate(actual) if other == term) for term in actual
         ]
 
 
@@ -84,7 +84,7 @@ def test_a_language_without_an_analyzer_is_refused():
 
 def test_every_language_of_the_tuned_benchmarks_has_an_analyzer():
     settings = catalogue.load("settings")["settings"]
-    tuned = [name for name, own in settings.items() if any(entry["kind"] == "lexical" for entry in own.values())]
+    tuned = [name for name, one in settings.items() if any(entry["kind"] == "lexical" for entry in one.values())]
     assert tuned == ["mrtydi"]
     for benchmark in tuned:
         languages = set(catalogue.load("benchmarks")[benchmark]["languages"])

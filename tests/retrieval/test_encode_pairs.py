@@ -35,14 +35,14 @@ def dpr(text: str, *passages: str) -> dict:
 @pytest.fixture
 def data(tmp_path) -> list[str]:
     """Vectors stand in the texts: two numbers. Telugu's second question has no passage, Russian's only one neither."""
-    asked = [
+    questions = [
         *(question("1", "3 0 ?", "ar"), question("2", "0 2 ?", " ar"), question("3", "-1 0 ?", "ar")),
         *(question("4", "1 1", "te"), question("5", "is it", "te"), question("6", "is he", "ru")),
     ]
     answered = [dpr("0 2 ? ", "1 0 b", "9 9 second"), dpr("3 0 ?", "5 0 a"), dpr("-1 0 ?", "1 0 c"), dpr("1 1", "-2 2")]
     (tmp_path / "q").mkdir()
     (tmp_path / "d").mkdir()
-    lines = "".join(json.dumps(item) + "\n" for item in asked)
+    lines = "".join(json.dumps(item) + "\n" for item in questions)
     (tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl").write_text(lines)
     (tmp_path / "d/dpr_dev_data.json").write_text(json.dumps(answered))
     records = {
@@ -79,8 +79,11 @@ def encoded(tmp_path: Path, encoder: Path, data: list[str], *languages: str) -> 
 def test_alignment_and_uniformity_by_hand(tmp_path, encoder, data, by_hand, caplog):
     made = encoded(tmp_path, encoder, data, "ar", "te", "ru")
     assert "ru: no question with a gold passage" in caplog.text
-    found = json.loads(made.read_text())
-    assert {k: (v["pairs"], v["without_passage"]) for k, v in found["vectors"].items()} == {"ar": (3, 0), "te": (1, 1)}
+    written = json.loads(made.read_text())
+    assert {k: (v["pairs"], v["without_passage"]) for k, v in written["vectors"].items()} == {
+        "ar": (3, 0),
+        "te": (1, 1),
+    }
     parser = argparse.ArgumentParser()
     score.add_arguments(parser)
     metrics = ["alignment", "uniformity_query", "uniformity_passage"]
@@ -96,7 +99,7 @@ def test_alignment_and_uniformity_by_hand(tmp_path, encoder, data, by_hand, capl
     assert result["metrics"]["uniformity_passage"]["average"] == pytest.approx(0.0)
     assert result["metrics"]["alignment"]["average"] == pytest.approx(2.0)
     assert result["labels"] == ["stand-in checkpoint"]
-    assert result["provenance"]["encoder"] == found["inputs"]["encoder"]
+    assert result["provenance"]["encoder"] == written["inputs"]["encoder"]
 
 
 def test_without_a_passage_there_is_nothing_to_encode(tmp_path, encoder, data, by_hand):
@@ -107,5 +110,5 @@ def test_without_a_passage_there_is_nothing_to_encode(tmp_path, encoder, data, b
 
 def test_the_gold_passage_is_the_first_and_found_by_the_question(tmp_path, data):
     folders = {"xor_tydi": {"all": tmp_path / "q"}, "xor_dpr_train": {"all": tmp_path / "d"}}
-    found = {query.id: passage and passage.text for query, passage in xor_retrieve.pairs(folders, "ar")}
-    assert found == {"1": "5 0 a", "2": "1 0 b", "3": "1 0 c"}
+    actual = {query.id: passage and passage.text for query, passage in xor_retrieve.pairs(folders, "ar")}
+    assert actual == {"1": "5 0 a", "2": "1 0 b", "3": "1 0 c"}

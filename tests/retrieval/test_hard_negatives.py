@@ -50,10 +50,10 @@ class Collection:
 
     def add(self, language: str, texts: dict[str, str], questions: list[tuple[str, list[str]]]) -> None:
         """`questions`: a text and the ids of its positives."""
-        own = {name: passage(name, text) for name, text in texts.items()}
-        put(self.folder / language / "c/corpus.jsonl.gz", own.values())
+        passages = {name: passage(name, text) for name, text in texts.items()}
+        put(self.folder / language / "c/corpus.jsonl.gz", passages.values())
         rows = [
-            {"query_id": str(i), "query": query, "positive_passages": [own[name] for name in right]}
+            {"query_id": str(i), "query": query, "positive_passages": [passages[name] for name in right]}
             for i, (query, right) in enumerate(questions)
         ]
         put(self.folder / language / "t/train.jsonl.gz", rows)
@@ -114,10 +114,10 @@ def test_by_hand(tmp_path, tuned, collection, by_hand):
     assert ids(mined, "sw", "0 1") == ["g", "d", "f"]
     assert mined.of("sw", "1 0")[0] == ("e", "", "5 2 y")
     assert mined.of("sw", "1 1") is None and mined.of("fi", "1 0") is None
-    found = json.loads((tmp_path / "out/record.json").read_text())
-    assert found["labels"] == ["generated data", "stand-in checkpoint"] and found["depth"] == 3
+    record = json.loads((tmp_path / "out/record.json").read_text())
+    assert record["labels"] == ["generated data", "stand-in checkpoint"] and record["depth"] == 3
     facts = {"questions": 2, "passages": 7, "negatives": 6, "distinct_negatives": 5, "without_negatives": 0}
-    assert found["pools"] == {"sw": {**facts, "excluded": 4}}  # a, b, f; e
+    assert record["pools"] == {"sw": {**facts, "excluded": 4}}  # a, b, f; e
 
 
 def test_a_question_asked_twice_has_the_positives_of_both(tmp_path, tuned, collection, by_hand):
@@ -175,16 +175,16 @@ def test_hard_negatives_are_the_best_of_a_full_ranking_without_the_positives(tmp
         names = np.array(list(passages), dtype="S8")
         vectors = encoder.encode(list(passages.values()), "passage").astype(np.float64)
         for question, (right,) in questions:
-            asked = encoder.encode([question], "query")[0].astype(np.float64)
-            scores = np.einsum("ij,j->i", vectors, asked)
+            vector = encoder.encode([question], "query")[0].astype(np.float64)
+            scores = np.einsum("ij,j->i", vectors, vector)
             answers = {name for name, text in passages.items() if text == passages[right]}
             order = np.lexsort((names, scores.astype(np.float32)))[::-1]
             best = [names[i].decode() for i in order if names[i].decode() not in answers][:7]
             by_name = dict(zip(names.tolist(), scores, strict=True))
-            found = ids(mined, language, question)
-            assert not answers & set(found)
+            actual = ids(mined, language, question)
+            assert not answers & set(actual)
             # encoded alone, a question's vector differs in its last bits: places may change where scores nearly do
-            close = [by_name[name.encode()] for name in found], [by_name[name.encode()] for name in best]
+            close = [by_name[name.encode()] for name in actual], [by_name[name.encode()] for name in best]
             assert close[0] == pytest.approx(close[1], rel=1e-5)
 
 
@@ -278,14 +278,14 @@ def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crow
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         (["--depth", "0"], "--depth must be at least 1"),
         (["--training-set", "squad"], "no collection"),
         (["--training-set", "mrtidy"], "did you mean 'mrtydi'"),
     ],
 )
-def test_wrong_arguments(tmp_path, tuned, collection, by_hand, changed, said):
+def test_wrong_arguments(tmp_path, tuned, collection, by_hand, changed, message):
     collection.add("sw", {"a": "9 0 x", "b": "8 0 x"}, [("1 0", ["a"])])
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         hard_negatives.run(arguments(tmp_path, tuned, collection.given, "out", 4, *changed))

@@ -59,8 +59,8 @@ def test_the_order_of_the_vectors_does_not_matter(vectors):
 def test_a_shift_changes_nothing_and_a_mirror_the_sides_alone(vectors):
     points, shares = principal_components(vectors.astype(np.float64))
     for changed, sign in ((vectors.astype(np.float64) + 10, 1), (-vectors.astype(np.float64), -1)):
-        found, same = principal_components(changed)
-        np.testing.assert_allclose(found, sign * points, rtol=1e-6, atol=1e-8)
+        actual, same = principal_components(changed)
+        np.testing.assert_allclose(actual, sign * points, rtol=1e-6, atol=1e-8)
         np.testing.assert_allclose(same, shares, rtol=1e-9)
 
 
@@ -115,22 +115,22 @@ def test_the_first_pairs_of_the_file_are_projected_together(encoder, pairs, tmp_
     vectors = load_encoder(encoder.parent, SPEC).encode(texts, "query").astype(np.float64)
     centred = vectors - vectors.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
-    found = np.array([(float(row["x"]), float(row["y"])) for row in rows])
+    actual = np.array([(float(row["x"]), float(row["y"])) for row in rows])
     for place, axis in enumerate((-1, -2)):
         expected = centred @ axes[:, axis]
-        expected *= np.sign(expected @ found[:, place])
-        np.testing.assert_allclose(found[:, place], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+        expected *= np.sign(expected @ actual[:, place])
+        np.testing.assert_allclose(actual[:, place], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
 
 
 def test_the_record_says_what_was_projected(encoder, pairs, tmp_path):
     out = tmp_path / "projection_ar.csv"
     assert project(encoder, pairs, out) == 0
-    found = json.loads(out.with_suffix(".json").read_text())
-    assert found["labels"] == ["generated data", "stand-in checkpoint"]
-    assert (found["job"], found["language"], found["pairs"]) == ("project", "ar", PAIRS)
-    assert found["content"] == sha256(out) and set(found["inputs"]) == {"encoder", "tatoeba:all"}
-    assert found["encoding"]["pooling"] == "mean"
-    first, second = found["explained"]
+    written = json.loads(out.with_suffix(".json").read_text())
+    assert written["labels"] == ["generated data", "stand-in checkpoint"]
+    assert (written["job"], written["language"], written["pairs"]) == ("project", "ar", PAIRS)
+    assert written["content"] == sha256(out) and set(written["inputs"]) == {"encoder", "tatoeba:all"}
+    assert written["encoding"]["pooling"] == "mean"
+    first, second = written["explained"]
     assert 1 > first > second > 0
 
 
@@ -142,9 +142,9 @@ def test_the_same_bytes_again(encoder, pairs, tmp_path):
 
 def test_vectors_that_cannot_be_projected_leave_no_output(encoder, pairs, tmp_path, capsys):
     out = tmp_path / "p.csv"
-    for language, said in (("en", "pairs English with other languages"), ("sw", "no file tatoeba.swh-eng.swh")):
+    for language, message in (("en", "pairs English with other languages"), ("sw", "no file tatoeba.swh-eng.swh")):
         assert project(encoder, pairs, out, language) == 1
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     short = tmp_path / "short"
     short.mkdir()
     (short / "tatoeba.ara-eng.ara").write_text("a\nb\n")

@@ -40,7 +40,7 @@ def on(world: int, command, args, disturb=lambda rank: None) -> list[int]:
 
 def killing(rank: int, module, name: str, call: int):
     """Kills the process `rank` instead of the call-th call of a function."""
-    return lambda own: retrieval.kill_at(module, name, call)() if own == rank else None
+    return lambda this_rank: retrieval.kill_at(module, name, call)() if this_rank == rank else None
 
 
 def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str, *more: str):
@@ -67,22 +67,22 @@ def test_the_same_bytes_as_one_process(tmp_path, encoder, data, alone, world):
     assert len(alone) == 8, "two runs, and three files of each kept collection"
     assert made(tmp_path, "several") == alone
     records = [json.loads((tmp_path / name / "retrieval.json").read_text()) for name in ("several", "alone")]
-    assert [found["processes"] for found in records] == [world, 1]
+    assert [actual["processes"] for actual in records] == [world, 1]
     assert records[0]["content"] == records[1]["content"] and records[0]["searches"] == records[1]["searches"]
     assert records[0]["encoding"]["precision"] == "float32"
     assert not args.state.exists()
 
 
 def test_half_precision_and_nothing_kept(tmp_path, encoder, data):
-    found = {}
+    collected = {}
     for world in (1, 3):
         args = retrieval.arguments(tmp_path, encoder, data, str(world), "--threads", "1")
         args.encoding = json.dumps({**retrieval.SPEC, "precision": "bfloat16"})
         assert on(world, retrieve, args) == [0] * world
-        found[world] = retrieval.files(tmp_path / str(world))
+        collected[world] = retrieval.files(tmp_path / str(world))
         assert json.loads(args.output.read_text())["encoding"]["precision"] == "bfloat16"
         assert not args.state.exists()
-    assert found[1] == found[3]
+    assert collected[1] == collected[3]
 
 
 FAULTS = [
@@ -124,10 +124,10 @@ def test_each_process_encodes_only_what_is_left_to_it(tmp_path, encoder, data):
 
     def encoded() -> list[int]:
         paths = list(tmp_path.glob("encoded*"))
-        found = [int(line) for path in paths for line in path.read_text().split()]
+        output = [int(line) for path in paths for line in path.read_text().split()]
         for path in paths:
             path.unlink()
-        return sorted(found)
+        return sorted(output)
 
     def disturb(rank: int) -> None:
         spying(rank)
@@ -146,8 +146,8 @@ def test_an_id_that_is_there_twice_in_different_parts_is_refused(tmp_path, encod
     names[50] = names[3]
     passages = [{"docid": name, "title": "", "text": "river nile"} for name in names]
     retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", passages)
-    said = "collection sw: passage id 'p3' is there twice (passages 4 and 51 of 60)"
-    with pytest.raises(SteleError, match=re.escape(said)):
+    message = "collection sw: passage id 'p3' is there twice (passages 4 and 51 of 60)"
+    with pytest.raises(SteleError, match=re.escape(message)):
         retrieve.run(retrieval.arguments(tmp_path, encoder, data, "one", "--threads", "1"))
     args = retrieval.arguments(tmp_path, encoder, data, "several", "--threads", "1")
 
@@ -160,7 +160,7 @@ def test_an_id_that_is_there_twice_in_different_parts_is_refused(tmp_path, encod
 
     for _ in range(2):  # the second time all is encoded, and the first process has not seen the passages go by
         assert 1 in forked(2, work)
-        assert (tmp_path / "said").read_text() == said
+        assert (tmp_path / "said").read_text() == message
         (tmp_path / "said").unlink()
     assert not (tmp_path / "several").exists()
 
@@ -197,7 +197,7 @@ def test_the_same_negatives_as_one_process(tmp_path, tuned, collection, crowded,
         assert not args.state.exists()
     assert mining.files(tmp_path / "several") == mining.files(tmp_path / "alone")
     records = [json.loads((tmp_path / name / "record.json").read_text()) for name in ("several", "alone")]
-    assert [found.pop("processes") for found in records] == [world, 1]
+    assert [actual.pop("processes") for actual in records] == [world, 1]
     assert records[0]["content"] == records[1]["content"] and records[0]["pools"] == records[1]["pools"]
 
 

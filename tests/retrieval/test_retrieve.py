@@ -70,9 +70,9 @@ def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
     from stele.encoders.load import load_encoder
 
     retrieve.run(arguments(tmp_path, encoder, data))
-    found = json.loads((tmp_path / "out/retrieval.json").read_text())
-    assert found["labels"] == ["generated data", "stand-in checkpoint"]
-    assert found["searches"]["sw"] == {"language": "sw", "pool": "sw", "queries": 5, "passages": 100}
+    record = json.loads((tmp_path / "out/retrieval.json").read_text())
+    assert record["labels"] == ["generated data", "stand-in checkpoint"]
+    assert record["searches"]["sw"] == {"language": "sw", "pool": "sw", "queries": 5, "passages": 100}
     assert not (tmp_path / "state/out").exists()
     loaded = load_encoder(encoder.parent, SPEC)
     lines = gzip.decompress((tmp_path / "th/c/corpus.jsonl.gz").read_bytes()).decode().splitlines()
@@ -208,9 +208,9 @@ def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch,
 def test_limit_searches_few_queries_among_their_own_passages(tmp_path, encoder, data, monkeypatch):
     monkeypatch.setattr(retrieve, "OTHERS", 4)
     retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2"))
-    found = json.loads((tmp_path / "out/retrieval.json").read_text())
-    assert "limited" in found["labels"]
-    assert found["searches"]["th"]["queries"] == 2
+    record = json.loads((tmp_path / "out/retrieval.json").read_text())
+    assert "limited" in record["labels"]
+    assert record["searches"]["th"]["queries"] == 2
     run = read_run(tmp_path / "out/runs/th.trec.gz")
     names = set(run.names.to_pylist())
     assert {"0#0", "7#0"} <= names  # what is judged relevant to the two queries
@@ -265,7 +265,7 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         (["--benchmark", "mrtidy"], "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
         (["--data", "mrtydi"], "want DATASET:PART=PATH"),
@@ -274,8 +274,8 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path):
         (["--depth", "0"], "must be at least 1"),
     ],
 )
-def test_wrong_arguments(tmp_path, encoder, data, changed, said):
-    with pytest.raises(SteleError, match=said):
+def test_wrong_arguments(tmp_path, encoder, data, changed, message):
+    with pytest.raises(SteleError, match=message):
         retrieve.run(arguments(tmp_path, encoder, data, "out", *changed))
 
 

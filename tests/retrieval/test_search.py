@@ -12,12 +12,12 @@ from stele.retrieval.dense.exact_search import TopK
 
 def reference(queries: np.ndarray, vectors: np.ndarray, ids: np.ndarray, k: int) -> list[list[tuple[str, float]]]:
     """Every score in float64, rounded to float32, sorted by (score, id) descending."""
-    found = []
+    collected = []
     for query in queries:
         scores = (query.astype(np.float64) * vectors.astype(np.float64)).sum(1).astype(np.float32)
         order = np.lexsort((ids, scores))[::-1][:k]
-        found.append([(ids[i].decode(), float(scores[i])) for i in order])
-    return found
+        collected.append([(ids[i].decode(), float(scores[i])) for i in order])
+    return collected
 
 
 def run(queries, vectors, ids, k, cuts=(), **options) -> list[list[tuple[str, float]]]:
@@ -71,14 +71,14 @@ def test_all_passages_alike(monkeypatch):
     monkeypatch.setattr(exact_search, "MAX_PAIRS", 100)
     vectors, queries = np.ones((90, 4), np.float32), np.ones((5, 4), np.float32)
     ids = np.array([f"{i:02d}" for i in range(90)], dtype="S2")
-    found = run(queries, vectors, ids, 3, [10, 40], block_rows=16)
-    assert found == [[("89", 4.0), ("88", 4.0), ("87", 4.0)]] * 5
+    actual = run(queries, vectors, ids, 3, [10, 40], block_rows=16)
+    assert actual == [[("89", 4.0), ("88", 4.0), ("87", 4.0)]] * 5
 
 
 def test_fewer_passages_than_asked_for():
     vectors = np.eye(3, dtype=np.float16)
-    found = run(np.eye(3, dtype=np.float32)[:1], vectors, np.array([b"a", b"b", b"c"]), 100, [1])
-    assert found == [[("a", 1.0), ("c", 0.0), ("b", 0.0)]]
+    actual = run(np.eye(3, dtype=np.float32)[:1], vectors, np.array([b"a", b"b", b"c"]), 100, [1])
+    assert actual == [[("a", 1.0), ("c", 0.0), ("b", 0.0)]]
 
 
 def test_agrees_with_faiss_where_there_are_no_ties():
@@ -87,30 +87,30 @@ def test_agrees_with_faiss_where_there_are_no_ties():
     index = faiss.IndexFlatIP(64)
     index.add(vectors)
     scores, places = index.search(queries, 30)
-    found = run(queries, vectors, np.array([str(i) for i in range(5000)], dtype="S4"), 30, block_rows=999)
-    assert [[int(name) for name, _ in hits] for hits in found] == places.tolist()
-    assert np.array([[score for _, score in hits] for hits in found]) == pytest.approx(scores, rel=1e-5)
+    actual = run(queries, vectors, np.array([str(i) for i in range(5000)], dtype="S4"), 30, block_rows=999)
+    assert [[int(name) for name, _ in hits] for hits in actual] == places.tolist()
+    assert np.array([[score for _, score in hits] for hits in actual]) == pytest.approx(scores, rel=1e-5)
 
 
 def test_memory_is_bounded_by_the_block(monkeypatch):
     """Only blocks are ever copied: a memory map is read part by part, and no scores are held for more than a block."""
-    asked, held = [], []
+    sizes, held = [], []
     nearest, groups = TopK._nearest, exact_search._groups
 
     def spy(self, block, number):
-        asked.append((len(block), number))
+        sizes.append((len(block), number))
         return nearest(self, block, number)
 
     monkeypatch.setattr(TopK, "_nearest", spy)
-    monkeypatch.setattr(exact_search, "_groups", lambda found: (held.append(found.shape), groups(found))[1])
+    monkeypatch.setattr(exact_search, "_groups", lambda actual: (held.append(actual.shape), groups(actual))[1])
     monkeypatch.setattr(exact_search, "QUERY_ROWS", 8)
     rng = np.random.default_rng(4)
     vectors, queries = (rng.standard_normal((n, 8)).astype(np.float32) for n in (1000, 20))
     vectors[500:] = vectors[0]  # more copies than faiss returns: whole blocks are looked at
     ids = np.array([f"{i:03d}" for i in range(1000)], dtype="S3")
     assert run(queries, vectors, ids, 5, block_rows=64) == reference(queries, vectors, ids, 5)
-    assert max(rows for rows, _ in asked) <= 64
-    assert max(number for _, number in asked) <= 5 + exact_search.EXTRA
+    assert max(rows for rows, _ in sizes) <= 64
+    assert max(number for _, number in sizes) <= 5 + exact_search.EXTRA
     assert held and max(rows for rows, _ in held) <= 8 and max(columns for _, columns in held) <= 64
 
 

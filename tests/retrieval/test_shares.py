@@ -22,15 +22,15 @@ def stream(number: int, seed: int = 0) -> list[tuple[str, str]]:
 def test_every_text_has_one_owner_and_windows_stay_whole(number, world, window):
     items = stream(number)
     shares = [Shares(rank, world, window) for rank in range(world)]
-    own = [list(share.assigned(iter(items))) for share in shares]
+    assigned = [list(share.assigned(iter(items))) for share in shares]
     assert all(share.whole and share.read == number for share in shares)
     assert len({tuple(share.owners) for share in shares}) == 1, "all processes divide alike"
     windows = [items[start : start + window] for start in range(0, number, window)]
     for rank in range(world):
         mine = [block for block, owner in zip(windows, shares[0].owners, strict=True) if owner == rank]
-        again = [own[rank][start : start + window] for start in range(0, len(own[rank]), window)]
+        again = [assigned[rank][start : start + window] for start in range(0, len(assigned[rank]), window)]
         assert again == mine, "what encodes window by window makes the windows of one process"
-    joined = [item for owner, rows in in_order(shares[0].owners, window) for item in own[owner][rows]]
+    joined = [item for owner, rows in in_order(shares[0].owners, window) for item in assigned[owner][rows]]
     assert joined == items
 
 
@@ -88,7 +88,7 @@ def test_a_search_of_parts_is_a_search_of_the_whole(world):
         best.add(vectors[owner == rank], ids[owner == rank].astype(f"S{4 + rank}"))
         parts.append(best)
     for part in parts[1:]:
-        found = part.best_hits()
-        assert isinstance(found, BestHits) and found.counts.sum() == len(found.scores) == len(found.ids)
-        parts[0].join(found)
+        actual = part.best_hits()
+        assert isinstance(actual, BestHits) and actual.counts.sum() == len(actual.scores) == len(actual.ids)
+        parts[0].join(actual)
     assert list(parts[0].hits()) == list(whole.hits())

@@ -24,7 +24,7 @@ def case_of(
         queries=queries,
         relevant=list(relevant),
         answers=list(answers),
-        runs={name: run_of(own) for name, own in hits.items()},
+        runs={name: run_of(one) for name, one in hits.items()},
         predictions=list(predictions),
         vectors=vectors or {},
         texts_of=lambda collection, names: {name: texts[name] for name in names},

@@ -31,9 +31,9 @@ def punkt(tmp_path):
 # --- XOR-Retrieve ---
 def test_xor_cuts_at_exactly_n_thousand_tokens(punkt):
     given = {"texts": {"a": "w " * 1998 + "red", "b": "blue green"}, "data": punkt}
-    found = score("r@2kt", ranked=[["a", "b"]] * 3, answers=[["red blue"], ["green"], ["blue"]], **given)
+    actual = score("r@2kt", ranked=[["a", "b"]] * 3, answers=[["red blue"], ["green"], ["blue"]], **given)
     # tokens 1,999 and 2,000 are "red" and "blue": an answer may span passages; "green" is token 2,001
-    assert found == [1.0, 0.0, 1.0]
+    assert actual == [1.0, 0.0, 1.0]
     assert score("r@5kt", ranked=[["a", "b"]], answers=[["green"]], **given) == [1.0]
 
 
@@ -74,17 +74,17 @@ def test_xor_searches_the_raw_answer_in_tokenised_text(punkt, text, answer, hit,
 @pytest.mark.parametrize("metric", ["r@2kt", "r_tokenized@2kt"])
 def test_xor_leaves_out_yes_and_no_and_counts_a_missing_question_as_0(punkt, metric):
     answers = [["yes"], ["no", "yes"], ["Yes"], ["yes", "tea"], ["tea"]]
-    found = score(metric, texts={"a": "Yes tea"}, ranked=[["a"]] * 4 + [[]], answers=answers, data=punkt)
-    np.testing.assert_equal(found, [np.nan, np.nan, 1.0, 1.0, 0.0])
+    actual = score(metric, texts={"a": "Yes tea"}, ranked=[["a"]] * 4 + [[]], answers=answers, data=punkt)
+    np.testing.assert_equal(actual, [np.nan, np.nan, 1.0, 1.0, 0.0])
 
 
 def test_xor_is_a_mean_over_the_languages_that_have_a_question_that_counts(punkt):
     query_sets = [QuerySet(name, name, "en") for name in ("ar", "ar", "ar", "te", "fi")]
     answers = [["red"], ["red"], ["blue"], ["red"], ["yes"]]
     case = case_of(texts={"a": "red"}, ranked=[["a"]] * 5, answers=answers, query_sets=query_sets, data=punkt)
-    found = by_language(evaluator("r@2kt").values(case), [query_set.language for query_set in query_sets], "macro")
-    assert found["languages"] == {"ar": pytest.approx(2 / 3), "te": 1.0}
-    assert found["average"] == pytest.approx((2 / 3 + 1) / 2)  # over questions it would be 3 / 4, with fi 5 / 9
+    actual = by_language(evaluator("r@2kt").values(case), [query_set.language for query_set in query_sets], "macro")
+    assert actual["languages"] == {"ar": pytest.approx(2 / 3), "te": 1.0}
+    assert actual["average"] == pytest.approx((2 / 3 + 1) / 2)  # over questions it would be 3 / 4, with fi 5 / 9
 
 
 def test_xor_sentences_are_split_with_the_given_model(punkt):
@@ -149,9 +149,9 @@ def xor_dev(real_data):
     data = {"xor_tydi": {"all": real_data / "xor_tydi"}, "nltk_punkt": {"all": real_data / "nltk_punkt_tab"}}
     query_sets, answers = [], []
     for query_set in xor_retrieve.query_sets(["ar", "bn", "fi", "ja", "ko", "ru", "te"]):
-        own = xor_retrieve.answers(data, query_set)
-        query_sets += [query_set] * len(own)
-        answers += own.values()
+        answers_of_language = xor_retrieve.answers(data, query_set)
+        query_sets += [query_set] * len(answers_of_language)
+        answers += answers_of_language.values()
     return {"query_sets": query_sets, "answers": answers, "data": data}
 
 
@@ -170,7 +170,7 @@ def test_xor_questions_that_are_never_found_on_the_real_file(xor_dev):
 
 def test_xor_ceiling_of_the_official_rule_on_the_real_file(xor_dev):
     """A system that retrieves a passage holding every answer reaches 1,700 of 1,928 by the official rule."""
-    texts = {str(row): " ; ".join(f"x {answer} y" for answer in own) for row, own in enumerate(xor_dev["answers"])}
+    texts = {str(row): " ; ".join(f"x {answer} y" for answer in gold) for row, gold in enumerate(xor_dev["answers"])}
     ranked = [[name] for name in texts]
     official = np.array(score("r@2kt", ranked=ranked, texts=texts, **xor_dev))
     corrected = np.array(score("r_tokenized@2kt", ranked=ranked, texts=texts, **xor_dev))

@@ -22,13 +22,13 @@ def put_scores(path: Path, values: dict[str, list[float]], metrics=("mrr@10",)) 
     with open(path, "w", newline="", encoding="utf-8") as handle:
         rows = csv.writer(handle)
         rows.writerow(["search", "language", "query", *metrics])
-        for language, own in values.items():
-            rows.writerows([language, language, f"{i:03d}", *[value] * len(metrics)] for i, value in enumerate(own))
+        for language, one in values.items():
+            rows.writerows([language, language, f"{i:03d}", *[value] * len(metrics)] for i, value in enumerate(one))
     return path
 
 
 def raised(by: dict[str, float]) -> dict[str, list[float]]:
-    return {language: [value + by[language] for value in own] for language, own in BASELINE.items()}
+    return {language: [value + by[language] for value in one] for language, one in BASELINE.items()}
 
 
 def compared(*line) -> None:
@@ -93,13 +93,13 @@ def test_seeds(tmp_path, systems, capsys):
 def test_json_and_csv(tmp_path, systems):
     result, table = tmp_path / "out/x.json", tmp_path / "out/x.csv"
     compared(*systems, "--seed", 3, "--output", result, "--csv", table)
-    found = json.loads(result.read_text())
-    assert (found["test"], found["seed"], found["permutations"], found["level"]) == ("fisher", 3, 100_000, 0.05)
-    assert (found["baseline"], found["averaged"], found["correction"]) == ("old", "macro", "holm")
-    assert found["systems"]["new"]["seeds"] == 1
-    assert "numpy" in found["versions"]
-    assert [len(digest) for system in found["systems"].values() for digest in system["files"].values()] == [64, 64]
-    average = found["comparisons"][2]
+    written = json.loads(result.read_text())
+    assert (written["test"], written["seed"], written["permutations"], written["level"]) == ("fisher", 3, 100_000, 0.05)
+    assert (written["baseline"], written["averaged"], written["correction"]) == ("old", "macro", "holm")
+    assert written["systems"]["new"]["seeds"] == 1
+    assert "numpy" in written["versions"]
+    assert [len(digest) for system in written["systems"].values() for digest in system["files"].values()] == [64, 64]
+    average = written["comparisons"][2]
     assert (average["language"], average["p"], average["corrected_p"]) == ("average", 0.0625, 0.1875)
     assert (average["difference"], average["std"], average["significant"]) == (0.375, None, False)
     rows = list(csv.DictReader(table.open(encoding="utf-8")))
@@ -109,7 +109,7 @@ def test_json_and_csv(tmp_path, systems):
         ("new", "average", "0.0625"),
     ]
     assert rows[2]["std"] == ""
-    first = table.read_bytes(), found["content"]
+    first = table.read_bytes(), written["content"]
     compared(*systems, "--seed", 3, "--output", result, "--csv", table)
     assert (table.read_bytes(), json.loads(result.read_text())["content"]) == first
 
@@ -121,10 +121,10 @@ def test_seed_and_permutations_reach_the_test(tmp_path):
     output = tmp_path / "x.json"
     line = ["--system", "b", files[0], "--system", "a", files[1], "--output", output]
     compared(*line, "--seed", 3, "--permutations", 120_000)
-    found = json.loads(output.read_text())["comparisons"][0]
-    assert found["p"] == fisher.p_value([ours - theirs], permutations=120_000, seed=3)
-    assert found["p"] != fisher.p_value([ours - theirs], permutations=120_000, seed=0)
-    assert [found["low"], found["high"]] == pytest.approx(
+    written = json.loads(output.read_text())["comparisons"][0]
+    assert written["p"] == fisher.p_value([ours - theirs], permutations=120_000, seed=3)
+    assert written["p"] != fisher.p_value([ours - theirs], permutations=120_000, seed=0)
+    assert [written["low"], written["high"]] == pytest.approx(
         interval(resampled_means({"en": ours - theirs}, seed=3)["en"])
     )
 
@@ -134,8 +134,8 @@ def test_p_that_cannot_be_had_is_null(tmp_path, capsys):
     output = tmp_path / "x.json"
     compared("--system", "a", files[0], "--system", "b", files[1], "--test", "t_test", "--output", output)
     assert "n/a" in capsys.readouterr().out
-    found = json.loads(output.read_text())
-    assert (found["comparisons"][0]["p"], found["permutations"]) == (None, None)
+    written = json.loads(output.read_text())
+    assert (written["comparisons"][0]["p"], written["permutations"]) == (None, None)
 
 
 def test_labels_and_average_come_from_results(tmp_path, capsys):
@@ -150,8 +150,8 @@ def test_labels_and_average_come_from_results(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "average (micro)" in printed
     assert printed.endswith("labels: generated data\n")
-    found = json.loads((tmp_path / "x.json").read_text())
-    assert (found["labels"], found["benchmark"]) == (["generated data"], "lareqa")
+    written = json.loads((tmp_path / "x.json").read_text())
+    assert (written["labels"], written["benchmark"]) == (["generated data"], "lareqa")
 
 
 def put_parquet(path: Path, values: dict[str, list[float]]) -> None:
@@ -173,7 +173,7 @@ def test_metrics(tmp_path, systems, capsys, caplog):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (["--test", "fischer"], "unknown test 'fischer'; did you mean 'fisher'"),
         (["--correction", "hom"], "unknown correction 'hom'; did you mean 'holm'"),
@@ -189,8 +189,8 @@ def test_metrics(tmp_path, systems, capsys, caplog):
         (["--system", "x", "/nowhere/x.csv"], "/nowhere/x.csv: no such file"),
     ],
 )
-def test_wrong_arguments(tmp_path, systems, line, said):
-    with pytest.raises(SteleError, match=said):
+def test_wrong_arguments(tmp_path, systems, line, message):
+    with pytest.raises(SteleError, match=message):
         compared(*systems, *line, "--output", tmp_path / "x.json")
     assert not (tmp_path / "x.json").exists()
 
@@ -226,6 +226,6 @@ def test_runs_are_scored_and_compared(tmp_path, capsys):
     printed = capsys.readouterr().out
     # 1/2 for three queries and 0 for the missing one against 1: 2 of 16 outcomes are as extreme
     assert " ".join(printed.splitlines()[2].split()[:6]) == "good sw 4 0.3750 1.0000 +0.6250"
-    found = json.loads((tmp_path / "out.json").read_text())
-    assert found["comparisons"][0]["p"] == 0.125
-    assert list(found["systems"]["good"]["files"]) == [f"sw={tmp_path / 'good'}"]
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert written["comparisons"][0]["p"] == 0.125
+    assert list(written["systems"]["good"]["files"]) == [f"sw={tmp_path / 'good'}"]

@@ -126,13 +126,13 @@ def test_mewsli_x(tmp_path):
 
 def test_a_dataset_that_cannot_be_counted_is_an_error(tmp_path, capsys):
     (tmp_path / "record.json").write_text(json.dumps({"job": "x", "labels": []}))
-    for dataset, data, said in (
+    for dataset, data, message in (
         ("mrtydy", "mrtydy:all", "did you mean 'mrtydi'"),
         ("mrtydi", "mewsli_x:all", "mewsli_x:all is no part of mrtydi"),
     ):
         line = ["--dataset", dataset, "--data", f"{data}={tmp_path / 'record.json'}"]
         assert cli.main(["scoring", "count_dataset", *line, "--output", str(tmp_path / "o.json")]) == 1
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert not (tmp_path / "o.json").exists()
 
 
@@ -141,10 +141,10 @@ def test_a_dataset_that_cannot_be_counted_is_an_error(tmp_path, capsys):
 def test_the_real_questions_of_xor():
     from stele.scoring.statistics import xor_tydi
 
-    found = as_metrics(xor_tydi.counts({"xor_tydi": {"all": REAL / "xor_tydi"}}))
-    assert found["queries_train"]["languages"]["all"] == 15250
-    assert found["queries_dev"]["languages"]["all"] == 2110
-    assert found["languages"]["languages"] == {"all": 7}
+    actual = as_metrics(xor_tydi.counts({"xor_tydi": {"all": REAL / "xor_tydi"}}))
+    assert actual["queries_train"]["languages"]["all"] == 15250
+    assert actual["queries_dev"]["languages"]["all"] == 2110
+    assert actual["languages"]["languages"] == {"all": 7}
 
 
 @pytest.mark.skipif(not (REAL / "mrtydi_topics_qrels").is_dir(), reason="STELE_REAL_DATA has no mrtydi_topics_qrels")
@@ -175,7 +175,7 @@ def plan():
 
 def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
     spec = load_spec(root / "paper_tables/kept/table_01.yaml")
-    wanted = Counter(asked.result for asked in asks(spec))
+    wanted = Counter(reference.result for reference in asks(spec))
     assert sum(wanted.values()) == 18  # three datasets, six numbers each; XOR's test set has none
     for scale in ("miniature", "paper"):
         of_scale = plan(scale=scale, papers=["kept"])

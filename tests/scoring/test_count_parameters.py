@@ -25,9 +25,9 @@ def encoder():
 
 def test_as_many_as_torch_counts_without_the_pooler(encoder, tmp_path):
     encoder.save_pretrained(tmp_path)
-    own = sum(p.numel() for name, p in encoder.named_parameters() if not name.startswith("pooler."))
-    assert parameters(tmp_path) == own
-    assert own < sum(p.numel() for p in encoder.parameters())
+    counted = sum(p.numel() for name, p in encoder.named_parameters() if not name.startswith("pooler."))
+    assert parameters(tmp_path) == counted
+    assert counted < sum(p.numel() for p in encoder.parameters())
 
 
 def test_several_files_are_one_model_and_two_towers_are_counted_once(encoder, tmp_path):

@@ -40,9 +40,9 @@ def values(metric: str, cases) -> np.ndarray:
 
 @pytest.mark.parametrize("metric", [*METRICS, "ap_judged"])
 def test_values_are_shares(metric, cases):
-    found = values(metric, cases)
-    assert ((found >= 0) & (found <= 1 + 1e-12)).all()
-    assert 0 < found.mean() < 1
+    actual = values(metric, cases)
+    assert ((actual >= 0) & (actual <= 1 + 1e-12)).all()
+    assert 0 < actual.mean() < 1
 
 
 def test_permuting_the_lines_of_a_run_changes_nothing(tmp_path):
@@ -54,15 +54,15 @@ def test_permuting_the_lines_of_a_run_changes_nothing(tmp_path):
         for rank, name in enumerate(rng.sample(PASSAGES, 30), start=1)
     ]
     judged = [random_judgments(rng) for _ in range(3)]
-    found = []
+    collected = []
     for order in range(5):
         path = tmp_path / f"{order}.txt"
         path.write_text("".join(lines))
         case = Case(runs={"s": read_run(path)}, relevant=judged)
         case.add(QuerySet("s", "en", "p"), ["q0", "q1", "q2"])
-        found.append([evaluator(metric).values(case).tolist() for metric in (*METRICS, "ap_judged")])
+        collected.append([evaluator(metric).values(case).tolist() for metric in (*METRICS, "ap_judged")])
         rng.shuffle(lines)
-    assert found == [found[0]] * 5
+    assert collected == [collected[0]] * 5
 
 
 @pytest.mark.parametrize("metric", METRICS)

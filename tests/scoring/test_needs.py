@@ -17,7 +17,7 @@ PREDICTED = {"predictions": ["x"], "answers": [["x"]]}
 
 
 @pytest.mark.parametrize(
-    ("metric", "said"),
+    ("metric", "message"),
     [
         ("mrr", "metric mrr: want a cut, as in mrr@100; found none"),
         ("ap", "metric ap: want a cut, as in ap@1000; found none"),
@@ -27,13 +27,13 @@ PREDICTED = {"predictions": ["x"], "answers": [["x"]]}
         ("accuracy@1", "metric accuracy: it has no cut; found '1'"),
     ],
 )
-def test_a_wrong_cut_is_refused(metric, said):
-    with pytest.raises(SteleError, match=f"^{said}$"):
+def test_a_wrong_cut_is_refused(metric, message):
+    with pytest.raises(SteleError, match=f"^{message}$"):
         score(metric, **JUDGED)
 
 
 @pytest.mark.parametrize(
-    ("metric", "given", "said"),
+    ("metric", "given", "message"),
     [
         (
             "mrr@100",
@@ -45,8 +45,8 @@ def test_a_wrong_cut_is_refused(metric, said):
         ("alignment", JUDGED, "scores pairs of embeddings; here are rankings of judged passages"),
     ],
 )
-def test_data_of_another_kind_are_refused(metric, given, said):
-    with pytest.raises(SteleError, match=said):
+def test_data_of_another_kind_are_refused(metric, given, message):
+    with pytest.raises(SteleError, match=message):
         score(metric, **given)
 
 

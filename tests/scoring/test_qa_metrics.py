@@ -83,8 +83,8 @@ def test_the_best_of_several_answers_counts():
 def test_a_question_without_a_prediction_scores_0_and_counts(metric):
     given = {"predictions": ["Paris", None, ""], "answers": [["Paris"]] * 3, "query_sets": [GERMAN_TO_ENGLISH] * 3}
     assert score(metric, **given) == [1.0, 0.0, 0.0]
-    found = evaluate(case_of(**given), {metric: evaluator(metric)}, "macro").metrics[metric]
-    assert found["languages"] == {"de-en": pytest.approx(1 / 3)}  # not 1 / 2, over what was predicted
+    actual = evaluate(case_of(**given), {metric: evaluator(metric)}, "macro").metrics[metric]
+    assert actual["languages"] == {"de-en": pytest.approx(1 / 3)}  # not 1 / 2, over what was predicted
 
 
 def test_no_prediction_is_not_an_empty_one():

@@ -63,10 +63,10 @@ def test_lareqa_counts_the_answer_in_the_question_s_own_language_and_averages_ov
     query_sets = [QuerySet("en", "en", "all")] * 3 + [QuerySet("de", "de", "all")]
     ranked = [["en_1", "de_1"], ["x", "en_2"], ["x"], ["en_1", "x", "de_1"]]
     relevant = [{"en_1": 1, "de_1": 1}, {"en_2": 1, "de_2": 1}, {"en_3": 1, "de_3": 1}, {"en_1": 1, "de_1": 1}]
-    found = languages_of(case_of(ranked=ranked, relevant=relevant, query_sets=query_sets), "map@20", "micro")
-    own = [(1 + 1) / 2, (1 / 2) / 2, 0, (1 + 2 / 3) / 2]  # without the own language's answer: 1/2, 0, 0, 1
-    assert found["languages"] == {"en": pytest.approx(sum(own[:3]) / 3), "de": pytest.approx(own[3])}
-    assert found["average"] == pytest.approx(sum(own) / 4)  # over languages it would be .625
+    actual = languages_of(case_of(ranked=ranked, relevant=relevant, query_sets=query_sets), "map@20", "micro")
+    precisions = [(1 + 1) / 2, (1 / 2) / 2, 0, (1 + 2 / 3) / 2]  # without the own language's answer: 1/2, 0, 0, 1
+    assert actual["languages"] == {"en": pytest.approx(sum(precisions[:3]) / 3), "de": pytest.approx(precisions[3])}
+    assert actual["average"] == pytest.approx(sum(precisions) / 4)  # over languages it would be .625
 
 
 def test_mewsli_x_is_the_reciprocal_rank_within_20_and_averages_over_languages():
@@ -74,9 +74,9 @@ def test_mewsli_x_is_the_reciprocal_rank_within_20_and_averages_over_languages()
     ranked = [["x", "y", "Q1"], [f"x{i}" for i in range(20)] + ["Q1"], [], [f"x{i}" for i in range(19)] + ["Q1"]]
     given = {"ranked": ranked, "relevant": [{"Q1": 1}] * 4, "query_sets": query_sets}
     assert score("map@20", **given) == [pytest.approx(1 / 3), 0.0, 0.0, pytest.approx(1 / 20)]  # rank 21 is too late
-    found = languages_of(case_of(**given), "map@20", "macro")
-    assert found["languages"] == {"de": pytest.approx(1 / 9), "ta": pytest.approx(1 / 20)}
-    assert found["average"] == pytest.approx((1 / 9 + 1 / 20) / 2)  # over mentions it would be .0958
+    actual = languages_of(case_of(**given), "map@20", "macro")
+    assert actual["languages"] == {"de": pytest.approx(1 / 9), "ta": pytest.approx(1 / 20)}
+    assert actual["average"] == pytest.approx((1 / 9 + 1 / 20) / 2)  # over mentions it would be .0958
 
 
 # --- AP@1000, P@20, nDCG@20 ---
@@ -114,8 +114,8 @@ def test_ap_judged_takes_out_what_nobody_judged():
 
 
 def test_ap_judged_leaves_out_queries_without_a_relevant_document():
-    found = score("ap_judged", ranked=[["a"], ["a"], ["a"]], relevant=[{"a": 0, "b": 0}, {"a": 1}, {"b": -1}])
-    np.testing.assert_equal(found, [np.nan, 1.0, np.nan])
+    actual = score("ap_judged", ranked=[["a"], ["a"], ["a"]], relevant=[{"a": 0, "b": 0}, {"a": 1}, {"b": -1}])
+    np.testing.assert_equal(actual, [np.nan, 1.0, np.nan])
 
 
 def test_clef_folds_weighted_by_their_queries_are_the_mean_over_queries():
@@ -125,9 +125,9 @@ def test_clef_folds_weighted_by_their_queries_are_the_mean_over_queries():
     values = np.array(score("ap_judged", ranked=ranked, relevant=relevant))
     folds = [values[fold::5][~np.isnan(values[fold::5])] for fold in range(5)]
     weighted = sum(fold.mean() * len(fold) for fold in folds) / sum(map(len, folds))
-    found = languages_of(case_of(ranked=ranked, relevant=relevant), "ap_judged", "macro")
-    assert found["average"] == pytest.approx(weighted)
-    assert found["n"]["en"] < 23
+    actual = languages_of(case_of(ranked=ranked, relevant=relevant), "ap_judged", "macro")
+    assert actual["average"] == pytest.approx(weighted)
+    assert actual["n"]["en"] < 23
     assert weighted != pytest.approx(np.mean([fold.mean() for fold in folds]))  # the folds' own mean is another
 
 
@@ -173,11 +173,11 @@ def test_tatoeba_is_each_language_s_share_of_its_own_size_in_both_directions(sen
         sentences,
         lambda query_set, line: [float(i == (line if line in right[query_set.name] else 1 - line)) for i in range(4)],
     )
-    found = {name: languages_of(case, name, "macro") for name in ("accuracy", "accuracy_to_en", "accuracy_from_en")}
-    assert found["accuracy_to_en"]["languages"] == {"fr": 3 / 4, "te": 2 / 2}  # of their own 4 and 2 lines
-    assert found["accuracy_from_en"]["languages"] == {"fr": 1 / 4, "te": 1 / 2}  # what XTREME's script measures
-    assert found["accuracy"]["languages"] == {"fr": (3 + 1) / 8, "te": (2 + 1) / 4}  # what CCP reports
-    assert found["accuracy"]["average"] == (1 / 2 + 3 / 4) / 2  # over sentences it would be 7 / 12
+    actual = {name: languages_of(case, name, "macro") for name in ("accuracy", "accuracy_to_en", "accuracy_from_en")}
+    assert actual["accuracy_to_en"]["languages"] == {"fr": 3 / 4, "te": 2 / 2}  # of their own 4 and 2 lines
+    assert actual["accuracy_from_en"]["languages"] == {"fr": 1 / 4, "te": 1 / 2}  # what XTREME's script measures
+    assert actual["accuracy"]["languages"] == {"fr": (3 + 1) / 8, "te": (2 + 1) / 4}  # what CCP reports
+    assert actual["accuracy"]["average"] == (1 / 2 + 3 / 4) / 2  # over sentences it would be 7 / 12
 
 
 def test_tatoeba_takes_the_lowest_line_of_equals(sentences):

@@ -33,8 +33,8 @@ def noisy_run(
     run = {}
     for query, right in judged.items():
         others = [f"x{i}#0" for i in rng.choice(10_000, depth, replace=False)]
-        found = [name for name in right if rng.random() < 0.7]
-        names = [*others, *found]
+        actual = [name for name in right if rng.random() < 0.7]
+        names = [*others, *actual]
         if rng.random() < 0.98:
             run[query] = dict(zip(names, (rng.integers(0, 20, len(names)) / 7).tolist(), strict=True))
     return run
@@ -58,20 +58,20 @@ def test_mrtydi_in_all_languages_is_trec_evals(tmp_path, real_data):
         given.append((language, written(tmp_path / f"{language}.txt", run), qrels))
         theirs = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank", "recall_100"}).evaluate(run)
         expected[language] = {
-            ours: sum(own[name] for own in theirs.values()) / len(judged)
+            ours: sum(one[name] for one in theirs.values()) / len(judged)
             for ours, name in {"mrr@100": "recip_rank", "recall@100": "recall_100"}.items()
         }
-    found = scored(
+    result = scored(
         tmp_path, "mrtydi", "--run", *(f"{language}={run}" for language, run, _ in given),
         "--data", *(f"mrtydi:{language}={qrels}" for language, _, qrels in given),
     )  # fmt: skip
     for metric in ("mrr@100", "recall@100"):
-        assert found["metrics"][metric]["n"] == MRTYDI
-        theirs = {language: own[metric] for language, own in expected.items()}
-        assert found["metrics"][metric]["languages"] == pytest.approx(theirs, abs=1e-12)
-        assert found["metrics"][metric]["average"] == pytest.approx(np.mean(list(theirs.values())))
-    assert found["counts"]["queries"] == sum(MRTYDI.values()) == 8661
-    assert 0 < found["counts"]["missing_queries"] < 400
+        assert result["metrics"][metric]["n"] == MRTYDI
+        theirs = {language: one[metric] for language, one in expected.items()}
+        assert result["metrics"][metric]["languages"] == pytest.approx(theirs, abs=1e-12)
+        assert result["metrics"][metric]["average"] == pytest.approx(np.mean(list(theirs.values())))
+    assert result["counts"]["queries"] == sum(MRTYDI.values()) == 8661
+    assert 0 < result["counts"]["missing_queries"] < 400
 
 
 def average_precision_at_20(ranking: list[str], right: set[str]) -> float:
@@ -89,18 +89,18 @@ def test_lareqa_has_13090_questions_with_11_answers_and_is_xtremes(tmp_path, rea
     data = {"lareqa": {"all": folder}}
     judged = {query_set: lareqa.judgments(data, query_set) for query_set in lareqa.query_sets(lareqa.LANGUAGES)}
     assert sum(map(len, judged.values())) == 13_090
-    assert {len(right) for own in judged.values() for right in own.values()} == {11}
+    assert {len(right) for one in judged.values() for right in one.values()} == {11}
     rng, run, expected = np.random.default_rng(6), {}, []
-    for own in judged.values():
-        for question, right in own.items():
+    for one in judged.values():
+        for question, right in one.items():
             names = [*right, *(f"en_{i}_0" for i in range(1, 15))]
             ranking = list(dict.fromkeys(names[i] for i in rng.permutation(len(names))))
             run[question] = {name: float(-rank) for rank, name in enumerate(ranking)}
             expected.append(average_precision_at_20(ranking, set(right)))
     path = written(tmp_path / "run", run)
-    found = scored(tmp_path, "lareqa", "--run", path, "--data", f"lareqa={folder}")
-    assert found["metrics"]["map@20"]["average"] == pytest.approx(np.mean(expected), abs=1e-12)
-    assert sum(found["metrics"]["map@20"]["n"].values()) == 13_090
+    result = scored(tmp_path, "lareqa", "--run", path, "--data", f"lareqa={folder}")
+    assert result["metrics"]["map@20"]["average"] == pytest.approx(np.mean(expected), abs=1e-12)
+    assert sum(result["metrics"]["map@20"]["n"].values()) == 13_090
 
 
 def test_tatoeba_has_88877_pairs_in_112_languages(real_data):

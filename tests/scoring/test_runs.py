@@ -41,7 +41,7 @@ def test_the_same_run_is_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("q Q0 d 1 0.5 t\nq Q0 d 2 0.4 t\n", r"run\.txt, line 2: passage 'd' is there twice for query 'q'"),
         ("q Q0 d 1 0.5\n", "line 1: want 6 columns .* found 5"),
@@ -50,10 +50,10 @@ def test_the_same_run_is_the_same_bytes(tmp_path):
         ("\n", "the run is empty"),
     ],
 )
-def test_a_bad_run_is_refused_with_its_line(tmp_path, text, said):
+def test_a_bad_run_is_refused_with_its_line(tmp_path, text, message):
     path = tmp_path / "run.txt"
     path.write_text(text)
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         read_run(path)
 
 

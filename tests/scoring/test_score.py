@@ -148,7 +148,7 @@ def test_lareqa_averages_over_questions(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (["--metrics", "mmr@100"], "unknown metric 'mmr'; did you mean 'mrr'"),
         (["nq"], r"retrieval\.json: a retrieval of 'mrtydi', not of 'nq'"),
@@ -157,13 +157,13 @@ def test_lareqa_averages_over_questions(tmp_path):
         (["--seeds", "0"], "--seeds: want pt0-ft0"),
     ],
 )
-def test_wrong_arguments(tmp_path, swahili, line, said):
+def test_wrong_arguments(tmp_path, swahili, line, message):
     name = [] if line[0] in ("nq", "mr_tydi") else ["mrtydi"]
     base = [*name, "--model", "m", "--setting", "s", "--seeds", "pt0-ft0"]
     base += ["--metrics", "mrr@100", "--run", str(tmp_path / "run/retrieval.json")]
     base += ["--data", f"mrtydi:sw={swahili}"]
     base += ["--output", str(tmp_path / "x.json"), "--queries", str(tmp_path / "x.parquet")]
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         score.run(arguments(score, *base, *line))
     assert not (tmp_path / "x.json").exists()
 
@@ -177,10 +177,10 @@ def test_average_over_seeds(tmp_path, swahili):
     average.run(arguments(average, "--seeds", *paths, "--output", str(folder / "zero_shot_nq.json")))
     result = json.loads((folder / "zero_shot_nq.json").read_text())
     low, high = (0.5 + 1 + 0) / 3, (1 + 1 + 0) / 3
-    found = result["metrics"]["mrr@100"]
-    assert found["average"] == pytest.approx((low + high) / 2)
-    assert found["std"]["average"] == pytest.approx(math.sqrt(2) * (high - low) / 2)
-    assert found["values"]["average"] == [pytest.approx(low), pytest.approx(high)]
+    actual = result["metrics"]["mrr@100"]
+    assert actual["average"] == pytest.approx((low + high) / 2)
+    assert actual["std"]["average"] == pytest.approx(math.sqrt(2) * (high - low) / 2)
+    assert actual["values"]["average"] == [pytest.approx(low), pytest.approx(high)]
     assert result["seeds"] == [{"pretraining": 0, "finetuning": 0}, {"pretraining": 0, "finetuning": 1}]
     assert (result["model"], result["setting"], result["labels"]) == ("msm", "zero_shot_nq", ["generated data"])
 
@@ -190,6 +190,6 @@ def test_average_refuses_what_does_not_belong_together(tmp_path, swahili):
     one = tmp_path / "results/mrtydi/msm/zero_shot_nq/pt0-ft0.json"
     other = put_record(tmp_path / "o", "pt0-ft1.json", **(json.loads(one.read_text()) | {"model": "kept"}))
     cases = [([one, other], "its model is 'kept', that of .* is 'msm'"), ([one, one], "the same seeds are given")]
-    for paths, said in cases:
-        with pytest.raises(SteleError, match=said):
+    for paths, message in cases:
+        with pytest.raises(SteleError, match=message):
             average.run(arguments(average, "--seeds", *map(str, paths), "--output", str(tmp_path / "a.json")))

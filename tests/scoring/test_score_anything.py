@@ -87,10 +87,10 @@ FORMATS = [
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_run_scores_the_same_in_every_format(tmp_path, qrels, kind):
     path = write(tmp_path / "run", kind)
-    found = scored(tmp_path, "mrtydi", "--run", path, "--data", f"mrtydi:sw={qrels}")
-    assert found["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED)}
-    assert found["metrics"]["recall@100"]["average"] == pytest.approx(2 / 3)
-    assert found["counts"] == {"queries": 3, "missing_queries": 1, "missing": {"sw": 1}, "extra_queries": 1}
+    result = scored(tmp_path, "mrtydi", "--run", path, "--data", f"mrtydi:sw={qrels}")
+    assert result["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED)}
+    assert result["metrics"]["recall@100"]["average"] == pytest.approx(2 / 3)
+    assert result["counts"] == {"queries": 3, "missing_queries": 1, "missing": {"sw": 1}, "extra_queries": 1}
 
 
 def test_integer_ids_are_their_digits(tmp_path):
@@ -99,8 +99,8 @@ def test_integer_ids_are_their_digits(tmp_path):
 
     (tmp_path / "qrels").write_text("7 0 12 1\n")
     pyarrow.parquet.write_table(pyarrow.table({"q_id": [7, 7], "doc_id": [3, 12], "score": [2, 1]}), tmp_path / "r")
-    found = scored(tmp_path, "mrtydi", "--run", tmp_path / "r", "--data", f"mrtydi:sw={tmp_path / 'qrels'}")
-    assert found["metrics"]["mrr@100"]["average"] == 0.5
+    result = scored(tmp_path, "mrtydi", "--run", tmp_path / "r", "--data", f"mrtydi:sw={tmp_path / 'qrels'}")
+    assert result["metrics"]["mrr@100"]["average"] == 0.5
 
 
 def test_the_values_that_score_prints_and_writes(tmp_path, qrels, capsys, caplog):
@@ -132,12 +132,12 @@ def test_values_per_query_as_csv_come_back(tmp_path):
         run("mrtydi", *given, "--queries", tmp_path / name)
     rows = [row["query"] for row in csv.DictReader((tmp_path / "q.csv").open())]
     assert rows == ["'=1+1", "'-x", "''=1", "-5", "plain"]
-    found = [read_queries(tmp_path / name).keys for name in ("q.csv", "q.parquet")]
-    assert found[0] == found[1] == [("sw", id) for id in ids]
+    scores_read = [read_queries(tmp_path / name).keys for name in ("q.csv", "q.parquet")]
+    assert scores_read[0] == scores_read[1] == [("sw", id) for id in ids]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("q1 Q0 a 1 2.0 t\nq1 Q0 a 2 1.0 t\n", r"line 2: passage 'a' is there twice for query 'q1'"),
         ("q1 Q0 a 1 2.0 t\n\nq1\tQ0 a 2 1.0 t\n", r"line 3: passage 'a' is there twice for query 'q1'"),
@@ -160,9 +160,9 @@ def test_values_per_query_as_csv_come_back(tmp_path):
         ('{"q1": {"a": 1.0}', "not a readable file: not JSON"),
     ],
 )
-def test_a_bad_run_is_refused(tmp_path, qrels, text, said):
+def test_a_bad_run_is_refused(tmp_path, qrels, text, message):
     (tmp_path / "run").write_text(text)
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         run("mrtydi", "--run", tmp_path / "run", "--data", f"mrtydi:sw={qrels}", "--output", tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
 
@@ -171,8 +171,8 @@ def test_bytes_that_are_no_text_and_damaged_archives(tmp_path):
     (tmp_path / "latin").write_bytes("q1 Q0 café 1 2.0 t\n".encode("latin-1"))
     (tmp_path / "cut.gz").write_bytes(gzip.compress(trec(RANKINGS).encode())[:-9])
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
-    for name, said in {"latin": "line 1: not UTF-8", "cut.gz": "cut short", "cut.parquet": "not a readable"}.items():
-        with pytest.raises(SteleError, match=said):
+    for name, message in {"latin": "line 1: not UTF-8", "cut.gz": "cut short", "cut.parquet": "not a readable"}.items():
+        with pytest.raises(SteleError, match=message):
             read_output(str(tmp_path / name))
 
 
@@ -180,8 +180,8 @@ def test_white_space_beyond_ascii_is_part_of_an_id(tmp_path):
     """trec_eval parts columns at ASCII white space only; Python's split would cut such ids in two."""
     (tmp_path / "qrels").write_text("q1 0 a\u3000b 1\n")
     (tmp_path / "run").write_text("q1 Q0 a\u3000b 1 2.0 t\n")
-    found = scored(tmp_path, "mrtydi", "--run", tmp_path / "run", "--data", f"mrtydi:sw={tmp_path / 'qrels'}")
-    assert found["metrics"]["mrr@100"]["average"] == 1.0
+    result = scored(tmp_path, "mrtydi", "--run", tmp_path / "run", "--data", f"mrtydi:sw={tmp_path / 'qrels'}")
+    assert result["metrics"]["mrr@100"]["average"] == 1.0
 
 
 def test_query_ids_that_two_languages_share_need_a_name(tmp_path, qrels):
@@ -190,8 +190,8 @@ def test_query_ids_that_two_languages_share_need_a_name(tmp_path, qrels):
     data = ["--data", f"mrtydi:sw={qrels}", f"mrtydi:te={other}"]
     with pytest.raises(SteleError, match=r"query 'q1' is one of sw and te; say which: --run sw=FILE"):
         run("mrtydi", "--run", path, *data)
-    found = scored(tmp_path, "mrtydi", "--run", f"sw={path}", f"te={path}", *data)
-    assert found["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED), "te": 1.0}
+    result = scored(tmp_path, "mrtydi", "--run", f"sw={path}", f"te={path}", *data)
+    assert result["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx(EXPECTED), "te": 1.0}
     with pytest.raises(SteleError, match="unknown query set 'sv'; did you mean 'sw'"):
         run("mrtydi", "--run", f"sv={path}", *data)
     only = scored(tmp_path, "mrtydi", "--run", f"te={path}", *data)  # a language without a run is not judged
@@ -203,9 +203,9 @@ def test_folds_are_one_run_and_share_no_query(tmp_path):
     (tmp_path / "fold1").write_text("1 Q0 a 1 2.0 t\n")
     (tmp_path / "fold2").write_text("2 Q0 x 1 9.0 t\n2 Q0 b 1 2.0 t\n2 Q0 a 1 1.0 t\n3 Q0 b 1 1.0 t\n")
     line = ["clef", "--data", f"clef:en-de={tmp_path / 'qrels.txt'}", "--run"]
-    found = scored(tmp_path, *line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold2'}")
+    result = scored(tmp_path, *line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold2'}")
     # query 1: 1; query 2: x is not judged and falls away, b before a: 1/2; query 3 has nothing relevant
-    assert found["metrics"]["ap_judged"] == {"languages": {"en-de": 0.75}, "average": 0.75, "n": {"en-de": 2}}
+    assert result["metrics"]["ap_judged"] == {"languages": {"en-de": 0.75}, "average": 0.75, "n": {"en-de": 2}}
     with pytest.raises(SteleError, match="query '1' is in two of them"):
         run(*line, f"en-de={tmp_path / 'fold1'}", f"en-de={tmp_path / 'fold1'}")
 
@@ -237,22 +237,22 @@ def test_xor_predictions_bring_their_passages(tmp_path, xor):
         {"id": "2", "lang": "te", "ctxs": [{"title": "t", "text": "born in Moscow, Russia."}]},
         {"id": "3", "lang": "te", "ctxs": ["yes"]},
     )
-    found = scored(tmp_path, "xor_retrieve", "--run", path, *xor)
-    assert found["metrics"]["r@2kt"]["languages"] == {"ar": 1.0, "te": 0.0}  # the comma is a token of its own
-    assert found["metrics"]["r_tokenized@2kt"]["languages"] == {"ar": 1.0, "te": 1.0}
-    assert found["counts"]["missing_queries"] == 0
+    result = scored(tmp_path, "xor_retrieve", "--run", path, *xor)
+    assert result["metrics"]["r@2kt"]["languages"] == {"ar": 1.0, "te": 0.0}  # the comma is a token of its own
+    assert result["metrics"]["r_tokenized@2kt"]["languages"] == {"ar": 1.0, "te": 1.0}
+    assert result["counts"]["missing_queries"] == 0
 
 
 @pytest.mark.parametrize(
-    ("item", "said"),
+    ("item", "message"),
     [
         ({"id": "1", "lang": "te", "ctxs": ["x"]}, "question '1': its lang is 'te', in the gold file 'ar'"),
         ({"id": "1", "ctxs": "x"}, "item 1: want {id, lang, ctxs"),
         ({"id": "1", "lang": "ar", "ctxs": [3]}, "ctxs 1: want a passage's text, found int"),
     ],
 )
-def test_xor_predictions_that_are_wrong(tmp_path, xor, item, said):
-    with pytest.raises(SteleError, match=said):
+def test_xor_predictions_that_are_wrong(tmp_path, xor, item, message):
+    with pytest.raises(SteleError, match=message):
         run("xor_retrieve", "--run", predictions(tmp_path / "p.json", item), *xor)
 
 
@@ -274,11 +274,11 @@ def test_answers_are_scored_by_the_language_of_the_paragraph(tmp_path):
     (tmp_path / "de-en.json").write_text(json.dumps({"k": "house", "other": "x"}))
     (tmp_path / "de-de.json").write_text(json.dumps({"k": "the Haus"}))
     runs = [f"{pair}={tmp_path / pair}.json" for pair in ("de-en", "de-de")]
-    found = scored(tmp_path, "mlqa", "--run", *runs, "--data", f"mlqa={tmp_path}")
+    result = scored(tmp_path, "mlqa", "--run", *runs, "--data", f"mlqa={tmp_path}")
     # "the" is an article of English paragraphs, not of German ones
-    assert found["metrics"]["exact_match"]["languages"] == {"de-de": 0.0, "de-en": 1.0}
-    assert found["metrics"]["f1"]["languages"] == {"de-de": pytest.approx(2 / 3), "de-en": 1.0}
-    assert found["counts"]["extra_queries"] == 1
+    assert result["metrics"]["exact_match"]["languages"] == {"de-de": 0.0, "de-en": 1.0}
+    assert result["metrics"]["f1"]["languages"] == {"de-de": pytest.approx(2 / 3), "de-en": 1.0}
+    assert result["counts"]["extra_queries"] == 1
     (tmp_path / "run").write_text(trec({"k": {"a": 1.0}}))
     with pytest.raises(SteleError, match="a ranking; this benchmark scores answers"):
         run("mlqa", "--run", f"de-de={tmp_path / 'run'}", "--data", f"mlqa={tmp_path}")
@@ -290,18 +290,18 @@ def test_embeddings_are_ranked_in_both_directions(tmp_path):
     english = np.array([[2, 0.1], [3, 0], [0, 5]], dtype=np.float32)
     np.save(tmp_path / "fr.npy", foreign)
     np.save(tmp_path / "en.npy", english)
-    found = scored(tmp_path, "tatoeba", "--run", f"fr={tmp_path / 'fr.npy'},{tmp_path / 'en.npy'}")
+    result = scored(tmp_path, "tatoeba", "--run", f"fr={tmp_path / 'fr.npy'},{tmp_path / 'en.npy'}")
     # cosine: fr 0 -> en 1, fr 1 -> en 2, fr 2 -> en 0 (all wrong); en 0 -> fr 0 (right), en 1 -> fr 0, en 2 -> fr 1
-    assert found["metrics"]["accuracy_to_en"]["languages"] == {"fr": 0.0}
-    assert found["metrics"]["accuracy_from_en"]["languages"] == {"fr": pytest.approx(1 / 3)}
-    assert found["metrics"]["accuracy"]["average"] == pytest.approx(1 / 6)
+    assert result["metrics"]["accuracy_to_en"]["languages"] == {"fr": 0.0}
+    assert result["metrics"]["accuracy_from_en"]["languages"] == {"fr": pytest.approx(1 / 3)}
+    assert result["metrics"]["accuracy"]["average"] == pytest.approx(1 / 6)
 
 
 def test_tied_embeddings_go_to_the_lowest_line(tmp_path):
     same = np.ones((3, 2), dtype=np.float32)
     np.save(tmp_path / "x.npy", same)
-    found = scored(tmp_path, "tatoeba", "--run", f"fr={tmp_path / 'x.npy'},{tmp_path / 'x.npy'}")
-    assert found["metrics"]["accuracy"]["average"] == pytest.approx(1 / 3)
+    result = scored(tmp_path, "tatoeba", "--run", f"fr={tmp_path / 'x.npy'},{tmp_path / 'x.npy'}")
+    assert result["metrics"]["accuracy"]["average"] == pytest.approx(1 / 3)
 
 
 def test_a_pair_without_english(tmp_path):
@@ -309,13 +309,13 @@ def test_a_pair_without_english(tmp_path):
     vectors = rng.standard_normal((12, 8)).astype(np.float32)
     np.save(tmp_path / "de.npy", vectors)
     np.save(tmp_path / "fr.npy", vectors + 0.01)
-    found = scored(tmp_path, "xsa", "--run", f"de-fr={tmp_path / 'de.npy'},{tmp_path / 'fr.npy'}")
-    assert found["metrics"]["p@1"]["languages"] == {"de-fr": 1.0}
-    assert set(found["metrics"]) == {"p@1", "p_forward@1", "p_backward@1"}
+    result = scored(tmp_path, "xsa", "--run", f"de-fr={tmp_path / 'de.npy'},{tmp_path / 'fr.npy'}")
+    assert result["metrics"]["p@1"]["languages"] == {"de-fr": 1.0}
+    assert set(result["metrics"]) == {"p@1", "p_forward@1", "p_backward@1"}
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "said"),
+    ("first", "second", "message"),
     [
         (np.ones((3, 2)), np.ones((4, 2)), r"their shapes differ, \[3, 2\] and \[4, 2\]"),
         (np.ones((3, 2)), np.ones(3), "want floats"),
@@ -323,18 +323,18 @@ def test_a_pair_without_english(tmp_path):
         (np.ones((3, 2)), np.array([["a"]], dtype=object), "not a readable npy file"),
     ],
 )
-def test_bad_embeddings(tmp_path, first, second, said):
+def test_bad_embeddings(tmp_path, first, second, message):
     np.save(tmp_path / "x.npy", first)
     np.save(tmp_path / "y.npy", second, allow_pickle=True)
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         run("tatoeba", "--run", f"fr={tmp_path / 'x.npy'},{tmp_path / 'y.npy'}")
 
 
 def test_embeddings_need_a_name_and_a_partner(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((3, 2)))
-    for given, said in {
+    for given, message in {
         f"{tmp_path}/x.npy,{tmp_path}/x.npy": "name the language",
         f"fr={tmp_path}/x.npy": "in pairs",
     }.items():
-        with pytest.raises(SteleError, match=said):
+        with pytest.raises(SteleError, match=message):
             run("tatoeba", "--run", given)

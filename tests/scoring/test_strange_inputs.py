@@ -25,8 +25,8 @@ def test_a_run_without_one_query_of_a_judged_language_is_refused(files):
     data = [f"mrtydi:sw={files}/sw.txt", f"mrtydi:th={files}/th.txt"]
     with pytest.raises(SteleError, match=r"run\.txt: no query of th in it, of which 1 are judged"):
         run("mrtydi", "--run", files / "run.txt", "--data", *data)
-    found = scored(files, "mrtydi", "--run", files / "run.txt", "--languages", "sw", "--data", *data)
-    assert list(found["metrics"]["mrr@100"]["languages"]) == ["sw"]
+    result = scored(files, "mrtydi", "--run", files / "run.txt", "--languages", "sw", "--data", *data)
+    assert list(result["metrics"]["mrr@100"]["languages"]) == ["sw"]
 
 
 def test_judgments_of_a_language_without_a_run_are_said(files, caplog):
@@ -64,7 +64,7 @@ def test_a_cut_is_a_number_of_a_run_s_size(name):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "nothing in it"),
         ("\n\n", "nothing in it"),
@@ -74,9 +74,9 @@ def test_a_cut_is_a_number_of_a_run_s_size(name):
         (json.dumps({"n": 1})[:-1] + "9" * 5000 + "}", "line 1: not a readable line of JSON"),
     ],
 )
-def test_json_lines_that_python_would_take_or_trip_over(tmp_path, text, said):
+def test_json_lines_that_python_would_take_or_trip_over(tmp_path, text, message):
     (tmp_path / "train.jsonl").write_text(text)
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         list(json_lines(tmp_path / "train.jsonl"))
     (tmp_path / "train.jsonl").write_text('{"query": "\\ud83d\\ude00"}')
     assert [item for _, item in json_lines(tmp_path / "train.jsonl")] == [{"query": "\U0001f600"}]

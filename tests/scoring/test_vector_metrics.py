@@ -100,8 +100,8 @@ def test_the_size_of_a_block_changes_nothing(pair, similarity, block, monkeypatc
     expected = rank_pair(x, y, similarity, 8)
     monkeypatch.setattr(vectors, "BLOCK", block)
     assert (len(list(cosine(x, y))) == 60) == (block < 2 * len(y))
-    for found, wanted in zip(rank_pair(x, y, similarity, 8), expected, strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    for actual, wanted in zip(rank_pair(x, y, similarity, 8), expected, strict=True):
+        np.testing.assert_array_equal(actual, wanted)
 
 
 # --- the nearest ---
@@ -153,8 +153,8 @@ def vector_case(**sides):
 
 
 def value(metric: str, x, y) -> float | None:
-    found = evaluate(vector_case(en=(x, y)), {metric: evaluator(metric)}, "macro").metrics[metric]
-    return found["languages"].get("en")
+    actual = evaluate(vector_case(en=(x, y)), {metric: evaluator(metric)}, "macro").metrics[metric]
+    return actual["languages"].get("en")
 
 
 def test_alignment_on_paper():
@@ -206,8 +206,8 @@ def test_a_single_point_has_no_uniformity():
     case = vector_case(en=(x, x), sw=(one, one))
     values = evaluator("uniformity_query").values(case)
     assert np.isnan(values).tolist() == [False] * 3 + [True]
-    found = evaluate(case, {"uniformity_query": evaluator("uniformity_query")}, "macro").metrics["uniformity_query"]
-    assert found["languages"] == {"en": pytest.approx(-4)}  # three right angles; sw is left out
+    actual = evaluate(case, {"uniformity_query": evaluator("uniformity_query")}, "macro").metrics["uniformity_query"]
+    assert actual["languages"] == {"en": pytest.approx(-4)}  # three right angles; sw is left out
     assert evaluator("alignment").values(case)[-1] == 0
 
 

@@ -21,9 +21,9 @@ def test_scipys_percentile_interval():
     from scipy.stats import bootstrap as scipys
 
     values = np.random.default_rng(3).normal(0.02, 0.3, 200)
-    found = interval(resampled_means({"en": values})["en"], level=0.95)
+    actual = interval(resampled_means({"en": values})["en"], level=0.95)
     expected = scipys((values,), np.mean, n_resamples=10_000, method="percentile", random_state=1).confidence_interval
-    assert found == pytest.approx((expected.low, expected.high), abs=0.002)  # the interval is .08 wide
+    assert actual == pytest.approx((expected.low, expected.high), abs=0.002)  # the interval is .08 wide
 
 
 def test_queries_are_drawn_within_their_language():
@@ -38,7 +38,7 @@ def test_a_macro_average_has_the_variance_of_its_languages():
     rng = np.random.default_rng(4)
     groups = {"en": rng.normal(0, 1, 400), "sw": rng.normal(0, 1, 25)}
     means = average_of(resampled_means(groups), groups, "macro")
-    expected = np.sqrt(sum(own.var() / len(own) for own in groups.values())) / 2
+    expected = np.sqrt(sum(one.var() / len(one) for one in groups.values())) / 2
     assert means.std() == pytest.approx(expected, rel=0.05)
 
 

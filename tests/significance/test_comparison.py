@@ -24,26 +24,26 @@ def of_two_languages(source: str, values: list[float], languages=("en", "en", "e
 
 def test_languages_then_the_average():
     ours, theirs = of_two_languages("a", [1.0, 0.5, 0.5, 0.75]), of_two_languages("b", [0.5, 0.5, 0.75, 0.25])
-    found = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="macro")
-    assert [own.language for own in found] == ["en", "sw", "average"]
-    assert [own.queries for own in found] == [3, 1, 4]
-    assert [(own.win, own.tie, own.loss) for own in found] == [(1, 1, 1), (1, 0, 0), (2, 1, 1)]
-    assert [own.mean for own in found] == pytest.approx([2 / 3, 0.75, (2 / 3 + 0.75) / 2])
-    assert [own.baseline_mean for own in found] == pytest.approx([1.75 / 3, 0.25, (1.75 / 3 + 0.25) / 2])
-    assert [own.difference for own in found] == pytest.approx([0.25 / 3, 0.5, (0.25 / 3 + 0.5) / 2])
+    comparisons = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="macro")
+    assert [one.language for one in comparisons] == ["en", "sw", "average"]
+    assert [one.queries for one in comparisons] == [3, 1, 4]
+    assert [(one.win, one.tie, one.loss) for one in comparisons] == [(1, 1, 1), (1, 0, 0), (2, 1, 1)]
+    assert [one.mean for one in comparisons] == pytest.approx([2 / 3, 0.75, (2 / 3 + 0.75) / 2])
+    assert [one.baseline_mean for one in comparisons] == pytest.approx([1.75 / 3, 0.25, (1.75 / 3 + 0.25) / 2])
+    assert [one.difference for one in comparisons] == pytest.approx([0.25 / 3, 0.5, (0.25 / 3 + 0.5) / 2])
     # average: .5/6, -.25/6, .5/2; observed .2917; |sum| with the last sign kept: .375, .2917, .2083, .125
-    assert [own.p for own in found] == [1.0, 1.0, 0.5]
-    assert all(own.low <= own.difference <= own.high for own in found)
+    assert [one.p for one in comparisons] == [1.0, 1.0, 0.5]
+    assert all(one.low <= one.difference <= one.high for one in comparisons)
     micro = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="micro")
     assert micro[2].mean == pytest.approx(2.75 / 4)
-    assert micro[:2] == found[:2]
+    assert micro[:2] == comparisons[:2]
 
 
 def test_a_comparison_of_one_language_is_not_shown_twice():
-    found = compare(
+    comparisons = compare(
         "a", scores("a", [[0.1, 0.2]]), scores("b", [[0.3, 0.2]]), METRIC, test=fisher.p_value, average="macro"
     )
-    assert [own.language for own in found] == ["en"]
+    assert [one.language for one in comparisons] == ["en"]
 
 
 def test_more_seeds_of_the_same_values_are_no_more_evidence():
@@ -59,19 +59,19 @@ def test_more_seeds_of_the_same_values_are_no_more_evidence():
 
 def test_standard_deviation_over_seeds():
     ours = stack([scores("0", [[0.0, 0.5]]), scores("1", [[0.5, 1.0]])])
-    (found,) = compare("a", ours, scores("b", [[0.5, 0.5]]), METRIC, test=fisher.p_value, average="macro")
-    assert (found.mean, found.std, found.baseline_std) == (0.5, pytest.approx(math.sqrt(0.125)), None)
+    (comparisons,) = compare("a", ours, scores("b", [[0.5, 0.5]]), METRIC, test=fisher.p_value, average="macro")
+    assert (comparisons.mean, comparisons.std, comparisons.baseline_std) == (0.5, pytest.approx(math.sqrt(0.125)), None)
 
 
 def test_family():
     ours, theirs = of_two_languages("a", [1.0, 0.5, 0.5, 0.75]), of_two_languages("b", [0.5, 0.5, 0.75, 0.25])
-    found = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="macro")
-    three = [replace(own, p=p) for own, p in zip(found, [0.03, math.nan, 0.02], strict=True)]
+    comparisons = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="macro")
+    three = [replace(one, p=p) for one, p in zip(comparisons, [0.03, math.nan, 0.02], strict=True)]
     corrected = list(family(three, "holm", 0.05))
-    assert [own.corrected_p for own in corrected] == pytest.approx([0.04, math.nan, 0.04], nan_ok=True)
-    assert [own.significant for own in corrected] == [True, False, True]
-    assert [own.significant for own in family(three, "bonferroni", 0.05)] == [False, False, True]
-    assert [own.significant for own in family(three, "none", 0.02)] == [False, False, False]  # below, not at
+    assert [one.corrected_p for one in corrected] == pytest.approx([0.04, math.nan, 0.04], nan_ok=True)
+    assert [one.significant for one in corrected] == [True, False, True]
+    assert [one.significant for one in family(three, "bonferroni", 0.05)] == [False, False, True]
+    assert [one.significant for one in family(three, "none", 0.02)] == [False, False, False]  # below, not at
 
 
 def test_tests_by_name():

@@ -39,14 +39,14 @@ def test_exact_is_scipys_enumeration(size):
 
     rng = np.random.default_rng(size)
     for values in (rng.normal(0.3, 1, (2, size)), rng.integers(0, 3, (2, size)) / 2):  # without and with ties
-        found = permutation_test(
+        actual = permutation_test(
             values,
             lambda x, y, axis: np.mean(x - y, axis=axis),
             permutation_type="samples",
             n_resamples=np.inf,
             vectorized=True,
         )
-        assert p_value([values[0] - values[1]]) == pytest.approx(found.pvalue, abs=1e-12)
+        assert p_value([values[0] - values[1]]) == pytest.approx(actual.pvalue, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -68,12 +68,12 @@ def test_laws(sizes):
     parts = random_strata(1, *sizes)
     given = {"permutations": 2000, "seed": 3}
     p = p_value(parts, **given)
-    assert p_value([-own for own in parts], **given) == p  # which system is called the baseline
-    assert p_value([own[::-1] for own in parts], **given) == p  # the order of the queries
+    assert p_value([-one for one in parts], **given) == p  # which system is called the baseline
+    assert p_value([one[::-1] for one in parts], **given) == p  # the order of the queries
     assert p_value(parts[::-1], **given) == p  # the order of the languages
-    assert p_value([100 * own for own in parts], **given) == p  # percent or fractions
-    assert p_value([1e-9 * own for own in parts], **given) == p
-    assert p_value([np.append(own, 0) * (len(own) + 1) / len(own) for own in parts], **given) == p
+    assert p_value([100 * one for one in parts], **given) == p  # percent or fractions
+    assert p_value([1e-9 * one for one in parts], **given) == p
+    assert p_value([np.append(one, 0) * (len(one) + 1) / len(one) for one in parts], **given) == p
 
 
 def test_p_is_never_zero():
@@ -110,9 +110,9 @@ def test_every_query_has_a_bit_of_its_own(size):
 @pytest.mark.parametrize("size", [12, 40])
 def test_p_is_uniform_under_the_null(size):
     rng = np.random.default_rng(5)
-    found = np.sort([p_value([rng.normal(size=size)], permutations=999, seed=i) for i in range(400)])
-    assert 0.02 < np.mean(found <= 0.05) < 0.09
-    assert np.abs(found - np.arange(1, 401) / 400).max() < 0.09  # Kolmogorov's bound at .003 is .09
+    actual = np.sort([p_value([rng.normal(size=size)], permutations=999, seed=i) for i in range(400)])
+    assert 0.02 < np.mean(actual <= 0.05) < 0.09
+    assert np.abs(actual - np.arange(1, 401) / 400).max() < 0.09  # Kolmogorov's bound at .003 is .09
 
 
 def test_power_and_size_with_languages_of_unequal_size():

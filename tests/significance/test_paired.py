@@ -26,8 +26,8 @@ def test_the_same_query_id_in_two_searches_is_two_queries():
     one = Scores("one.csv", keys, languages, {METRIC: np.array([[0.1, 0.9]])})
     other = Scores("other.csv", keys[::-1], languages[::-1], {METRIC: np.array([[0.8, 0.2]])})
     pairs = pair(one, other, METRIC)
-    found = pairs.of(pairs.differences())
-    assert {name: own.tolist() for name, own in found.items()} == {
+    actual = pairs.of(pairs.differences())
+    assert {name: each.tolist() for name, each in actual.items()} == {
         "de": [pytest.approx(0.1)],
         "en": [pytest.approx(-0.1)],
     }
@@ -72,20 +72,20 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("other", "said"), WRONG)
-def test_scores_that_cannot_be_paired_are_refused(other, said):
-    with pytest.raises(SteleError, match=said):
+@pytest.mark.parametrize(("other", "message"), WRONG)
+def test_scores_that_cannot_be_paired_are_refused(other, message):
+    with pytest.raises(SteleError, match=message):
         pair(scores("a.csv", [[0.1, 0.2, 0.3]], "abc", benchmark="mrtydi"), other, METRIC)
 
 
 def test_seeds_that_do_not_belong_together():
     one = scores("0.csv", [[0.1, 0.2]])
-    for other, said in [
+    for other, message in [
         (scores("1.csv", [[0.1]], "a"), "1.csv: lacks 1 queries that 0.csv has, for example 'b'"),
         (scores("1.csv", [[0.1, math.nan]]), "1 queries count for mrr@10 here or in all its seeds, but not in both"),
         (one, "0.csv: given twice as a seed of one system"),
     ]:
-        with pytest.raises(SteleError, match=said):
+        with pytest.raises(SteleError, match=message):
             stack([one, other])
 
 

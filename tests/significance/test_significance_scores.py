@@ -14,12 +14,12 @@ from stele.significance.scores import read
 def test_csv(tmp_path):
     rows = [("en", "en", "007", 0.5, 1), ("en", "en", "7", "", 0), ("sw", "sw", "no", 0.25, 1)]
     path = write_csv(tmp_path / "x.csv", rows, ("mrr@10", "r@5"))
-    (found,) = read(path)
-    assert found.keys == [("en", "007"), ("en", "7"), ("sw", "no")]  # texts, not numbers or booleans
-    assert found.languages == ["en", "en", "sw"]
-    np.testing.assert_array_equal(found.values["mrr@10"], [[0.5, math.nan, 0.25]])
-    np.testing.assert_array_equal(found.values["r@5"], [[1, 0, 1]])
-    assert (found.benchmark, found.average, found.labels) == (None, None, frozenset())
+    (scores_read,) = read(path)
+    assert scores_read.keys == [("en", "007"), ("en", "7"), ("sw", "no")]  # texts, not numbers or booleans
+    assert scores_read.languages == ["en", "en", "sw"]
+    np.testing.assert_array_equal(scores_read.values["mrr@10"], [[0.5, math.nan, 0.25]])
+    np.testing.assert_array_equal(scores_read.values["r@5"], [[1, 0, 1]])
+    assert (scores_read.benchmark, scores_read.average, scores_read.labels) == (None, None, frozenset())
 
 
 def test_csv_with_a_byte_order_mark_and_crlf(tmp_path):
@@ -31,9 +31,13 @@ def test_csv_with_a_byte_order_mark_and_crlf(tmp_path):
 def test_a_result_stands_for_the_file_beside_it(tmp_path):
     path = write_result(tmp_path / "mrtydi/msm/zero_shot_marco/pt0-ft0.json", [0.5, None])
     for given in (path, path.with_suffix("") / "queries.parquet"):
-        (found,) = read(given)
-        np.testing.assert_array_equal(found.values["mrr@10"], [[0.5, math.nan]])
-        assert (found.benchmark, found.average, found.labels) == ("mrtydi", "macro", {"generated data"})
+        (scores_read,) = read(given)
+        np.testing.assert_array_equal(scores_read.values["mrr@10"], [[0.5, math.nan]])
+        assert (scores_read.benchmark, scores_read.average, scores_read.labels) == (
+            "mrtydi",
+            "macro",
+            {"generated data"},
+        )
 
 
 def test_an_averaged_result_stands_for_its_seeds(tmp_path):
@@ -43,15 +47,15 @@ def test_an_averaged_result_stands_for_its_seeds(tmp_path):
     seeds = [{"pretraining": 0, "finetuning": seed} for seed in (0, 2)]
     record = {"metrics": {"mrr@10": {}}, "setting": "zero_shot_marco", "seeds": seeds}
     (folder / "zero_shot.json").write_text(json.dumps(record))  # a copy under a short name
-    found = read(folder / "zero_shot.json")
-    assert [own.values["mrr@10"].tolist() for own in found] == [[[0.5, 0.0]], [[0.5, 0.2]]]
+    scores_read = read(folder / "zero_shot.json")
+    assert [one.values["mrr@10"].tolist() for one in scores_read] == [[[0.5, 0.0]], [[0.5, 0.2]]]
 
 
 GOOD = "search,language,query,mrr@10\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "x.csv: not a readable"),
         (GOOD, "x.csv: no query in it"),
@@ -65,9 +69,9 @@ GOOD = "search,language,query,mrr@10\n"
         (GOOD + "en,en,1\n", "x.csv: not a readable .*Expected 4 columns, got 3"),
     ],
 )
-def test_wrong_csv(tmp_path, text, said):
+def test_wrong_csv(tmp_path, text, message):
     (tmp_path / "x.csv").write_text(text)
-    with pytest.raises(SteleError, match=said):
+    with pytest.raises(SteleError, match=message):
         read(tmp_path / "x.csv")
 
 
@@ -76,12 +80,12 @@ def test_wrong_files(tmp_path):
     (tmp_path / "x.xlsx").write_bytes(b"")
     (tmp_path / "config.json").write_text('{"job": "retrieve"}')
     (tmp_path / "alone.json").write_text('{"metrics": {}, "seeds": {"pretraining": 0, "finetuning": 0}}')
-    for name, said in [
+    for name, message in [
         ("cut.parquet", r"cut\.parquet: not a readable"),
         ("x.xlsx", r"x\.xlsx: want a result \(\.json\) or scores per query \(\.parquet or \.csv\)"),
         ("config.json", r"config\.json: not a result of `scoring score`"),
         ("alone.json", r"alone\.json: no file .*alone/queries\.parquet, where its scores per query should be"),
         ("absent.csv", r"absent\.csv: no such file"),
     ]:
-        with pytest.raises(SteleError, match=said):
+        with pytest.raises(SteleError, match=message):
             read(tmp_path / name)

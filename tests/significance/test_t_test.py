@@ -34,8 +34,8 @@ def test_the_t_test_of_two_strata_by_hand():
 def test_strata_have_the_stated_size():
     """Under the null, with variances and sizes as unlike as between languages, 5 % of the p-values are below .05."""
     rng = np.random.default_rng(1)
-    found = [p_value([rng.normal(0, 3, 8), rng.normal(0, 0.5, 60), rng.normal(0, 1, 15)]) for _ in range(2000)]
-    assert 0.035 < np.mean(np.array(found) < 0.05) < 0.065
+    actual = [p_value([rng.normal(0, 3, 8), rng.normal(0, 0.5, 60), rng.normal(0, 1, 15)]) for _ in range(2000)]
+    assert 0.035 < np.mean(np.array(actual) < 0.05) < 0.065
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_strata_have_the_stated_size():
 def test_no_variance(strata, p):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert p_value([np.array(own) for own in strata]) == p
+        assert p_value([np.array(one) for one in strata]) == p
 
 
 def test_a_constant_difference_is_scipys_limit():
@@ -71,8 +71,8 @@ def test_laws():
     rng = np.random.default_rng(2)
     parts = [rng.normal(0.1, 1, 30), rng.normal(0, 2, 12)]
     p = p_value(parts)
-    assert p_value([-own for own in parts]) == p
+    assert p_value([-one for one in parts]) == p
     assert p_value(parts[::-1]) == pytest.approx(p, rel=1e-12)
-    assert p_value([own[::-1] for own in parts]) == pytest.approx(p, rel=1e-12)
+    assert p_value([one[::-1] for one in parts]) == pytest.approx(p, rel=1e-12)
     for scale in (100, 1e-9):
-        assert p_value([scale * own for own in parts]) == pytest.approx(p, rel=1e-9)
+        assert p_value([scale * one for one in parts]) == pytest.approx(p, rel=1e-9)

@@ -103,7 +103,7 @@ HOSTILE = (
 @pytest.mark.parametrize("source", ["weight_map", "modules.json"])
 def test_a_repository_cannot_write_elsewhere(run, local, site, tmp_path, capsys, name, source):
     """An owner of a repository names files: whatever the name and the server say, no file outside comes to be."""
-    (own := tmp_path / "own.txt").write_text("the user's")
+    (users_file := tmp_path / "own.txt").write_text("the user's")
     if source == "weight_map":
         (local / "model.safetensors").rename(local / "shard.safetensors")
         (local / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": name, "b": "own.txt"}}))
@@ -116,10 +116,12 @@ def test_a_repository_cannot_write_elsewhere(run, local, site, tmp_path, capsys,
     before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     code = run("--mirrors", site.address, "--offline")
     new = [path for path in tmp_path.rglob("*") if path.is_file() and path not in before]
-    assert own.read_text() == "the user's" and all(run.state in path.parents for path in new if code)
+    assert users_file.read_text() == "the user's" and all(run.state in path.parents for path in new if code)
     if name or source == "weight_map":  # a module without a folder is the repository's own
         assert code == 1
-        assert repr(name)[1:-1] in (said := capsys.readouterr().err) and ("outside its folder" in said or not name)
+        assert repr(name)[1:-1] in (message := capsys.readouterr().err) and (
+            "outside its folder" in message or not name
+        )
         assert not [request.path for request in site.requests if "own.txt" in request.path]
 
 
@@ -151,8 +153,8 @@ def test_a_checkpoint_s_file_that_the_hub_lacks_is_named(run, local, site, capsy
     del site.files[f"/huggingface.co/{REPO}/resolve/main/model.safetensors"]
     assert run(*flags) == 1 and "no weights" in capsys.readouterr().err
     assert run(*flags, source={"checkpoint": "owner/absent"}) == 1
-    said = capsys.readouterr().err
-    assert "owner/absent/resolve/main/config.json" in said and "models: {tiny: {checkpoint: FOLDER}}" in said
+    message = capsys.readouterr().err
+    assert "owner/absent/resolve/main/config.json" in message and "models: {tiny: {checkpoint: FOLDER}}" in message
     assert run(*flags, source={"checkpoint": REPO, "files": ["config.json", "model.safetensors"]}) == 1
     assert "model.safetensors" in capsys.readouterr().err
 
@@ -168,8 +170,8 @@ def test_a_server_in_trouble_is_not_an_absent_file(run, local, site, capsys):
 def test_weights_released_elsewhere_are_asked_for(run, capsys):
     released = {"dataset": "msm_base", "where": "the signed link in the README of shunyuzh/MSM"}
     assert run(source={"released": released}) == 1
-    said = capsys.readouterr().err
-    assert "signed link" in said and "user_data: {msm_base: YOUR_FOLDER}" in said
+    message = capsys.readouterr().err
+    assert "signed link" in message and "user_data: {msm_base: YOUR_FOLDER}" in message
     assert run(source={}) == 1 and "models: {tiny: {checkpoint: YOUR_FOLDER}}" in capsys.readouterr().err
 
 

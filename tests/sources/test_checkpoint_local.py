@@ -114,8 +114,8 @@ def test_a_pickle_that_needs_code_is_refused_and_not_run(run, local, capsys):
         (local / "model.safetensors").unlink(missing_ok=True)
         write({"weight": Trap()}, local / "pytorch_model.bin")
         assert run("--path", str(local)) == 1, protocol
-        said = capsys.readouterr().err
-        assert "pytorch_model.bin" in said and ("needs code" in said or "not a readable" in said)
+        message = capsys.readouterr().err
+        assert "pytorch_model.bin" in message and ("needs code" in message or "not a readable" in message)
         assert not (run.output.parent.parent / "trapped").exists() and not run.output.parent.exists()
 
 
@@ -136,8 +136,8 @@ def test_shared_memory_becomes_separate_tensors(tmp_path):
     shared = {"all": base, "same": base, "row": base[1], "turned": base.T}
     torch.save(shared, tmp_path / "w.bin")
     assert convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors") == 4
-    found = load_file(tmp_path / "w.safetensors")
-    assert all(torch.equal(found[name], tensor) for name, tensor in shared.items())
+    actual = load_file(tmp_path / "w.safetensors")
+    assert all(torch.equal(actual[name], tensor) for name, tensor in shared.items())
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
@@ -145,8 +145,8 @@ def test_code_of_a_checkpoints_own_is_refused(run, local, capsys, file):
     settings = json.loads((local / file).read_text())
     (local / file).write_text(json.dumps({**settings, "auto_map": {"AutoModel": "modeling.Own"}}))
     assert run("--path", str(local)) == 1
-    said = capsys.readouterr().err
-    assert file in said and "auto_map" in said and not run.output.parent.exists()
+    message = capsys.readouterr().err
+    assert file in message and "auto_map" in message and not run.output.parent.exists()
 
 
 def test_modules_of_ones_own_are_refused(run, local, capsys):
@@ -161,8 +161,8 @@ def test_weights_that_do_not_fit_are_refused(run, local, capsys):
     name = "bert.encoder.layer.0.output.dense.weight"
     save_file({k: v for k, v in weights.items() if k != name}, local / "model.safetensors", {"format": "pt"})
     assert run("--path", str(local)) == 1
-    said = capsys.readouterr().err
-    assert "encoder.layer.0.output.dense.weight" in said  # and not silently random
+    message = capsys.readouterr().err
+    assert "encoder.layer.0.output.dense.weight" in message  # and not silently random
 
 
 def test_a_config_of_another_size_than_the_weights_is_refused_before_memory_is_taken(run, local, capsys):
@@ -171,8 +171,8 @@ def test_a_config_of_another_size_than_the_weights_is_refused_before_memory_is_t
     (local / "config.json").write_text(json.dumps({**settings, "hidden_size": 64_000, "intermediate_size": 256_000}))
     before = peak()
     assert run("--path", str(local)) == 1
-    said = capsys.readouterr().err
-    assert f"{local}/config.json: asks for" in said and "hidden_size 64000" in said
+    message = capsys.readouterr().err
+    assert f"{local}/config.json: asks for" in message and "hidden_size 64000" in message
     assert peak() - before < 200
 
 
@@ -190,15 +190,15 @@ def test_layers_that_config_leaves_out_are_refused(run, tmp_path, capsys):
     settings = json.loads((local / "config.json").read_text())
     (local / "config.json").write_text(json.dumps({**settings, "num_hidden_layers": 1}))
     assert run("--path", str(local)) == 1
-    said = capsys.readouterr().err
-    assert "leaves out encoder.layer.1;" in said and "num_hidden_layers is 1" in said
+    message = capsys.readouterr().err
+    assert "leaves out encoder.layer.1;" in message and "num_hidden_layers is 1" in message
 
 
 def test_errors_name_the_users_folder_and_not_the_one_that_was_being_made(run, local, capsys):
     (local / "tokenizer.json").unlink()
     assert run("--path", str(local)) == 1
-    said = capsys.readouterr().err
-    assert f"{local}: no tokenizer" in said and ".part" not in said
+    message = capsys.readouterr().err
+    assert f"{local}: no tokenizer" in message and ".part" not in message
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.safetensors"])
@@ -206,8 +206,8 @@ def test_a_pointer_of_git_lfs_is_told_as_one(run, local, capsys, name):
     (local / "model.safetensors").unlink()
     (local / name).write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 438007537\n")
     assert run("--path", str(local)) == 1
-    said = capsys.readouterr().err
-    assert f"{local / name}: a Git LFS pointer" in said and "git lfs pull" in said and "code" not in said
+    message = capsys.readouterr().err
+    assert f"{local / name}: a Git LFS pointer" in message and "git lfs pull" in message and "code" not in message
 
 
 @pytest.mark.parametrize("shard", ["../../outside.bin", "/tmp/outside.bin", "a\\..\\b.bin", "pytorch_model.bin?x", 7])
@@ -219,8 +219,8 @@ def test_an_index_cannot_make_weights_be_written_elsewhere(run, local, tmp_path,
     (local / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": dict.fromkeys(weights, shard)}))
     before = sorted(tmp_path.rglob("*"))
     assert run("--path", str(local)) == 1
-    said = capsys.readouterr().err
-    assert "pytorch_model.bin.index.json" in said and repr(shard) in said
+    message = capsys.readouterr().err
+    assert "pytorch_model.bin.index.json" in message and repr(shard) in message
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path not in before] == []
 
 
@@ -256,4 +256,4 @@ def test_folders_that_are_no_checkpoint_say_what_they_hold(run, local, tmp_path,
     for name in ("tokenizer.json", "model.safetensors"):
         (local / name).unlink()
         assert run("--path", str(local)) == 1
-        assert "no weights" in (said := capsys.readouterr().err) or "no tokenizer" in said
+        assert "no weights" in (message := capsys.readouterr().err) or "no tokenizer" in message

@@ -128,7 +128,7 @@ def test_a_killed_download_goes_on_where_it_was(take, mirror, served, tmp_path):
     code, _, _ = take("cc100", 800, "server")
     assert code == 1
     (part,) = (tmp_path / "state/server").glob("?" * 12 + "-sw.txt.xz")
-    have, asked = part.stat().st_size, len(served.of(f"/{CC100}"))
+    have, requests = part.stat().st_size, len(served.of(f"/{CC100}"))
     assert have == 3 * beginning.SMALLEST + 1000
     code, folder, _ = take("cc100", 800, "server")
     assert (
@@ -137,7 +137,7 @@ def test_a_killed_download_goes_on_where_it_was(take, mirror, served, tmp_path):
         == texts(lzma.decompress((mirror / CC100).read_bytes()))[:800]
     )
     ranges = [request.range for request in served.of(f"/{CC100}")]
-    assert ranges[0] == f"bytes=0-{beginning.SMALLEST - 1}" and ranges[asked].startswith(f"bytes={have}-")
+    assert ranges[0] == f"bytes=0-{beginning.SMALLEST - 1}" and ranges[requests].startswith(f"bytes={have}-")
 
 
 def test_a_server_that_ignores_ranges_is_read_no_further(take, mirror, served):
@@ -152,9 +152,9 @@ def test_a_file_that_changes_while_it_is_read_is_not_mixed(take, served, capsys,
     fetch_first = beginning.fetch_first
 
     def and_then_it_changes(*args):
-        found = fetch_first(*args)
+        actual = fetch_first(*args)
         served.files[f"/{CC100}"] = served.files[f"/{CC100}"][::-1]
-        return found
+        return actual
 
     monkeypatch.setattr(beginning, "fetch_first", and_then_it_changes)
     code, _, record = take("cc100", 300, "server")

@@ -88,9 +88,11 @@ def test_offline_asks_nobody_and_says_the_ways_out(run, site, capsys):
     site.files["/corpus.txt"] = TEXT
     url = f"{site.address}/corpus.txt"
     assert run(source(file={"url": url}), "--offline", "--mirrors", str(run.folder)) == 1
-    said = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert site.requests == []
-    assert all(part in said for part in (url, "set all corpus.txt", "offline", "mirrors:", "user_data: {set: FOLDER}"))
+    assert all(
+        part in message for part in (url, "set all corpus.txt", "offline", "mirrors:", "user_data: {set: FOLDER}")
+    )
     assert not run.output.parent.exists()
 
 
@@ -98,8 +100,8 @@ def test_when_everything_fails_each_place_is_named(run, site, capsys):
     file = {"url": f"{site.address}/corpus.txt", "sha256": sha(TEXT)}
     site.files["/corpus.txt"] = TEXT[::-1]
     assert run(source(file=file), "--mirrors", str(run.folder / "mirror")) == 1
-    said = capsys.readouterr().err
-    assert "no such file" in said and sha(TEXT) in said and sha(TEXT[::-1]) in said
+    message = capsys.readouterr().err
+    assert "no such file" in message and sha(TEXT) in message and sha(TEXT[::-1]) in message
     assert not run.output.exists()
 
 
@@ -130,8 +132,8 @@ def test_a_file_without_a_checksum_is_pinned_on_its_first_download(run, site, ca
     before = files_digest(run.output.parent)
     site.files["/corpus.txt"] = changed = TEXT.replace(b"7", b"8")
     assert run(entry) == 1
-    said = capsys.readouterr().err
-    assert sha(TEXT) in said and sha(changed) in said and "all.pins.json" in said
+    message = capsys.readouterr().err
+    assert sha(TEXT) in message and sha(changed) in message and "all.pins.json" in message
     assert files_digest(run.output.parent) == before  # what was there stays
     (run.output.parent.parent / "all.pins.json").unlink()
     assert run(entry) == 0 and (run.output.parent / "corpus.txt").read_bytes() == changed
@@ -140,8 +142,8 @@ def test_a_file_without_a_checksum_is_pinned_on_its_first_download(run, site, ca
 def test_wrong_counts_are_named(run, mirror, capsys):
     entry = source(counts={"lines": [{"count": "lines", "files": ["corpus.txt"], "expect": 1001}]})
     assert run(entry, "--mirrors", str(mirror)) == 1
-    said = capsys.readouterr().err
-    assert "1,000 lines" in said and "1,001" in said and "corpus.txt" in said
+    message = capsys.readouterr().err
+    assert "1,000 lines" in message and "1,001" in message and "corpus.txt" in message
     assert not run.output.exists()
 
 
@@ -151,9 +153,9 @@ def test_the_content_digest_is_of_the_bytes_and_not_of_where_they_came_from(run,
     site.files["/" + mirror_path(f"{HOST}/corpus.txt")] = TEXT
     assert run(source(), "--mirrors", site.address) == 0
     assert run.record["content"] == first
-    (own := run.folder / "own").mkdir()
-    (own / "corpus.txt").write_bytes(TEXT)
-    assert run(source(), "--user-data", str(own)) == 0
+    (users_folder := run.folder / "own").mkdir()
+    (users_folder / "corpus.txt").write_bytes(TEXT)
+    assert run(source(), "--user-data", str(users_folder)) == 0
     assert run.record["content"] == first
     assert str(run.folder) not in run.output.read_text()
 
@@ -184,8 +186,8 @@ def test_what_a_generated_mirror_has_lost_is_not_looked_for_elsewhere(run, mirro
     manifest = mirror / "manifest.json"
     manifest.write_text(json.dumps({"files": {url: {"sha256": sha(TEXT), "bytes": len(TEXT)}}}))
     assert run(source(file={"url": url}), "--mirrors", str(mirror), "--manifest", str(manifest)) == 1
-    said = capsys.readouterr().err
-    assert "missing or damaged" in said and str(manifest) in said and site.requests == []
+    message = capsys.readouterr().err
+    assert "missing or damaged" in message and str(manifest) in message and site.requests == []
 
 
 def test_generated_licensed_files_keep_their_label(run, mirror, capsys):
@@ -297,11 +299,11 @@ def test_a_snapshot_of_tatoeba_is_known_by_its_digests_and_a_cut_one_refused(run
         return held.getvalue()
 
     entry, sentences = resolve("tatoeba_exports", "all"), b"1\tdeu\tEins zwei drei\n2\tell\tX y z\n"
-    urls = {file["path"].partition(".")[0]: file["url"] for file in entry["files"]}
+    urls = {file.path.partition(".")[0]: file.url for file in entry.files}
     mirror = tmp_path / "mirror"
     put(mirror, urls["sentences"], packed := archive("sentences.csv", sentences))
     put(mirror, urls["links"], archive("links.csv", b"1\t2\n2\t1\n"))
-    assert run(entry, "--mirrors", str(mirror), "--offline") == 0
+    assert run(entry.given(), "--mirrors", str(mirror), "--offline") == 0
     assert run.have() == ["links.csv", "record.json", "sentences.csv"]
     facts = run.record["files"]["sentences.csv"]
     assert (facts["sha256"], facts["archive"]) == (sha(sentences), sha(packed))
@@ -309,5 +311,5 @@ def test_a_snapshot_of_tatoeba_is_known_by_its_digests_and_a_cut_one_refused(run
     before = run.record
     put(mirror, urls["sentences"], packed[:-20])
     (run.output.parent.with_name("all.pins.json")).unlink()
-    assert run(entry, "--mirrors", str(mirror), "--offline") == 1
+    assert run(entry.given(), "--mirrors", str(mirror), "--offline") == 1
     assert "sentences.tar.bz2" in capsys.readouterr().err and run.record == before

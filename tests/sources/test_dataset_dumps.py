@@ -70,9 +70,9 @@ def test_a_wrong_checksum_leaves_nothing(site, fetch, capsys):
     good = site.files[path]
     site.files[path] = good[:-1] + b"x"
     code, record = fetch()
-    said = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert code == 1 and record is None
-    assert hashlib.sha1(good).hexdigest() in said and "swwiki-20220801-pages-articles-multistream.xml.bz2" in said
+    assert hashlib.sha1(good).hexdigest() in message and "swwiki-20220801-pages-articles-multistream.xml.bz2" in message
 
 
 def test_a_dump_that_was_rotated_off_comes_from_the_archive(site, fetch):
@@ -126,8 +126,11 @@ def test_the_date_changes_the_jobs_of_dumps_and_no_others():
 
 def test_generated_dumps_have_one_date(tmp_path):
     assert plan(scale="miniature", dump_date="20240801").sources.dump_date("wikipedia") is None
-    own = plan(scale="miniature", dump_date="20240801", user_data={"wikipedia": str(tmp_path)})
-    assert own.sources.dump_date("wikipedia") == "20240801" and own.sources.dump_date("wikidata_items") is None
+    with_user_data = plan(scale="miniature", dump_date="20240801", user_data={"wikipedia": str(tmp_path)})
+    assert (
+        with_user_data.sources.dump_date("wikipedia") == "20240801"
+        and with_user_data.sources.dump_date("wikidata_items") is None
+    )
 
 
 def test_a_date_is_eight_digits_and_of_dumps_only():

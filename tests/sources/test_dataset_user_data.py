@@ -18,51 +18,55 @@ def run(tmp_path):
 
 # --- user data --------------------------------------------------------------------------------------------------------
 @pytest.fixture
-def own(run):
+def users_folder(run):
     (run.folder / "own" / "deep" / "er").mkdir(parents=True)
     (run.folder / "own" / "deep" / "er" / "corpus.txt").write_bytes(TEXT)
     return run.folder / "own"
 
 
-def test_user_data_is_linked_and_never_written(run, own):
-    before = files_digest(own)
-    for path in [*own.rglob("*"), own]:
+def test_user_data_is_linked_and_never_written(run, users_folder):
+    before = files_digest(users_folder)
+    for path in [*users_folder.rglob("*"), users_folder]:
         path.chmod(0o555 if path.is_dir() else 0o444)
-    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(own)) == 0
+    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(users_folder)) == 0
     link = run.output.parent / "corpus.txt"
-    assert link.is_symlink() and link.read_bytes() == TEXT and files_digest(own) == before
+    assert link.is_symlink() and link.read_bytes() == TEXT and files_digest(users_folder) == before
     assert run.record["came_from"] == ["user data"] and run.record["files"]["corpus.txt"]["verified"] == "catalogue"
-    for path in [own, *own.rglob("*")]:
+    for path in [users_folder, *users_folder.rglob("*")]:
         path.chmod(0o755)
 
 
-def test_a_users_file_may_be_anywhere_below_the_folder_but_only_once(run, own, capsys):
-    assert run(source(), "--user-data", str(own)) == 0
-    (own / "corpus.txt").write_bytes(TEXT)
-    assert run(source(file={"path": "corpus.txt"}), "--user-data", str(own)) == 1
-    said = capsys.readouterr().err
-    assert "corpus.txt, deep/er/corpus.txt" in said
-    assert run(source(file={"path": "er/corpus.txt"}, counts={}), "--user-data", str(own)) == 0  # the likest path wins
+def test_a_users_file_may_be_anywhere_below_the_folder_but_only_once(run, users_folder, capsys):
+    assert run(source(), "--user-data", str(users_folder)) == 0
+    (users_folder / "corpus.txt").write_bytes(TEXT)
+    assert run(source(file={"path": "corpus.txt"}), "--user-data", str(users_folder)) == 1
+    message = capsys.readouterr().err
+    assert "corpus.txt, deep/er/corpus.txt" in message
+    assert (
+        run(source(file={"path": "er/corpus.txt"}, counts={}), "--user-data", str(users_folder)) == 0
+    )  # the likest path wins
 
 
-def test_missing_and_damaged_user_data_are_named(run, own, capsys):
+def test_missing_and_damaged_user_data_are_named(run, users_folder, capsys):
     assert run(source(), "--user-data", str(run.folder / "none")) == 1
     assert "none is not a folder" in capsys.readouterr().err
-    assert run(source(file={"path": "queries.txt", "url": f"{HOST}/queries.txt"}), "--user-data", str(own)) == 1
-    said = capsys.readouterr().err
-    assert "lacks queries.txt" in said and "deep/er/corpus.txt" in said and "user_data.set" in said
-    (own / "deep" / "er" / "corpus.txt").write_bytes(TEXT[:-1])
-    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(own)) == 1
-    said = capsys.readouterr().err
-    assert sha(TEXT) in said and sha(TEXT[:-1]) in said and "corpus.txt" in said
+    assert (
+        run(source(file={"path": "queries.txt", "url": f"{HOST}/queries.txt"}), "--user-data", str(users_folder)) == 1
+    )
+    message = capsys.readouterr().err
+    assert "lacks queries.txt" in message and "deep/er/corpus.txt" in message and "user_data.set" in message
+    (users_folder / "deep" / "er" / "corpus.txt").write_bytes(TEXT[:-1])
+    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(users_folder)) == 1
+    message = capsys.readouterr().err
+    assert sha(TEXT) in message and sha(TEXT[:-1]) in message and "corpus.txt" in message
     assert not run.output.parent.exists()
 
 
-def test_a_git_lfs_pointer_is_recognised(run, own, capsys):
-    (own / "deep" / "er" / "corpus.txt").write_text(
+def test_a_git_lfs_pointer_is_recognised(run, users_folder, capsys):
+    (users_folder / "deep" / "er" / "corpus.txt").write_text(
         "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
     )
-    assert run(source(), "--user-data", str(own)) == 1 and "LFS pointer" in capsys.readouterr().err
+    assert run(source(), "--user-data", str(users_folder)) == 1 and "LFS pointer" in capsys.readouterr().err
 
 
 def test_languages_are_not_confused_when_their_files_have_one_name(run, capsys):
@@ -118,9 +122,11 @@ def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version
     assert dump.articles.name == names[-1] and (dump.index and dump.index.name) == (names[0] if names[1:] else None)
 
 
-def test_a_users_copy_has_the_catalogues_version_when_a_digest_says_so(run, own):
-    assert run(source(), "--user-data", str(own)) == 0 and run.record["version"] is None
-    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(own)) == 0 and run.record["version"] == "v1"
+def test_a_users_copy_has_the_catalogues_version_when_a_digest_says_so(run, users_folder):
+    assert run(source(), "--user-data", str(users_folder)) == 0 and run.record["version"] is None
+    assert (
+        run(source(file={"sha256": sha(TEXT)}), "--user-data", str(users_folder)) == 0 and run.record["version"] == "v1"
+    )
 
 
 @pytest.mark.parametrize("target", ["nowhere", "corpus.txt"])
@@ -134,13 +140,13 @@ def test_links_that_lead_nowhere_are_named(run, target, capsys):
 
 def test_a_wall_without_user_data_says_how_to_get_it(run, capsys):
     assert run(source(wall="licence", how="order E0008 at the shop.")) == 1
-    said = capsys.readouterr().err
-    assert "A set" in said and "order E0008" in said and "user_data: {set: YOUR_FOLDER}" in said
+    message = capsys.readouterr().err
+    assert "A set" in message and "order E0008" in message and "user_data: {set: YOUR_FOLDER}" in message
 
 
-def test_a_collection_without_a_list_of_files_is_taken_whole(run, own, capsys):
-    (own / ".hidden").write_text("x")
-    assert run(source(files=[], counts={}), "--user-data", str(own)) == 0
+def test_a_collection_without_a_list_of_files_is_taken_whole(run, users_folder, capsys):
+    (users_folder / ".hidden").write_text("x")
+    assert run(source(files=[], counts={}), "--user-data", str(users_folder)) == 0
     assert run.have() == ["deep/er/corpus.txt", "record.json"]
     (run.folder / "empty").mkdir()
     assert run(source(files=[], counts={}), "--user-data", str(run.folder / "empty")) == 1
@@ -148,11 +154,11 @@ def test_a_collection_without_a_list_of_files_is_taken_whole(run, own, capsys):
 
 
 @pytest.mark.parametrize("name", ["a\\b.txt", "a#b.txt", "a%2fb.txt", "a?b.txt", "a\nb.txt"])
-def test_a_name_that_is_no_plain_path_is_refused(run, own, capsys, name):
+def test_a_name_that_is_no_plain_path_is_refused(run, users_folder, capsys, name):
     """It may have come out of somebody's archive, and would be the name of a file of Stele's."""
-    (own / name).write_text("x")
-    assert run(source(files=[], counts={}), "--user-data", str(own)) == 1
-    assert repr(name) in (said := capsys.readouterr().err) and "outside its folder" in said
+    (users_folder / name).write_text("x")
+    assert run(source(files=[], counts={}), "--user-data", str(users_folder)) == 1
+    assert repr(name) in (message := capsys.readouterr().err) and "outside its folder" in message
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------
@@ -201,25 +207,25 @@ def test_a_truncated_archive_or_file_is_named(run, archive, capsys):
         file={"path": "c.gz", "url": f"{HOST}/c.gz"}, counts={"lines": [{"count": "lines", "files": ["c.gz"]}]}
     )
     assert run(entry, "--mirrors", str(run.folder / "mirror"), "--offline") == 1
-    said = capsys.readouterr().err
-    assert "set all: c.gz: the compressed file is cut short or damaged" in said and not run.output.exists()
+    message = capsys.readouterr().err
+    assert "set all: c.gz: the compressed file is cut short or damaged" in message and not run.output.exists()
 
 
 @pytest.mark.parametrize("together", [{}, {"release": "other"}])
-def test_what_a_folder_lacks_is_named_with_the_way_out(run, own, together, capsys):
+def test_what_a_folder_lacks_is_named_with_the_way_out(run, users_folder, together, capsys):
     entry = source(file={"path": "none.txt", "url": f"{HOST}/none.txt"}) | together
-    assert run(entry, "--user-data", str(own)) == 1
-    said = capsys.readouterr().err
+    assert run(entry, "--user-data", str(users_folder)) == 1
+    message = capsys.readouterr().err
     way = "name their own folder in config.yaml: user_data: {set: FOLDER}" if together else "take user_data.set out of"
-    assert "lacks none.txt" in said and way in said
+    assert "lacks none.txt" in message and way in message
 
 
 @pytest.mark.parametrize("data", [TEXT[:-1] + b"x\ny", b"\xff"])
-def test_wrong_counts_and_damage_name_the_users_own_file(run, own, data, capsys):
-    path = own / "deep" / "er" / "corpus.txt"
+def test_wrong_counts_and_damage_name_the_users_own_file(run, users_folder, data, capsys):
+    path = users_folder / "deep" / "er" / "corpus.txt"
     path.write_bytes(data)
     kind = "lines" if data[0] != 255 else "squad_questions"
     entry = source(counts={"lines": [{"count": kind, "files": ["corpus.txt"], "expect": 1000}]})
-    assert run(entry, "--user-data", str(own)) == 1
-    said = capsys.readouterr().err
-    assert f"set all: {path}" in said and str(run.output.parent.parent) not in said
+    assert run(entry, "--user-data", str(users_folder)) == 1
+    message = capsys.readouterr().err
+    assert f"set all: {path}" in message and str(run.output.parent.parent) not in message

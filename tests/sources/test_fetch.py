@@ -37,9 +37,9 @@ def leftovers(target):
 
 
 def test_a_file_comes_whole_and_leaves_nothing_else(site, url, target):
-    found = fetch(url, target, {"sha256": SHA, "bytes": len(BODY)}, QUICK)
+    actual = fetch(url, target, {"sha256": SHA, "bytes": len(BODY)}, QUICK)
     assert target.read_bytes() == BODY
-    assert (found["sha256"], found["bytes"]) == (SHA, len(BODY))
+    assert (actual["sha256"], actual["bytes"]) == (SHA, len(BODY))
     assert leftovers(target) == []
     assert [request.range for request in site.requests] == [None]
 
@@ -123,10 +123,10 @@ def test_wrong_bytes_are_thrown_away_and_fetched_once_more(site, url, target, fa
 
 def test_wrong_bytes_twice_name_what_was_expected_and_found(site, url, target):
     site.faults["/a/corpus.gz"] = [{"wrong": True}, {"wrong": True}]
-    found = hashlib.sha256(bytes(255 - byte for byte in BODY)).hexdigest()
+    actual = hashlib.sha256(bytes(255 - byte for byte in BODY)).hexdigest()
     with pytest.raises(Failed) as caught:
         fetch(url, target, {"sha256": SHA}, QUICK)
-    assert url in str(caught.value) and SHA in str(caught.value) and found in str(caught.value)
+    assert url in str(caught.value) and SHA in str(caught.value) and actual in str(caught.value)
     assert len(site.requests) == 2 and not target.exists() and leftovers(target) == []
 
 
@@ -225,8 +225,8 @@ def test_md5_and_sha1_are_checked_too(site, url, target):
 
 def test_the_digest_that_the_hub_gives_is_checked(site, url, target):
     site.headers["/a/corpus.gz"] = {"X-Linked-ETag": f'"{SHA}"', "X-Linked-Size": str(len(BODY))}
-    found = fetch(url, target, {}, QUICK)
-    assert found["published"] == {"sha256": SHA, "bytes": len(BODY)}
+    actual = fetch(url, target, {}, QUICK)
+    assert actual["published"] == {"sha256": SHA, "bytes": len(BODY)}
     site.headers["/a/corpus.gz"] = {"X-Linked-ETag": f'"{"0" * 64}"'}
     with pytest.raises(Failed, match="0" * 64):
         fetch(url, target, {}, QUICK)

@@ -111,8 +111,8 @@ def test_a_damaged_copy_of_real_data_is_refused(tmp_path, capsys):
     text = (copy / "th.json").read_bytes()
     (copy / "th.json").write_bytes(text.replace(b"0", b"1", 1))
     assert _run(tmp_path, datasets.resolve("lareqa", "all"), copy) == 1
-    said = capsys.readouterr().err
-    assert "th.json" in said and "sha256" in said
+    message = capsys.readouterr().err
+    assert "th.json" in message and "sha256" in message
 
 
 def _bring(tmp_path: Path, source: Part, folder: Path) -> dict:

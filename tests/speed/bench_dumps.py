@@ -44,9 +44,9 @@ INDEX = "xwiki-1-pages-articles-multistream-index.txt.bz2"
 def replicate(excerpt: bytes, folder: Path, times: int, seed: int = 0) -> bytes:
     """Writes a multistream dump of an excerpt's pages (XML), `times` over, and its index; returns its XML."""
     head, _, rest = excerpt.partition(b"  <page>")
-    own = [b"  <page>" + page for page in rest.rpartition(b"</page>")[0].split(b"  <page>")]
+    page_parts = [b"  <page>" + page for page in rest.rpartition(b"</page>")[0].split(b"  <page>")]
     # a page is there once: each copy has ids of its own
-    pages = [page.replace(b"<id>", b"<id>%d" % copy, 1) for copy in range(1, times + 1) for page in own]
+    pages = [page.replace(b"<id>", b"<id>%d" % copy, 1) for copy in range(1, times + 1) for page in page_parts]
     pages = [page if page.rstrip().endswith(b"</page>") else page + b"</page>\n" for page in pages]
     random.Random(seed).shuffle(pages)
     streams, index, offset = [bz2.compress(head)], [], 0
@@ -122,8 +122,8 @@ def processes(folder: Path, shards: int) -> float:
 def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
     """(wall, CPU) seconds and the result."""
     wall, cpu = time.perf_counter(), time.process_time()
-    found = work()
-    return time.perf_counter() - wall, time.process_time() - cpu, found
+    actual = work()
+    return time.perf_counter() - wall, time.process_time() - cpu, actual
 
 
 def measure(excerpt: bytes, times: int, repetitions: int, folder: Path) -> dict[str, Any]:
@@ -148,23 +148,23 @@ def measure(excerpt: bytes, times: int, repetitions: int, folder: Path) -> dict[
             runs[name].append(timed(call))
         one.append(processes(folder, 1))
         two.append(processes(folder, 2))
-    found: dict[str, Any] = {"xml_bytes": len(xml), "pages": xml.count(b"<page>")}
+    collected: dict[str, Any] = {"xml_bytes": len(xml), "pages": xml.count(b"<page>")}
     for clock, at in (("wall", 0), ("cpu", 1)):
         seconds = {name: statistics.median(run[at] for run in runs[name]) for name in work}
         parts = sum(seconds[name] for name in ("bz2", "lxml", "extraction"))
-        found[f"{clock}_seconds"] = {name: round(value, 3) for name, value in seconds.items()}
-        found[f"{clock}_whole_to_parts"] = round(parts / seconds["whole"], 3)
-        found[f"{clock}_whole_to_bz2"] = round(seconds["bz2"] / seconds["whole"], 3)
-        found[f"{clock}_mb_per_second"] = {n: round(len(xml) / 1e6 / value, 1) for n, value in seconds.items()}
-    found["two_shards"] = round(statistics.median(a / b for a, b in zip(one, two, strict=True)), 3)
+        collected[f"{clock}_seconds"] = {name: round(value, 3) for name, value in seconds.items()}
+        collected[f"{clock}_whole_to_parts"] = round(parts / seconds["whole"], 3)
+        collected[f"{clock}_whole_to_bz2"] = round(seconds["bz2"] / seconds["whole"], 3)
+        collected[f"{clock}_mb_per_second"] = {n: round(len(xml) / 1e6 / value, 1) for n, value in seconds.items()}
+    collected["two_shards"] = round(statistics.median(a / b for a, b in zip(one, two, strict=True)), 3)
     records = {
         name: json.loads((folder / name / "record.json").read_text())
         for name in ("whole", "1-of-1", "1-of-2", "2-of-2")
     }
     counted = ("documents", "links", "sentences", "redirects")
-    found["counts"] = {name: {key: record[key] for key in counted} for name, record in records.items()}
-    found["alone"] = {"xml_bytes": runs["bz2"][0][2], "articles": runs["lxml"][0][2], **runs["extraction"][0][2]}
-    return found
+    collected["counts"] = {name: {key: record[key] for key in counted} for name, record in records.items()}
+    collected["alone"] = {"xml_bytes": runs["bz2"][0][2], "articles": runs["lxml"][0][2], **runs["extraction"][0][2]}
+    return collected
 
 
 def main() -> None:

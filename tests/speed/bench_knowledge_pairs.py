@@ -37,8 +37,8 @@ WORDS, SENTENCE = 20_000, 20  # of the vocabulary; of a sentence
 
 def timed(function, *given) -> tuple[float, Any]:
     begin = time.perf_counter()
-    found = function(*given)
-    return time.perf_counter() - begin, found
+    actual = function(*given)
+    return time.perf_counter() - begin, actual
 
 
 def peak() -> int:
@@ -69,8 +69,8 @@ def duckdb_sample(table: pa.Table, most: int) -> tuple[np.ndarray, ...]:
     connection = duckdb.connect(":memory:", config={"threads": 1})
     connection.register("candidates", table)
     query = f"SELECT query, passage FROM candidates ORDER BY hash, query, passage LIMIT {most}"
-    found = connection.sql(query).fetchnumpy()
-    return found["query"], found["passage"]
+    actual = connection.sql(query).fetchnumpy()
+    return actual["query"], actual["passage"]
 
 
 def numpy_sample(table: pa.Table, most: int) -> tuple[np.ndarray, ...]:
@@ -87,12 +87,12 @@ def measure_sample(count: int, most: int) -> dict[str, Any]:
     memory = peak()
     table = all_at_once(made, 5)
     peers = {name: timed(peer, table, most) for name, peer in (("duckdb", duckdb_sample), ("numpy", numpy_sample))}
-    for name, (_, found) in peers.items():
-        if total != count or not all((a == b).all() for a, b in zip(ours, found, strict=True)):
+    for name, (_, actual) in peers.items():
+        if total != count or not all((a == b).all() for a, b in zip(ours, actual, strict=True)):
             raise SystemExit(f"{name} draws other candidates")
     return {
-        "seconds": {"ours": seconds} | {name: own for name, (own, _) in peers.items()},
-        "ratio": {name: seconds / own for name, (own, _) in peers.items()},
+        "seconds": {"ours": seconds} | {name: one for name, (one, _) in peers.items()},
+        "ratio": {name: seconds / one for name, (one, _) in peers.items()},
         "candidates_per_second": count / seconds,
         "peak_memory_mb": memory,
     }
@@ -153,14 +153,14 @@ def measure_texts(pages: int, pairs: int) -> dict[str, Any]:
         folder = Path(name)
         (folder / "documents").mkdir()
         source, sizes = write_documents(folder / "documents", pages)
-        seconds, found = timed(mine, folder, source, drawn_from(sizes, pairs))
+        seconds, actual = timed(mine, folder, source, drawn_from(sizes, pairs))
         memory = peak()
         least, _ = timed(floor, folder, source)
     return {
-        "pairs": found,
+        "pairs": actual,
         "seconds": {"ours": seconds, "floor": least},
         "ratio": {"floor": seconds / least},
-        "pairs_per_second": found / seconds,
+        "pairs_per_second": actual / seconds,
         "peak_memory_mb": memory,
     }
 
@@ -172,8 +172,8 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--pairs", type=int, default=300_000)
     args = parser.parse_args()
-    found = {"texts": measure_texts(args.pages, args.pairs), "sample": measure_sample(args.candidates, args.most)}
-    print(json.dumps(found))
+    actual = {"texts": measure_texts(args.pages, args.pairs), "sample": measure_sample(args.candidates, args.most)}
+    print(json.dumps(actual))
 
 
 if __name__ == "__main__":

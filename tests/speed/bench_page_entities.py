@@ -77,15 +77,15 @@ def unpack(folder: Path):
 def regex(folder: Path):
     sites = "|".join(WANTED).encode()
     row = re.compile(rb"\(\d++,(\d++),'(" + sites + rb")','((?:[^'\\]++|\\.)*+)'\)", re.S)
-    found = []
+    collected = []
     with gzip.open(folder / NAME) as file:
         for line in file:
             if line.startswith(b"INSERT"):
-                found += row.findall(line)
+                collected += row.findall(line)
 
     def check() -> str:
         rows: dict[str, list] = {wiki: [] for wiki in WANTED}
-        for item, site, title in found:
+        for item, site, title in collected:
             rows[site.decode()].append((re.sub(rb"\\(.)", rb"\1", title).decode(), int(item)))
         return digest(rows)
 
@@ -131,14 +131,14 @@ def measure(folder: Path, rows: int, repeats: int) -> dict:
             runs[way].append(json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout))
     if len({run["digest"] for way in ("regex", "ours") for run in runs[way]}) != 1:
         raise SystemExit("the rows that regex and ours find differ")
-    seconds = {way: statistics.median(run["seconds"] for run in own) for way, own in runs.items()}
-    cpu = {way: statistics.median(run["cpu"] for run in own) for way, own in runs.items()}
+    seconds = {way: statistics.median(run["seconds"] for run in one) for way, one in runs.items()}
+    cpu = {way: statistics.median(run["cpu"] for run in one) for way, one in runs.items()}
     size = (folder / NAME).stat().st_size / 1e6
     return {
         "rows": rows, "packed_mb": round(size, 1), "repeats": repeats,
         "seconds": {way: round(value, 3) for way, value in seconds.items()},
         "cpu_seconds": {way: round(value, 3) for way, value in cpu.items()},
-        "peak_mb": {way: max(run["peak_mb"] for run in own) for way, own in runs.items()},
+        "peak_mb": {way: max(run["peak_mb"] for run in one) for way, one in runs.items()},
         "mb_a_second": round(size / seconds["ours"], 1), "rows_a_second": round(rows / seconds["ours"]),
         "times_unpack": round(seconds["ours"] / seconds["unpack"], 2),
         "times_regex": round(seconds["ours"] / seconds["regex"], 2),

@@ -46,8 +46,8 @@ def ours(folder: Path) -> dict[str, float]:
     from stele.scoring.system_files.systems import given_outputs, read_case
 
     case = read_case("mrtydi", {"mrtydi": {"sw": folder / "qrels.txt"}}, given_outputs([f"sw={folder / 'run.txt'}"]))
-    found = evaluate(case, {name: evaluator(name) for name in METRICS}, "macro").metrics
-    return {name: own["average"] for name, own in found.items()}
+    actual = evaluate(case, {name: evaluator(name) for name in METRICS}, "macro").metrics
+    return {name: one["average"] for name, one in actual.items()}
 
 
 def peer(folder: Path) -> dict[str, float]:
@@ -66,8 +66,8 @@ def peer(folder: Path) -> dict[str, float]:
 
 def timed(function, *given) -> tuple[float, dict[str, float]]:
     start = time.perf_counter()
-    found = function(*given)
-    return time.perf_counter() - start, found
+    actual = function(*given)
+    return time.perf_counter() - start, actual
 
 
 def start_up(folder: Path) -> float:

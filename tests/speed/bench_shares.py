@@ -81,9 +81,9 @@ def measure(passages: int, repetitions: int) -> dict[str, Any]:
             ],
         }
         times = best_times(ways, repetitions)
-    found: dict[str, Any] = {f"{way}_per_second": round(passages / wall) for way, (wall, _) in times.items()}
-    found |= {f"{way}_added": round(times[way][1] / times["reading"][1] - 1, 3) for way in ("among_1", "among_8")}
-    return {"passages": passages, **found}
+    collected: dict[str, Any] = {f"{way}_per_second": round(passages / wall) for way, (wall, _) in times.items()}
+    collected |= {f"{way}_added": round(times[way][1] / times["reading"][1] - 1, 3) for way in ("among_1", "among_8")}
+    return {"passages": passages, **collected}
 
 
 def main() -> None:

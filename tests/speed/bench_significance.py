@@ -58,7 +58,7 @@ def measure(queries: int, permutations: int, repeats: int, seed: int = 0) -> dic
         for name, call in runs.items():
             taken, p[name] = seconds(call)
             times[name].append(taken)
-    median = {name: statistics.median(own) for name, own in times.items()}
+    median = {name: statistics.median(one) for name, one in times.items()}
     error = math.sqrt(2 * p["ours"] * (1 - p["ours"]) / permutations)
     return {
         "queries": queries,

@@ -80,20 +80,20 @@ def measure(cluster: Cluster, jobs: int, folder: Path) -> dict[str, dict[str, fl
     (folder / "Snakefile").write_text(RULES.format(jobs=jobs))
     plain = ["sbatch", "--wait", "-o", "/dev/null", "--wrap", "true"]
     layer = f"for i in $(seq {jobs}); do sbatch --wait -o /dev/null --wrap true & done; wait"
-    found = {
+    actual = {
         "plain sbatch": {
             "layer": seconds(["bash", "-c", layer], folder, settings),
             "chain": sum(seconds(plain, folder, settings) for _ in range(jobs)),
         }
     }
     for name, options in WAYS.items():
-        found[name] = {}
+        actual[name] = {}
         for shape, target in (("layer", "wide"), ("chain", "deep")):
             for made in folder.glob("*.txt"):
                 made.unlink()
             command = [sys.executable, "-m", "snakemake", *options, "--", target]
-            found[name][shape] = seconds(command, folder, settings)
-    return found
+            actual[name][shape] = seconds(command, folder, settings)
+    return actual
 
 
 def main() -> None:
@@ -106,12 +106,12 @@ def main() -> None:
         try:
             cluster.up()
             keep_configuration(cluster)
-            found = measure(cluster, jobs, Path(work))
+            actual = measure(cluster, jobs, Path(work))
         finally:
             cluster.down()
-    base = found["plain sbatch"]
+    base = actual["plain sbatch"]
     print(f"{jobs} jobs of no work; looks at the queue every {LOOK} s and up")
-    for name, times in found.items():
+    for name, times in actual.items():
         each = ", ".join(
             f"{shape} {took:.1f} s ({took / jobs:.1f} s a job, {took / base[shape]:.1f} times sbatch)"
             for shape, took in times.items()

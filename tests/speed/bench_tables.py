@@ -51,14 +51,14 @@ def parts(specs: Sequence[Path], results_dir: Path, context: Path | None) -> dic
 
     tables = timed("specs", lambda: [load_spec(path) for path in specs])
     cells = timed("cells", lambda: [table_cells(table, known, results) for table in tables])
-    tests = timed("significance", lambda: [compare_rows(own, results) for own in cells])
-    filled = [(t, own, known, results, test) for t, own, test in zip(tables, cells, tests, strict=True)]
-    timed("markdown", lambda: [formats.to_markdown(*own) for own in filled])
-    timed("latex", lambda: [formats.to_latex(*own) for own in filled])
-    timed("csv", lambda: [as_csv(own, results) for own in cells])
-    drawn = timed("html_cells", lambda: [pages.draw(*own, root="../..") for own in filled])
-    timed("html_pages", lambda: [pages.table_page(own, "../all_tables.html") for own in drawn])
-    grids = timed("grids", lambda: [build(table, own, "side", test) for table, own, _, _, test in filled])
+    tests = timed("significance", lambda: [compare_rows(one, results) for one in cells])
+    filled = [(t, one, known, results, test) for t, one, test in zip(tables, cells, tests, strict=True)]
+    timed("markdown", lambda: [formats.to_markdown(*one) for one in filled])
+    timed("latex", lambda: [formats.to_latex(*one) for one in filled])
+    timed("csv", lambda: [as_csv(one, results) for one in cells])
+    drawn = timed("html_cells", lambda: [pages.draw(*one, root="../..") for one in filled])
+    timed("html_pages", lambda: [pages.table_page(one, "../all_tables.html") for one in drawn])
+    grids = timed("grids", lambda: [build(table, one, "side", test) for table, one, _, _, test in filled])
     for remembered in (latex.escape, html.escape, page_fit.letters):
         remembered.cache_clear()  # the grids were seen above
     ours, _ = cpu_seconds(lambda: [(latex.table(grid), html.table(grid, str)) for grid in grids])
@@ -102,7 +102,7 @@ def commands(specs: Sequence[Path], results_dir: Path, context: Path | None) -> 
             "cell_map": [["cell_map", "--output", f"{scratch}/cell_map.svg"]],
             "all_tables": [["all_tables", "--spec", *map(str, specs), "--output-dir", scratch]],
         }
-        return {name: _command([[*line, *given] for line in own]) for name, own in lines.items()}
+        return {name: _command([[*line, *given] for line in one]) for name, one in lines.items()}
 
 
 def _command(lines: Sequence[Sequence[str]]) -> dict[str, float]:

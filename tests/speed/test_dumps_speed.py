@@ -22,11 +22,11 @@ def test_the_parts_do_the_work_of_the_whole(measure, tmp_path):
     pages = [Page(n, 0, f"Page {n}", text) for n, text in enumerate(texts)]
     pages += [Page(100, 0, "Old", "#REDIRECT [[Page 1]]", redirect="Page 1"), Page(101, 10, "Template:A", "x")]
     _, xml, _ = multistream("en", "enwiki", pages)
-    found = measure(xml, times=5, repetitions=1, folder=tmp_path)
-    assert found["pages"] == 5 * 62 and found["alone"]["xml_bytes"] == found["xml_bytes"]
-    whole, shards = found["counts"]["whole"], [found["counts"][f"{n}-of-2"] for n in (1, 2)]
+    actual = measure(xml, times=5, repetitions=1, folder=tmp_path)
+    assert actual["pages"] == 5 * 62 and actual["alone"]["xml_bytes"] == actual["xml_bytes"]
+    whole, shards = actual["counts"]["whole"], [actual["counts"][f"{n}-of-2"] for n in (1, 2)]
     assert whole == {"documents": 300, "links": 450, "sentences": 750, "redirects": 5}
-    assert {key: sum(shard[key] for shard in shards) for key in whole} == whole == found["counts"]["1-of-1"]
+    assert {key: sum(shard[key] for shard in shards) for key in whole} == whole == actual["counts"]["1-of-1"]
     assert all(shard["documents"] for shard in shards)
-    alone = found["alone"]
+    alone = actual["alone"]
     assert (alone["articles"], alone["links"], alone["sentences"]) == (300, 450, 750)

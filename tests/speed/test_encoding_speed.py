@@ -39,10 +39,10 @@ def test_the_benchmark_runs(tmp_path):
     source = make_folder(tmp_path / "plain", "bert")
     spec = EncodingSpec(pooling="mean", normalize=True, query_length=60, passage_length=60)
     save_encoder(tmp_path / "st", load_backbone(source, "mean")[0], None, load_tokenizer(source), spec)
-    found = measure(tmp_path / "st", 40, 1, 1)
-    assert found["largest_difference"] < 1e-5
-    assert found["tokens"] > 40
-    assert all(found[name] > 0 for name in ("ratio", "cpu_ratio", "share_of_matrix_product"))
+    actual = measure(tmp_path / "st", 40, 1, 1)
+    assert actual["largest_difference"] < 1e-5
+    assert actual["tokens"] > 40
+    assert all(actual[name] > 0 for name in ("ratio", "cpu_ratio", "share_of_matrix_product"))
 
 
 # What a step takes in is cut, what it computes with is not.
@@ -119,14 +119,14 @@ def test_the_loss_in_bfloat16_is_the_cpu_s(capsys):
     recipe = parse_recipe({**real_sizes.jobs().finetuning.recipe("nq").given(), "dropout": 0.0})
     module = random_towers("xlmr", recipe).eval()
     data = random_examples(16, 250_002, 16, 64)
-    group, found = training_group(data, 16, 1, 0, 0, 0), {}
+    group, actual = training_group(data, 16, 1, 0, 0, 0), {}
     with torch.no_grad():
-        found["cpu"] = group_loss(module, data, group).item()
+        actual["cpu"] = group_loss(module, data, group).item()
         module.cuda()
-        found["float32"] = group_loss(module, data, group).item()
+        actual["float32"] = group_loss(module, data, group).item()
         with torch.autocast("cuda", torch.bfloat16):
-            found["bfloat16"] = group_loss(module, data, group).item()
+            actual["bfloat16"] = group_loss(module, data, group).item()
     with capsys.disabled():
-        print(f"\ndpr: {found}")
-    assert found["float32"] == pytest.approx(found["cpu"], rel=2e-3)
-    assert found["bfloat16"] == pytest.approx(found["cpu"], rel=3e-2)
+        print(f"\ndpr: {actual}")
+    assert actual["float32"] == pytest.approx(actual["cpu"], rel=2e-3)
+    assert actual["bfloat16"] == pytest.approx(actual["cpu"], rel=3e-2)

@@ -13,6 +13,6 @@ def test_ours_and_the_peer_find_the_same(monkeypatch):
     from stele.retrieval import hard_negatives
 
     monkeypatch.setattr(hard_negatives, "HITS", 1_000)  # several parts
-    found = measure(questions=70, passages=900, dimension=16, threads=1)
-    assert found["same"] > 0.999
-    assert all(found[name] > 0 for name in ("ratio", "cpu_ratio", "msmarco_hours"))
+    actual = measure(questions=70, passages=900, dimension=16, threads=1)
+    assert actual["same"] > 0.999
+    assert all(actual[name] > 0 for name in ("ratio", "cpu_ratio", "msmarco_hours"))

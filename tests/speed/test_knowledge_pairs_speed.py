@@ -10,7 +10,7 @@ def test_ours_and_the_peers_draw_alike():
     sys.path.insert(0, str(Path(__file__).parent))
     from bench_knowledge_pairs import measure_sample, measure_texts
 
-    found = measure_sample(count=200_000, most=300)
-    assert set(found["ratio"]) == {"duckdb", "numpy"} and found["candidates_per_second"] > 0
+    actual = measure_sample(count=200_000, most=300)
+    assert set(actual["ratio"]) == {"duckdb", "numpy"} and actual["candidates_per_second"] > 0
     made = measure_texts(pages=50, pairs=400)
     assert 390 < made["pairs"] <= 400 and made["ratio"]["floor"] > 0

@@ -13,6 +13,6 @@ def test_ours_and_the_peer_score_alike():
     sys.path.insert(0, str(Path(__file__).parent))
     from bench_scoring import measure
 
-    found = measure(queries=60, depth=20, repetitions=1)
-    assert found["ours"] == pytest.approx(found["peer"], abs=1e-12)
-    assert 0 < found["ours"]["mrr@100"] < 1
+    actual = measure(queries=60, depth=20, repetitions=1)
+    assert actual["ours"] == pytest.approx(actual["peer"], abs=1e-12)
+    assert 0 < actual["ours"]["mrr@100"] < 1

@@ -10,5 +10,5 @@ def test_the_benchmark_runs():
     sys.path.insert(0, str(Path(__file__).parent))
     from bench_shares import measure
 
-    found = measure(passages=300, repetitions=1)
-    assert all(found[f"{way}_per_second"] > 0 for way in ("reading", "among_1", "among_8", "tokenising"))
+    actual = measure(passages=300, repetitions=1)
+    assert all(actual[f"{way}_per_second"] > 0 for way in ("reading", "among_1", "among_8", "tokenising"))

@@ -13,12 +13,12 @@ def test_the_benchmark_renders_everything_and_the_same_grids(root, tmp_path, cap
     from bench_tables import commands, parts
 
     specs = sorted((root / "paper_tables/clir_lm").glob("table_*.yaml"))
-    found = parts(specs, tmp_path, None)
+    actual = parts(specs, tmp_path, None)
     with capsys.disabled():
-        print(f"\nTables: {found['times_pandas']} times as long as pandas takes, over {found['boxes']} boxes")
-    assert found["tables"] == 8 and found["cells"] == 354 and found["boxes"] > 2 * 346
-    assert found["grids_s"] > 0 and found["pandas_s"] > 0
+        print(f"\nTables: {actual['times_pandas']} times as long as pandas takes, over {actual['boxes']} boxes")
+    assert actual["tables"] == 8 and actual["cells"] == 354 and actual["boxes"] > 2 * 346
+    assert actual["grids_s"] > 0 and actual["pandas_s"] > 0
     taken = commands(specs[:1], tmp_path, None)
     assert taken.keys() == {"table", "figure", "cell_map", "all_tables"} and all(
-        own["cpu_s"] > 0 for own in taken.values()
+        one["cpu_s"] > 0 for one in taken.values()
     )

@@ -88,8 +88,8 @@ def test_speed_and_memory_of_a_released_size_group(objective, capsys):
         step()
     torch.cuda.synchronize()
     seconds = (time.perf_counter() - begin) / 10
-    own = tasks.objectives(recipe)[objective]
-    speed = own.flops(batch, recipe, flops.Shape.of(module.model.config)) / seconds
+    objective_module = tasks.objectives(recipe)[objective]
+    speed = objective_module.flops(batch, recipe, flops.Shape.of(module.model.config)) / seconds
     with capsys.disabled():
         print(
             f"\n{objective}: {seconds * 1e3:.0f} ms a group, {len(lengths) * examples / seconds:.0f} sequences/s, "

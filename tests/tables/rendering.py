@@ -26,13 +26,13 @@ def filled(bench, table, **context):
 
 def measure_everything(results_dir, papers):
     """A result for all that the tables of a folder of specs ask for, with three seeds: the widest tables there are."""
-    numbers, found = random.Random(0), {}
+    numbers, actual = random.Random(0), {}
     for table in load_specs(papers):
-        for asked in asks(table, recompute="all"):
-            languages = found.setdefault(asked.result, {}).setdefault(asked.metric, {})
-            for code in asked.languages:
+        for reference in asks(table, recompute="all"):
+            languages = actual.setdefault(reference.result, {}).setdefault(reference.metric, {})
+            for code in reference.languages:
                 languages.setdefault(code, [numbers.random() for _ in range(3)])
-    for (benchmark, model, setting), metrics in found.items():
+    for (benchmark, model, setting), metrics in actual.items():
         path = results_dir / benchmark / model / f"{setting}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {

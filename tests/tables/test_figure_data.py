@@ -71,7 +71,7 @@ def test_a_file_of_an_earlier_run_is_not_drawn(bench):
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (lambda path: path.write_text(path.read_text().replace("0", "1", 1)), "not the file that its record describes"),
         (lambda path: path.with_suffix(".json").unlink(), "no such record"),
@@ -85,12 +85,12 @@ def test_a_file_of_an_earlier_run_is_not_drawn(bench):
         (lambda path: rewrite(path, lambda rows: rows, explained=[1.0]), "want two shares as `explained`"),
     ],
 )
-def test_a_damaged_file_is_unreadable_and_named(bench, damage, said):
+def test_a_damaged_file_is_unreadable_and_named(bench, damage, message):
     path = projection(bench, "first")
     damage(path)
     _, (first, second) = found(bench, PROJECTION)
     assert states([first, second]) == [["unreadable"], ["not run"]]
-    assert said in first.outcomes[0].reason and "projection_ar" in first.outcomes[0].reason
+    assert message in first.outcomes[0].reason and "projection_ar" in first.outcomes[0].reason
 
 
 def rewrite(path, change, **facts):

@@ -100,8 +100,8 @@ def test_a_figure_without_data_says_its_state_in_every_panel(bench, text, state)
         assert "because" in [one.get_text() for one in axes.texts]
         entries = legend(axes) if text != PROJECTION else []
         assert all(f": {state}" in entry for entry in entries)
-    said = [line for line in texts(drawn) if line.startswith(f"{state}: {STATES[state].meaning}")]
-    assert len(said) == 1
+    message = [line for line in texts(drawn) if line.startswith(f"{state}: {STATES[state].meaning}")]
+    assert len(message) == 1
     assert not any("checkpoint" in line or "generated" in line for line in texts(drawn))
 
 
@@ -228,6 +228,6 @@ def test_a_damaged_file_is_told_and_the_rest_drawn(bench, tmp_path, capsys):
     out = tmp_path / "a.svg"
     line = ["--spec", str(path), "--results-dir", str(bench.results_dir), "--output", str(out)]
     assert cli.main(["tables", "figure", *line]) == 1
-    said = capsys.readouterr().err
-    assert "ccp/figure_98: 1 measured, 1 unreadable" in said and "want the columns line, language, x, y" in said
+    message = capsys.readouterr().err
+    assert "ccp/figure_98: 1 measured, 1 unreadable" in message and "want the columns line, language, x, y" in message
     assert ">unreadable</text>" in out.read_text() and "8 pairs" not in out.read_text()

@@ -49,8 +49,8 @@ def test_a_curve_has_the_printed_value_wherever_a_table_prints_one_and_nowhere_e
     for figure in (figures["clir_lm/4"], figures["clir_lm/5"]):
         for panel in figure.panels:
             for series in figure.series:
-                asked = {point.at: resolve(figure.target_of(panel, series, point)) for point in series.points}
-                expected = {at: tables[one] for at, one in asked.items() if one in tables}
+                references = {point.at: resolve(figure.target_of(panel, series, point)) for point in series.points}
+                expected = {at: tables[one] for at, one in references.items() if one in tables}
                 assert panel.printed.get(series.key, {}) == pytest.approx(expected), (panel.key, series.key)
                 seen += len(expected)
     assert seen == 4 * (1 + 1 + 3) + 2 * 5
@@ -70,12 +70,12 @@ def test_series_that_share_a_model_share_their_points(figures):
 def test_targets_bear_names_that_paths_and_the_catalogue_take(root, figures):
     constraint = re.search(r'model="(.+)"', (root / "Snakefile").read_text()).group(1)
     for figure in figures.values():
-        for asked in figure.asks():
-            assert re.fullmatch(constraint, asked.model), asked.model
+        for reference in figure.asks():
+            assert re.fullmatch(constraint, reference.model), reference.model
             if figure.kind == "curves":
-                entry = catalogue.load("benchmarks")[asked.benchmark]
-                assert asked.metric in entry["metrics"] and set(asked.languages) <= set(entry["languages"])
-                assert metric_parts(asked.metric)
+                entry = catalogue.load("benchmarks")[reference.benchmark]
+                assert reference.metric in entry["metrics"] and set(reference.languages) <= set(entry["languages"])
+                assert metric_parts(reference.metric)
 
 
 def test_printed_ranges_hold_the_printed_values(figures):
@@ -95,7 +95,7 @@ def test_the_specs_of_these_tests_are_right(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "old", "new", "said"),
+    ("text", "old", "new", "message"),
     [
         (CURVES, "caption:", "capton:", r"unknown key 'capton'; did you mean 'caption'\?"),
         (
@@ -127,8 +127,8 @@ def test_the_specs_of_these_tests_are_right(tmp_path, text):
         (PROJECTION, "paper: ccp", "paper: ccp\npaper: ccp", "key 'paper' is given twice"),
     ],
 )
-def test_a_wrong_spec_is_refused(tmp_path, text, old, new, said):
-    with pytest.raises(SteleError, match=said) as error:
+def test_a_wrong_spec_is_refused(tmp_path, text, old, new, message):
+    with pytest.raises(SteleError, match=message) as error:
         spec(tmp_path, text, **{old: new})
     assert "figure_98.yaml" in str(error.value), "the error names the file"
 

@@ -24,35 +24,48 @@ def build(folder, values: dict[str, float], model: str = "first"):
     import pyarrow
     import pyarrow.parquet
 
-    own = folder / "mrtydi" / model / "zero_shot_marco"
-    (own / "pt0-ft0/runs").mkdir(parents=True)
+    folder_of_result = folder / "mrtydi" / model / "zero_shot_marco"
+    (folder_of_result / "pt0-ft0/runs").mkdir(parents=True)
     rows = [(code, f"{code}{i}", value + i / 100) for code, value in values.items() for i in range(-12, 13)]
     columns = dict(
         zip(("search", "language", "query", "mrr@100"), zip(*((r[0], *r) for r in rows), strict=True), strict=True)
     )
-    queries = own / "pt0-ft0/queries.parquet"
+    queries = folder_of_result / "pt0-ft0/queries.parquet"
     pyarrow.parquet.write_table(pyarrow.table({name: list(column) for name, column in columns.items()}), queries)
     for code in values:
-        write_run(own / f"pt0-ft0/runs/{code}.trec.gz", [("q", [("d", 1.0)])], "t")
+        write_run(folder_of_result / f"pt0-ft0/runs/{code}.trec.gz", [("q", [("d", 1.0)])], "t")
     searches = {code: {"language": code, "pool": code} for code in values}
-    runs = {code: sha256(own / f"pt0-ft0/runs/{code}.trec.gz") for code in values}
+    runs = {code: sha256(folder_of_result / f"pt0-ft0/runs/{code}.trec.gz") for code in values}
     given = {"clock": records.start(), "benchmark": "mrtydi", "model": model, "setting": "zero_shot_marco"}
     records.write_record(
-        own / "pt0-ft0/retrieval.json", job="retrieve", inputs={}, content=digest(runs), searches=searches, **given
+        folder_of_result / "pt0-ft0/retrieval.json",
+        job="retrieve",
+        inputs={},
+        content=digest(runs),
+        searches=searches,
+        **given,
     )
     metrics = {
         "mrr@100": {"languages": values, "average": sum(values.values()) / len(values), "n": dict.fromkeys(values, 25)}
     }
     for path, inputs, seeds in (
-        (own / "pt0-ft0.json", {"retrieval": own / "pt0-ft0/retrieval.json"}, {"pretraining": 0, "finetuning": 0}),
-        (own.with_suffix(".json"), {"seeds 0": own / "pt0-ft0.json"}, [{"pretraining": 0, "finetuning": 0}]),
+        (
+            folder_of_result / "pt0-ft0.json",
+            {"retrieval": folder_of_result / "pt0-ft0/retrieval.json"},
+            {"pretraining": 0, "finetuning": 0},
+        ),
+        (
+            folder_of_result.with_suffix(".json"),
+            {"seeds 0": folder_of_result / "pt0-ft0.json"},
+            [{"pretraining": 0, "finetuning": 0}],
+        ),
     ):
         beside = {"queries": {"file": queries.name, "sha256": sha256(queries)}} if isinstance(seeds, dict) else {}
         records.write_record(
             path, job="score", inputs=inputs, metrics=metrics, seeds=seeds, averaged="macro", content=digest(metrics),
             **beside, **given,
         )  # fmt: skip
-    return own
+    return folder_of_result
 
 
 @pytest.fixture
@@ -84,55 +97,55 @@ def edit(path, old: bytes, new: bytes) -> None:
 
 
 def test_whatever_was_changed_by_hand_is_named(results, capsys):
-    own = results / "mrtydi/first/zero_shot_marco"
-    edit(own.with_suffix(".json"), b"0.25", b"0.95")
-    said = findings(results, capsys)
-    assert "zero_shot_marco.json: changed" in said and "zero_shot_marco.json: its values are not those" in said
+    folder_of_result = results / "mrtydi/first/zero_shot_marco"
+    edit(folder_of_result.with_suffix(".json"), b"0.25", b"0.95")
+    message = findings(results, capsys)
+    assert "zero_shot_marco.json: changed" in message and "zero_shot_marco.json: its values are not those" in message
 
 
 def test_a_change_is_seen_without_the_manifest_too(results, capsys):
-    own = results / "mrtydi/first/zero_shot_marco"
-    shutil.copy(own / "pt0-ft0/queries.parquet", own / "kept")
-    (own / "pt0-ft0/queries.parquet").write_bytes(b"other")
-    write_run(own / "pt0-ft0/runs/sw.trec.gz", [("q", [("better", 1.0)])], "t")
-    (own / "kept").unlink()
+    folder_of_result = results / "mrtydi/first/zero_shot_marco"
+    shutil.copy(folder_of_result / "pt0-ft0/queries.parquet", folder_of_result / "kept")
+    (folder_of_result / "pt0-ft0/queries.parquet").write_bytes(b"other")
+    write_run(folder_of_result / "pt0-ft0/runs/sw.trec.gz", [("q", [("better", 1.0)])], "t")
+    (folder_of_result / "kept").unlink()
     (results / "manifest.json").unlink()
-    said = findings(results, capsys)
-    assert "no manifest" in said
-    assert "queries.parquet: not the values per query that belong to pt0-ft0.json" in said
-    assert "runs: not the run files that retrieval.json was written for" in said
+    message = findings(results, capsys)
+    assert "no manifest" in message
+    assert "queries.parquet: not the values per query that belong to pt0-ft0.json" in message
+    assert "runs: not the run files that retrieval.json was written for" in message
 
 
 def test_files_that_came_or_went_are_named(results, capsys):
     (results / "tables").mkdir()
     (results / "tables/new.md").write_text("x")
     (results / "mrtydi/first/zero_shot_marco/pt0-ft0/runs/sw.trec.gz").unlink()
-    said = findings(results, capsys)
-    assert "tables/new.md: added" in said and "sw.trec.gz: removed" in said
+    message = findings(results, capsys)
+    assert "tables/new.md: added" in message and "sw.trec.gz: removed" in message
 
 
 def test_a_seed_made_anew_without_its_average_is_named(results, capsys):
-    own = results / "mrtydi/first/zero_shot_marco"
-    record = json.loads((own / "pt0-ft0.json").read_text())
+    folder_of_result = results / "mrtydi/first/zero_shot_marco"
+    record = json.loads((folder_of_result / "pt0-ft0.json").read_text())
     record["metrics"]["mrr@100"]["languages"]["sw"] = 0.3
-    (own / "pt0-ft0.json").write_text(json.dumps(record | {"content": digest(record["metrics"])}))
+    (folder_of_result / "pt0-ft0.json").write_text(json.dumps(record | {"content": digest(record["metrics"])}))
     assert "zero_shot_marco.json: not made from the pt0-ft0.json that stands there now" in findings(results, capsys)
 
 
 def test_labels_that_were_taken_off_and_other_files_beside_a_result_are_named(results, capsys):
-    own = results / "mrtydi/first/zero_shot_marco"
-    record = json.loads((own / "pt0-ft0.json").read_text())
+    folder_of_result = results / "mrtydi/first/zero_shot_marco"
+    record = json.loads((folder_of_result / "pt0-ft0.json").read_text())
     for facts in record["ancestry"].values():
         facts["labels"] = ["generated data"]
-    (own / "pt0-ft0.json").write_text(json.dumps(record))
-    (own / "pt0-ft0/lengths_ar.csv").write_text("tokens,documents\n3,1\n")
-    (own / "pt0-ft0/lengths_ar.json").write_text(json.dumps({"content": "of another file"}))
-    (own / "pt0-ft0/lengths_sw.csv").write_text("tokens,documents\n3,1\n")
+    (folder_of_result / "pt0-ft0.json").write_text(json.dumps(record))
+    (folder_of_result / "pt0-ft0/lengths_ar.csv").write_text("tokens,documents\n3,1\n")
+    (folder_of_result / "pt0-ft0/lengths_ar.json").write_text(json.dumps({"content": "of another file"}))
+    (folder_of_result / "pt0-ft0/lengths_sw.csv").write_text("tokens,documents\n3,1\n")
     assert cli.main(["tables", "manifest", "--results-dir", str(results)]) == 0, "no cover for what was done by hand"
-    said = findings(results, capsys)
-    assert "pt0-ft0.json: what it was made from bears the labels generated data, which it lacks" in said
-    assert "lengths_ar.csv: not the file that its record describes" in said
-    assert "lengths_sw.json: no such record" in said and "changed" not in said
+    message = findings(results, capsys)
+    assert "pt0-ft0.json: what it was made from bears the labels generated data, which it lacks" in message
+    assert "lengths_ar.csv: not the file that its record describes" in message
+    assert "lengths_sw.json: no such record" in message and "changed" not in message
 
 
 @pytest.mark.parametrize("damage", [b"", b'{"metrics": {', b"[]", None])
@@ -141,9 +154,9 @@ def test_a_damaged_result_leaves_the_manifest_whole(results, capsys, damage):
     path = results / "mrtydi/first/zero_shot_marco.json"
     path.unlink()
     path.mkdir() if damage is None else path.write_bytes(damage)
-    found = manifest(results)
-    assert str(path) in found["results"]["mrtydi/first/zero_shot_marco.json"]["unreadable"]
-    assert found["results"]["mrtydi/second/zero_shot_marco.json"]["model"] == "second"
+    actual = manifest(results)
+    assert str(path) in actual["results"]["mrtydi/first/zero_shot_marco.json"]["unreadable"]
+    assert actual["results"]["mrtydi/second/zero_shot_marco.json"]["model"] == "second"
     wanted = "a folder, want a file" if damage is None else "not a"
     assert f"{path}: {wanted}" in findings(results, capsys)
 
@@ -152,25 +165,25 @@ def test_a_damaged_result_leaves_the_manifest_whole(results, capsys, damage):
 def test_a_record_cannot_name_a_file_elsewhere(results, capsys, key):
     """A folder of results may be a colleague's: what its records name lies in it."""
     manifest(results)
-    own = results / "mrtydi/first/zero_shot_marco"
+    folder_of_result = results / "mrtydi/first/zero_shot_marco"
     path = {
-        "searches": own / "pt0-ft0/retrieval.json",
-        "queries": own / "pt0-ft0.json",
-        "setting": own.with_suffix(".json"),
+        "searches": folder_of_result / "pt0-ft0/retrieval.json",
+        "queries": folder_of_result / "pt0-ft0.json",
+        "setting": folder_of_result.with_suffix(".json"),
     }
     name = "../../../../../secret"
     value = {"searches": {name: {}}, "queries": {"file": name, "sha256": "0"}, "setting": name}[key]
     record = json.loads(path[key].read_text())
     path[key].write_text(json.dumps({**record, key: value}))
-    assert f"'{name}" in (said := findings(results, capsys)) and "could lead outside its folder" in said
+    assert f"'{name}" in (message := findings(results, capsys)) and "could lead outside its folder" in message
 
 
 def test_the_manifest_holds_what_each_result_was_made_from(results):
-    found = manifest(results)
-    (facts,) = found["results"].values()
+    actual = manifest(results)
+    (facts,) = actual["results"].values()
     assert "metrics" not in facts and facts["model"] == "first"
-    assert {own["job"] for own in found["ancestry"].values()} == {"score", "retrieve"}
-    assert set(facts["inputs"].values()) <= found["ancestry"].keys()
+    assert {one["job"] for one in actual["ancestry"].values()} == {"score", "retrieve"}
+    assert set(facts["inputs"].values()) <= actual["ancestry"].keys()
 
 
 # --- coverage ---------------------------------------------------------------------------------------------------------
@@ -225,8 +238,8 @@ def test_a_row_that_one_folder_s_configuration_added_is_compared_with_none(bench
 
 def test_the_test_needs_values_per_query_on_both_sides(bench, results, tmp_path):
     bench.spec()
-    own = build(tmp_path / "other", {"ar": 0.5, "sw": 0.45})
-    (own / "pt0-ft0/queries.parquet").unlink()
+    other_folder = build(tmp_path / "other", {"ar": 0.5, "sw": 0.45})
+    (other_folder / "pt0-ft0/queries.parquet").unlink()
     folders = results, tmp_path / "other"
     pairs = list(zip(*(all_cells(bench.folder / "msm", folder) for folder in folders), strict=True))
     assert [d.p for d in differences(pairs, *folders)] == [None, None]

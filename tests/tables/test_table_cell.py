@@ -14,8 +14,8 @@ from stele.tables.render.layout import delta_of
 # --- targets ----------------------------------------------------------------------------------------------------------
 def test_later_levels_win_and_a_language_excludes_an_average():
     table, column = Target(benchmark="mrtydi", metric="mrr@100", average=["ar", "en"]), Target(language="sw")
-    asked = resolve(merge([table, Target(model="msm", setting="zero_shot_nq"), column]))
-    assert (asked.languages, asked.average) == (("sw",), False)
+    reference = resolve(merge([table, Target(model="msm", setting="zero_shot_nq"), column]))
+    assert (reference.languages, reference.average) == (("sw",), False)
     assert resolve(merge([column, table, Target(model="m", setting="s", without=["en"])])).languages == ("ar",)
 
 
@@ -31,9 +31,9 @@ def test_the_results_that_tables_need(msm):
         for benchmark in ("mrtydi", "xor_retrieve")
         for model in ("msm", "msm_layers_1", "msm_layers_4", "msm_layers_6")
     ]
-    own, everything = results_needed(msm[14]), results_needed(msm[14], "all")
+    needed, everything = results_needed(msm[14]), results_needed(msm[14], "all")
     borrowed = {("mrtydi", m, "zero_shot_nq_ccp") for m in ("ccp", "infoxlm_large", "xlmr_large")}
-    assert set(everything) - set(own) == borrowed
+    assert set(everything) - set(needed) == borrowed
     assert ("nq", "bm25", "direct") in results_needed(msm[16], "all")
     assert results_needed(msm[13], "all") == []
     assert {m for _, m, _ in results_needed(msm[15])} == {"msm", "xlmr"}, "machine translation has no model of ours"
@@ -102,12 +102,12 @@ def test_every_state_can_be_reached(bench, msm):
         "failed": {"failed": {key: "logs/second.log"}},
         "not run": {},
     }.items():
-        found = bench.cells(table, **row)["second/value/ar"].outcome
-        seen[found.state] = found.state
-        assert found.state == state
-        assert state != "failed" or "logs/second.log" in found.reason
-    found = bench.cells(table, languages_in_scale={"mrtydi": ["ar"]})
-    seen |= {cell.outcome.state: "" for cell in found.values()}
+        actual = bench.cells(table, **row)["second/value/ar"].outcome
+        seen[actual.state] = actual.state
+        assert actual.state == state
+        assert state != "failed" or "logs/second.log" in actual.reason
+    actual = bench.cells(table, languages_in_scale={"mrtydi": ["ar"]})
+    seen |= {cell.outcome.state: "" for cell in actual.values()}
     bench.result("second", {"ar": 0.1}).write_text('{"benchmark": "mrtydi", "mod', encoding="utf-8")
     unreadable = bench.cells(table)["second/value/ar"].outcome
     assert "second/zero_shot_marco.json" in unreadable.reason, "a damaged file names itself"
@@ -160,8 +160,8 @@ def test_a_language_left_out_hides_no_better_answer(bench):
 
 def test_borrowed_rows_are_run_only_on_request(bench, msm):
     bench.result("xlmr_large", {"ar": 0.5}, setting="zero_shot_nq_ccp")
-    own = bench.cells(msm[14])["xlmr_large/mrr/ar"]
-    assert own.outcome.state == "borrowed" and "Wu et al. (2022a)" in own.outcome.reason
+    borrowed = bench.cells(msm[14])["xlmr_large/mrr/ar"]
+    assert borrowed.outcome.state == "borrowed" and "Wu et al. (2022a)" in borrowed.outcome.reason
     recomputed = bench.cells(msm[14], recompute="all")
     assert recomputed["xlmr_large/mrr/ar"].outcome.value == 0.5
     assert recomputed["ccp_large/mrr/ar"].outcome.state == "not run"
@@ -216,17 +216,19 @@ def test_a_table_with_seeds_of_its_own_averages_their_files(bench):
 
     for seed, value in enumerate((0.2, 0.4, 0.9)):
         path = bench.result("first", {"ar": value, "sw": 0.5})
-        own = path.with_suffix("") / f"pt0-ft{seed}.json"
-        own.parent.mkdir(exist_ok=True)
-        own.write_text(json.dumps(json.loads(path.read_text()) | {"seeds": {"pretraining": 0, "finetuning": seed}}))
+        seed_file = path.with_suffix("") / f"pt0-ft{seed}.json"
+        seed_file.parent.mkdir(exist_ok=True)
+        seed_file.write_text(
+            json.dumps(json.loads(path.read_text()) | {"seeds": {"pretraining": 0, "finetuning": seed}})
+        )
     table = bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [0, 1, 2]}"})
     cell = bench.cells(table)["first/value/ar"]
     assert cell.outcome.value == pytest.approx(0.5)
     assert cell.outcome.deviation == pytest.approx(0.36055512754639896)  # of the sample
     assert bench.cells(bench.spec())["first/value/ar"].outcome.value == 0.9  # the averaged file, otherwise
-    own.unlink()
+    seed_file.unlink()
     assert bench.cells(table)["first/value/ar"].outcome.state == "not run"  # a mean over two would be another number
-    own.write_text("{")
+    seed_file.write_text("{")
     assert bench.cells(table)["first/value/ar"].outcome.state == "unreadable"
 
 

@@ -86,10 +86,10 @@ def _said(tables):
 
 # --- the papers' tables -----------------------------------------------------------------------------------------------
 def test_all_deviations_of_the_papers_are_explained(papers):
-    found = check.deviations(papers)
-    assert check.unexplained(papers, found) == []
-    assert {d.kind for d in found} == {"average", "same target", "bold", "copied row"}
-    gmt = [d for d in found if d.address == "all/gmt_path/r2k/avg"]
+    deviations = check.deviations(papers)
+    assert check.unexplained(papers, deviations) == []
+    assert {d.kind for d in deviations} == {"average", "same target", "bold", "copied row"}
+    gmt = [d for d in deviations if d.address == "all/gmt_path/r2k/avg"]
     assert [d.says for d in gmt] == ["prints 58.2, the mean of its 7 cells is 55.714"]
 
 
@@ -109,8 +109,8 @@ def test_cells_of_all_papers(papers):
 
 def test_labse_printed_as_infoxlm_is_seen(papers):
     """The 24 numbers of CCP's row LaBSE stand in three tables, twice under the name InfoXLM large."""
-    found = {(d.table, d.address): d.says for d in check.copied_rows(papers)}
-    assert found == {
+    rows = {(d.table, d.address): d.says for d in check.copied_rows(papers)}
+    assert rows == {
         ("msm/14", "all/infoxlm_large/*/*"): "the same numbers: 24 of ccp/3 all/labse (labse), "
         "24 of kept/2 all/labse (labse)",
         ("kept/2", "all/infoxlm_large/*/*"): "the same numbers: 24 of ccp/3 all/labse (labse), "
@@ -142,13 +142,13 @@ def test_every_printed_average_was_recomputed(msm):
     wrong = msm[2].model_copy(deep=True)
     row = wrong.groups[0].rows[0]
     row.printed["mrr"][-1] = 30.6
-    found = [d for d in check.averages(wrong, check.printed_cells(wrong)) if "distilmbert" in d.address]
-    assert [d.says for d in found] == ["prints 30.6, the mean of its 9 cells is 30.467"]
+    deviations = [d for d in check.averages(wrong, check.printed_cells(wrong)) if "distilmbert" in d.address]
+    assert [d.says for d in deviations] == ["prints 30.6, the mean of its 9 cells is 30.467"]
 
 
 # --- small tables -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("replace", "said"),
+    ("replace", "message"),
     [
         ({"30.0]}": "30.2]}"}, "msm/99 all/first/value/avg: average: prints 30.2, the mean of its 2 cells is 30.000"),
         ({"[40.0,": "[{value: 40.0, bold: true},"}, "all/first/value/ar: bold: 40 is bold, Second has 50"),
@@ -159,10 +159,10 @@ def test_every_printed_average_was_recomputed(msm):
         ),
     ],
 )
-def test_an_unknown_deviation_and_a_stale_one_fail(bench, capsys, replace, said):
+def test_an_unknown_deviation_and_a_stale_one_fail(bench, capsys, replace, message):
     bench.spec(**replace)
     assert cli.main(["tables", "check", "--specs", str(bench.folder)]) == 1
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_command_lists_counts_and_reasons(root, capsys):

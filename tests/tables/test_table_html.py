@@ -240,8 +240,8 @@ def test_a_table_tells_of_what_it_is_made_from_and_of_nothing_else_in_the_folder
 
     def seed(name, number):
         (seeds / name).mkdir()
-        own = result | {"seeds": {"pretraining": 0, "finetuning": number}, "commit": f"seed {number}"}
-        (seeds / f"{name}.json").write_text(json.dumps(own))
+        changed = result | {"seeds": {"pretraining": 0, "finetuning": number}, "commit": f"seed {number}"}
+        (seeds / f"{name}.json").write_text(json.dumps(changed))
         (seeds / name / "retrieval.json").write_text(json.dumps({"commit": f"retrieval {number}"}))
 
     path.write_text(json.dumps(result | {"seeds": [{"pretraining": 0, "finetuning": 0}]}))

@@ -173,9 +173,9 @@ def test_all_tables_are_one_document_without_anything_sticking_out(whole, root, 
     assert "too large" not in caplog.text and "Missing character" not in caplog.text
     assert "undefined" not in caplog.text, "references and citations have targets"
     pdf = whole.with_suffix(".pdf")
-    said = subprocess.run(["pdfinfo", str(pdf)], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(["pdfinfo", str(pdf)], capture_output=True, text=True, check=True).stdout
     tables = len(list((root / "paper_tables").glob("*/table_*.yaml")))
-    assert tables / 2 <= int(re.search(r"Pages:\s+(\d+)", said)[1]) <= 2 * tables
+    assert tables / 2 <= int(re.search(r"Pages:\s+(\d+)", output)[1]) <= 2 * tables
     text = subprocess.run(["pdftotext", str(pdf), "-"], capture_output=True, text=True, check=True).stdout
     text = unicodedata.normalize("NFKC", text)  # a font's own shapes of Arabic letters are read as such
     assert all(letters in text for letters in ("Медь", "ทดสอบ", "μ = 0.5", "my_scale%", "generated data"))
@@ -212,13 +212,13 @@ def test_labels_in_all_scripts_come_out_in_letters_or_in_codes(bench, msm, caplo
     assert cli.main(["tables", "all_tables_pdf", "--tex", str(tex)]) == 0
     assert "Missing character" not in caplog.text
     pdf = str(tex.with_suffix(".pdf"))
-    said = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True).stdout
     used = subprocess.run(["pdffonts", pdf], capture_output=True, text=True, check=True).stdout
     for font, text in SCRIPTS.items():
         if text in there:
             assert font.replace(" ", "") in used or "NotoSerifCJK" in used, f"{text} is set in {font}"
-            assert f"U+{ord(text[0]):04X}" not in said
-    assert "U+10FFFD" in said
+            assert f"U+{ord(text[0]):04X}" not in output
+    assert "U+10FFFD" in output
 
 
 @needs_tex
@@ -233,4 +233,4 @@ def test_an_error_of_latex_is_named_and_leaves_no_pdf(tmp_path, capsys):
 def test_without_tex_the_error_says_what_to_install(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert cli.main(["tables", "all_tables_pdf", "--tex", "all_tables.tex"]) == 1
-    assert "latexmk" in (said := capsys.readouterr().err) and "apt-get install" in said
+    assert "latexmk" in (message := capsys.readouterr().err) and "apt-get install" in message

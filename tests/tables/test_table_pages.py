@@ -62,8 +62,8 @@ def test_every_page_opens_without_complaint_or_request_and_fits(browser, pages):
             widths = browser.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
             assert widths[0] <= size[0] == widths[1], f"{name} scrolls sideways at {size[0]} pixels"
     assert browser.problems == []
-    asked = {url for url in browser.requests if not url.startswith("data:image/svg+xml;base64,")}
-    assert asked == {*pages.values()}, "nothing but the pages themselves"
+    urls = {url for url in browser.requests if not url.startswith("data:image/svg+xml;base64,")}
+    assert urls == {*pages.values()}, "nothing but the pages themselves"
 
 
 def test_figures_are_in_their_page_with_their_words_and_large_enough_to_read(browser, pages):

@@ -29,7 +29,7 @@ def _ranks(bench, values, **replace):
     for model, of_model in values.items():
         bench.result(model, of_model)
     ranks = rank(table_cells(bench.spec(ROWS, **replace), Context(), Results(bench.results_dir)))
-    return {tuple(address.split("/")[1::2]): found for address, found in ranks.items()}
+    return {tuple(address.split("/")[1::2]): actual for address, actual in ranks.items()}
 
 
 TABLE = {"stub: Method": "stub: Method\ncompare: table"}

@@ -161,13 +161,13 @@ def test_csv_has_one_line_a_cell(bench, msm):
 
 def test_labels_are_no_formulas_and_turn_nothing_around(bench):
     """A row's label may come from a colleague's folder of results, which no configuration has checked."""
-    own = [{"model": "mine", "label": '=HYPERLINK("http://a.org")'}, {"model": "yours", "label": "+ R\u202eR\0"}]
-    text = _render(to_csv, bench, bench.spec(), extra_rows=own)
+    rows_added = [{"model": "mine", "label": '=HYPERLINK("http://a.org")'}, {"model": "yours", "label": "+ R\u202eR\0"}]
+    text = _render(to_csv, bench, bench.spec(), extra_rows=rows_added)
     rows = [line["row"] for line in csv.DictReader(io.StringIO(text))]
     assert {'\'=HYPERLINK("http://a.org")', "'+ R\ufffdR\ufffd"} <= set(rows)
     assert [csv_files.text(row) for row in rows if row.startswith("'=")] == ['=HYPERLINK("http://a.org")'] * 3
     for form in (formats.to_markdown, formats.to_latex, to_csv):
-        page = _render(form, bench, bench.spec(), extra_rows=own)
+        page = _render(form, bench, bench.spec(), extra_rows=rows_added)
         assert "\u202e" not in page and "\0" not in page and "202E" not in page
 
 
@@ -185,7 +185,7 @@ def test_the_command_writes_many_tables_and_the_same_bytes_every_time(bench, roo
     for run in ("one", "two"):
         assert _command(bench, root, "--context", str(context), "--output-dir", str(bench.folder / run)) == 0
         contents.append({p.relative_to(bench.folder / run): p.read_bytes() for p in (bench.folder / run).rglob("*.*")})
-    tables, again = ({path: text for path, text in own.items() if path.suffix != ".json"} for own in contents)
+    tables, again = ({path: text for path, text in content.items() if path.suffix != ".json"} for content in contents)
     assert tables == again  # records alone hold times
     kinds = ("csv", "html", "json", "md", "tex")
     names = [f"msm/table_{number}.{suffix}" for number in ("03", "09") for suffix in kinds]

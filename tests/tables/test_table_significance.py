@@ -22,13 +22,13 @@ LANGUAGES = ("ar", "sw")
 
 def put(bench, model: str, values: dict[str, np.ndarray]) -> None:
     """A result of one seed with its values per query; results over seeds name the seeds that they average."""
-    path = bench.result(model, {code: float(own.mean()) for code, own in values.items()})
+    path = bench.result(model, {code: float(one.mean()) for code, one in values.items()})
     content = json.loads(path.read_text()) | {"averaged": "macro"}
     path.write_text(json.dumps(content | {"seeds": [{"pretraining": 0, "finetuning": 0}]}))
     folder = path.with_suffix("")
     (folder / "pt0-ft0").mkdir(parents=True, exist_ok=True)
     (folder / "pt0-ft0.json").write_text(json.dumps(content | {"seeds": {"pretraining": 0, "finetuning": 0}}))
-    rows = [(code, f"{code}{i}", float(v)) for code, own in values.items() for i, v in enumerate(own)]
+    rows = [(code, f"{code}{i}", float(v)) for code, one in values.items() for i, v in enumerate(one)]
     columns = {
         "search": [row[0] for row in rows],
         "language": [row[0] for row in rows],
@@ -50,26 +50,26 @@ def two(bench):
 
 def compared(bench, table):
     cells, results = table_cells(table, Context(), Results(bench.results_dir)), Results(bench.results_dir)
-    found = compare_rows(cells, results)
-    return {address.partition("/")[2]: own for address, own in found.cells.items()}, found
+    comparisons = compare_rows(cells, results)
+    return {address.partition("/")[2]: one for address, one in comparisons.cells.items()}, comparisons
 
 
 def test_the_best_row_is_tested_against_the_second_best(two):
-    cells, found = compared(two, two.spec())
+    cells, actual = compared(two, two.spec())
     # whichever is the better one of a column carries the test
     assert {address.split("/")[2] for address in cells} == {"ar", "sw", "avg"}
     assert cells["second/value/ar"].better and cells["second/value/avg"].better
     assert cells["second/value/ar"].p == pytest.approx(1 / 100_001)
-    (sw,) = (own for address, own in cells.items() if address.endswith("/sw"))
+    (sw,) = (one for address, one in cells.items() if address.endswith("/sw"))
     assert not sw.better and sw.p > 0.05
     # Holm: the smallest of three p-values times 3
     assert cells["second/value/ar"].corrected == pytest.approx(3 / 100_001)
-    assert "second-best row" in found.method and "Holm correction over 3 tests" in found.method
+    assert "second-best row" in actual.method and "Holm correction over 3 tests" in actual.method
 
 
 def test_the_t_test_against_a_named_row_is_scipys(two):
     table = two.spec(**{"stub: Method": "stub: Method\nsignificance: {test: t_test, against: first, correction: none}"})
-    cells, found = compared(two, table)
+    cells, actual = compared(two, table)
     read = {m: pyarrow.parquet.read_table(two.results_dir / f"mrtydi/{m}/zero_shot_marco/pt0-ft0/queries.parquet")
             for m in ("first", "second")}  # fmt: skip
     values = {m: np.array(t["mrr@100"]) for m, t in read.items()}
@@ -77,7 +77,7 @@ def test_the_t_test_against_a_named_row_is_scipys(two):
     expected = stats.ttest_rel(values["second"][kept], values["first"][kept]).pvalue
     assert cells["second/value/sw"].p == cells["second/value/sw"].corrected == pytest.approx(expected)
     assert set(cells) == {"second/value/ar", "second/value/sw", "second/value/avg"}
-    assert "the row of first" in found.method and "t-test" in found.method
+    assert "the row of first" in actual.method and "t-test" in actual.method
 
 
 def test_a_row_that_is_worse_is_never_marked_as_better(two):
@@ -102,9 +102,9 @@ def test_marks_and_legend_are_rendered_the_same_each_time(two):
 def test_results_without_values_per_query_are_not_tested_and_it_says_so(two):
     for path in two.results_dir.glob("mrtydi/first/*/*/queries.parquet"):
         path.unlink()
-    cells, found = compared(two, two.spec())
-    assert not cells and not found.method
-    assert len(found.untested) == 1 and "scores per query" in found.untested[0]
+    cells, actual = compared(two, two.spec())
+    assert not cells and not actual.method
+    assert len(actual.untested) == 1 and "scores per query" in actual.untested[0]
 
 
 def test_equal_rows_are_no_difference(bench):

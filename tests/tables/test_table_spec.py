@@ -20,7 +20,7 @@ def test_all_specs_load_and_are_where_they_belong(root):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("caption:", "capton:", r"unknown key 'capton'; did you mean 'caption'\?"),
         ("{language: sw}", "{langage: sw}", r"unknown key 'columns.1.target.langage'; did you mean 'language'\?"),
@@ -36,8 +36,8 @@ def test_all_specs_load_and_are_where_they_belong(root):
         ("paper: msm", "paper: mms", "paper: Input should be 'msm'"),
     ],
 )
-def test_a_wrong_spec_is_refused(bench, old, new, said):
-    with pytest.raises(SteleError, match=said) as error:
+def test_a_wrong_spec_is_refused(bench, old, new, message):
+    with pytest.raises(SteleError, match=message) as error:
         bench.spec(**{old: new})
     assert "table_99.yaml" in str(error.value), "the error names the file"
 

@@ -77,8 +77,8 @@ def test_the_statistics_of_kept(tables):
 
 def test_the_printed_differences_of_kept(tables):
     cells = printed_cells(tables["kept/7"])
-    found = [cell.printed.difference for cell in cells if cell.row.label.startswith("w/o")]
-    assert found == [-0.7, -0.2, -0.6, -0.7, -4.4, -1.6, -1.7, -2.2, -1.8, -0.9, -6.4, -7.0]
+    actual = [cell.printed.difference for cell in cells if cell.row.label.startswith("w/o")]
+    assert actual == [-0.7, -0.2, -0.6, -0.7, -4.4, -1.6, -1.7, -2.2, -1.8, -0.9, -6.4, -7.0]
     assert sum(cell.printed.difference is not None for cell in cells) == 12
 
 
@@ -108,14 +108,14 @@ def test_cell_counts(tables):
 
 
 def test_what_kept_and_ccp_ask_of_our_chain(tables):
-    asked = {paper: defaultdict(set) for paper in ("kept", "ccp")}
-    for table in (t for t in tables.values() if t.paper in asked):
+    targets = {paper: defaultdict(set) for paper in ("kept", "ccp")}
+    for table in (t for t in tables.values() if t.paper in targets):
         for benchmark, model, setting in results_needed(table, "all"):
-            asked[table.paper][f"{benchmark}/{setting}"].add(model)
+            targets[table.paper][f"{benchmark}/{setting}"].add(model)
     base = {"mbert", "xlmr", "infoxlm_base", "mcontriever", "msm", "kept"}
     large = {"xlmr_large", "infoxlm_large", "labse", "ccp"}
     ablations = {f"kept_{name}" for name in ("no_crop", "no_ilk", "no_clk", "uhs_ilk", "ds_clk", "clhed")}
-    assert asked["kept"] == {
+    assert targets["kept"] == {
         "mrtydi/tuned": {"bm25"},
         "mrtydi/zero_shot_nq": base | ablations | {"mcontriever_continued"},
         "mrtydi/zero_shot_nq_ccp": large,
@@ -129,10 +129,10 @@ def test_what_kept_and_ccp_ask_of_our_chain(tables):
         "parameters/direct": base | large,
         "statistics/count": DATASETS,
     }
-    english_french = {model for model in asked["ccp"]["tatoeba/direct"] if model.startswith("ccp_")}
+    english_french = {model for model in targets["ccp"]["tatoeba/direct"] if model.startswith("ccp_")}
     assert len(english_french) == 24 + 12 - 1, "one cell stands in both tables"
     assert {"ccp_en_fr", "ccp_en_fr_no_abn_tau_0.001", "ccp_en_fr_window_2_batch_8"} <= english_french
-    assert {key: models - english_french for key, models in asked["ccp"].items()} == {
+    assert {key: models - english_french for key, models in targets["ccp"].items()} == {
         "tatoeba/direct": large | {"criss", "laser", "unicoder"},
         "tatoeba/calibrated": {"ccp"},
         "tatoeba_pairs/direct": large - {"infoxlm_large"} | {"criss", "unicoder"},

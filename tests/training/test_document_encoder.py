@@ -22,7 +22,7 @@ def encoder(layers=2, dropout=0.0, positions=6):
 
 def masked_copies(made, vectors, counts):
     """One forward a sentence, over its document alone, with PyTorch's own attention; the masked position's output."""
-    found = []
+    collected = []
     for document in vectors.split(list(counts)):
         for t in range(len(document)):
             copy = document.clone()
@@ -37,8 +37,8 @@ def masked_copies(made, vectors, counts):
                     attention.out_proj.bias.copy_(layer.out.bias)
                 states = layer.attention_norm(states + attention(states, states, states)[0])
                 states = layer.norm(states + layer.outer(torch.nn.functional.gelu(layer.inner(states))))
-            found.append(states[0, t])
-    return torch.stack(found)
+            collected.append(states[0, t])
+    return torch.stack(collected)
 
 
 @pytest.mark.parametrize("layers", [1, 2, 4])
@@ -70,10 +70,10 @@ def test_gradients_equal_those_of_the_copies():
     vectors = torch.randn(7, WIDTH, requires_grad=True)
     weights = torch.randn(7, WIDTH)
     (made(vectors, counts) * weights).sum().backward()
-    own = vectors.grad.clone()
+    gradient = vectors.grad.clone()
     vectors.grad = None
     (masked_copies(made, vectors, counts) * weights).sum().backward()
-    assert torch.allclose(own, vectors.grad, atol=1e-4)
+    assert torch.allclose(gradient, vectors.grad, atol=1e-4)
 
 
 def test_dropout_is_drawn_for_every_copy_and_only_in_training():

@@ -69,7 +69,7 @@ def test_recomputed_chunks_cost_one_pass_more():
 @pytest.fixture
 def stores(tmp_path):
     """MSM's documents, much shorter than the recipe allows, and stretches for MLM, hardly so."""
-    rng, found = np.random.default_rng(0), {}
+    rng, actual = np.random.default_rng(0), {}
     for method in ("msm", "mlm"):
         (tmp_path / method).mkdir()
 
@@ -78,15 +78,15 @@ def stores(tmp_path):
             return [rng.integers(5, 300, n) for n in lengths]
 
         write_store(tmp_path / method, [example() for _ in range(60)])
-        found[method] = {"en": Store(tmp_path / method)}
-    return found
+        actual[method] = {"en": Store(tmp_path / method)}
+    return actual
 
 
 def test_equal_compute_by_the_lengths_of_the_batches(stores):
     """The operations of the groups that both runs train on, added up, are the same to half a step."""
     shape = flops.Shape.of(small_model().config)
     msm = {"objective": "msm", **SIZES, **OWN["msm"], "steps": 20, "warmup_steps": 2, "groups": 3, "mlm_share": 0.25}
-    own = {"objective": "mlm", **SIZES, "steps": None, "warmup_steps": 0, "equal_compute_to": msm}
+    mlm_recipe = {"objective": "mlm", **SIZES, "steps": None, "warmup_steps": 0, "equal_compute_to": msm}
 
     def tasks_of(recipe):
         return tasks.new_tasks(recipe, stores, WORDS, 0)
@@ -99,7 +99,7 @@ def test_equal_compute_by_the_lengths_of_the_batches(stores):
             total += task.objective.flops(task.batch(n), recipe, shape)
         return total
 
-    settled, wanted = flops.with_steps(parse_recipe(own), tasks_of, shape)
+    settled, wanted = flops.with_steps(parse_recipe(mlm_recipe), tasks_of, shape)
     assert settled.warmup_steps == round(settled.steps / 10)
     assert wanted == pytest.approx(spent(parse_recipe(msm)), rel=0.02)
     assert spent(settled) == pytest.approx(wanted, rel=0.02 + 0.5 / settled.steps)

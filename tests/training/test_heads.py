@@ -34,8 +34,8 @@ def test_projection_head_keeps_what_vectors_differ_in_under_bfloat16():
     vectors = 1 + 0.001 * torch.randn(10, 6)
     exact = head(vectors)
     with torch.autocast("cpu", torch.bfloat16):
-        found = head(vectors)
-    assert found.dtype == torch.float32 and torch.allclose(found, exact, atol=1e-3)
+        actual = head(vectors)
+    assert actual.dtype == torch.float32 and torch.allclose(actual, exact, atol=1e-3)
 
 
 @pytest.mark.parametrize(("kind", "heads"), [("none", 0), ("shared", 1), ("asymmetric", 2)])

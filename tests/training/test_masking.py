@@ -52,5 +52,5 @@ def test_something_is_always_predicted():
 
 def test_equal_rows_and_only_they_share_a_fingerprint():
     rows = np.array([[0, 5, 6, 2], [0, 6, 5, 2], [0, 5, 6, 2], [0, 5, 2, 1]])
-    found = fingerprints(rows)
-    assert found[0] == found[2] and len(set(found.tolist())) == 3
+    actual = fingerprints(rows)
+    assert actual[0] == actual[2] and len(set(actual.tolist())) == 3

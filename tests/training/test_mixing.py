@@ -27,14 +27,14 @@ def test_a_group_has_as_many_examples_as_the_recipe_says():
 
 def test_parts_come_as_often_as_alpha_says():
     made, groups = sampler(), 3 * CHUNK
-    found = dict.fromkeys(made.sizes, 0)
+    actual = dict.fromkeys(made.sizes, 0)
     for n in range(groups):
         for part, indices in made.draw(n):
-            found[part] += len(indices)
+            actual[part] += len(indices)
     draws = 16 * groups
     for part, probability in language_probabilities({k: v for k, v in SIZES.items() if v}, 0.3).items():
         deviation = (draws * probability * (1 - probability)) ** 0.5
-        assert abs(found[part] - draws * probability) < 4 * deviation
+        assert abs(actual[part] - draws * probability) < 4 * deviation
         assert made.probabilities[part] == pytest.approx(probability)
 
 

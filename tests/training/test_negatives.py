@@ -14,10 +14,10 @@ def test_value_by_hand():
     passages = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     first = math.log(math.exp(1) + math.exp(0) + math.exp(1)) - 1  # scores 1, 0, 1; positive 0
     second = math.log(math.exp(0) + math.exp(2) + math.exp(2)) - 2  # scores 0, 2, 2; positive 2
-    found = in_batch_loss(queries, passages, torch.tensor([0, 2]))
-    assert found.item() == pytest.approx((first + second) / 2, abs=1e-6)
+    loss_found = in_batch_loss(queries, passages, torch.tensor([0, 2]))
+    assert loss_found.item() == pytest.approx((first + second) / 2, abs=1e-6)
     halved = in_batch_loss(queries / 2, passages, torch.tensor([0, 2]), temperature=0.5)
-    assert halved.item() == pytest.approx(found.item(), abs=1e-6)
+    assert halved.item() == pytest.approx(loss_found.item(), abs=1e-6)
 
 
 def test_duplicates_of_a_positive_are_left_out_and_counted():

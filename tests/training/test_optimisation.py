@@ -35,14 +35,14 @@ def test_fused_adamw_equals_the_plain_one():
     settings = Optimisation(steps=5, learning_rate=0.1, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01)
     made, plain = torch.nn.Linear(3, 7, bias=False), torch.nn.Parameter(weights.clone())
     made.weight.data.copy_(weights)
-    own = settings.optimiser(made)
+    fused = settings.optimiser(made)
     reference = torch.optim.AdamW([plain], lr=0.1, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, foreach=False)
     for gradient in gradients:
         made.weight.grad, plain.grad = gradient.clone(), gradient.clone()
-        own.step()
+        fused.step()
         reference.step()
     assert torch.allclose(made.weight, plain, atol=1e-6)
-    assert own.defaults["fused"]
+    assert fused.defaults["fused"]
 
 
 @pytest.mark.parametrize("decay_all", [True, False])

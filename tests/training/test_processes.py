@@ -136,11 +136,11 @@ def share_of_seven(process, folder):
     (loss / process.world).backward()
     gradient = process.all_reduce_sum(torch.zeros(7) if weights.grad is None else weights.grad)
     assert gradient.tolist() == pytest.approx([2.0 * n for n in range(1, 8)])
-    own = torch.tensor(float(process.rank + 1), requires_grad=True)
-    whole = summed(own * 3, process)
+    part = torch.tensor(float(process.rank + 1), requires_grad=True)
+    whole = summed(part * 3, process)
     assert whole.item() == 3 * sum(range(1, process.world + 1))
     (whole / process.world).backward()
-    assert own.grad.item() == pytest.approx(3.0)
+    assert part.grad.item() == pytest.approx(3.0)
     assert gathered(torch.full((process.rank, 1), 1.0), range(process.world), process).shape == (
         sum(range(process.world)),
         1,
@@ -157,8 +157,8 @@ def test_pieces_draw_random_numbers_of_their_own():
 
     def drawn(pieces, chunked):
         torch.manual_seed(7)
-        found = own_parts(lambda piece: torch.rand(len(piece)), pieces, chunked, None)
-        return torch.cat(found), torch.rand(1).item()
+        actual = own_parts(lambda piece: torch.rand(len(piece)), pieces, chunked, None)
+        return torch.cat(actual), torch.rand(1).item()
 
     numbers, after = drawn(cut(6, 2), True)
     assert len(set(numbers.tolist())) == 6

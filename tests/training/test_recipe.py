@@ -14,8 +14,8 @@ MSM = MLM | dict(
 
 def test_optimisation_takes_the_recipe_s_values():
     given = {"steps": 7, "clip_norm": 2.0, "threads": 2, "decay_all": False}
-    found = parse_recipe({**MLM, **given}).optimisation()
-    assert found.model_dump(include={*given, "betas", "eps", "weight_decay"}) == {
+    recipe_read = parse_recipe({**MLM, **given}).optimisation()
+    assert recipe_read.model_dump(include={*given, "betas", "eps", "weight_decay"}) == {
         **given,
         "betas": (0.9, 0.98),
         "eps": 1e-6,

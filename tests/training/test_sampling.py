@@ -12,8 +12,8 @@ from stele.training.sampling import Sampler, Sampling, derive, generator, kind_o
 
 def test_alpha_smooths_as_by_hand():
     """Shares 1/10 and 9/10: with alpha 1/2 their roots stand 1 to 3, so 1/4 and 3/4."""
-    found = language_probabilities({"sw": 10, "en": 90}, 0.5)
-    assert found == pytest.approx({"sw": 0.25, "en": 0.75})
+    probabilities = language_probabilities({"sw": 10, "en": 90}, 0.5)
+    assert probabilities == pytest.approx({"sw": 0.25, "en": 0.75})
     assert language_probabilities({"sw": 10, "en": 90}, 1.0) == pytest.approx({"sw": 0.1, "en": 0.9})
     assert language_probabilities({"sw": 10, "en": 90}, 0.0) == pytest.approx({"sw": 0.5, "en": 0.5})
 

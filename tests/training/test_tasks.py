@@ -40,7 +40,7 @@ def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
 
 def test_groups_vectors_and_operations_are_counted(stores):
     settled = recipe("msm")
-    made, found = tasks.new_tasks(settled, stores, WORDS, 3), {}
+    made, actual = tasks.new_tasks(settled, stores, WORDS, 3), {}
 
     class Nothing(torch.nn.Module):
         def forward(self, task, batch, processes):
@@ -50,13 +50,13 @@ def test_groups_vectors_and_operations_are_counted(stores):
         for named in tasks.losses(made, Nothing(), settled, ProcessContext(torch.device("cpu")), SHAPE).loss_at(step):
             for name, value in named.items():
                 if isinstance(value, int):
-                    found[name] = found.get(name, 0) + value
-    assert (found["groups_msm"], found["groups_mlm"]) == (12, 8)
-    groups = {name: [task.batch(n) for n in range(found[f"groups_{name}"])] for name, task in made.items()}
-    assert found["vectors_msm"] == sum(sum(group["counts"]) for group in groups["msm"]) < 12 * 3 * 4
-    assert "vectors_mlm" not in found
+                    actual[name] = actual.get(name, 0) + value
+    assert (actual["groups_msm"], actual["groups_mlm"]) == (12, 8)
+    groups = {name: [task.batch(n) for n in range(actual[f"groups_{name}"])] for name, task in made.items()}
+    assert actual["vectors_msm"] == sum(sum(group["counts"]) for group in groups["msm"]) < 12 * 3 * 4
+    assert "vectors_mlm" not in actual
     spent = sum(made[name].objective.flops(group, settled, SHAPE) for name in groups for group in groups[name])
-    assert found["flops"] == pytest.approx(spent, rel=1e-6)
+    assert actual["flops"] == pytest.approx(spent, rel=1e-6)
 
 
 def test_mlm_alone_fills_all_groups(stores):

@@ -65,31 +65,31 @@ def _name(text: str) -> str:
 
 def _needed(packages: list[str]) -> dict[str, importlib.metadata.Distribution]:
     """The packages and all that they need, as they are installed here."""
-    found, todo = {}, [(_name(package), frozenset()) for package in packages]
+    collected, todo = {}, [(_name(package), frozenset()) for package in packages]
     while todo:
         name, extras = todo.pop()
         distribution = importlib.metadata.distribution(name)
-        found[name] = distribution
+        collected[name] = distribution
         for requirement in map(Requirement, distribution.requires or ()):
             if requirement.marker is None or any(
                 requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)
             ):
                 wanted = _name(requirement.name)
-                if wanted not in found or requirement.extras:
+                if wanted not in collected or requirement.extras:
                     todo.append((wanted, frozenset(requirement.extras)))
-    return found
+    return collected
 
 
 def environment(prefix: Path, listed: list[str], locked: set[str]) -> None:
     """An environment of the packages `name==version`, and of what they need; all must be locked."""
     packages = dict(item.split("==") for item in listed)
-    found = _needed(list(packages))
-    for name, distribution in found.items():
+    actual = _needed(list(packages))
+    for name, distribution in actual.items():
         version = distribution.version.partition("+")[0]
         assert f"{name}=={version}" in locked, f"{name} {version} is not the one that is locked"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(prefix)], check=True)
     (site,) = prefix.glob("lib/python*/site-packages")
-    for distribution in found.values():
+    for distribution in actual.values():
         for top in {path.parts[0] for path in distribution.files if path.parts[0] not in ("..", "__pycache__")}:
             if not (site / top).exists():
                 (site / top).symlink_to(distribution.locate_file(top))

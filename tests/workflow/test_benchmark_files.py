@@ -17,20 +17,20 @@ def rules(root):
 
 def test_every_rule_with_wildcards_has_one_by_the_name_of_its_log(root):
     """Not one without: it can be asked for by name, and Snakemake then runs it anew where its benchmark is gone."""
-    found = {}
+    collected = {}
     for name, text in rules(root):
         (log,) = re.findall(r'plan\.paths\.log\(\s*"(.+)"\s*\)', text)
         assert log.split("/")[0] == name, "the log has the rule's name"
         benchmarks = re.findall(r'    benchmark:\n +plan\.paths\.benchmark_file\(\s*"(.+)"\s*\)', text)
         assert benchmarks == ([log] if "{" in log else []), name
-        found[name] = bool(benchmarks)
-    assert sum(found.values()) > 20 and not found["all_tables"] and not found["mirror"]
+        collected[name] = bool(benchmarks)
+    assert sum(collected.values()) > 20 and not collected["all_tables"] and not collected["mirror"]
 
 
 def timings(project):
-    found = sorted((project / "logs").rglob("*.benchmark.tsv"))
-    assert len(found) > 15
-    return found
+    actual = sorted((project / "logs").rglob("*.benchmark.tsv"))
+    assert len(actual) > 15
+    return actual
 
 
 def test_results_without_them_are_not_built_again(built):

@@ -27,8 +27,8 @@ WIKI = [f"work/capped/documents/wikipedia/en/{shard}/record.json" for shard in (
 def test_a_capped_scale_reads_no_more_and_another_cap_reruns_what_reads_it(root, tmp_path):
     project = copy_project(root, tmp_path / "stele")
     (project / "capped.yaml").write_text(CAPPED)
-    said = ("--config", "scale=capped.yaml")
-    run = snakemake(project, WEB, *WIKI, *said)
+    message = ("--config", "scale=capped.yaml")
+    run = snakemake(project, WEB, *WIKI, *message)
     assert run.returncode == 0, run.stdout[-4000:]
     web = json.loads((project / WEB).read_text())
     assert web["documents"] == 20 and BEGINNING in web["labels"]
@@ -36,4 +36,4 @@ def test_a_capped_scale_reads_no_more_and_another_cap_reruns_what_reads_it(root,
     seen = sum(one["documents"] + one["redirects"] + sum(one["dropped"].values()) for one in wiki)
     assert seen == 100 and all(BEGINNING in one["labels"] for one in wiki)  # one block, and so of one shard
     (project / "capped.yaml").write_text(CAPPED.replace("documents: 20", "documents: 30"))
-    assert planned(project, WEB, *WIKI, *said) == {"dataset": 1, "cc100": 1}
+    assert planned(project, WEB, *WIKI, *message) == {"dataset": 1, "cc100": 1}

@@ -35,8 +35,8 @@ def insert(project, first, body):
         for part in key.split("."):  # each key below the one before
             pattern = re.compile(rf"^ *{re.escape(part)}: *(\{{.*)?$")
             at = next(n for n in range(at, len(lines)) if pattern.match(lines[n].rstrip()))
-        found = pattern.match(lines[at].rstrip())[1]
-        if found:  # {a: b}, which may go on in the next lines: add inside the braces
+        actual = pattern.match(lines[at].rstrip())[1]
+        if actual:  # {a: b}, which may go on in the next lines: add inside the braces
             at = next(n for n in range(at, len(lines)) if lines[n].rstrip().endswith("}"))
             inner = ", ".join(line.strip() for line in body.strip().splitlines())
             lines[at] = lines[at].rstrip()[:-1] + f", {inner}}}\n"

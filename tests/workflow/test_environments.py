@@ -75,11 +75,11 @@ RULES = [
 
 
 def test_the_rules_and_their_commands_are_found(root):
-    found = rules(root)
-    named = {name: command(body) for name, body in found.items() if "    shell:" in body}
+    actual = rules(root)
+    named = {name: command(body) for name, body in actual.items() if "    shell:" in body}
     assert {name for name, module in named.items() if module is None} == {"alias", "context"}  # cp and printf
     assert all(module.rpartition(".")[2] == name for name, module in named.items() if module), named
-    assert {name for name, body in found.items() if environments(body) == ["cpu", "gpu"]} > {"pretrain", "retrieve"}
+    assert {name for name, body in actual.items() if environments(body) == ["cpu", "gpu"]} > {"pretrain", "retrieve"}
     # of methods that are chosen by name: numba is imported by no command, but by metrics
     assert "numba" in imported(root, "score", "data") and "nltk" in imported(root, "mirror", "data")
 
@@ -107,7 +107,7 @@ def test_estimates_and_the_snakefile_are_imported_without_what_they_do_not_reach
 
 @pytest.mark.parametrize("environment", LOCKS)
 def test_an_environment_has_nothing_that_none_of_its_rules_can_import(root, environment):
-    used = set().union(*(imported(root, rule, environment) for rule, own in RULES if own == environment))
+    used = set().union(*(imported(root, rule, environment) for rule, one in RULES if one == environment))
     if environment == "snakemake":
         used |= packages(foreign(sorted(closure(snakefile(root)))), environment)
     assert set(listed(root, environment)) - used <= set(BESIDE)
@@ -189,12 +189,12 @@ def test_a_lock_file_has_no_conflict_and_is_all_that_pip_needs_here(root, name):
     versions = {re.sub("[_.]", "-", package): version for package, version in locked(root, f"{name}.lock.txt").items()}
     for package, version in versions.items():
         try:
-            found = importlib.metadata.distribution(package)
+            actual = importlib.metadata.distribution(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-        if found.version.partition("+")[0] != version:
+        if actual.version.partition("+")[0] != version:
             continue
-        for text in found.requires or ():
+        for text in actual.requires or ():
             needed = Requirement(text)
             if needed.marker is None or needed.marker.evaluate({"extra": ""}):
                 wanted = re.sub("[_.]", "-", needed.name).lower()

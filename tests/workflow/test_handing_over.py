@@ -25,7 +25,7 @@ def test_results_that_were_handed_over_are_not_built_again(other):
 def test_a_folder_handed_over_can_be_verified_and_says_what_it_was_made_from(other, capsys):
     assert cli.main(["tables", "verify", "--results-dir", str(other / "results")]) == 0
     ancestry = json.loads((other / "results/manifest.json").read_text())["ancestry"].values()
-    jobs = {own["job"] for own in ancestry}
+    jobs = {one["job"] for one in ancestry}
     assert {"sources dataset", "sources checkpoint", "pairs mine", "pretrain", "finetune", "retrieve", "score"} <= jobs
     (result,) = (other / "results").glob("xor_retrieve/*/*.json")
     result.write_bytes(result.read_bytes().replace(b"0.", b"0.9", 1))

@@ -34,8 +34,8 @@ def test_a_command_plans(command, fresh, tmp_path):
         for folder in folders.values():
             folder.mkdir()
         body = next(body for kind, body in BLOCKS if kind == "yaml" and body.startswith("# mine.yaml"))
-        for found, folder in zip(re.findall(r"/\S+?(?=[}\s])", body), folders.values(), strict=True):
-            body = body.replace(found, str(folder))
+        for actual, folder in zip(re.findall(r"/\S+?(?=[}\s])", body), folders.values(), strict=True):
+            body = body.replace(actual, str(folder))
         (fresh / "mine.yaml").write_text(body)
     run = snakemake(fresh, "-n", *(a for a in arguments if a != "-n"))
     assert run.returncode == 0, run.stdout
@@ -65,8 +65,8 @@ def test_after_the_installation_the_package_and_its_command_work_from_any_folder
     made = run(lines[2], cwd=project)
     assert made.returncode == 0, made.stderr
     python = f"{project}/.venv/bin/python"
-    found = run(f"{python} -c 'import stele; print(stele.__file__, stele.load_results)'", cwd=tmp_path)
-    assert found.stdout.startswith(f"{project}/src/stele/"), found.stderr
+    actual = run(f"{python} -c 'import stele; print(stele.__file__, stele.load_results)'", cwd=tmp_path)
+    assert actual.stdout.startswith(f"{project}/src/stele/"), actual.stderr
     for command in (f"{project}/.venv/bin/stele", f"{python} -m stele"):
         done = run(f"{command} scoring --help", cwd=tmp_path)
         assert done.returncode == 0 and "STAGE COMMAND [--flags]" in done.stdout, done.stderr

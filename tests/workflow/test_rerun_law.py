@@ -80,8 +80,8 @@ def test_a_caption_renders(built):
 
 
 def test_languages_rerun_what_names_them(built):
-    found = rules(built, "--config", "scale=tiny.yaml", "languages=[ru]")
-    assert found == {"retrieve", "score", "average", "table", "context"}
+    actual = rules(built, "--config", "scale=tiny.yaml", "languages=[ru]")
+    assert actual == {"retrieve", "score", "average", "table", "context"}
 
 
 def test_a_recipes_value_reruns_its_training(built):

@@ -28,16 +28,16 @@ def start(project, *arguments):
 
 def living_jobs(project):
     """Processes of Stele that work in this folder."""
-    found = []
+    collected = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
                 command = Path(f"/proc/{entry.name}/cmdline").read_text()
                 if os.readlink(f"/proc/{entry.name}/cwd") == str(project) and "stele" in command:
-                    found.append((entry.name, command))
+                    collected.append((entry.name, command))
             except OSError:
                 continue
-    return found
+    return collected
 
 
 @pytest.mark.slow

@@ -31,8 +31,8 @@ def entry(monkeypatch):
 
 
 def test_the_examples_in_the_docstrings_hold():
-    found = doctest.testmod(rule_facts)
-    assert found.attempted and not found.failed
+    outcome = doctest.testmod(rule_facts)
+    assert outcome.attempted and not outcome.failed
 
 
 @pytest.mark.parametrize("rule", FACTS)

@@ -43,9 +43,9 @@ def test_every_group_runs_and_none_fails_unnoticed(start, tmp_path, failing):
     if failing:
         (tmp_path / f"fails-{failing}").touch()
     run = start()
-    said, _ = run.communicate(timeout=PATIENCE)
+    output, _ = run.communicate(timeout=PATIENCE)
     assert (run.returncode == 0) == (failing is None)
-    assert all(f"said by {group}\n" in said for group in ("cluster", "others"))
+    assert all(f"said by {group}\n" in output for group in ("cluster", "others"))
     calls = (tmp_path / "calls").read_text().splitlines()
     assert len(calls) == 3 and sum("tests/cluster -n 3" in call for call in calls) == 1
     assert calls[2].endswith("tests/speed"), "speed is measured last, when nothing else runs"

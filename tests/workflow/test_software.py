@@ -61,13 +61,13 @@ def test_in_a_container_the_tables_are_the_same_bytes(bare, chain, image, tmp_pa
     run = snakemake(bare, TABLE, *CONTAINER, **path_with(apptainer(folder)), TMPDIR=str(tmp_path))
     assert run.returncode == 0, run.stdout[-6000:]
     assert outputs(bare) == outputs(chain)
-    found = calls(folder)
+    actual = calls(folder)
     assert all(
         str(image) in call["given"] and {str(elsewhere), str(tmp_path)} <= set(call["binds"].split(","))
-        for call in found
+        for call in actual
     )
     # what runs where the workflow was started runs in none
-    commands = " ".join(call["given"][-1] for call in found)
+    commands = " ".join(call["given"][-1] for call in actual)
     assert "stele pretraining pretrain" in commands.replace(" --nodes 1 --gpus 0 --cpus 1", "")
     assert "stele tables table" not in commands and "stele sources dataset" not in commands
     assert not planned(bare, TABLE)

@@ -12,7 +12,7 @@ TABLES = [f"results/tables/{paper}/table_0{n}.md" for paper in ("msm", "kept") f
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         ("results/tables/msm/table_5.md", "did you mean results/tables/msm/table_05.md?"),
         ("table_5.md", "did you mean results/tables/msm/table_05.md or results/tables/kept/table_05.md?"),
@@ -20,8 +20,8 @@ TABLES = [f"results/tables/{paper}/table_0{n}.md" for paper in ("msm", "kept") f
         ("thesis.pdf", "no rule makes 'thesis.pdf'. A table is results/tables/PAPER/table_NN.md"),
     ],
 )
-def test_the_nearest_file_is_named_and_none_where_none_is_near(typed, said):
-    assert said in unmade(typed, TABLES)
+def test_the_nearest_file_is_named_and_none_where_none_is_near(typed, message):
+    assert message in unmade(typed, TABLES)
 
 
 @pytest.mark.parametrize(

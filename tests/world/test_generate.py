@@ -100,13 +100,13 @@ def test_a_language_does_not_depend_on_the_others(world):
 
 
 def test_no_question_is_in_two_splits(world):
-    asked = {
+    facts = {
         split: {(q.language, q.text) for q in everything_asked(world, split)} for split in ("train", "dev", "test")
     }
-    assert all(asked.values())
-    assert not asked["train"] & asked["dev"]
-    assert not asked["train"] & asked["test"]
-    assert not asked["dev"] & asked["test"]
+    assert all(facts.values())
+    assert not facts["train"] & facts["dev"]
+    assert not facts["train"] & facts["test"]
+    assert not facts["dev"] & facts["test"]
 
 
 def test_what_is_tested_is_not_in_fine_tuning(world):
@@ -202,17 +202,17 @@ def test_pages_of_values_tell_facts_the_other_way_round_with_links_back(world):
         same = [pair for pair in pairs if pair[0].fact == pair[1].fact is not None]
         assert len(same) > 20 and len(same) > 0.6 * len(pairs)
         assert all(one.text != other.text for one, other in same)
-        told = {fact for article in world.articles(code) for s in article.sentences() if s.value and (fact := s.fact)}
+        facts = {fact for article in world.articles(code) for s in article.sentences() if s.value and (fact := s.fact)}
         articles = {article.entity: article for article in world.articles(code)}
         inverse = [s for a in articles.values() for s in a.sentences() if s.fact and s.fact.subject != a.entity]
         for article in articles.values():
             for sentence in article.sentences():
                 if sentence.fact and sentence.fact.subject != article.entity:
-                    assert sentence.fact.value == article.entity and sentence.fact in told
+                    assert sentence.fact.value == article.entity and sentence.fact in facts
                     assert sentence.fact.subject in {link.entity for link in sentence.links}
                     assert sentence.value is None
         possible = [
-            f for f in told if f.kind == "entity" and f.value in articles and not f.relation.endswith(".definition")
+            f for f in facts if f.kind == "entity" and f.value in articles and not f.relation.endswith(".definition")
         ]
         assert 0.55 < len(inverse) / len(possible) < 0.85  # dials.inverse .7
 

@@ -47,9 +47,9 @@ def world():
 
 
 def text_of(world, code: str) -> str:
-    told = [s.text for a in world.articles(code) for s in a.sentences()]
-    told += [s for d in world.web_documents(code) for p in d for s in p]
-    return "\n".join(told + [q.text for q in world.questions("mrtydi", code, "test")])
+    sentences = [s.text for a in world.articles(code) for s in a.sentences()]
+    sentences += [s for d in world.web_documents(code) for p in d for s in p]
+    return "\n".join(sentences + [q.text for q in world.questions("mrtydi", code, "test")])
 
 
 def test_all_languages_of_the_tables_can_be_generated():
@@ -145,9 +145,9 @@ def test_word_order_is_the_languages(world):
         }
         return "".join(sorted(places, key=places.get))
 
-    found = {code: order(code) for code in TABLES if code != "en"}
-    assert found == {code: catalogue.load("languages")[code]["world"]["order"] for code in found}
-    assert {"SVO", "SOV", "VSO"} == set(found.values())
+    actual = {code: order(code) for code in TABLES if code != "en"}
+    assert actual == {code: catalogue.load("languages")[code]["world"]["order"] for code in actual}
+    assert {"SVO", "SOV", "VSO"} == set(actual.values())
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def marco(generated) -> Texts:
 
 def squad(generated) -> Texts:
     data = json.loads(generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/train-v1.1.json"))["data"]
-    for asked in (q for article in data for paragraph in article["paragraphs"] for q in paragraph["qas"]):
-        yield from (("en", text) for text in (asked["question"], *(a["text"] for a in asked["answers"])))
+    for question in (q for article in data for paragraph in article["paragraphs"] for q in paragraph["qas"]):
+        yield from (("en", text) for text in (question["question"], *(a["text"] for a in question["answers"])))
 
 
 def mrtydi(generated) -> Texts:
@@ -80,6 +80,6 @@ def named(world, language: str, text: str) -> set[str]:
 
 @pytest.mark.parametrize("training_set", [mewsli_x, nq, marco, squad, mrtydi, xor, xor_dpr], ids=lambda f: f.__name__)
 def test_training_texts_name_no_entity_of_dev_or_test(generated, training_set):
-    found = [(text, named(generated.world, language, text)) for language, text in training_set(generated)]
-    assert sum("train" in splits for _, splits in found) >= 20
-    assert [text for text, splits in found if splits & {"dev", "test"}] == []
+    actual = [(text, named(generated.world, language, text)) for language, text in training_set(generated)]
+    assert sum("train" in splits for _, splits in actual) >= 20
+    assert [text for text, splits in actual if splits & {"dev", "test"}] == []

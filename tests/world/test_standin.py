@@ -27,13 +27,13 @@ def made(tmp_path_factory, generated) -> SimpleNamespace:
     folder = tmp_path_factory.mktemp("standins")
     mirror, records = folder / "mirror", folder / "standins"
     shutil.copytree(generated.folder, mirror)
-    found = {key: runs.make(key, mirror, records, LANGUAGES) for key in KEYS}
+    actual = {key: runs.make(key, mirror, records, LANGUAGES) for key in KEYS}
 
     def lies(key: str):
-        repo = found[key]["repository"]
+        repo = actual[key]["repository"]
         return mirror / "huggingface.co" / repo / "resolve" / "main" if repo else records / key / key
 
-    return SimpleNamespace(mirror=mirror, records=records, facts=found, folder=lies, base=folder)
+    return SimpleNamespace(mirror=mirror, records=records, facts=actual, folder=lies, base=folder)
 
 
 @pytest.mark.parametrize("key", KEYS)

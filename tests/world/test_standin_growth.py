@@ -115,18 +115,18 @@ def test_new_vocabulary_starts_from_the_old_tokens(bert):
     shares = composition(before, tokenizer, model.config.vocab_size)
     np.testing.assert_allclose(shares.sum(1), 1, atol=1e-6)
     new = retokenise(model, before, tokenizer, 0)
-    own, old = (m.base_model.embeddings.word_embeddings.weight for m in (new, model))
-    assert torch.equal(own[tokenizer.mask_token_id], old[before.mask_token_id])
+    embeddings, old = (m.base_model.embeddings.word_embeddings.weight for m in (new, model))
+    assert torch.equal(embeddings[tokenizer.mask_token_id], old[before.mask_token_id])
     whole = next(
         t
         for t in tokenizer.get_vocab()
         if len(t) > 3 and len(before.tokenize(t.lstrip("Ġ"))) == 1 and t.startswith("Ġ")
     )
     single = before.convert_tokens_to_ids(before.tokenize(whole.lstrip("Ġ")))[0]
-    torch.testing.assert_close(own[tokenizer.convert_tokens_to_ids(whole)], old[single])
+    torch.testing.assert_close(embeddings[tokenizer.convert_tokens_to_ids(whole)], old[single])
     several = next(t for t in tokenizer.get_vocab() if t.isalpha() and t.isascii() and len(before.tokenize(t)) == 2)
     parts = before.convert_tokens_to_ids(before.tokenize(several))
-    torch.testing.assert_close(own[tokenizer.convert_tokens_to_ids(several)], old[parts].mean(0))
+    torch.testing.assert_close(embeddings[tokenizer.convert_tokens_to_ids(several)], old[parts].mean(0))
     for mine, theirs in zip(new.base_model.encoder.layer, model.base_model.encoder.layer, strict=True):
         assert all(torch.equal(v, theirs.state_dict()[n]) for n, v in mine.state_dict().items())
     positions = new.base_model.embeddings.position_embeddings.weight

@@ -51,7 +51,7 @@ def test_mrtydi_judgments_name_passages_of_the_corpus(generated, language):
         gold = {t["query_id"]: [p["docid"] for p in t["positive_passages"]] for t in topics}
         folder = f"{HUB}/castorini/mr-tydi/resolve/main/mrtydi-v1.1-{MRTYDI[language]}/ir-format-data"
         qrels = [line.split("\t") for line in generated.open(f"{folder}/qrels.{split}.txt").decode().splitlines()]
-        assert [(q, d) for q, _, d, _ in qrels] == [(q, d) for q, found in gold.items() for d in found]
+        assert [(q, d) for q, _, d, _ in qrels] == [(q, d) for q, actual in gold.items() for d in actual]
         assert all(iteration == "Q0" and relevance == "1" and d in passages for _, iteration, d, relevance in qrels)
         listed = [line.split("\t") for line in generated.open(f"{folder}/topics.{split}.txt").decode().splitlines()]
         assert listed == [[t["query_id"], t["query"]] for t in topics]
@@ -80,10 +80,10 @@ def test_mrtydi_gold_passages_tell_the_fact_that_is_asked(generated, language):
     """By the world, not by the writer: the paragraph of the gold sentence first, then all others that tell the fact."""
     passages = {row["docid"]: row for row in corpus(generated, language)}
     articles = {a.entity: a for a in generated.world.articles(language)}
-    asked = generated.world.questions("mrtydi", language, "test")
+    questions = generated.world.questions("mrtydi", language, "test")
     topics = tydi(generated, language, "test")
-    assert [t["query"] for t in topics] == [q.text for q in asked]
-    for topic, question in zip(topics, asked, strict=True):
+    assert [t["query"] for t in topics] == [q.text for q in questions]
+    for topic, question in zip(topics, questions, strict=True):
         docid, *others = (p["docid"] for p in topic["positive_passages"])
         number, _ = articles[question.entity].paragraph_of(question.gold.sentence)
         assert docid.endswith(f"#{number}") and passages[docid]["title"] == articles[question.entity].title
@@ -118,12 +118,12 @@ def test_hundred_word_passages_are_the_english_articles(generated, url):
     head, *body = hundred(generated, url)
     assert head == ["id", "text", "title"]
     assert [row[0] for row in body] == [str(n) for n in range(1, len(body) + 1)]
-    told = {a.title: " ".join(s.text for s in a.sentences()).split() for a in generated.world.articles("en")}
+    words_of = {a.title: " ".join(s.text for s in a.sentences()).split() for a in generated.world.articles("en")}
     joined = {}
     for _, text, title in body:
         assert 0 < len(text.split()) <= 100
         joined.setdefault(title, []).append(text.split())
-    assert {title: [word for block in blocks for word in block] for title, blocks in joined.items()} == told
+    assert {title: [word for block in blocks for word in block] for title, blocks in joined.items()} == words_of
     assert all(len(block) == 100 for blocks in joined.values() for block in blocks[:-1])
 
 
@@ -175,10 +175,10 @@ def test_dpr_examples_have_a_gold_passage_with_the_answer_and_hard_negatives_wit
 
 
 def test_nq_test_questions_have_lists_of_answers_that_stand_in_the_passages(generated):
-    found = hundred(generated, f"{DPR}/data/retriever/nq-test.qa.csv")
-    assert len(found) == generated.manifest["counts"]["nq_test"]["test"] > 0
+    actual = hundred(generated, f"{DPR}/data/retriever/nq-test.qa.csv")
+    assert len(actual) == generated.manifest["counts"]["nq_test"]["test"] > 0
     texts = [text for _, text, _ in hundred(generated, f"{DPR}/wikipedia_split/psgs_w100.tsv.gz")]
-    for question, answers in found:
+    for question, answers in actual:
         answers = ast.literal_eval(answers)
         assert question and answers and any(a in text for a in answers for text in texts)
 
@@ -190,19 +190,19 @@ def test_xor_files_keep_the_traps_of_the_release(generated):
         "dev": "xor_dev_retrieve_eng_span_v1_1.jsonl",
         "test": "xor_test_retrieve_eng_span_q_only_v1_1.jsonl",
     }
-    found = {split: rows(generated, f"{XOR}/{name}") for split, name in files.items()}
-    assert {row["lang"] for row in found["train"]} == {" ar", "ja", "ru"}
-    assert {row["lang"] for row in found["dev"]} == {"ar", "ja", "ru"}
-    assert all(list(row) == ["id", "question", "answers", "lang", "split"] for row in found["train"] + found["dev"])
-    assert all("answers" not in row for row in found["test"])
-    assert all(len(row["answers"]) == 1 for row in found["train"])
-    assert {len(row["answers"]) for row in found["dev"]} >= {1, 2}
-    assert any(row["answers"][0] in ("yes", "no") for row in found["train"])
-    ids = [row["id"] for split in SPLITS for row in found[split]]
+    actual = {split: rows(generated, f"{XOR}/{name}") for split, name in files.items()}
+    assert {row["lang"] for row in actual["train"]} == {" ar", "ja", "ru"}
+    assert {row["lang"] for row in actual["dev"]} == {"ar", "ja", "ru"}
+    assert all(list(row) == ["id", "question", "answers", "lang", "split"] for row in actual["train"] + actual["dev"])
+    assert all("answers" not in row for row in actual["test"])
+    assert all(len(row["answers"]) == 1 for row in actual["train"])
+    assert {len(row["answers"]) for row in actual["dev"]} >= {1, 2}
+    assert any(row["answers"][0] in ("yes", "no") for row in actual["train"])
+    ids = [row["id"] for split in SPLITS for row in actual[split]]
     assert len(set(ids)) == len(ids) and all(abs(int(i)) < 2**63 for i in ids)
     counts = generated.manifest["counts"]["xor_tydi"]
-    assert all(len(found[split]) == counts[split] for split in SPLITS)
-    countable = [row for row in found["dev"] if row["answers"][0] not in ("yes", "no")]
+    assert all(len(actual[split]) == counts[split] for split in SPLITS)
+    countable = [row for row in actual["dev"] if row["answers"][0] not in ("yes", "no")]
     assert len(countable) == sum(counts["dev_countable"].values())
     texts = " ".join(text for _, text, _ in hundred(generated, f"{XOR}/models/enwiki_20190201_w100.tsv"))
     assert all(answer in texts for row in countable for answer in row["answers"])
@@ -233,7 +233,7 @@ def test_marco_lines_are_tevatrons(generated):
 def test_squad_answers_stand_where_the_offset_says(generated, split):
     data = json.loads(generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/{split}-v1.1.json"))
     assert data["version"] == "1.1"
-    asked = 0
+    questions = 0
     for article in data["data"]:
         for paragraph in article["paragraphs"]:
             for question in paragraph["qas"]:
@@ -241,8 +241,8 @@ def test_squad_answers_stand_where_the_offset_says(generated, split):
                 start = answer["answer_start"]
                 assert paragraph["context"][start : start + len(answer["text"])] == answer["text"]
                 assert re.fullmatch(r"[0-9a-f]{24}", question["id"])
-                asked += 1
-    assert asked == generated.manifest["counts"]["squad"][split] > 0
+                questions += 1
+    assert questions == generated.manifest["counts"]["squad"][split] > 0
 
 
 def lareqa(generated, language):
@@ -251,21 +251,21 @@ def lareqa(generated, language):
 
 @pytest.mark.parametrize("language", ["ar", "de", "en", "ru", "th"])
 def test_lareqa_breaks_are_the_sentences_and_hold_the_answers(generated, language):
-    asked = candidates = 0
+    questions = candidates = 0
     for article in lareqa(generated, language)["data"]:
         for paragraph in article["paragraphs"]:
             assert list(paragraph) == ["context", "qas", "sentence_breaks", "sentences"]
-            found = [paragraph["context"][start:end] for start, end in paragraph["sentence_breaks"]]
-            assert found == paragraph["sentences"] and len(set(found)) == len(found)
-            candidates += len(found)
+            actual = [paragraph["context"][start:end] for start, end in paragraph["sentence_breaks"]]
+            assert actual == paragraph["sentences"] and len(set(actual)) == len(actual)
+            candidates += len(actual)
             for question in paragraph["qas"]:
                 (answer,) = question["answers"]
                 start = answer["answer_start"]
                 assert paragraph["context"][start : start + len(answer["text"])] == answer["text"]
                 assert sum(a <= start < b for a, b in paragraph["sentence_breaks"]) == 1
-                asked += 1
+                questions += 1
     counts = generated.manifest["counts"]["lareqa"]
-    assert (asked, candidates) == (counts["questions"][language], counts["candidates"][language])
+    assert (questions, candidates) == (counts["questions"][language], counts["candidates"][language])
 
 
 def test_lareqa_asks_the_same_questions_in_every_language(generated):
@@ -275,18 +275,21 @@ def test_lareqa_asks_the_same_questions_in_every_language(generated):
         )
         for language in ("ar", "de", "en", "ru", "th")
     }
-    assert ids["en"] and all(found == ids["en"] for found in ids.values())
+    assert ids["en"] and all(actual == ids["en"] for actual in ids.values())
 
 
 # --- splits
 def test_no_split_shares_a_question_and_no_training_question_asks_about_a_test_entity(generated):
     world = generated.world
-    asked = {split: set() for split in SPLITS}
+    entities_asked = {split: set() for split in SPLITS}
     entities = {split: set() for split in SPLITS}
     for purpose, language in [("nq", "en"), ("marco", "en"), ("squad", "en"), ("mrtydi", "sw"), ("xor", "ru")]:
         for split in SPLITS:
             for question in world.questions(purpose, language, split):
-                asked[split].add((purpose, question.text))
+                entities_asked[split].add((purpose, question.text))
                 entities[split].add(question.entity)
-    assert not asked["train"] & (asked["dev"] | asked["test"]) and not asked["dev"] & asked["test"]
+    assert (
+        not entities_asked["train"] & (entities_asked["dev"] | entities_asked["test"])
+        and not entities_asked["dev"] & entities_asked["test"]
+    )
     assert not entities["train"] & (entities["dev"] | entities["test"])

@@ -92,8 +92,8 @@ def test_the_exports_are_read_back_as_pairs(generated, exports, tmp_path):
         with tarfile.open(fileobj=io.BytesIO(data)) as archive:
             archive.extractall(tmp_path, filter="data")
     data = {"tatoeba_exports": {"all": tmp_path}}
-    there, back = tatoeba_pairs.searches(["ar-ru"])
-    arabic, russian = ([query.text for query in tatoeba_pairs.queries(data, search)] for search in (there, back))
+    there, back = tatoeba_pairs.query_sets(["ar-ru"])
+    arabic, russian = ([query.text for query in tatoeba_pairs.queries(data, side)] for side in (there, back))
     same = {(told.get("ar"), told.get("ru")) for told in generated.world.translations()}
     assert len(arabic) > 10 and set(zip(arabic, russian, strict=True)) <= same
     assert len(set(arabic)) == len(set(russian)) == len(arabic)
@@ -174,10 +174,12 @@ def test_mewsli_candidates_have_one_description_each_in_some_language(mewsli, ge
     assert len(set(ids)) == len(ids) == generated.manifest["counts"]["mewsli_x"]["candidates"]
     assert len({c["description_language"] for c in candidates}) > 3
     for candidate in candidates:
-        told = [candidate["description"][s["start"] : s["end"]] for s in candidate["sentence_spans"]]
-        assert 1 <= len(told) <= 3
+        sentences = [candidate["description"][s["start"] : s["end"]] for s in candidate["sentence_spans"]]
+        assert 1 <= len(sentences) <= 3
         article = generated.world.article(candidate["description_language"], candidate["entity_id"])
-        assert told == [s.text for s in article.sentences()[: len(told)]] and candidate["title"] == article.title
+        assert (
+            sentences == [s.text for s in article.sentences()[: len(sentences)]] and candidate["title"] == article.title
+        )
 
 
 @pytest.mark.parametrize("split", ["dev", "test"])
@@ -212,12 +214,12 @@ def test_mewsli_mention_tables_agree_with_the_mentions(mewsli):
         for item in lines(mewsli[f"wikinews_mentions_no_text-{split}.jsonl"])
         for m in item["mentions"]
     }
-    found = {
+    actual = {
         (row["example_id"], row["mention"], row["position"], row["entity_qid"])
         for language in ("ar", "de", "en", "ja")
         for row in csv.DictReader(io.StringIO(mewsli[f"{language}/mentions.tsv"], newline=""), delimiter="\t")
     }
-    assert found == wanted
+    assert actual == wanted
 
 
 def test_mewsli_pairs_are_english_and_train_no_entity_of_dev_or_test(mewsli, generated):

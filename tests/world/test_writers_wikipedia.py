@@ -24,18 +24,18 @@ def dump(generated, language):
 
 def pages(generated, language):
     """[(namespace, title, redirect or None, text)] of a dump."""
-    found = []
+    collected = []
     for page in dump(generated, language).iter(f"{NS}page"):
         redirect = page.find(f"{NS}redirect")
         text = page.findtext(f"{NS}revision/{NS}text")
-        found.append((int(page.findtext(f"{NS}ns")), page.findtext(f"{NS}title"), redirect, text))
-    return found
+        collected.append((int(page.findtext(f"{NS}ns")), page.findtext(f"{NS}title"), redirect, text))
+    return collected
 
 
 def article_texts(generated, language):
     """Title -> wikitext of the pages of the article namespace that only their template and no redirect sets apart."""
-    found = pages(generated, language)
-    return {t: text for ns, t, redirect, text in found if ns == 0 and redirect is None and "{{Disambig}}" not in text}
+    actual = pages(generated, language)
+    return {t: text for ns, t, redirect, text in actual if ns == 0 and redirect is None and "{{Disambig}}" not in text}
 
 
 def file_prefix(generated, language):
@@ -123,8 +123,8 @@ def test_the_running_text_is_the_articles_sentences(generated, language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_links_lead_to_the_entities_that_the_sentences_link(generated, language):
-    found = pages(generated, language)
-    redirects = {title: r.get("title") for _, title, r, _ in found if r is not None}
+    actual = pages(generated, language)
+    redirects = {title: r.get("title") for _, title, r, _ in actual if r is not None}
     texts, name = article_texts(generated, language), file_prefix(generated, language)
     titles = {a.entity: a.title for a in generated.world.articles(language)}
     linked = 0
@@ -150,22 +150,22 @@ def test_links_are_written_in_many_ways(generated):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_redirects_lead_to_pages_and_titles_are_unique_and_capitalised(generated, language):
-    found = pages(generated, language)
-    titles = [title for _, title, _, _ in found]
+    actual = pages(generated, language)
+    titles = [title for _, title, _, _ in actual]
     assert len(set(titles)) == len(titles)
     assert all(title == title[:1].upper() + title[1:] for title in titles)
-    redirects = [(title, r.get("title"), text) for _, title, r, text in found if r is not None]
+    redirects = [(title, r.get("title"), text) for _, title, r, text in actual if r is not None]
     assert redirects
     for title, leads_to, text in redirects:
         assert leads_to in titles and leads_to != title
         assert re.match(r"#\S+ \[\[" + re.escape(leads_to), text)
-    assert {10, 14, 4, 828} <= {ns for ns, _, _, _ in found}
+    assert {10, 14, 4, 828} <= {ns for ns, _, _, _ in actual}
 
 
 def test_a_disambiguation_page_leads_to_the_articles_that_share_a_name(generated):
-    found = pages(generated, "en")
-    marked = [(title, text) for ns, title, r, text in found if ns == 0 and r is None and "{{Disambig}}" in text]
-    assert "__DISAMBIG__" in next(text for _, title, _, text in found if title == "Template:Disambig")
+    actual = pages(generated, "en")
+    marked = [(title, text) for ns, title, r, text in actual if ns == 0 and r is None and "{{Disambig}}" in text]
+    assert "__DISAMBIG__" in next(text for _, title, _, text in actual if title == "Template:Disambig")
     ((name, text),) = marked
     shared = [a.title for a in generated.world.articles("en") if a.title.startswith(f"{name} ")]
     assert re.findall(r"\[\[(.*?)\]\]", text) == shared and len(shared) > 1
