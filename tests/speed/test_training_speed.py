@@ -37,7 +37,9 @@ OWN = {
     "mlm": dict(),
     "kept": dict(tasks=["ilk"], pairs=16, length=62, temperature=0.05, crop_ratio=(0.1, 0.5)),
     "moco": dict(pairs=32, length=62, temperature=0.05, crop_ratio=(0.1, 0.5), queue=1024, momentum=0.99),
+    "ccp": dict(pairs=32, sentence_length=16, window=5, temperature=0.1, l2=True, batch_norm="asymmetric", bank=512),
 }
+OWN["ccp"] |= dict(languages=["en"])
 SEGMENTS = {"msm": [14] * 8, "crop": [14] * 2, "ict": [14, 60], "mlm": [62], "ilk": [14, 60]}  # by store
 
 
@@ -144,6 +146,7 @@ CUT_OWN = {
     "mlm": dict(equal_compute_to=None),
     "kept": dict(pairs=3, length=16, equal_compute_to=None),
     "moco": dict(pairs=3, length=16),
+    "ccp": dict(pairs=3, sentence_length=8),  # the whole bank
 }
 SHORT = {"msm": [6] * 3, "crop": [6] * 2, "ict": [6, 14], "mlm": [14]}
 SHORT |= {store: [6, 14] for store in ("ilk", "uhs_ilk", "clk", "ds_clk", "clhed")}

@@ -1,0 +1,210 @@
+"""CCP: a sentence is to find a sentence of its window among those of its language (Wu et al. 2022, section 3.1).
+
+Centre and partner are drawn from the documents of MSM's store. One encoder makes both vectors (first token, last
+layer), each side has a projection head, dropped in the end. Candidates are the group's other sentences and a memory
+bank of earlier ones, of the same language only. Asymmetric batch normalisation: of an even group (by its number in the
+run) the centres are normalised by their batch and the partners by running statistics, of an odd one the reverse
+(Algorithm 1).
+
+The groups of a step see bank and running statistics as they were before it; what they add enters after the step, in the
+order of the groups, so the number of processes changes nothing. (Algorithm 1 updates after each minibatch, since it
+takes no several of them to a step.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from stele.recipes.objectives.ccp import Recipe
+from stele.training import flops as count
+from stele.training.heads import ObjectiveHeads
+from stele.training.hidden_states import first_states
+from stele.training.masking import Vocabulary, attention, pad
+from stele.training.memory_bank import MemoryBank
+from stele.training.objectives._ccp_contexts import draw, same_window, sentences
+from stele.training.objectives._ccp_divergence import diverged
+from stele.training.objectives._ccp_heads import ContextHead
+from stele.training.objectives._ccp_loss import context_loss
+from stele.training.objectives._ccp_staleness import NONE, Probe
+from stele.training.objectives._contrastive import duplicate_counts, examples, vectors
+from stele.training.processes import ProcessContext
+from stele.training.sampling import Group
+from stele.training.sharding import of_all_groups
+from stele.training.store import Flat
+
+POOLING = "cls"
+
+__all__ = ["POOLING", "Heads", "batch", "diverged", "examples", "flops", "negatives", "vectors"]
+
+
+def negatives(recipe: Recipe, vectors: float) -> float:
+    """At most: of a full bank that held a single language."""
+    return (vectors - 1) * (2 if recipe.candidates == "both_sides" else 1) + recipe.bank
+
+
+def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
+    """Encoder, heads, scores; no gradient goes to the bank, of which the queues of the group's languages are read."""
+    sentences, length = batch["ids"].shape
+    encoder = count.encode(sentences, length, shape, first_only=True)
+    queues = len(batch["queues"]) if recipe.bank_per == "language" else 1
+    heads, scores = 4 * shape.width**2 * sentences, 2 * shape.width * sentences**2
+    banked = 2 * shape.width * sentences * recipe.bank * queues
+    return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + scores) + 2 * banked
+
+
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
+    """ids int64 [2 n, t]: centre and partner of each document in turn, mask bool [2 n, t] or None; tags int64 [n]:
+    their languages by their numbers in the recipe, queues: which those are; positives bool [n, n] (`same_window`);
+    number: the group's; vectors (n), duplicates (partners that another one equals)"""
+    contexts = draw(flat.counts, recipe.reach, rng)
+    ids, lengths = pad(*sentences(flat, contexts), vocabulary, recipe.sentence_length)
+    numbers = [recipe.languages.index(part) for part, _ in group.drawn]
+    counts = duplicate_counts(ids[1::2])
+    return {
+        "ids": ids,
+        "mask": attention(lengths, ids.shape[1]),
+        "tags": np.repeat(numbers, [len(indices) for _, indices in group.drawn]),
+        "queues": tuple(numbers),
+        "positives": same_window(group, contexts, recipe.reach),
+        "number": group.number,
+        **{name: counts[name] for name in ("vectors", "duplicates")},
+    }
+
+
+class Added(NamedTuple):
+    """What a group leaves behind, or several groups one after another; all 0 where there is none.
+
+    tags         int64 [n]: one more than those of its languages
+    vectors      float32 [m, width]: for the bank
+    statistics   float32 [2 s, width]: mean and variance of its batch in each normalisation of a head
+    ids          int64 [n, t]: one more than those of its partners, 0 behind their ends
+    """
+
+    tags: Tensor
+    vectors: Tensor
+    statistics: Tensor
+    ids: Tensor
+
+
+class Start(NamedTuple):
+    """Where a step starts: the groups of all steps before it; whether a group is held to probe the bank, and is due."""
+
+    groups: int
+    holds: bool
+    due: bool
+
+
+class Heads(ObjectiveHeads):
+    """The heads of centres and partners, bank and running statistics, and the group by which the bank is probed."""
+
+    def __init__(self, recipe: Recipe, config: Any) -> None:
+        super().__init__()
+        self.recipe, self.width, languages = recipe, config.hidden_size, len(recipe.languages)
+        self.norms = 0 if recipe.batch_norm == "none" else 2 if recipe.output_norm else 1
+        sets = languages if recipe.statistics == "language" else 1
+        std = config.initializer_range
+        self.sides = nn.ModuleList(ContextHead(self.width, std, self.norms, sets) for _ in range(2))
+        self.bank = self.probe = None
+        if recipe.bank:
+            self.bank = MemoryBank(recipe.bank, self.width, languages if recipe.bank_per == "language" else 1)
+            self.probe = Probe(recipe.pairs, recipe.sentence_length, self.width)
+        self.register_buffer("groups", torch.zeros((), dtype=torch.long))  # of all steps so far
+        self.waiting: dict[int, Added] = {}  # of this process's groups of the step, by their places in it
+        self.start: Start | None = None  # read from the device once a step
+
+    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+        """The group's mean loss over all positive terms."""
+        recipe, number, start = self.recipe, batch["number"], self._started()
+        states = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)
+        with torch.autocast(states.device.type, enabled=False):
+            vectors = torch.cat([self._project(states[n::2], n, number, batch["queues"][0]) for n in (0, 1)])
+            vectors = functional.normalize(vectors, dim=1) if recipe.l2 else vectors
+            bank = None if self.bank is None else self.bank.entries(batch["queues"])
+            loss, self.figures = context_loss(vectors, batch["tags"], batch["positives"], bank, recipe)
+        self.waiting[number - start.groups] = self._added(batch, vectors.detach())
+        if start.due and number == start.groups:
+            self.figures["bank_cosine"] = self._probe(model, processes)
+        return loss
+
+    @torch.no_grad()
+    def after_step(self, model: nn.Module, process: ProcessContext) -> None:
+        """What the groups leave behind enters bank and running statistics, in the order of the groups."""
+        start, each = self._started(), enumerate(self._blank())
+        every = [
+            of_all_groups({place: own[n] for place, own in self.waiting.items()}, zeros, process) for n, zeros in each
+        ]
+        number = int((every[0][:, 0] > 0).sum())  # the others of the step are MLM's
+        added = Added(*(part[:number] for part in every))
+        tags = added.tags - 1
+        for place, kind in enumerate(tags[:, 0].tolist() if self.recipe.batch_norm == "asymmetric" else ()):
+            group = start.groups + place
+            self.sides[group % 2].update(added.statistics[place].unflatten(0, (-1, 2)), self._set(kind))
+        if self.bank is not None and number:
+            if start.due or not start.holds:
+                queue = self.bank.queue(int(tags[0, 0]))
+                facts = (int(self.bank.pushed[queue]), start.groups, int(tags[0, 0]))
+                self.probe.hold(added.ids[0] - 1, added.vectors[0, -self.recipe.pairs :], facts)
+            self.bank.push(
+                added.vectors.flatten(0, 1), tags.repeat(1, added.vectors.shape[1] // tags.shape[1]).flatten()
+            )
+        self.groups += number
+        self.waiting.clear()
+        self.start = None
+
+    def _project(self, states: Tensor, side: int, number: int, tag: int) -> Tensor:
+        """What a side's head makes of its half of a group [n, width]: of centres (0) or partners (1)."""
+        by_batch = self.recipe.batch_norm == "plain" or number % 2 == side
+        return self.sides[side](states, by_batch, self._set(tag))
+
+    def _set(self, tag: int) -> int:
+        """The set of running statistics that a group of this language uses."""
+        return tag if self.recipe.statistics == "language" else 0
+
+    def _started(self) -> Start:
+        if self.start is None:
+            before, _, tag = (NONE, 0, 0) if self.probe is None else self.probe.facts.tolist()
+            due = before != NONE and (
+                int(self.bank.pushed[self.bank.queue(tag)]) + self.recipe.banked_a_step > before + self.recipe.bank
+            )
+            self.start = Start(int(self.groups), before != NONE, due)
+        return self.start
+
+    def _added(self, batch: Mapping[str, Any], vectors: Tensor) -> Added:
+        """What this group leaves behind; its vectors [2 n, width] are those of the loss."""
+        recipe, asymmetric = self.recipe, self.recipe.batch_norm == "asymmetric"
+        ids, mask = batch["ids"][1::2] + 1, batch["mask"]
+        padded = ids.new_zeros(recipe.pairs, recipe.sentence_length)
+        padded[:, : ids.shape[1]] = ids if mask is None else ids * mask[1::2]
+        kept = vectors[-recipe.banked :] if recipe.bank else vectors[:0]
+        seen = self.sides[batch["number"] % 2].seen().flatten(0, 1) if asymmetric else vectors[:0]
+        return Added(batch["tags"] + 1, kept, seen, padded)
+
+    def _blank(self) -> Added:
+        """Room for what all groups of a step leave behind."""
+        recipe, device = self.recipe, self.groups.device
+        sizes = recipe.banked if recipe.bank else 0, 2 * self.norms if recipe.batch_norm == "asymmetric" else 0
+        vectors, statistics = (torch.zeros(recipe.groups, size, self.width, device=device) for size in sizes)
+        tags = torch.zeros(recipe.groups, recipe.pairs, dtype=torch.long, device=device)
+        ids = torch.zeros(recipe.groups, recipe.pairs, recipe.sentence_length, dtype=torch.long, device=device)
+        return Added(tags, vectors, statistics, ids)
+
+    def _probe(self, model: nn.Module, processes: ProcessContext | None) -> Tensor:
+        """The cosine of the held group's vectors, which leave the bank, and of those that its sentences have now."""
+        _, number, tag = self.probe.facts.tolist()
+
+        def encode(ids: Tensor, mask: Tensor) -> Tensor:
+            states = first_states(model.base_model, ids, mask, self.recipe.encode_chunk, processes)
+            with torch.autocast(states.device.type, enabled=False):
+                return self._project(states, 1, number, tag)
+
+        training = model.training
+        model.eval()  # without dropout
+        found = self.probe.cosine(encode)
+        model.train(training)
+        return found
