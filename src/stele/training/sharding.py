@@ -142,9 +142,9 @@ def summed(part: Tensor, processes: ProcessContext | None) -> Tensor:
 
 
 def of_all_groups(own: Mapping[int, Tensor], zeros: Tensor, process: ProcessContext) -> Tensor:
-    """`zeros` [groups, ...], filled with what each process has of the groups of a step, by their numbers in it.
+    """`zeros` [groups, ...], contiguous, filled with what each process has of the groups of a step, by their numbers.
 
-    `zeros` is contiguous. Groups that are spread over processes are the same in all of them; a group that nobody has stays 0.
+    Groups that are spread over processes are the same in all of them; a group that nobody has stays 0.
     """
     for number, tensor in own.items():
         zeros[number] = tensor

@@ -23,11 +23,11 @@ def diverged(rows: Sequence[Mapping[str, float]]) -> str | None:
         sum(row[name] for row in seen) / len(seen)
         for name in ("ccp", "ccp_chance", "ccp_accuracy", "ccp_guess", "ccp_cosine")
     )
-    if loss > chance:
-        return f"loss {loss:.3f} over the last tenth of the steps, above chance ({chance:.3f})"
     if cosine > ALIKE and accuracy < TWICE * guess:
         return (
             f"vectors of different sentences have cosine {cosine:.3f} over the last tenth of the steps, and the right "
             f"one of a group is found {accuracy:.3f} of the times, by a guess {guess:.3f}"
         )
+    if loss > chance:
+        return f"loss {loss:.3f} over the last tenth of the steps, above chance ({chance:.3f})"
     return None
