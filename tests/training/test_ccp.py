@@ -60,7 +60,7 @@ def test_one_side_by_its_batch_the_other_by_running_statistics_in_turns(stores):
         normed = (hidden - hidden.mean(0)) / hidden.var(0, unbiased=False).sqrt() if by_batch else hidden
         torch.testing.assert_close(partners, heads.sides[1].second(normed.relu()), atol=1e-3, rtol=1e-3)
         seen = heads.sides[by_batch].first(states[by_batch::2])
-        torch.testing.assert_close(heads.waiting[batch["number"]].statistics[0], seen.mean(0), atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(heads.waiting[batch["number"]].statistics[0, 0], seen.mean(0), atol=1e-5, rtol=1e-4)
 
 
 def test_a_step_s_groups_see_what_was_there_before_it(stores):
@@ -75,7 +75,7 @@ def test_a_step_s_groups_see_what_was_there_before_it(stores):
     assert torch.equal(heads.bank.vectors[0, :8], torch.cat([added[0].vectors, added[1].vectors]))
     assert heads.bank.tags[0].tolist() == [*batches[0]["tags"], *batches[1]["tags"], *[-1] * 8]
     for side in (0, 1):  # group 0 centres by batch, group 1 partners
-        torch.testing.assert_close(heads.sides[side].norms[0].mean[0], 0.1 * added[side].statistics[0])
+        torch.testing.assert_close(heads.sides[side].norms[0].mean[0], 0.1 * added[side].statistics[0, 0])
     assert (heads.groups, heads.waiting) == (2, {})
     other = setup(stores, bank=16)[2]
     assert losses == {n: other("ccp", batches[n]).item() for n in (0, 1)}
@@ -166,7 +166,7 @@ def test_probing_the_bank_changes_nothing(tmp_path, stores, monkeypatch):
     """Neither weights nor the random numbers of dropout."""
     changes = {"steps": 8, "dropout": 0.2, "bank": 16, "encode_chunk": 2}
     first = fit(tmp_path / "first", stores, **changes)[0]
-    monkeypatch.setattr(ccp.Heads, "_probe", lambda *_: torch.zeros(()))
+    monkeypatch.setattr(ccp.Heads, "_bank_cosine", lambda *_: torch.zeros(()))
     second = fit(tmp_path / "second", stores, **changes)[0]
     assert all(torch.equal(one, other) for one, other in zip(first.parameters(), second.parameters(), strict=True))
     assert first.model.training

@@ -32,10 +32,10 @@ from stele.training.objectives._ccp_divergence import diverged
 from stele.training.objectives._ccp_heads import ContextHead
 from stele.training.objectives._ccp_loss import context_loss
 from stele.training.objectives._ccp_staleness import NONE, Probe
+from stele.training.objectives._ccp_step import Added, added, of_step, sizes
 from stele.training.objectives._contrastive import duplicate_counts, examples, vectors
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Group
-from stele.training.sharding import of_all_groups
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -77,21 +77,6 @@ def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng:
     }
 
 
-class Added(NamedTuple):
-    """What a group leaves behind, or several groups one after another; all 0 where there is none.
-
-    tags         int64 [n]: one more than those of its languages
-    vectors      float32 [m, width]: for the bank
-    statistics   float32 [2 s, width]: mean and variance of its batch in each normalisation of a head
-    ids          int64 [n, t]: one more than those of its partners, 0 behind their ends
-    """
-
-    tags: Tensor
-    vectors: Tensor
-    statistics: Tensor
-    ids: Tensor
-
-
 class Start(NamedTuple):
     """Where a step starts: the groups of all steps before it; whether a group is held to probe the bank, and is due."""
 
@@ -105,16 +90,16 @@ class Heads(ObjectiveHeads):
 
     def __init__(self, recipe: Recipe, config: Any) -> None:
         super().__init__()
-        self.recipe, self.width, languages = recipe, config.hidden_size, len(recipe.languages)
-        self.norms = 0 if recipe.batch_norm == "none" else 2 if recipe.output_norm else 1
+        self.recipe, width, languages = recipe, config.hidden_size, len(recipe.languages)
+        norms = 0 if recipe.batch_norm == "none" else 2 if recipe.output_norm else 1
         sets = languages if recipe.statistics == "language" else 1
-        std = config.initializer_range
-        self.sides = nn.ModuleList(ContextHead(self.width, std, self.norms, sets) for _ in range(2))
+        self.sides = nn.ModuleList(ContextHead(width, config.initializer_range, norms, sets) for _ in range(2))
         self.bank = self.probe = None
         if recipe.bank:
-            self.bank = MemoryBank(recipe.bank, self.width, languages if recipe.bank_per == "language" else 1)
-            self.probe = Probe(recipe.pairs, recipe.sentence_length, self.width)
+            self.bank = MemoryBank(recipe.bank, width, languages if recipe.bank_per == "language" else 1)
+            self.probe = Probe(recipe.pairs, recipe.sentence_length, width)
         self.register_buffer("groups", torch.zeros((), dtype=torch.long))  # of all steps so far
+        self.sizes = sizes(recipe, width, norms)
         self.waiting: dict[int, Added] = {}  # of this process's groups of the step, by their places in it
         self.start: Start | None = None  # read from the device once a step
 
@@ -127,33 +112,28 @@ class Heads(ObjectiveHeads):
             vectors = functional.normalize(vectors, dim=1) if recipe.l2 else vectors
             bank = None if self.bank is None else self.bank.entries(batch["queues"])
             loss, self.figures = context_loss(vectors, batch["tags"], batch["positives"], bank, recipe)
-        self.waiting[number - start.groups] = self._added(batch, vectors.detach())
+        statistics = self.sides[number % 2].seen() if recipe.batch_norm == "asymmetric" else None
+        self.waiting[number - start.groups] = added(batch, vectors.detach(), statistics, recipe)
         if start.due and number == start.groups:
-            self.figures["bank_cosine"] = self._probe(model, processes)
+            self.figures["bank_cosine"] = self._bank_cosine(model, processes)
         return loss
 
     @torch.no_grad()
     def after_step(self, model: nn.Module, process: ProcessContext) -> None:
         """What the groups leave behind enters bank and running statistics, in the order of the groups."""
-        start, each = self._started(), enumerate(self._blank())
-        every = [
-            of_all_groups({place: own[n] for place, own in self.waiting.items()}, zeros, process) for n, zeros in each
-        ]
-        number = int((every[0][:, 0] > 0).sum())  # the others of the step are MLM's
-        added = Added(*(part[:number] for part in every))
-        tags = added.tags - 1
-        for place, kind in enumerate(tags[:, 0].tolist() if self.recipe.batch_norm == "asymmetric" else ()):
-            group = start.groups + place
-            self.sides[group % 2].update(added.statistics[place].unflatten(0, (-1, 2)), self._set(kind))
-        if self.bank is not None and number:
+        start, recipe = self._started(), self.recipe
+        found = of_step(self.waiting, self.sizes, recipe, self.groups.device, process)
+        tags = found.tags - 1
+        if recipe.batch_norm == "asymmetric":
+            for place, tag in enumerate(tags[:, 0].tolist()):
+                self.sides[(start.groups + place) % 2].update(found.statistics[place], self._set(tag))
+        if self.bank is not None and len(tags):
             if start.due or not start.holds:
-                queue = self.bank.queue(int(tags[0, 0]))
-                facts = (int(self.bank.pushed[queue]), start.groups, int(tags[0, 0]))
-                self.probe.hold(added.ids[0] - 1, added.vectors[0, -self.recipe.pairs :], facts)
-            self.bank.push(
-                added.vectors.flatten(0, 1), tags.repeat(1, added.vectors.shape[1] // tags.shape[1]).flatten()
-            )
-        self.groups += number
+                tag = int(tags[0, 0])
+                facts = int(self.bank.pushed[self.bank.queue(tag)]), start.groups, tag
+                self.probe.hold(found.ids[0] - 1, found.vectors[0, -recipe.pairs :], facts)
+            self.bank.push(found.vectors.flatten(0, 1), tags.flatten())
+        self.groups += len(tags)
         self.waiting.clear()
         self.start = None
 
@@ -169,33 +149,13 @@ class Heads(ObjectiveHeads):
     def _started(self) -> Start:
         if self.start is None:
             before, _, tag = (NONE, 0, 0) if self.probe is None else self.probe.facts.tolist()
-            due = before != NONE and (
-                int(self.bank.pushed[self.bank.queue(tag)]) + self.recipe.banked_a_step > before + self.recipe.bank
-            )
+            pushed = 0 if before == NONE else int(self.bank.pushed[self.bank.queue(tag)])
+            due = before != NONE and pushed + self.recipe.banked_a_step > before + self.recipe.bank
             self.start = Start(int(self.groups), before != NONE, due)
         return self.start
 
-    def _added(self, batch: Mapping[str, Any], vectors: Tensor) -> Added:
-        """What this group leaves behind; its vectors [2 n, width] are those of the loss."""
-        recipe, asymmetric = self.recipe, self.recipe.batch_norm == "asymmetric"
-        ids, mask = batch["ids"][1::2] + 1, batch["mask"]
-        padded = ids.new_zeros(recipe.pairs, recipe.sentence_length)
-        padded[:, : ids.shape[1]] = ids if mask is None else ids * mask[1::2]
-        kept = vectors[-recipe.banked :] if recipe.bank else vectors[:0]
-        seen = self.sides[batch["number"] % 2].seen().flatten(0, 1) if asymmetric else vectors[:0]
-        return Added(batch["tags"] + 1, kept, seen, padded)
-
-    def _blank(self) -> Added:
-        """Room for what all groups of a step leave behind."""
-        recipe, device = self.recipe, self.groups.device
-        sizes = recipe.banked if recipe.bank else 0, 2 * self.norms if recipe.batch_norm == "asymmetric" else 0
-        vectors, statistics = (torch.zeros(recipe.groups, size, self.width, device=device) for size in sizes)
-        tags = torch.zeros(recipe.groups, recipe.pairs, dtype=torch.long, device=device)
-        ids = torch.zeros(recipe.groups, recipe.pairs, recipe.sentence_length, dtype=torch.long, device=device)
-        return Added(tags, vectors, statistics, ids)
-
-    def _probe(self, model: nn.Module, processes: ProcessContext | None) -> Tensor:
-        """The cosine of the held group's vectors, which leave the bank, and of those that its sentences have now."""
+    def _bank_cosine(self, model: nn.Module, processes: ProcessContext | None) -> Tensor:
+        """The mean cosine of the held group's vectors, about to leave the bank, and of those its sentences have now."""
         _, number, tag = self.probe.facts.tolist()
 
         def encode(ids: Tensor, mask: Tensor) -> Tensor:
