@@ -137,6 +137,33 @@ def test_first_token_and_diagonal_are_worth_it(tmp_path, capsys):
     assert seconds["ours"] < seconds["plain"]
 
 
+@pytest.mark.slow
+def test_ccp_costs_little_more_than_crop(tmp_path, capsys):
+    """CPU time of whole steps on as many sentences of the same lengths; CCP draws contexts and has a bank besides."""
+    segments = {"crop": SEGMENTS["crop"], "msm": SEGMENTS["msm"]}
+
+    def steps(objective, **changes):
+        model = new_model(**TINY)
+        recipe = parse_recipe({"objective": objective, **TINY_RECIPE, **OWN[objective], "mlm_share": 0.0, **changes})
+        chosen = tasks.objectives(recipe)[objective]
+        made = {objective: new_task(tmp_path, recipe, objective, chosen, model, segments[recipe.store_of(objective)])}
+        module = tasks.Pretraining.of(model, {objective: chosen.Heads}, recipe, 0)
+        batches = tasks.losses(made, module, recipe, CPU, flops.Shape.of(model.config))
+        callbacks = {"heads": AfterStep(module.after_step)}
+        begin = time.process_time()
+        train(module, batches, recipe.optimisation(), state=tmp_path, seed=0, process=CPU, callbacks=callbacks)
+        return (time.process_time() - begin) / recipe.steps
+
+    shapes = {"small": {}, "groups of 128": {"pairs": 128, "steps": 10}}
+    for name, changes in shapes.items():
+        steps("crop", **changes), steps("ccp", **changes)  # warm
+        seconds = [(steps("crop", **changes), steps("ccp", **changes)) for _ in range(5)]
+        crop, ccp = (min(each) * 1e3 for each in zip(*seconds, strict=True))
+        with capsys.disabled():
+            print(f"\n{name}: CROP {crop:.1f} ms of CPU a step, CCP {ccp:.1f}, {ccp / crop:.3f} of it")
+        assert ccp / crop <= 1.15
+
+
 # What a step takes in is cut, what it computes with is not: architecture, layers, heads, optimiser, precision.
 CUT = dict(steps=2, warmup_steps=1, groups=2, languages=["en"], threads=2, save_every_seconds=3600)
 CUT_OWN = {

@@ -160,6 +160,12 @@ def test_windows_as_table_6_counts_and_as_a_radius(changes, reach):
     assert recipe("ccp", **changes).reach == reach
 
 
+@pytest.mark.parametrize("changes", [{}, {"candidates": "both_sides"}, {"bank_languages": "shared"}, {"bank": None}])
+def test_a_tag_for_each_or_one_for_all_is_the_same(changes):
+    each, one = loss(**changes), loss(tags=(0,), **changes)
+    assert torch.equal(each[0], one[0]) and each[1] == one[1]
+
+
 @pytest.mark.parametrize(("reach", "size"), [((0, 1), 5), ((1, 1), 2), ((2, 2), 6), ((5, 5), 3)])
 def test_partners_are_the_sentences_of_a_window_that_ends_with_its_document(reach, size):
     drawn = [draw(np.full(200, size), reach, generator(n)) for n in range(5)]

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 NONE = -1  # no group is held
+APART = 16  # groups from one that is held to the next: encoding it costs a sixth of its loss with the gradient
 
 
 class Probe(nn.Module):
@@ -16,15 +17,15 @@ class Probe(nn.Module):
 
     ids       int64 [n, t], -1 behind their ends
     vectors   float32 [n, width], as they entered the bank
-    facts     int64 [3]: what their queue had taken before them (NONE: nothing is held), the group's number in the run,
-              its tag
+    facts     int64 [3]: what their queue had taken before them (NONE: nothing is held), the number in the run of the
+              group that is or was held, its tag
     """
 
     def __init__(self, pairs: int, length: int, width: int) -> None:
         super().__init__()
         self.register_buffer("ids", torch.full((pairs, length), -1))
         self.register_buffer("vectors", torch.zeros(pairs, width))
-        self.register_buffer("facts", torch.tensor([NONE, 0, 0]))
+        self.register_buffer("facts", torch.tensor([NONE, -APART, 0]))
 
     @torch.no_grad()
     def hold(self, ids: Tensor, vectors: Tensor, facts: tuple[int, int, int]) -> None:
@@ -32,6 +33,10 @@ class Probe(nn.Module):
         self.ids.copy_(ids)
         self.vectors.copy_(vectors)
         self.facts.copy_(torch.tensor(facts))
+
+    def release(self) -> None:
+        """Holds nothing until the next one."""
+        self.facts[0] = NONE
 
     @torch.no_grad()
     def cosine(self, encode: Callable[[Tensor, Tensor], Tensor]) -> Tensor:

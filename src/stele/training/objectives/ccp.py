@@ -31,7 +31,7 @@ from stele.training.objectives._ccp_contexts import draw, same_window, sentences
 from stele.training.objectives._ccp_divergence import diverged
 from stele.training.objectives._ccp_heads import ContextHead
 from stele.training.objectives._ccp_loss import context_loss
-from stele.training.objectives._ccp_staleness import NONE, Probe
+from stele.training.objectives._ccp_staleness import APART, NONE, Probe
 from stele.training.objectives._ccp_step import Added, added, of_step, sizes
 from stele.training.objectives._contrastive import duplicate_counts, examples, vectors
 from stele.training.processes import ProcessContext
@@ -78,11 +78,12 @@ def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng:
 
 
 class Start(NamedTuple):
-    """Where a step starts: the groups of all steps before it; whether a group is held to probe the bank, and is due."""
+    """The groups of all steps before this one; whether the bank is to be probed in it by the group that is held, and
+    whether a group is to be held after it."""
 
     groups: int
-    holds: bool
-    due: bool
+    probe: bool
+    hold: bool
 
 
 class Heads(ObjectiveHeads):
@@ -111,10 +112,11 @@ class Heads(ObjectiveHeads):
             vectors = torch.cat([self._project(states[n::2], n, number, batch["queues"][0]) for n in (0, 1)])
             vectors = functional.normalize(vectors, dim=1) if recipe.l2 else vectors
             bank = None if self.bank is None else self.bank.entries(batch["queues"])
-            loss, self.figures = context_loss(vectors, batch["tags"], batch["positives"], bank, recipe)
+            tags = batch["tags"] if len(batch["queues"]) > 1 else batch["tags"][:1]
+            loss, self.figures = context_loss(vectors, tags, batch["positives"], bank, recipe)
         statistics = self.sides[number % 2].seen() if recipe.batch_norm == "asymmetric" else None
         self.waiting[number - start.groups] = added(batch, vectors.detach(), statistics, recipe)
-        if start.due and number == start.groups:
+        if start.probe and number == start.groups:
             self.figures["bank_cosine"] = self._bank_cosine(model, processes)
         return loss
 
@@ -128,7 +130,9 @@ class Heads(ObjectiveHeads):
             for place, tag in enumerate(tags[:, 0].tolist()):
                 self.sides[(start.groups + place) % 2].update(found.statistics[place], self._set(tag))
         if self.bank is not None and len(tags):
-            if start.due or not start.holds:
+            if start.probe:
+                self.probe.release()
+            if start.hold:
                 tag = int(tags[0, 0])
                 facts = int(self.bank.pushed[self.bank.queue(tag)]), start.groups, tag
                 self.probe.hold(found.ids[0] - 1, found.vectors[0, -recipe.pairs :], facts)
@@ -148,10 +152,13 @@ class Heads(ObjectiveHeads):
 
     def _started(self) -> Start:
         if self.start is None:
-            before, _, tag = (NONE, 0, 0) if self.probe is None else self.probe.facts.tolist()
-            pushed = 0 if before == NONE else int(self.bank.pushed[self.bank.queue(tag)])
-            due = before != NONE and pushed + self.recipe.banked_a_step > before + self.recipe.bank
-            self.start = Start(int(self.groups), before != NONE, due)
+            groups, probe, hold = int(self.groups), False, False
+            if self.bank is not None:
+                before, number, tag = self.probe.facts.tolist()
+                taken = int(self.bank.pushed[self.bank.queue(tag)]) + self.recipe.banked_a_step
+                probe = before != NONE and taken > before + self.recipe.bank
+                hold = (before == NONE or probe) and groups >= number + APART
+            self.start = Start(groups, probe, hold)
         return self.start
 
     def _bank_cosine(self, model: nn.Module, processes: ProcessContext | None) -> Tensor:
