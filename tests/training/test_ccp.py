@@ -159,8 +159,8 @@ def test_vectors_of_an_encoder_that_stands_still_stay_as_they_are(tmp_path, stor
     # 8 a step, so those of a step may be overwritten three steps later; a group is held every 16 groups, or 8 steps
     assert list(seen) == [4, 12, 20]
     assert list(seen.values()) == pytest.approx([1.0] * 3, abs=1e-5)
-    moved = fit(tmp_path / "moved", stores, **{**still, "learning_rate": 0.05})[1]["rows"]
-    assert max(row.get("ccp_bank_cosine", 0) for row in moved) < 0.99
+    moved = fit(tmp_path / "moved", stores, **{**still, "learning_rate": 0.05, "schedule": "constant"})[1]["rows"]
+    assert min(row.get("ccp_bank_cosine", 1.0) for row in moved) < 0.95
 
 
 def test_probing_the_bank_changes_nothing(tmp_path, stores, monkeypatch):
