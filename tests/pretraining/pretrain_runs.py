@@ -21,7 +21,9 @@ OWN = {
     "mlm": {},
     "kept": dict(tasks=["crop", "ilk", "clk"], pairs=6, length=12, temperature=0.05, groups=3),
     "moco": dict(pairs=6, length=12, temperature=0.05, queue=36, momentum=0.9),
+    "ccp": dict(pairs=6, sentence_length=12, window=5, temperature=0.1, l2=True, batch_norm="asymmetric", bank=36),
 }
+OWN["ccp"] |= dict(languages=["en", "sw"], mlm_share=0.25)
 for _mixed in ("kept", "moco"):
     OWN[_mixed] |= dict(mixing="all_languages", crop_ratio=[0.1, 0.5])
 

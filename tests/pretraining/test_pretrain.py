@@ -52,7 +52,7 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     record = read_record(out / "record.json")
     assert record["labels"] == ["generated data", "stand-in checkpoint"]
     assert record["objective"] == objective and record["seed"] == 0 and record["steps"] == 6
-    negatives = {"msm": 14, "crop": 5, "ict": 5, "mlm": None, "kept": 5, "moco": 36}
+    negatives = {"msm": 14, "crop": 5, "ict": 5, "mlm": None, "kept": 5, "moco": 36, "ccp": 5 + 36}
     assert record["negatives_per_query"] == negatives[objective]
     assert record["pooling"] == {"mlm": None, "kept": "mean", "moco": "mean"}.get(objective, "cls")
     group = record["contrastive_group"]
@@ -63,6 +63,10 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
         whole = {"examples": 6, "mixing": mixing, "vectors_at_most": 6, "vectors_on_average": 6.0}
         assert group == (None if objective == "mlm" else whole)
     choices = {"msm": group and group["vectors_on_average"], "moco": 37, "mlm": len(AutoTokenizer.from_pretrained(out))}
+    if objective == "ccp":  # those of the group, and the bank's of its language by then
+        choices["ccp"] = math.exp(record["figures"]["ccp_chance"])
+        assert 6 < choices["ccp"] <= 42
+        assert (record["diverged"] is None) == (record["losses"]["ccp"] <= record["chance"]["ccp"])
     chances = {
         name: math.exp(chance) for name, chance in record["chance"].items() if name != "mlm" or objective == "mlm"
     }

@@ -13,7 +13,7 @@ import torch
 from stele.recipes.pretraining import parse_recipe
 from stele.training import flops, tasks
 from stele.training.masking import Vocabulary
-from stele.training.sampling import generator
+from stele.training.sampling import Group, generator
 from stele.training.store import Flat
 
 pytestmark = [
@@ -45,7 +45,7 @@ def new_batch(recipe, examples, lengths, device):
     tokens = np.random.default_rng(0).integers(5, 250_000, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
     chosen = tasks.objectives(recipe)[recipe.objective]
-    made = chosen.batch(flat, vocabulary, recipe, "en", generator(0))
+    made = chosen.batch(flat, vocabulary, recipe, Group(0, [("en", np.arange(examples))]), generator(0))
     for name in tasks.COUNTED:
         made.pop(name, None)
     return tasks.to_device(made, torch.device(device))

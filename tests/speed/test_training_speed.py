@@ -37,7 +37,9 @@ OWN = {
     "mlm": dict(),
     "kept": dict(tasks=["ilk"], pairs=16, length=62, temperature=0.05, crop_ratio=(0.1, 0.5)),
     "moco": dict(pairs=32, length=62, temperature=0.05, crop_ratio=(0.1, 0.5), queue=1024, momentum=0.99),
+    "ccp": dict(pairs=32, sentence_length=16, window=5, temperature=0.1, l2=True, batch_norm="asymmetric", bank=512),
 }
+OWN["ccp"] |= dict(languages=["en"])
 SEGMENTS = {"msm": [14] * 8, "crop": [14] * 2, "ict": [14, 60], "mlm": [62], "ilk": [14, 60]}  # by store
 
 
@@ -135,6 +137,41 @@ def test_first_token_and_diagonal_are_worth_it(tmp_path, capsys):
     assert seconds["ours"] < seconds["plain"]
 
 
+@pytest.mark.slow
+def test_ccp_costs_little_more_than_crop(tmp_path, capsys):
+    """CPU time of whole steps on as many sentences of the same lengths; CCP draws contexts and has a bank besides."""
+    segments = {"crop": SEGMENTS["crop"], "msm": SEGMENTS["msm"]}
+
+    def steps(objective, **changes):
+        """CPU seconds of each step of a run, one after another."""
+        model = new_model(**TINY)
+        values = {**TINY_RECIPE, **OWN[objective], "mlm_share": 0.0, "steps": 60, "groups": 2, **changes}
+        recipe = parse_recipe({"objective": objective, **values})
+        chosen = tasks.objectives(recipe)[objective]
+        made = {objective: new_task(tmp_path, recipe, objective, chosen, model, segments[recipe.store_of(objective)])}
+        module = tasks.Pretraining.of(model, {objective: chosen.Heads}, recipe, 0)
+        batches = tasks.losses(made, module, recipe, CPU, flops.Shape.of(model.config))
+        optimiser = recipe.optimisation().optimiser(module)
+        for step in range(recipe.steps):
+            begin = time.process_time()
+            optimiser.zero_grad(set_to_none=True)
+            for named in batches.loss_at(step):
+                loss, weight = named[objective]
+                (loss * weight).backward()
+            optimiser.step()
+            module.after_step(CPU)
+            yield time.process_time() - begin
+
+    for pairs in (32, 128):
+        pairwise = zip(
+            steps("crop", pairs=pairs), steps("ccp", pairs=pairs), strict=True
+        )  # in turns: one load for both
+        crop, ccp = (np.median(each) * 1e3 for each in zip(*pairwise, strict=True))
+        with capsys.disabled():
+            print(f"\n{pairs} pairs a group: CROP {crop:.1f} ms of CPU a step, CCP {ccp:.1f}, {ccp / crop:.3f} of it")
+        assert ccp / crop <= 1.15
+
+
 # What a step takes in is cut, what it computes with is not: architecture, layers, heads, optimiser, precision.
 CUT = dict(steps=2, warmup_steps=1, groups=2, languages=["en"], threads=2, save_every_seconds=3600)
 CUT_OWN = {
@@ -144,6 +181,7 @@ CUT_OWN = {
     "mlm": dict(equal_compute_to=None),
     "kept": dict(pairs=3, length=16, equal_compute_to=None),
     "moco": dict(pairs=3, length=16),
+    "ccp": dict(pairs=3, sentence_length=8),  # the whole bank
 }
 SHORT = {"msm": [6] * 3, "crop": [6] * 2, "ict": [6, 14], "mlm": [14]}
 SHORT |= {store: [6, 14] for store in ("ilk", "uhs_ilk", "clk", "ds_clk", "clhed")}

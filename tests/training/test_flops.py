@@ -9,7 +9,7 @@ from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import load_named
 from stele.training import flops, tasks
 from stele.training.masking import Vocabulary
-from stele.training.sampling import generator
+from stele.training.sampling import Group, generator
 from stele.training.store import Flat, Store, write_store
 
 SIZES = dict(steps=10, groups=2, mlm_sequences=6, mlm_length=16, mask_probability=0.15, warmup_steps=1, dropout=0.1)
@@ -23,11 +23,13 @@ OWN = {
     "mlm": dict(),
     "kept": dict(tasks=["ilk"], pairs=8, length=20, temperature=0.05, crop_ratio=(0.1, 0.5), groups=1),
     "moco": dict(pairs=8, length=20, temperature=0.05, crop_ratio=(0.5, 0.5), queue=40, momentum=0.9),
+    "ccp": dict(pairs=10, sentence_length=12, window=3, temperature=0.1, l2=True, batch_norm="asymmetric", bank=60),
 }
+OWN["ccp"] |= dict(languages=["en"])
 SHAPES = {"msm": (4, [10] * 5), "crop": (10, [10] * 2), "ict": (8, [6, 18]), "mlm": (6, [14])}
-SHAPES |= {"kept": (8, [6, 18]), "moco": (8, [36])}
+SHAPES |= {"kept": (8, [6, 18]), "moco": (8, [36]), "ccp": (10, [10] * 4)}
 SHORT = {"msm": (4, [6, 3, 7, 5]), "crop": (10, [4, 9]), "ict": (8, [2, 11]), "mlm": (6, [9])}
-SHORT |= {"kept": (8, [2, 11]), "moco": (8, [9])}
+SHORT |= {"kept": (8, [2, 11]), "moco": (8, [9]), "ccp": (10, [4, 9, 3])}
 WORDS = Vocabulary(300, 0, 2, 1, 4, (0, 1, 2, 3, 4))
 
 
@@ -55,7 +57,7 @@ def test_equals_what_pytorch_counts(objective, shapes):
     examples, lengths = shapes[objective]
     tokens = np.random.default_rng(0).integers(5, 300, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
-    made = chosen.batch(flat, WORDS, recipe, "en", generator(1))
+    made = chosen.batch(flat, WORDS, recipe, Group(0, [("en", np.arange(examples))]), generator(1))
     expected = chosen.flops(made, recipe, flops.Shape.of(model.config))
     with FlopCounterMode(display=False) as counter:
         heads(model, tasks.to_device(made, torch.device("cpu"))).backward()

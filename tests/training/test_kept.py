@@ -15,7 +15,7 @@ from stele.training.hidden_states import mean_states
 from stele.training.loop import train
 from stele.training.objectives import kept
 from stele.training.processes import ProcessContext
-from stele.training.sampling import generator
+from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
 
 HERE = ProcessContext(torch.device("cpu"))
@@ -40,7 +40,7 @@ def test_equation_4_by_hand(tmp_path):
     """Three pairs of one-token texts; special tokens have zero states, so a vector is a third of its token's row."""
     store = pair_store(tmp_path, [([10], [20]), ([11], [21]), ([12], [22])])
     settled = recipe("kept", tasks=["ilk"], groups=1, pairs=3, temperature=0.5)
-    made = kept.batch(store.take(np.arange(3)), WORDS, settled, None, generator(0))
+    made = kept.batch(store.take(np.arange(3)), WORDS, settled, Group(0, []), generator(0))
     table = torch.zeros(90, 2)
     table[10:13] = 3 * torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     table[20:23] = 3 * torch.tensor([[0.5, 0.0], [0.0, 2.0], [0.5, 0.5]])
@@ -59,7 +59,7 @@ def test_a_passage_equal_to_the_positive_is_no_negative(tmp_path):
     encoder, losses = model("bert"), []
     for masked in (True, False):
         settled = recipe("kept", tasks=["ilk"], groups=1, pairs=3, mask_duplicates=masked, temperature=5.0)
-        made = kept.batch(store.take(np.arange(3)), WORDS, settled, None, generator(0))
+        made = kept.batch(store.take(np.arange(3)), WORDS, settled, Group(0, []), generator(0))
         assert made["duplicates"] == 1
         losses.append(kept.Heads(settled, None)(encoder, tasks.to_device(made, torch.device("cpu"))).item())
     assert losses[0] < losses[1]

@@ -12,7 +12,7 @@ from stele.recipes.pretraining import OBJECTIVES
 from stele.registry import load_named
 from stele.training import tasks
 from stele.training.hierarchical_loss import hierarchical_loss
-from stele.training.sampling import generator
+from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
 
 
@@ -65,7 +65,7 @@ def test_english_uses_its_own_parts_where_they_are_separate(stores, changes, enc
     for language in ("en", "sw"):
         heads.zero_grad()
         flat = stores["msm"][language].take(np.arange(3))
-        made = task.objective.batch(flat, WORDS, settled, language, generator(0))
+        made = task.objective.batch(flat, WORDS, settled, Group(0, [(language, np.arange(3))]), generator(0))
         assert made["english"] is (language == "en")
         heads(encoder, on_cpu(made)).backward()
         used = [any(p.grad is not None for p in part.parameters()) for part in heads.encoders]
@@ -110,7 +110,7 @@ def test_equal_sentences_are_counted_and_masked_only_when_asked(tmp_path):
     losses = []
     for masked in (False, True):
         settled = recipe("msm", documents=2, sentences=2, mask_duplicates=masked)
-        made = chosen.batch(flat, WORDS, settled, "en", generator(0))
+        made = chosen.batch(flat, WORDS, settled, Group(0, [("en", np.arange(3))]), generator(0))
         assert made["duplicates"] == 1
         torch.manual_seed(0)
         losses.append(chosen.Heads(settled, encoder.config)(encoder, on_cpu(made)).item())
@@ -171,7 +171,7 @@ def test_duplicates_of_a_positive_are_no_negatives(tmp_path, objective):
     chosen, losses = load_named(OBJECTIVES, objective, "objective"), []
     for masked in (True, False):
         settled = recipe(objective, pairs=3, mask_duplicates=masked)
-        made = chosen.batch(flat, WORDS, settled, "en", generator(0))
+        made = chosen.batch(flat, WORDS, settled, Group(0, [("en", np.arange(3))]), generator(0))
         assert made["duplicates"] == 1
         torch.manual_seed(0)
         losses.append(chosen.Heads(settled, encoder.config)(encoder, on_cpu(made)).item())
@@ -216,7 +216,7 @@ def test_examples_of_another_method_are_refused(stores, objective, wrong):
     chosen = load_named(OBJECTIVES, objective, "objective")
     flat = stores[wrong]["en"].take(np.arange(4))
     with pytest.raises(SteleError, match="mined by another method"):
-        chosen.batch(flat, WORDS, recipe(objective), "en", generator(0))
+        chosen.batch(flat, WORDS, recipe(objective), Group(0, [("en", np.arange(4))]), generator(0))
 
 
 @pytest.mark.parametrize("objective", list(OWN))

@@ -22,6 +22,9 @@ def test_groups_do_not_depend_on_the_number_of_processes(stores, world):
                 seen.append((task, batch["ids"].shape[0], int(batch["ids"].sum())))
             return torch.zeros(())
 
+        def figures(self, task):
+            return {}
+
     for step in range(4):
         for rank in range(world):
             process = ProcessContext(torch.device("cpu"), rank, world)
@@ -45,6 +48,9 @@ def test_groups_vectors_and_operations_are_counted(stores):
     class Nothing(torch.nn.Module):
         def forward(self, task, batch, processes):
             return torch.zeros(())
+
+        def figures(self, task):
+            return {}
 
     for step in range(settled.steps):
         for named in tasks.losses(made, Nothing(), settled, ProcessContext(torch.device("cpu")), SHAPE).loss_at(step):

@@ -20,7 +20,9 @@ OWN = {
     "mlm": {},
     "kept": dict(tasks=["crop", "ilk", "clk"], pairs=4, length=8, temperature=0.05, groups=3),
     "moco": dict(pairs=4, length=8, temperature=0.05, groups=2, queue=24, momentum=0.9),
+    "ccp": dict(pairs=4, sentence_length=8, window=5, temperature=0.1, l2=True, batch_norm="asymmetric", bank=40),
 }
+OWN["ccp"] |= dict(languages=["en", "sw"])
 for _mixed in ("kept", "moco"):
     OWN[_mixed] |= dict(mixing="all_languages", crop_ratio=(0.1, 0.5), mlm_share=0.0)
 SHAPE = Shape(layers=2, width=16, inner=24, vocabulary=90)

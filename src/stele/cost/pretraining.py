@@ -45,6 +45,14 @@ def _ict(recipe: Any, shape: Shape, fill: Fill) -> float:
     return passes(recipe.pairs, recipe.encode_chunk) * encoder + 3 * (heads + 2 * recipe.width * recipe.pairs**2)
 
 
+def _ccp(recipe: Any, shape: Shape, fill: Fill) -> float:
+    sentences = 2 * recipe.pairs
+    encoder = encode(sentences, round(recipe.sentence_length * fill.tokens), shape, first_only=True)
+    heads, scores = 4 * shape.width**2 * sentences, 2 * shape.width * sentences**2
+    banked = 2 * shape.width * sentences * recipe.bank
+    return passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + scores) + 2 * banked
+
+
 def _kept(recipe: Any, shape: Shape, fill: Fill) -> float:
     encoder = 2 * encode(recipe.pairs, round(recipe.length * fill.tokens), shape, first_only=False)
     return passes(recipe.pairs, recipe.encode_chunk) * encoder + 3 * 2 * shape.width * recipe.pairs**2
@@ -61,6 +69,7 @@ GROUP: dict[str, Callable[[Any, Shape, Fill], float]] = {
     "msm": _msm,
     "crop": _crop,
     "ict": _ict,
+    "ccp": _ccp,
     "kept": _kept,
     "moco": _moco,
 }

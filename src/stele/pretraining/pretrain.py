@@ -9,7 +9,7 @@ import argparse
 import logging
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -74,11 +74,16 @@ def run(args: argparse.Namespace) -> None:
     callbacks = {"heads": AfterStep(module.after_step), "snapshots": Snapshots(keep), "curve": Curve(curve, label)}
     batches, optimisation = tasks.losses(made, module, recipe, process, shape), recipe.optimisation()
     options = {"state": state, "seed": args.seed, "process": process, "label": label, "callbacks": callbacks}
-    outcome = loop.train(module, batches, optimisation, **options)
+    judge = getattr(made[recipe.own_tasks()[0]].objective, "diverged", None)
+    outcome = loop.train(module, batches, optimisation, stop_at_nonfinite=judge is not None, **options)
     if process.is_main:
-        facts = {**describe(recipe, made, outcome["counts"], wanted), "model": args.model}
-        losses, chance = outcome["losses"], chances(made, recipe, outcome["counts"], vocabulary.size)
-        facts |= {"losses": losses, "chance": chance, "processes": process.world}
+        facts = {**describe(recipe, made, outcome, wanted), "model": args.model, "processes": process.world}
+        facts |= learnt(made, recipe, outcome, vocabulary.size)
+        if judge is not None:
+            facts["diverged"] = divergence(judge, recipe, outcome)
+            if facts["diverged"]:
+                log.warning("%s: diverged: %s", args.model, facts["diverged"])
+        losses, chance = facts["losses"], facts["chance"]
         for name in sorted(losses.keys() & chance.keys()):
             log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])
         publish(args.output, model, base, snapshots, curve, inputs, clock, args.seed, facts)
@@ -97,11 +102,12 @@ def snapshot(model: Any, base: Path, folder: Path):
     return keep
 
 
-def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wanted: float | None) -> dict[str, Any]:
+def describe(recipe: Any, made: Mapping[str, Any], outcome: Mapping[str, Any], wanted: float | None) -> dict[str, Any]:
     """What a reader must know of a run to repeat it: sizes, negatives, lengths, languages and their probabilities.
 
-    `counts` are the loop's; `wanted` the operations that the run was to equal, where it was to.
+    `outcome` is the loop's; `wanted` the operations that the run was to equal, where it was to.
     """
+    counts = outcome["counts"]
     tasks = {name: made[name] for name in recipe.own_tasks()}
     one = next(iter(tasks.values()))
     beside = recipe.mlm_share * recipe.groups if len(made) > len(tasks) else 0.0
@@ -112,7 +118,7 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
     return {
         "objective": recipe.objective,
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
-        "steps": recipe.steps,
+        "steps": outcome["steps"],
         "global_batch": {
             "groups": recipe.groups,
             **{f"{name}_groups_on_average": round(number, 6) for name, number in groups.items()},
@@ -131,7 +137,7 @@ def describe(recipe: Any, made: Mapping[str, Any], counts: Mapping[str, int], wa
         },
         "languages_left_out": {name: task.sampler.left_out for name, task in made.items() if task.sampler.left_out},
         "counts": {name: number for name, number in counts.items() if name != "flops"},
-        "arithmetic": {"flops": spent, "flops_per_step": spent / recipe.steps}
+        "arithmetic": {"flops": spent, "flops_per_step": spent / outcome["steps"]}
         | ({} if wanted is None else {"flops_to_equal": wanted}),
     }
 
@@ -150,10 +156,31 @@ def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str
     }
 
 
+def learnt(
+    made: Mapping[str, Any], recipe: Any, outcome: Mapping[str, Any], vocabulary: int
+) -> dict[str, dict[str, float]]:
+    """What the log showed in its last twentieth: the losses, those by chance, and the figures beside them."""
+    from stele.training.metrics_log import NORM
+
+    ended = outcome["losses"]
+    losses = {name: value for name, value in ended.items() if name in made or name == NORM}
+    figures = {name: value for name, value in ended.items() if name not in losses}
+    found = {"losses": losses, "chance": chances(made, recipe, outcome["counts"], vocabulary)}
+    found["chance"] |= {name: figures[f"{name}_chance"] for name in made if f"{name}_chance" in figures}
+    return found | ({"figures": figures} if figures else {})
+
+
+def divergence(judge: Callable[[Any], str | None], recipe: Any, outcome: Mapping[str, Any]) -> str | None:
+    """Why a run came to nothing, None where it did not; judge(rows of the log) is its objective's."""
+    if outcome["steps"] < recipe.steps:
+        return f"loss or gradient not a finite number at step {outcome['steps'] + 1} of {recipe.steps}"
+    return judge(outcome["rows"])
+
+
 def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], vocabulary: int) -> dict[str, float]:
     """The loss, in nats, of each task by chance: the logarithm of how many a query chooses among in a mean group.
 
-    MLM chooses among the whole vocabulary.
+    MLM chooses among the whole vocabulary; where a bank fills, the log of the run says it better (`learnt`).
     """
     losses = {}
     for name, task in made.items():

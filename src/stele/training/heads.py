@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +23,12 @@ def initialise(module: nn.Module, std: float) -> None:
 
 
 class ObjectiveHeads(nn.Module):
-    """What an objective puts on a model; most of them keep nothing of their own between steps."""
+    """What an objective puts on a model; most of them keep nothing of their own between steps.
+
+    figures   what the curve is to show of the last group that it was called with, beside its loss
+    """
+
+    figures: Mapping[str, Tensor] = {}
 
     def begin(self, model: nn.Module) -> None:
         """Called once, before the first step, with the model that training starts from."""

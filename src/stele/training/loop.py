@@ -26,13 +26,13 @@ from stele.progress import bar
 from stele.recipes.optimisation import Optimisation
 from stele.training import saved_state
 from stele.training.callbacks import Callback
-from stele.training.metrics_log import NORM, Losses, MetricsLog, merge, weigh
+from stele.training.metrics_log import NORM, Figure, Losses, MetricsLog, merge, weigh
 from stele.training.processes import ProcessContext
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
 
-Named = Mapping[str, "Tensor | tuple[Tensor, float] | int"]
+Named = Mapping[str, "Tensor | tuple[Tensor, float] | Figure | int"]
 TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -43,6 +43,7 @@ class MicroBatches(NamedTuple):
                    mapping name -> loss. A loss is a tensor, weighted already, or (mean loss, weight), of which the
                    curve shows the weighted mean; the step's loss is the sum of weighted losses over micro-batches and
                    processes. An int is a count of something, added up over the run.
+                   A Figure is shown in the curve and is no part of the loss.
     numbers        of those micro-batches among the step's, on which their random numbers (dropout) depend; the same in
                    all processes where each has a share of every micro-batch (stele.training.sharding.divide)
     """
@@ -61,21 +62,26 @@ def train(
     process: ProcessContext,
     label: str = "training",
     callbacks: Mapping[str, Callback] | None = None,
+    stop_at_nonfinite: bool = False,
 ) -> dict[str, Any]:
-    """Trains `module` in place; returns {"steps", "losses", "counts", "seconds"}.
+    """Trains `module` in place; returns {"steps", "rows", "losses", "counts", "seconds"}: the steps that were done, the
+    log of each, the means over the last twentieth of them.
 
     `state` is the folder for the run's state, saved every `save_every_seconds` and on SIGTERM or SIGUSR1, which then
     end the run with a SteleError; a run whose state is there goes on from it. The caller gives each run (recipe,
     inputs, seed, code) a folder of its own and removes it in the end. `callbacks` say what else happens after a step
-    and at the end, in their order, and are saved by their names; `label` names the run in messages.
+    and at the end, in their order, and are saved by their names; `label` names the run in messages. A loss or gradient
+    that is not a finite number is an error; with `stop_at_nonfinite` it ends the run before the step that it would
+    spoil, but for the first, before which nothing was learnt.
     """
     started = time.monotonic()
-    run = _Run(module, optimisation, Path(state), seed, process, callbacks or {})
+    run = _Run(module, optimisation, Path(state), seed, process, callbacks or {}, stop_at_nonfinite)
     run.resume()
     with saved_state.stop_signals() as received, bar(run.steps, label, "step") as shown:
         shown.update(run.step)
         while run.step < run.steps:
-            run.advance(batches)
+            if not run.advance(batches):
+                break
             for callback in run.callbacks.values():
                 callback.on_step(run)
             shown.update()
@@ -92,6 +98,7 @@ def train(
         callback.on_end(run)
     return {
         "steps": run.step,
+        "rows": run.metrics_log.rows,
         "losses": run.metrics_log.tail(),
         "counts": dict(sorted(run.metrics_log.counts.items())),
         "seconds": round(time.monotonic() - started, 3),
@@ -109,6 +116,7 @@ class _Run:
         seed: int,
         process: ProcessContext,
         callbacks: Mapping[str, Callback],
+        stop_at_nonfinite: bool,
     ) -> None:
         torch.set_num_threads(optimisation.threads)
         module.to(process.device).train()
@@ -119,14 +127,18 @@ class _Run:
         self.scaler = torch.amp.GradScaler(process.device.type, enabled=optimisation.precision == "float16")
         self.metrics_log = MetricsLog(process)
         self.step, self.steps, self.saved = 0, optimisation.steps, time.monotonic()
+        self.stop_at_nonfinite = stop_at_nonfinite
 
     # --- one step ---------------------------------------------------------------------------------------------------
-    def advance(self, batches: MicroBatches) -> None:
-        """One optimiser step."""
+    def advance(self, batches: MicroBatches) -> bool:
+        """One optimiser step; False if the run ends before it."""
         self.optimiser.zero_grad(set_to_none=True)
         losses, counts = self._accumulate(batches)
         if not _sum_gradients(self.parameters, self.process):
             raise SteleError(f"step {self.step + 1}: no micro-batch gave a gradient; the source of batches is empty")
+        if self.stop_at_nonfinite and self.step and not self._finite(losses):
+            log.warning("not a finite number at step %d of %d: the run ends before it", self.step + 1, self.steps)
+            return False
         rate = self.optimisation.learning_rate_at(self.step)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -138,6 +150,14 @@ class _Run:
         self.scaler.update()
         self.step += 1
         self.metrics_log.add(self.step, rate, losses, counts)
+        return True
+
+    def _finite(self, losses: Losses) -> bool:
+        """Whether what all processes logged, and the gradient, are finite numbers; they agree on it."""
+        total = sum(value.detach() for value, _ in losses.values())
+        if not self.scaler.is_enabled():  # under float16 a gradient overflows now and then, and the step is skipped
+            total = total + nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
+        return bool(self.process.all_reduce_sum(total.clone()).isfinite())
 
     def _accumulate(self, batches: MicroBatches) -> tuple[Losses, dict[str, int]]:
         """Backward passes of all micro-batches; returns what the log is to show, still on the device."""
@@ -152,7 +172,7 @@ class _Run:
                 if named is None:
                     return totals, counts
                 parts = {name: weigh(value) for name, value in named.items() if not isinstance(value, int)}
-                loss = sum(part for part, _ in parts.values())
+                loss = sum(part for name, (part, _) in parts.items() if not isinstance(named[name], Figure))
             self.scaler.scale(loss).backward()
             merge(totals, {name: (part.detach(), weight) for name, (part, weight) in parts.items()})
             for name, number in named.items():

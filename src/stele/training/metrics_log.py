@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
@@ -15,6 +15,13 @@ EVERY = 50  # steps whose losses stay on the device before they are read and che
 NORM = "gradient_norm"  # may be infinite now and then under float16: the step is then skipped
 
 Losses = dict[str, tuple[Any, "float | None"]]  # name -> sum of weighted losses, sum of weights (None: weighted before)
+
+
+class Figure(NamedTuple):
+    """A mean over a micro-batch that the curve shows, weighted as its loss is; no part of the loss."""
+
+    value: Tensor
+    weight: float
 
 
 def weigh(value: Tensor | tuple[Tensor, float]) -> tuple[Tensor, float | None]:

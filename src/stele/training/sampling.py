@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,6 +92,18 @@ def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(33))
+
+
+class Group(NamedTuple):
+    """The n-th group of a task in a run (`number`) and its examples: their parts, with indices in the parts' stores."""
+
+    number: int
+    drawn: Sequence[tuple[str, np.ndarray]]
+
+    @property
+    def language(self) -> str | None:
+        """The part that all examples are of; None where they are of several."""
+        return self.drawn[0][0] if len(self.drawn) == 1 else None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ of them. So global batch and contrastive group are the recipe's, whatever the nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -139,6 +139,16 @@ def gathered(vectors: Tensor, sizes: Sequence[int], processes: ProcessContext) -
 def summed(part: Tensor, processes: ProcessContext | None) -> Tensor:
     """The sum of all processes' parts of a loss; gradients as for `gathered`."""
     return part if processes is None else _Summed.apply(part, processes)
+
+
+def of_all_groups(own: Mapping[int, Tensor], zeros: Tensor, process: ProcessContext) -> Tensor:
+    """`zeros` [groups, ...], contiguous, filled with what each process has of the groups of a step, by their numbers.
+
+    Groups that are spread over processes are the same in all of them; a group that nobody has stays 0.
+    """
+    for number, tensor in own.items():
+        zeros[number] = tensor
+    return zeros if divide(len(zeros), process).shared else process.all_reduce_sum(zeros)
 
 
 class _Gathered(torch.autograd.Function):

@@ -16,9 +16,10 @@ from stele.training.flops import Shape
 from stele.training.heads import ObjectiveHeads
 from stele.training.loop import MicroBatches
 from stele.training.masking import Vocabulary
+from stele.training.metrics_log import Figure
 from stele.training.mixing import MixedSampler
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Sampler, Sampling, derive, generator, kind_of
+from stele.training.sampling import Group, Sampler, Sampling, derive, generator, kind_of
 from stele.training.sharding import divide
 from stele.training.store import Flat, Store, joined
 
@@ -32,9 +33,7 @@ class Objective(Protocol):
 
     def examples(self, recipe: Any) -> int: ...
 
-    def batch(
-        self, flat: Flat, vocabulary: Vocabulary, recipe: Any, language: str | None, rng: Any
-    ) -> dict[str, Any]: ...
+    def batch(self, flat: Flat, vocabulary: Vocabulary, recipe: Any, group: Group, rng: Any) -> dict[str, Any]: ...
 
     def flops(self, batch: Mapping[str, Any], recipe: Any, shape: Shape) -> float: ...
 
@@ -66,12 +65,11 @@ class Task:
 
     def batch(self, n: int) -> dict[str, Any]:
         """The arrays of the n-th group: a function of (seed, n)."""
-        drawn = self.sampler.draw(n)
         # sorted: read the files forwards; order is no information
-        flat = joined([self.stores[part].take(np.sort(indices)) for part, indices in drawn])
-        language = drawn[0][0] if self.recipe.mixing == "one_language" else None
+        group = Group(n, [(part, np.sort(indices)) for part, indices in self.sampler.draw(n)])
+        flat = joined([self.stores[part].take(indices) for part, indices in group.drawn])
         rng = generator(self.seed, self.name, "noise", n)
-        return self.objective.batch(flat, self.vocabulary, self.recipe, language, rng)
+        return self.objective.batch(flat, self.vocabulary, self.recipe, group, rng)
 
 
 class Pretraining(nn.Module):
@@ -95,6 +93,10 @@ class Pretraining(nn.Module):
     def forward(self, task: str, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
         """The mean loss of one group, which several processes may share."""
         return self.heads[task](self.model, batch, processes)
+
+    def figures(self, task: str) -> dict[str, Tensor]:
+        """What the curve shows of the group that a task was last called with, beside its loss."""
+        return {f"{task}_{name}": value for name, value in self.heads[task].figures.items()}
 
     def after_step(self, process: ProcessContext) -> None:
         """What the tasks do between two steps."""
@@ -161,7 +163,8 @@ def losses(
             counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}
             counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, recipe, shape))}
             loss = module(task.name, to_device(made, process.device), part.processes)
-            yield {task.name: (loss, part.weight)} | (counts if part.counted else {})
+            figures = {name: Figure(value, part.weight) for name, value in module.figures(task.name).items()}
+            yield {task.name: (loss, part.weight)} | figures | (counts if part.counted else {})
 
     return MicroBatches(loss_at, part.numbers)
 

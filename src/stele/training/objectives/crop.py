@@ -22,6 +22,7 @@ from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, pad
 from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
 from stele.training.processes import ProcessContext
+from stele.training.sampling import Group
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -36,9 +37,7 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
 
 
-def batch(
-    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
-) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
     """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; of the sentences what `duplicate_counts` has"""
     if (flat.counts != 2).any():
         raise SteleError("CROP: want examples of two sentences; these pairs were mined by another method")

@@ -23,6 +23,7 @@ from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, pad
 from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
 from stele.training.processes import ProcessContext
+from stele.training.sampling import Group
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -37,9 +38,7 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(pairs, recipe.encode_chunk) * encoder + 3 * (heads + 2 * recipe.width * pairs**2)
 
 
-def batch(
-    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
-) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
     """query_ids int64 [n, t], block_ids int64 [n, u], their masks; of the blocks what `duplicate_counts` has"""
     if (flat.counts != 2).any():
         raise SteleError("ICT: want examples of a query and its block; these pairs were mined by another method")

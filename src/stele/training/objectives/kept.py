@@ -21,6 +21,7 @@ from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
 from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
 from stele.training.processes import ProcessContext
+from stele.training.sampling import Group
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
 
@@ -35,9 +36,7 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(pairs, recipe.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2
 
 
-def batch(
-    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
-) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
     """query_ids int64 [n, t], passage_ids int64 [n, u], their masks; of the passages what `duplicate_counts` has"""
     made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
     return {**made, **duplicate_counts(made["passage_ids"])}

@@ -17,6 +17,7 @@ from stele.training.heads import ObjectiveHeads, vocabulary_head
 from stele.training.hidden_states import token_states
 from stele.training.masking import Vocabulary, attention, mask_tokens, pad
 from stele.training.processes import ProcessContext
+from stele.training.sampling import Group
 from stele.training.sharding import cut, own_parts, summed
 from stele.training.store import Flat
 
@@ -38,7 +39,7 @@ def flops(batch: Mapping[str, Any], recipe: PretrainingRecipe, shape: count.Shap
 
 
 def batch(
-    flat: Flat, vocabulary: Vocabulary, recipe: PretrainingRecipe, language: str | None, rng: np.random.Generator
+    flat: Flat, vocabulary: Vocabulary, recipe: PretrainingRecipe, group: Group, rng: np.random.Generator
 ) -> dict[str, Any]:
     """ids int64 [n, t] with tokens hidden, mask bool [n, t] or None, places int64 [m] (flat), targets int64 [m]"""
     if (flat.counts != 1).any():

@@ -29,7 +29,8 @@ from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
 from stele.training.objectives._contrastive import examples, vectors
 from stele.training.processes import ProcessContext
-from stele.training.sharding import divide
+from stele.training.sampling import Group
+from stele.training.sharding import divide, of_all_groups
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
 
@@ -49,9 +50,7 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(pairs, recipe.encode_chunk) * queries + keys + 2 * 2 * shape.width * pairs * recipe.queue
 
 
-def batch(
-    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
-) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
     """query_ids int64 [n, t], passage_ids int64 [n, u] (whose vectors are the keys), their masks; vectors (n)"""
     made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
     return {**made, "vectors": len(made["query_ids"])}
@@ -84,14 +83,10 @@ class Heads(ObjectiveHeads):
     @torch.no_grad()
     def after_step(self, model: nn.Module, process: ProcessContext) -> None:
         """The step's keys take the places of the oldest ones, in the order of their groups; the key encoder follows."""
-        part = divide(self.recipe.groups, process)
-        keys = self.queue.new_zeros(self.recipe.groups, self.recipe.pairs, self.queue.shape[1])
-        for number, own in zip(part.numbers, self.waiting, strict=True):
-            keys[number] = own
+        numbers = divide(self.recipe.groups, process).numbers
+        zeros = self.queue.new_zeros(self.recipe.groups, self.recipe.pairs, self.queue.shape[1])
+        keys = of_all_groups(dict(zip(numbers, self.waiting, strict=True)), zeros, process).flatten(0, 1)
         self.waiting.clear()
-        if not part.shared:
-            process.all_reduce_sum(keys)  # of the others' groups there are zeros
-        keys = keys.flatten(0, 1)
         places = (self.oldest + torch.arange(len(keys), device=keys.device)) % len(self.queue)
         self.queue[places] = keys
         self.oldest.copy_((self.oldest + len(keys)) % len(self.queue))

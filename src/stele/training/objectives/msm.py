@@ -24,6 +24,7 @@ from stele.training.hierarchical_loss import hierarchical_loss
 from stele.training.masking import Vocabulary, attention, pad
 from stele.training.objectives._contrastive import duplicate_counts
 from stele.training.processes import ProcessContext
+from stele.training.sampling import Group
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -54,9 +55,7 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (document + heads + scores)
 
 
-def batch(
-    flat: Flat, vocabulary: Vocabulary, recipe: Recipe, language: str | None, rng: np.random.Generator
-) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
     """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
     english bool, of the sentences what `duplicate_counts` has"""
     ids, lengths = pad(flat.tokens, flat.lengths, vocabulary, recipe.sentence_length)
@@ -64,7 +63,7 @@ def batch(
         "ids": ids,
         "mask": attention(lengths, ids.shape[1]),
         "counts": tuple(flat.counts.tolist()),
-        "english": language == ENGLISH,
+        "english": group.language == ENGLISH,
         **duplicate_counts(ids),
     }
 

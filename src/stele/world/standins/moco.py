@@ -14,7 +14,7 @@ from torch import Tensor
 from stele.recipes.standins.moco import Recipe
 from stele.training.masking import read_vocabulary
 from stele.training.objectives import moco
-from stele.training.sampling import generator
+from stele.training.sampling import Group, generator
 from stele.training.store import Flat
 from stele.training.tasks import Pretraining, to_device
 from stele.world.standins import _recipe
@@ -35,7 +35,7 @@ def make(recipe: Recipe, given: _recipe.Given) -> _recipe.Made:
         rng = generator(given.seed, "crops", step)
         windows = text.windows(rng, recipe.pairs, size, recipe.sampling_alpha)
         flat = Flat(windows.ravel(), np.full(recipe.pairs, size), np.ones(recipe.pairs, np.int64))
-        made = moco.batch(flat, vocabulary, settled, None, rng)
+        made = moco.batch(flat, vocabulary, settled, Group(step, []), rng)
         yield {"moco": module("moco", to_device(made, base.device))}
 
     outcome = given.train(module, loss_at, module.after_step)

@@ -1,0 +1,54 @@
+"""CCP as it is planned: it reads what is mined for MSM, whatever its window, and its code is no other objective's."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from stele.driver import fingerprint
+from stele.errors import SteleError
+
+
+def own(jobs, **override):
+    return jobs(scale="paper", models={"mine": {"base": "xlmr_large", "recipe": "ccp", "override": override}})
+
+
+def test_it_reads_the_documents_that_are_mined_for_msm(jobs):
+    """The large model has the base model's tokens, so the very files are shared; another window mines nothing."""
+    plan = own(jobs)
+    mine, msm = (plan.pretraining.pairs(SimpleNamespace(model=model)) for model in ("mine", "msm"))
+    assert mine == msm and {name.split(":")[0] for name in mine} == {"msm", "mlm"}
+    assert own(jobs, window=3).pretraining.pairs(SimpleNamespace(model="mine")) == mine
+
+
+def test_its_code_is_no_other_objective_s(jobs):
+    plan = own(jobs)
+    files = {
+        model: {
+            name
+            for name in fingerprint.closure(["pretraining.pretrain", *plan.pretraining.modules(model)])
+            if "ccp" in name
+        }
+        for model in ("mine", "msm", "crop")
+    }
+    assert files["msm"] == files["crop"] == set()
+    helpers = {f"training.objectives._ccp_{part}" for part in ("contexts", "divergence", "heads", "loss", "step")}
+    assert files["mine"] >= {"training.objectives.ccp", "recipes.objectives.ccp"} | helpers
+
+
+def test_the_paper_s_values(jobs):
+    """Wu et al., section 4 and tables 5 and 6: a step's 2,048 sequences in groups of 32, half of them MLM's."""
+    found = own(jobs).pretraining.recipe("mine")
+    stated = {"pairs": 32, "bank": 32768, "learning_rate": 3e-5, "temperature": 0.1, "window": 5, "l2": True}
+    assert {key: getattr(found, key) for key in stated} == stated
+    assert (found.groups * found.pairs, found.mlm_share, found.batch_norm) == (2048, 0.5, "asymmetric")
+    assert found.reach == (2, 2) and not found.output_norm and len(found.languages) == 108
+    assert found.bank_per == "all" and found.bank_languages == "own" and found.bank_sides == "context"
+
+
+@pytest.mark.parametrize(
+    ("override", "wanted"),
+    [({"window": 1}, "window: 1 sentence is the centre alone"), ({"bank": 512}, "bank: 512 is less than the 1024")],
+)
+def test_overrides_that_make_no_sense_are_named(jobs, override, wanted):
+    with pytest.raises(SteleError, match=wanted):
+        own(jobs, **override).pretraining.recipe("mine")

@@ -1,0 +1,230 @@
+"""CCP trained: whose turn it is, what enters bank and statistics and when, kills, divergence, the age of the bank."""
+
+import multiprocessing
+import os
+import re
+import signal
+
+import numpy as np
+import pytest
+import torch
+from tiny_objectives import SHAPE, WORDS, model, recipe
+
+from stele.training import tasks
+from stele.training.callbacks import AfterStep, Snapshots
+from stele.training.hidden_states import first_states
+from stele.training.loop import train
+from stele.training.objectives import ccp
+from stele.training.processes import ProcessContext
+from tests.waiting import exit_code
+
+HERE = ProcessContext(torch.device("cpu"))
+FORK = multiprocessing.get_context("fork")
+
+
+def setup(stores, seed=3, **changes):
+    settled = recipe("ccp", **{"mlm_share": 0.0, "groups": 2, **changes})
+    made = tasks.new_tasks(settled, stores, WORDS, seed)
+    heads = {name: task.objective.Heads for name, task in made.items()}
+    return settled, made, tasks.Pretraining.of(model("bert"), heads, settled, seed)
+
+
+def fit(folder, stores, at_step=None, seed=3, before=None, **changes):
+    settled, made, module = setup(stores, seed, **changes)
+    if before:
+        before(module)
+    batches = tasks.losses(made, module, settled, HERE, SHAPE)
+    callbacks = {"heads": AfterStep(module.after_step), "at_step": Snapshots(at_step or {})}
+    options = {"state": folder, "seed": seed, "process": HERE, "callbacks": callbacks, "stop_at_nonfinite": True}
+    return module, train(module, batches, settled.optimisation(), **options)
+
+
+def groups(made, *numbers):
+    batches = [tasks.to_device(made["ccp"].batch(number), HERE.device) for number in numbers]
+    for batch in batches:
+        batch.pop("vectors"), batch.pop("duplicates")
+    return batches
+
+
+# --- a step -----------------------------------------------------------------------------------------------------------
+def test_one_side_by_its_batch_the_other_by_running_statistics_in_turns(stores):
+    """Even groups: centres by the batch; by the group's number, however often the heads were called."""
+    _, made, module = setup(stores, l2=False, bank=16)
+    heads, encoder = module.heads["ccp"], module.model.base_model
+    first, second = groups(made, 0, 1)
+    for batch, by_batch in ((first, 0), (first, 0), (second, 1)):
+        module("ccp", batch)
+        states = first_states(encoder, batch["ids"], batch["mask"])
+        partners = heads.waiting[batch["number"]].vectors
+        hidden = heads.sides[1].first(states[1::2])
+        normed = (hidden - hidden.mean(0)) / hidden.var(0, unbiased=False).sqrt() if by_batch else hidden
+        torch.testing.assert_close(partners, heads.sides[1].second(normed.relu()), atol=1e-3, rtol=1e-3)
+        seen = heads.sides[by_batch].first(states[by_batch::2])
+        torch.testing.assert_close(heads.waiting[batch["number"]].statistics[0, 0], seen.mean(0), atol=1e-5, rtol=1e-4)
+
+
+def test_a_step_s_groups_see_what_was_there_before_it(stores):
+    """Bank and statistics change after the step, in the order of the groups, whichever came first."""
+    _, made, module = setup(stores, bank=16)
+    heads, batches = module.heads["ccp"], groups(made, 0, 1)
+    before = {name: value.clone() for name, value in heads.named_buffers()}
+    losses = {n: module("ccp", batches[n]).item() for n in (1, 0)}
+    assert all(torch.equal(value, before[name]) for name, value in heads.named_buffers())
+    added = {n: heads.waiting[n] for n in (0, 1)}
+    module.after_step(HERE)
+    assert torch.equal(heads.bank.vectors[0, :8], torch.cat([added[0].vectors, added[1].vectors]))
+    assert heads.bank.tags[0].tolist() == [*batches[0]["tags"], *batches[1]["tags"], *[-1] * 8]
+    for side in (0, 1):  # group 0 centres by batch, group 1 partners
+        torch.testing.assert_close(heads.sides[side].norms[0].mean[0], 0.1 * added[side].statistics[0, 0])
+    assert (heads.groups, heads.waiting) == (2, {})
+    other = setup(stores, bank=16)[2]
+    assert losses == {n: other("ccp", batches[n]).item() for n in (0, 1)}
+
+
+def test_both_sides_enter_where_the_recipe_says_so(stores):
+    _, made, module = setup(stores, bank=16, bank_sides="both", groups=1)
+    batch = groups(made, 0)[0]
+    module("ccp", batch)
+    module.after_step(HERE)
+    bank = module.heads["ccp"].bank
+    assert bank.pushed.tolist() == [8] and bank.tags[0, :8].tolist() == [*batch["tags"], *batch["tags"]]
+    torch.testing.assert_close(bank.vectors[0, :8].norm(dim=1), torch.ones(8))
+
+
+def test_statistics_of_a_language_are_its_own(stores):
+    settled, made, module = setup(stores, statistics="language", bank=0, groups=1, steps=40)
+    heads = module.heads["ccp"]
+    number = next(n for n in range(0, 40, 2) if made["ccp"].sampler.group(n)[0] == "sw")
+    heads.groups.fill_(number)
+    module("ccp", groups(made, number)[0])
+    module.after_step(HERE)
+    mean = heads.sides[0].norms[0].mean
+    assert mean.shape[0] == 2 and (mean[settled.languages.index("sw")] != 0).all() and (mean[0] == 0).all()
+
+
+def test_every_example_s_language_reaches_the_loss_of_a_mixed_group(stores):
+    _, made, _ = setup(stores, mixing="all_languages", pairs=8)
+    for n in range(5):
+        batch, drawn = made["ccp"].batch(n), made["ccp"].sampler.draw(n)
+        expected = [["en", "sw"].index(part) for part, indices in drawn for _ in indices]
+        assert batch["tags"].tolist() == expected and batch["queues"] == tuple(sorted(set(expected)))
+
+
+def test_contexts_are_drawn_anew_in_each_pass(stores):
+    """Twenty documents of a language, four a group: the sixth group of it is the second pass."""
+    english = {method: {"en": parts["en"]} for method, parts in stores.items() if "en" in parts}
+    _, made, _ = setup(english, languages=["en"], steps=20)
+    passes = [made["ccp"].batch(n)["ids"] for n in range(20)]
+    sentences = [{row[row != WORDS.pad].tobytes() for ids in passes[n : n + 5] for row in ids} for n in range(0, 20, 5)]
+    assert len(sentences[0] | sentences[1]) > len(sentences[0]) and len(set.union(*sentences)) > 45
+    assert np.array_equal(made["ccp"].batch(3)["ids"], passes[3])
+
+
+# --- kills ------------------------------------------------------------------------------------------------------------
+CASES = {
+    "mixed": {"mlm_share": 0.25, "groups": 4, "mixing": "all_languages", "output_norm": True, "bank": 60},
+    "a bank a language": {"bank_per": "language", "statistics": "language", "bank_sides": "both", "bank": 40},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_killed_with_a_half_full_bank_it_ends_in_the_same_bytes(tmp_path, stores, case):
+    """Vectors, tags, the place of the oldest, statistics and the group that probes the bank are part of the state."""
+    changes = {"steps": 9, "save_every_seconds": 0, "dropout": 0.1, **CASES[case]}
+    calm, expected = fit(tmp_path / "calm", stores, **changes)
+    die = {3: lambda: os.kill(os.getpid(), signal.SIGKILL)}  # after step 3, before its state is saved
+    process = FORK.Process(target=lambda: fit(tmp_path / "rough", stores, at_step=die, **changes))
+    process.start()
+    assert exit_code(process) == -signal.SIGKILL
+    saved = torch.load(tmp_path / "rough" / "training.pt", weights_only=True)
+    tags = saved["module"]["heads.ccp.bank.tags"]
+    assert saved["step"] == 2 and 0 < (tags >= 0).sum() < tags.numel()
+    again, outcome = fit(tmp_path / "rough", stores, **changes)
+    assert outcome["rows"] == expected["rows"] and any("ccp_bank_cosine" in row for row in outcome["rows"])
+    pairs = zip(again.state_dict().items(), calm.state_dict().items(), strict=True)
+    assert all(torch.equal(one, other) for (_, one), (_, other) in pairs)
+
+
+def test_another_seed_is_another_run(tmp_path, stores):
+    first, other = (fit(tmp_path / str(seed), stores, seed=seed)[1]["rows"] for seed in (3, 4))
+    assert first != other
+
+
+# --- the age of the bank ----------------------------------------------------------------------------------------------
+def test_vectors_of_an_encoder_that_stands_still_stay_as_they_are(tmp_path, stores):
+    """Plain normalisation has no statistics that move; the bank's vectors are then what their sentences have now."""
+    still = {"learning_rate": 1e-12, "weight_decay": 0.0, "steps": 21, "batch_norm": "plain", "bank": 24}
+    rows = fit(tmp_path / "still", stores, **still)[1]["rows"]
+    seen = {int(row["step"]): row["ccp_bank_cosine"] for row in rows if "ccp_bank_cosine" in row}
+    # 8 a step, so those of a step may be overwritten three steps later; a group is held every 16 groups, or 8 steps
+    assert list(seen) == [4, 12, 20]
+    assert list(seen.values()) == pytest.approx([1.0] * 3, abs=1e-5)
+    moved = fit(tmp_path / "moved", stores, **{**still, "learning_rate": 0.05, "schedule": "constant"})[1]["rows"]
+    assert min(row.get("ccp_bank_cosine", 1.0) for row in moved) < 0.95
+
+
+def test_probing_the_bank_changes_nothing(tmp_path, stores, monkeypatch):
+    """Neither weights nor the random numbers of dropout."""
+    changes = {"steps": 8, "dropout": 0.2, "bank": 16, "encode_chunk": 2}
+    first = fit(tmp_path / "first", stores, **changes)[0]
+    monkeypatch.setattr(ccp.Heads, "_bank_cosine", lambda *_: torch.zeros(()))
+    second = fit(tmp_path / "second", stores, **changes)[0]
+    assert all(torch.equal(one, other) for one, other in zip(first.parameters(), second.parameters(), strict=True))
+    assert first.model.training
+
+
+# --- divergence -------------------------------------------------------------------------------------------------------
+def rows(loss, accuracy, cosine, guess=0.25, chance=4.0, steps=20, early=None):
+    values = {"ccp": loss, "ccp_accuracy": accuracy, "ccp_cosine": cosine, "ccp_guess": guess, "ccp_chance": chance}
+    good = {"ccp": 1.0, "ccp_accuracy": 0.9, "ccp_cosine": 0.0, "ccp_guess": guess, "ccp_chance": chance}
+    return [values if step >= steps * 0.9 else (early or good) for step in range(steps)]
+
+
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        (rows(2.0, 0.8, 0.1), None),
+        (rows(2.0, 0.8, 0.95), None),  # alike, and still told apart
+        (rows(3.9, 0.25, 0.1), None),  # nothing learnt yet, nothing broken
+        (rows(2.0, 0.26, 0.95), "vectors of different sentences have cosine 0.950 .* 0.260 .* guess 0.250"),
+        (rows(4.1, 0.8, 0.1), r"loss 4.100 over the last tenth of the steps, above chance \(4.000\)"),
+        (rows(2.0, 0.8, 0.1, early={"ccp": 9.0, "ccp_chance": 4.0}), None),
+        ([{"mlm": 3.0}], None),
+    ],
+)
+def test_the_verdict_is_that_of_the_last_tenth(log, reason):
+    found = ccp.diverged(log)
+    assert found is None if reason is None else re.search(reason, found)
+
+
+def test_a_run_that_collapses_is_detected_and_a_healthy_one_is_not(tmp_path, stores):
+    """An encoder whose states are one vector and little more: its sentences cannot be told apart."""
+
+    def flatten(module):
+        torch.nn.init.zeros_(module.model.base_model.encoder.layer[-1].output.LayerNorm.weight)
+        module.model.requires_grad_(False)
+
+    changes = {"steps": 30, "bank": 16, "batch_norm": "none", "temperature": 0.5}
+    outcome = fit(tmp_path / "flat", stores, before=flatten, **changes)[1]
+    assert outcome["rows"][-1]["ccp_cosine"] > 0.99 and "cosine" in ccp.diverged(outcome["rows"])
+    healthy = {"steps": 60, "bank": 0, "temperature": 0.5, "learning_rate": 3e-3, "batch_norm": "plain"}
+    outcome = fit(tmp_path / "healthy", stores, **healthy)[1]
+    assert ccp.diverged(outcome["rows"]) is None
+
+
+def test_a_run_ends_before_the_step_that_is_not_finite(tmp_path, stores, monkeypatch):
+    """Its weights are those of the step before."""
+    expected = fit(tmp_path / "short", stores, steps=3, schedule="constant")[0]
+    loss = ccp.context_loss
+    calls = []
+
+    def broken(*given):
+        calls.append(1)
+        found, figures = loss(*given)
+        return found * (float("nan") if len(calls) == 8 else 1.0), figures
+
+    monkeypatch.setattr(ccp, "context_loss", broken)
+    found, outcome = fit(tmp_path / "long", stores, steps=9, schedule="constant")
+    assert outcome["steps"] == 3 and len(outcome["rows"]) == 3
+    pairs = zip(found.model.parameters(), expected.model.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)
