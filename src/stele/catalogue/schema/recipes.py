@@ -88,6 +88,8 @@ def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> N
     # a recipe holds what the names stand for
     if entry.get("equal_compute_to") is not None:
         rest["equal_compute_to"] = {}
+    if "languages" in entry:
+        rest["languages"] = ["en"]
     if section == "finetuning":
         rest |= {
             key: None if entry[key] is None else str(entry[key]) for key in ("training_set", "dev_set") if key in entry
