@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -20,6 +21,9 @@ class Recipe(PretrainingRecipe):
     objective: Literal["ccp"] = "ccp"
     languages: list[str] = Field(min_length=1, description="train on these; bank and statistics are tagged by them")
     pairs: int = Field(ge=2, description="centres of one contrastive group, each with one sentence of its window")
+    step_pairs: int | None = Field(
+        None, ge=2, description="pairs of a step, were all its groups contrastive: so many make `groups`"
+    )
     sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
     window: int = Field(ge=1, description="of the sentences around a centre that may be its partner")
     window_counts: Literal["sentences", "radius"] = Field(
@@ -58,6 +62,24 @@ class Recipe(PretrainingRecipe):
     def banked_a_step(self) -> int:
         """Sentences of a step that enter the bank, at most; MLM's groups have none."""
         return self.banked * ceil(self.groups * (1 - Fraction(str(self.mlm_share))))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _groups_of_a_step(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A step has as many pairs whatever a group has (Table 6), and an MLM batch as many sequences as a group."""
+        pairs, step = values.get("pairs"), values.get("step_pairs")
+        if not isinstance(pairs, int) or not isinstance(step, int) or pairs < 2:
+            return values
+        return {"groups": max(1, step // pairs), "mlm_sequences": pairs, **values}
+
+    @model_validator(mode="after")
+    def _groups_make_a_step(self) -> Recipe:
+        if self.step_pairs is not None and self.groups * self.pairs != self.step_pairs:
+            raise ValueError(
+                f"step_pairs: {self.step_pairs} are not {self.groups} groups of {self.pairs}; want a multiple of "
+                "`pairs`, and no `groups`"
+            )
+        return self
 
     @model_validator(mode="after")
     def _a_window_has_a_partner(self) -> Recipe:
