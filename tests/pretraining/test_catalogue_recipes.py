@@ -177,6 +177,42 @@ PAPER = {
         "momentum": 0.999,
     },
 }
+# Wu et al. 2022, section 4 and Table 6; docs/ccp.md says where each other value is from
+CCP = {name: RUN[name] for name in RUN.keys() - {"groups", "mlm_sequences", "learning_rate"}} | {
+    **{"objective": "ccp", "pairs": 32, "step_pairs": 2048, "groups": 64, "mlm_sequences": 32, "mlm_share": 0.5},
+    **{"sentence_length": 64, "window": 5, "window_counts": "sentences", "temperature": 0.1, "l2": True},
+    **{"candidates": "other_side", "batch_norm": "asymmetric", "statistics": "all", "output_norm": False},
+    **{"bank": 32_768, "bank_per": "all", "bank_languages": "own", "bank_sides": "context"},
+    **{"learning_rate": 3e-5, "steps": 200_000, "warmup_steps": 10_000},
+}
+EN_FR = CCP | {"pairs": 64, "groups": 32, "mlm_sequences": 64, "steps": 20_000, "warmup_steps": 1000}
+TABLE_5 = {  # MB / L2 norm / ABN
+    "_no_l2_no_abn": {"l2": False, "batch_norm": "none"},
+    "_no_abn": {"batch_norm": "none"},
+    "_no_l2": {"l2": False},
+    "": {},
+    "_no_bank": {"bank": 0},
+    "_plain_bn": {"batch_norm": "plain"},
+}
+PAPER |= {"ccp": CCP, "ccp_shared_bank": CCP | {"bank_languages": "shared"}}
+PAPER |= {
+    f"ccp_en_fr{name}{column}": EN_FR | row | temperature
+    for name, row in TABLE_5.items()
+    for column, temperature in {
+        "": {},
+        **{f"_tau_{value}": {"temperature": value} for value in (0.001, 0.01, 1.0)},
+    }.items()
+}
+PAPER |= {
+    f"ccp_en_fr{name}{column}": EN_FR | {"window": window} | batch
+    for name, window in (("_window_2", 2), ("_window_3", 3), ("", 5))
+    for column, batch in {
+        "": {},
+        **{f"_batch_{n}": {"pairs": n, "groups": 2048 // n, "mlm_sequences": n} for n in (8, 16, 32)},
+    }.items()
+}
+PAPER["mlm_ccp_compute"] = PAPER["mlm_equal_compute"]
+PAPER["crop_ccp_compute"] = {name: value for name, value in PAPER["crop"].items() if name != "steps"}
 SAID_ELSEWHERE = {"languages", "power", "save_every_seconds", "equal_compute_to", "mlm_share", "warmup_steps"}
 
 
@@ -186,7 +222,7 @@ def test_the_values_are_the_papers(model):
     assert {name: recipe_read[name] for name in PAPER[model]} == PAPER[model]
     used = {name for name, value in recipe_read.items() if value is not None}
     assert used - set(PAPER[model]) <= SAID_ELSEWHERE, "a key without its value here"
-    languages = 28 if recipe_read["objective"] in ("kept", "moco") else 108
+    languages = 28 if recipe_read["objective"] in ("kept", "moco") else 2 if model.startswith("ccp_en_fr") else 108
     assert len(recipe_read["languages"]) == (1 if model == "msm_en" else languages)
 
 
