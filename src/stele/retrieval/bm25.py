@@ -34,7 +34,7 @@ from stele.progress import track
 from stele.registry import load_named
 from stele.retrieval.lexical import analysis, anserini, bm25_index, bm25_search
 from stele.retrieval.lexical.bm25_search import Hits, Parameters, choose
-from stele.retrieval.search_job import FinishedSearches, check_counts, expected_passages
+from stele.retrieval.searches.search_job import FinishedSearches, check_counts, expected_passages
 
 logger = logging.getLogger(__name__)
 

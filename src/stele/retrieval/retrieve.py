@@ -25,12 +25,12 @@ from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.progress import bar
 from stele.registry import load_named
-from stele.retrieval import search_job
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.vector_files import is_tidy
-from stele.retrieval.search_job import FinishedSearches
+from stele.retrieval.searches import search_job
+from stele.retrieval.searches.search_job import FinishedSearches
 
 logger = logging.getLogger(__name__)
 

@@ -32,10 +32,10 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object
+from stele.sources.download.locations import FetchedFile, Places, places_of
+from stele.sources.download.locations import add_arguments as add_place_arguments
 from stele.sources.download.put import link, put
 from stele.sources.download.verify import check, digests
-from stele.sources.locations import FetchedFile, Places, places_of
-from stele.sources.locations import add_arguments as add_place_arguments
 from stele.sources.weights.convert import convert, convert_shards
 from stele.sources.weights.load_check import (
     check_loads,

@@ -22,16 +22,16 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, block_digests, digest
 from stele.files.reading import parse_object
 from stele.files.strict import validate
-from stele.sources import locations
 from stele.sources.datasets.counts import KINDS
 from stele.sources.datasets.cut import CUTS, Fetched
 from stele.sources.datasets.local import Facts, collect
 from stele.sources.datasets.manifest import Manifest
+from stele.sources.download import locations
 from stele.sources.download.first_digests import pin
+from stele.sources.download.locations import FetchedFile, Places
 from stele.sources.download.put import put
 from stele.sources.download.unpack import unpack
 from stele.sources.download.verify import digests
-from stele.sources.locations import FetchedFile, Places
 
 log = logging.getLogger(__name__)
 

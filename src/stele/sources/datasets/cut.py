@@ -18,7 +18,7 @@ from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
 from stele.registry import Registry
 from stele.sources.download.beginning import Beginning
-from stele.sources.locations import FetchedFile, Places
+from stele.sources.download.locations import FetchedFile, Places
 
 log = logging.getLogger(__name__)
 
