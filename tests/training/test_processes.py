@@ -28,7 +28,9 @@ CASES = {
     "kept": dict(encode_chunk=1),
     "moco": dict(encode_chunk=1, groups=3),  # the queue has all keys, in the order of the groups
     "ccp": dict(encode_chunk=2, groups=3, mlm_sequences=8),  # bank and running statistics, MLM beside it
-    "ccp whole": dict(encode_chunk=2, groups=4, bank_sides="both", statistics="language", output_norm=True),
+    "ccp whole": dict(
+        encode_chunk=2, groups=4, mlm_sequences=8, bank_sides="both", statistics="language", output_norm=True
+    ),
 }
 THREE = [case for case in CASES if case.startswith("ccp")]  # its groups are three and four: whole here, spread there
 TRIED = [(case, world) for case in CASES for world in (2, 4)] + [(case, 3) for case in THREE]
