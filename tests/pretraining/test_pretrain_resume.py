@@ -28,7 +28,7 @@ def interrupted(command, step, number):
     return exit_code(process)
 
 
-@pytest.mark.parametrize("objective", ["msm", "moco"])
+@pytest.mark.parametrize("objective", ["msm", "moco", "ccp"])
 def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pairs, objective, capfd):
     """Killed once, sent SIGTERM once, then left alone."""
     calm, rough = (
