@@ -64,7 +64,7 @@ def test_a_rule_requests_what_its_own_entry_says(rule):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"gpu": 1}, "rules.yaml: mine.gpu: unknown key; did you mean 'gpus'?"),
+        ({"gpu": 1}, "rules.yaml: unknown key 'mine.gpu'; did you mean 'gpus'?"),
         ({"minutes": {"base": 1, "per_dump": 2}}, "mine.minutes"),
         ({"gpus": 0}, "rules.yaml: mine.gpus: Input should be greater than or equal to 1"),
         ({"threads": 2}, "mine.threads"),
