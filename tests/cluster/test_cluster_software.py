@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from stele.catalogue.schema.models import ModelKeys
 from stele.cluster import node, settings, software
 from stele.errors import SteleError
 from tests.workflow.borrowed import apptainer, calls, conda, environment
@@ -95,7 +96,8 @@ def test_a_container_sees_the_users_folders_and_where_links_lead(tmp_path, monke
     monkeypatch.setenv("PATH", str(apptainer(tmp_path / "apptainer")))
     monkeypatch.setenv("APPTAINER_BINDPATH", f"{given}:/given")
     configuration = SimpleNamespace(user_data={"nq": str(data), "lareqa": "/nowhere"}, results_dir="results")
-    wanted = software.folders(configuration, [{"checkpoint": str(checkpoint)}, {"checkpoint": "train"}, {}])
+    models = [ModelKeys(label="a", checkpoint=place) for place in (str(checkpoint), "train", None)]
+    wanted = software.folders(configuration, models)
     for _ in range(2):  # once where the workflow was started, once more on the node
         software.bind([here, *wanted])
     bound = os.environ["APPTAINER_BINDPATH"].split(",")
