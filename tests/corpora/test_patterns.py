@@ -12,7 +12,8 @@ import pytest
 
 import stele.corpora
 from stele.corpora.dumps.siteinfo import Siteinfo, redirect_pattern
-from stele.corpora.wikitext.extensions import _closing
+from stele.corpora.wikitext.extensions import DROPPED, _closing
+from stele.corpora.wikitext.patterns import one_of
 
 SMALL, LARGE = 1500, 12_000  # characters; were a pattern quadratic, the large text would take 64 times the small one's
 SLOW = 0.1  # CPU seconds that no linear pattern comes near at LARGE
@@ -83,3 +84,15 @@ def test_a_pattern_takes_linear_time(name):
 )
 def test_quadratic_ones_are_found(pattern, before, unit, everywhere):
     assert not is_linear(re.compile(pattern), before, unit, everywhere, tries=1)
+
+
+def test_grouped_names_match_what_their_alternatives_do():
+    names = DROPPED.split("|")
+    grouped, plain = (re.compile(rf"</?({part})(?=[\s/>])", re.I) for part in (one_of(DROPPED), DROPPED))
+    texts = [
+        name[:end] + more for name in names for end in range(len(name) + 1) for more in ("", "x", "s", "\u017f", "ı")
+    ]
+    for text in [*texts, *map(str.upper, texts)]:
+        matches = [pattern.match(f"<{text}>") for pattern in (grouped, plain)]
+        assert len({match and match.groups() for match in matches}) == 1, text
+    assert grouped.match("<REF>") and not grouped.match("<br>")

@@ -42,6 +42,10 @@ def links(wikitext, site=SITE):
         ("A.\n{|\n| unclosed\n\n== H ==\nB.", ["A.", "B."]),
         ("A.\n<table><tr><td>x<table><tr><td>y</td></tr></table></td></tr></table>\nB.", ["A.", "B."]),
         ("A.\n| left over\n|}\nB.", ["A.", "B."]),
+        ("A\n{| b {| c\n|} d |}\nE", ["A d E"]),  # marks count at the beginning of a line only
+        ("\n{|\n| {| a\n|}\nB\n:{|\nc\n |}D", ["B", "D"]),
+        ("A |}\n|} b\n{|\nc\n|}\nD", ["A b", "D"]),
+        ("<table>a</table><table>b</table>C</table>D", ["CD"]),
         # references, comments, nowiki and other extension tags
         ('A<ref>x</ref> b<ref name="y" /> c<ref name=z>{{cite|[[d]]}}</ref>.', ["A b c."]),
         ("A<!-- b [[c]] -->d", ["Ad"]),
@@ -55,6 +59,9 @@ def links(wikitext, site=SITE):
         ("A <math>x_{1} {{b\nc.", ["A c."]),
         ("A\n<gallery>\nFile:b.jpg|c\nd\n\nE <ref name=f", ["A", "E"]),
         ("<references>\nA", ["A"]),
+        ("<NoWiki>''a''</NoWiki> <nowiki>[b]</nowiki> <nowiki/>c", ["''a'' [b] c"]),
+        ("<nowiki>a <ref>b</nowiki> c</ref> d <ref>e<nowiki></ref> f", ["c d f"]),  # the example goes
+        ("<re<!-- -->f>a</ref>b", ["ab"]),
         ("A\n\nFile:b c.jpg|d\n* [Datei:e.PNG|f]\n\ng: h | i", ["A", "g: h | i"]),
         ("a <'''br'''> b <small;>c</small.> <b>d <br", ["a b c d"]),
         ("[[a<nowiki/>b]]s", ["abs"]),
@@ -68,6 +75,11 @@ def links(wikitext, site=SITE):
         ('<span style="x">a</span> <small>b</small> <b>c</b><br/>d H<sub>2</sub>O', ["a b c d H2O"]),
         ("<p>a</p><div class=x>b</div>c<li>d", ["a", "b", "c", "d"]),
         ("1 < 2 and <stdio.h> stay", ["1 < 2 and <stdio.h> stay"]),
+        ("a <b<br>> c <sp<i>an> d <p <b>>e", ["a c d e"]),  # tags in tags go, too
+        (
+            "<SMALL>b</small> <smaller>c</smaller> <span style='" + "x" * 300 + "'>d</span>",
+            ["b <smaller>c</smaller> d"],
+        ),
         ("a<br clear=all>b<BR>c<br / >d</br>e<hr>f", ["a b c d e", "f"]),
         ("-{R|a}- -{zh-cn:b;zh-tw:c}- -{H|zh:d}- -{e|f-{g}-}-", ["a b fg"]),
         ("a&nbsp;b &amp;lt; &eacute;&#233;&#xE9; AT&T ?x&section", ["a b &lt; ééé AT&T ?x&section"]),
@@ -122,6 +134,11 @@ def test_the_text_of_wikitext_is_what_a_reader_sees(wikitext, expected):
         ("[[a [[b]] ]] [[]] [[|c]]", "a b c", [("b", "B")]),
         ("[[a\nb]] c", "a b c", []),
         ("[[a|b] c]] [[d|e]]] [[f|[g]]]", "b] c e] [g]", [("b] c", "A"), ("e", "D"), ("[g]", "F")]),
+        (
+            "[[a]] &amp; [[b|c]]]\n\n[[d\n\n[[e]]] [[f|]] [[de:g]]h",  # paragraphs of every kind, one after another
+            "a & c] d e] f h",
+            [("a", "A"), ("c", "B"), ("e", "E"), ("f", "F")],
+        ),
         ("&lt;br&gt; [[a|&lt;b&gt; c&lt;/b&gt;]] &lt;[[d]]&gt; [[e]]", "c <d> e", [("c", "A"), ("d", "D"), ("e", "E")]),
         # old ways: the pipe trick, subpages, links to other languages at the end, files by their old name
         ("[[A (b)|]] [[C, D|]] [[Benutzer:E|]]", "A C E", [("A", "A (b)"), ("C", "C, D")]),

@@ -46,7 +46,33 @@ def test_generated_wikis_agree_in_every_script():
     for wiki in wikis:
         measured, found = bench.link_agreement(wiki)
         assert measured["reference"] > 10 and measured["precision"] >= 0.99 and measured["recall"] >= 0.99, found
-        assert bench.marks_left(bench.ours_on(wiki)) == (0.0, {})
+        assert bench.marks_left(list(bench.ours_on(wiki))) == (0.0, {})
+
+
+def test_made_pages_are_of_their_kinds_and_always_the_same():
+    wikis = bench.made_wikis()
+    assert wikis == bench.made_wikis() != bench.made_wikis(seed=1)
+    sizes, tables, tags = {}, {}, {}
+    for wiki in wikis:
+        pages = [wikitext for _, wikitext in wiki.articles[:10]]
+        text = "".join(pages)
+        sizes[wiki.name] = len(text) / len(pages)
+        tables[wiki.name] = text.count("\n{|") / len(pages)
+        tags[wiki.name] = sum(
+            f"<{tag}" in text for tag in ("ref", "br", "nowiki", "math", "small", "sub", "span", "!--")
+        )
+        measured, found = bench.link_agreement(wiki._replace(articles=wiki.articles[:10]))
+        assert measured["precision"] == measured["recall"] == 1, found
+        assert not any(bench.residue(page) for page in bench.ours_on(wiki))
+    assert sizes["long articles"] > 40_000 > sizes["tables"] > 10_000 > 1500 > sizes["short tagged pages"]
+    assert tables == {"long articles": 0, "tables": 6, "short tagged pages": 0} and tags["short tagged pages"] == 8
+
+
+def test_a_page_counts_at_its_best():
+    clock = iter([0, 5, 6, 10, 12, 20])  # two runs of two pages: 5 and 1 seconds, then 2 and 8
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bench.time, "process_time", lambda: next(clock))
+        assert bench.rates({"x": lambda: iter(["a", "b"])}, 6_000_000, repetitions=2) == {"x": 2.0}
 
 
 def test_one_wiki_is_measured_with_the_peers_that_are_there():

@@ -59,7 +59,7 @@ _LANGUAGES = _names(
 )
 MEDIA_TYPES = "jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|og[agv]|webm|mp3|midi?|wav|flac|stl"
 _MEDIA = re.compile(rf"\.(?:{MEDIA_TYPES})[ _]*$", re.I)
-_SIMPLE_TITLE = re.compile(r"[a-zA-Z0-9.,()'-]+(?: [a-zA-Z0-9.,()'-]+)*")  # is its own normal form
+_SIMPLE_TITLE = re.compile(r"[a-zA-Z0-9.,()'-]++(?: [a-zA-Z0-9.,()'-]++)*+")  # is its own normal form
 _DIRECTION = re.compile("[\u200e\u200f\u202a-\u202e]")  # marks of writing direction, which no title keeps
 _BLANK = " _\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
 _DOTTED_I = frozenset(("tr", "az", "kaa"))  # MediaWiki's LanguageTr, LanguageAz and LanguageKaa: i becomes İ
@@ -85,11 +85,18 @@ class Site:
 
         Links to `Media:` do show theirs.
         """
-        name = " ".join(prefix.replace("_", " ").strip(_BLANK).split()).lower()
-        number = self.namespaces.get(name)
-        if number is not None:
-            return number in (FILE, CATEGORY)
-        return bool(name) and _MEDIA.search(rest) is not None
+        number = self._namespace(prefix)
+        return number in (FILE, CATEGORY) or (number is None and _MEDIA.search(rest) is not None)
+
+    @cached_property
+    def _namespace(self) -> Callable[[str], int | None]:
+        """Prefix of a link as written -> number of its namespace, None for none; the main one has no name."""
+
+        def namespace(prefix: str) -> int | None:
+            name = " ".join(prefix.replace("_", " ").strip(_BLANK).split()).lower()
+            return self.namespaces.get(name) if name else MAIN
+
+        return lru_cache(maxsize=1 << 10)(namespace)
 
     def prefix(self, title: str) -> tuple[int | None, str]:
         """(namespace, rest) of a title without a leading colon; namespace None: another wiki ("lang" or "project" in

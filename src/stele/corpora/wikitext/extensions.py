@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from stele.corpora.wikitext.character_references import escape
+from stele.corpora.wikitext.patterns import one_of
 
 # extension tags whose content is no running text; what one that is never closed takes with it: the rest of its line, of
 # its paragraph, or nothing
@@ -20,24 +21,26 @@ DROPPED = (
 _UNCLOSED_END = dict.fromkeys(_FORMULAS.split("|"), re.compile(r"\n|\Z")) | dict.fromkeys(
     _BLOCKS.split("|"), re.compile(r"\n(?=[ \t]*\n|=)|\Z")
 )
-_OPENING = re.compile(rf"<!--|<(nowiki|{DROPPED})(?=[\s/>])([^<>]*)>", re.I)
-# a comment, with its line where it is alone on one; a tag without content; one that ends before another of its name
-_COMMENT = r"!--(?:[^-<]++|-(?!->)|<(?!!--))*+-->"
-_WHOLE = re.compile(
-    rf"<(?:(?<![^\n]<){_COMMENT}\n|{_COMMENT}"
-    rf"|({DROPPED})(?=[\s/>])[^<>]*+>(?:(?<=/>)|(?:[^<]++|<(?!/?\1[\s/>]))*+</\1\s*>))",
-    re.I,
+_OPENING = re.compile(rf"<!--|<({one_of(f'{DROPPED}|nowiki')})(?=[\s/>])([^<>]*)>", re.I)
+# a tag without content; one that ends before another of its name; a comment, with its line where it is alone on one
+_COMMENT = r"--(?:[^-<]++|-(?!->)|<(?!!--))*+-->"
+_DROPPED = (
+    rf"({one_of(DROPPED)})(?=[\s/>])[^<>]*+>(?:(?<=/>)|[^<]*+(?:<(?!/?\1[\s/>])[^<]*+)*+</\1\s*>)"
+    rf"|!(?:(?<![^\n]<!){_COMMENT}\n|{_COMMENT})"
 )
-_EXAMPLE = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|(?:<|&lt;)[/!]?[a-z-]", re.I)
+_NOWIKI = r"nowiki(?=[\s/>])[^<>]*+>(?:(?<=/>)|([^<]*+(?:<(?!/?nowiki[\s/>])[^<]*+)*+)</nowiki\s*>)"
+_WHOLE, _WHOLE_OR_NOWIKI = re.compile(f"<(?:{_DROPPED})", re.I), re.compile(f"<(?:{_DROPPED}|{_NOWIKI})", re.I)
+_EXAMPLE = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|<[/!]?[a-z-]|&lt;[/!]?[a-z-]", re.I)
 
 
 def drop_extensions(text: str) -> str:
     """Without comments and extension tags; `nowiki` content stays as text that no later layer takes for markup, but
     for examples of markup, which go as those in `pre` and `source` do.
     """
-    short = _WHOLE.sub("", text)
-    if not _OPENING.search(short):  # most pages are done at once; what is left open is read piece by piece
-        return short
+    for whole, replacement in ((_WHOLE, ""), (_WHOLE_OR_NOWIKI, _whole_nowiki)):
+        short = whole.sub(replacement, text)
+        if "<" not in short or not _OPENING.search(short):  # most pages; what is left open is read piece by piece
+            return short
     pieces: list[str] = []
     done = position = 0
     absent: set[str] = set()  # closing tags of which no more come
@@ -58,12 +61,20 @@ def drop_extensions(text: str) -> str:
                     position = _UNCLOSED_END[name].search(text, position).start()
             else:
                 if name == "nowiki":
-                    shown = text[position : closing.start()]
-                    replacement = "" if _EXAMPLE.search(shown) else escape(shown)
+                    replacement = _shown(text[position : closing.start()])
                 position = closing.end()
         pieces += (text[done:start], replacement)
         done = position
     return "".join([*pieces, text[done:]]) if pieces else text
+
+
+def _shown(content: str) -> str:
+    """What `nowiki` content shows."""
+    return "" if _EXAMPLE.search(content) else escape(content)
+
+
+def _whole_nowiki(match: re.Match[str]) -> str:
+    return _shown(match.group(2) or "")
 
 
 @cache

@@ -1,7 +1,7 @@
 """Text with links in it to plain text and the spans of its links.
 
 The paragraphs of a page are read all at once, which costs half of reading them one by one. The few that hold character
-references or broken markup are then read again on their own, with more care.
+references or broken markup are read on their own, with more care.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Span = tuple[int, int, str]  # characters [start, end) link to the article
 
 # [[target]] or [[target|label]]; a label may hold single brackets, and end with one: [[a|[b]]]
 _LINK = re.compile(
-    r"\[\[([^\[\]|{}<>\n]+)"
-    r"(?:\|([^\[\]\n]*+(?:(?:\[(?!\[)|\](?!\]))[^\[\]\n]*+)*+(?:\](?=\]\](?!\])))?))?+\]\]"
+    r"\[\[([^\[\]|{}<>\n]++)"
+    r"(?:\]\]|\|([^\[\]\n]*+(?:(?:\[(?!\[)|\](?!\]))[^\[\]\n]*+)*+(?:\](?=\]\](?!\])))?)\]\])"
 )
 _TORN_LINK = re.compile(r"\[\[(?=[^\[\]|{}<>\n]*\n)")  # a target stands on one line
 _BROKEN_LINK = re.compile(r"\[\[(?:[^\[\]|\n]*\|)*|\]\]")
@@ -29,26 +29,32 @@ _BLANKS = re.compile(r"   *")
 _SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace() and chr(code) not in "\n "]
 
 
-def read(raws: Sequence[str], site: Site) -> Iterator[tuple[str, list[Span]]]:
-    """For each paragraph its text, with links resolved, references decoded and spaces tidied, and its links in order.
+def read(raws: Sequence[str], site: Site) -> Iterator[tuple[str, int, list[Span]]]:
+    """(text, offset, links) of each paragraph: links resolved, references decoded, spaces tidied; its links in order,
+    and what their spans are ahead by: characters [start - offset, end - offset) of the text are the link.
 
-    >>> list(read(["[[Rome|Roma]] &amp; [[it:Roma]] [[italy]]", "plain"], Site()))
-    [('Roma & italy', [(0, 4, 'Rome'), (7, 12, 'Italy')]), ('plain', [])]
+    >>> list(read(["[[Rome|Roma]] &amp; [[it:Roma]] [[italy]]", "plain", "[[Rome]]"], Site()))
+    [('Roma & italy', 0, [(0, 4, 'Rome'), (7, 12, 'Italy')]), ('plain', 1, []), ('Rome', 7, [(7, 11, 'Rome')])]
     """
-    text, links = _linked(_tidied(raws), site, odd=False)
-    any_odd = _is_odd(text)
+    text = _tidied(raws)
+    tidy = text.split("\n")
+    odd: set[int] = set()
+    if _has_signs(text):
+        odd = {number for number, line in enumerate(tidy) if _has_signs(line)}
+        text = "\n".join(["" if number in odd else line for number, line in enumerate(tidy)])
+    text, links = _linked(text, site, odd=False)
+    lines = text.split("\n")
+    if _is_broken(text):
+        odd |= {number for number, line in enumerate(lines) if _is_broken(line)}
     offset = at = 0
-    for raw, line in zip(raws, text.split("\n"), strict=True):
-        end = offset + len(line)
-        first = at
+    for number, line in enumerate(lines):
+        end, first = offset + len(line), at
         while at < len(links) and links[at][0] < end:
             at += 1
-        if any_odd and _is_odd(line):
-            yield _read_odd(raw, site)
-        elif offset:
-            yield line.rstrip(), [(start - offset, stop - offset, target) for start, stop, target in links[first:at]]
+        if number in odd:
+            yield _read_odd(tidy[number], site)
         else:
-            yield line.rstrip(), links[first:at]
+            yield line.rstrip(), offset, links[first:at]
         offset = end + 1
 
 
@@ -68,25 +74,22 @@ def _one_line(raw: str) -> str:
     return _TORN_LINK.sub("", raw).replace("\n", " ").strip()
 
 
-def _is_odd(text: str) -> bool:
-    """Whether a text has signs of character references or of markup that was not understood."""
-    return (
-        "&" in text
-        or "<" in text
-        or ">" in text
-        or "{" in text
-        or "}" in text
-        or ("[" in text and "[[" in text)
-        or ("]" in text and "]]" in text)
-    )
+def _has_signs(text: str) -> bool:
+    """Whether a text has signs of character references or of markup that was not understood, but for broken links."""
+    return "&" in text or "<" in text or ">" in text or "{" in text or "}" in text
 
 
-def _read_odd(raw: str, site: Site) -> tuple[str, list[Span]]:
-    """(text, links) of one paragraph of any kind."""
-    text, links = _linked(_tidied([raw]), site, odd=True)
+def _is_broken(text: str) -> bool:
+    """Whether a text without whole links has parts of one."""
+    return ("[" in text and "[[" in text) or ("]" in text and "]]" in text)
+
+
+def _read_odd(line: str, site: Site) -> tuple[str, int, list[Span]]:
+    """What `read` says of one tidy paragraph of any kind."""
+    text, links = _linked(line, site, odd=True)
     text, spans = markup.drop_marks(text.rstrip(), [link[:2] for link in links])
     moved = zip(spans, links, strict=True)
-    return text, [(start, end, link[2]) for (start, end), link in moved if start < end]
+    return text, 0, [(start, end, link[2]) for (start, end), link in moved if start < end]
 
 
 def _closed_gap(match: re.Match[str]) -> str:
@@ -101,8 +104,8 @@ def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
     pieces: list[str] = []
     links: list[Span] = []
     length, spaced = 0, True  # spaced: what stands before is white space, or nothing
-    resolve = site.resolve
-    for between, target, label in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
+    resolved = map(site.resolve, parts[1::3])
+    for between, (name, article), label in zip(parts[0::3], resolved, parts[2::3], strict=False):
         if odd:
             between = _plain(between)
         if spaced and between[:1] == " ":
@@ -111,8 +114,12 @@ def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
             pieces.append(between)
             length += len(between)
             spaced = between[-1] <= " "
-        name, article = resolve(target)
-        shown = label if label and name and label != " " else _label(name, label)
+        if name and label is None:
+            shown = name
+        elif name and label and label != " ":
+            shown = label
+        else:
+            shown = _label(name)
         if odd:
             shown = _plain(shown)
         bare = shown.strip()
@@ -142,13 +149,17 @@ def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
     return "".join(pieces), links
 
 
-def _label(name: str | None, label: str | None) -> str:
-    """What a link without a label shows: its name, in short where the label is empty (the "pipe trick")."""
-    return name if name and label is None else _PIPE_TRICK.sub("", name or "") or name or ""
+def _label(name: str | None) -> str:
+    """What a link with an empty label shows: its name in short (the "pipe trick")."""
+    return _PIPE_TRICK.sub("", name or "") or name or ""
 
 
 def _plain(raw: str) -> str:
-    """A stretch without whole links: the rest of broken ones goes, references are decoded, white space is one space."""
+    """A tidy stretch without whole links: the rest of broken ones goes, references are decoded, white space is one
+    space.
+    """
+    if "&" not in raw and UNKNOWN not in raw and "[[" not in raw and "]]" not in raw:
+        return raw
     if UNKNOWN in raw:
         raw = raw.replace(UNKNOWN, "")
     if "[[" in raw or "]]" in raw:

@@ -8,55 +8,61 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import accumulate
 
 from stele.corpora.wikitext.extensions import DROPPED
+from stele.corpora.wikitext.patterns import one_of, replaced
 
 _BRACES = re.compile(r"\{\{+|\}\}+")
+_LEFT_BRACES, _RIGHT_BRACES = re.compile(r"\{\{"), re.compile(r"\}\}")  # twice as fast as `"{{" in text`
 _INNERMOST = re.compile(r"\{\{(?<!\{\{\{)[^{}]*+\}\}")  # a template with nothing in braces inside
-_TABLE = re.compile(r"\n(?:[ \t:*#;]*+(\{\|)|[ \t]*+\|\})")
+_TABLE_OPENING, _TABLE_CLOSING = re.compile(r"\{\|"), re.compile(r"\}(?<=\|\})")  # by the rarer character
 _HTML_TABLE = re.compile(r"<(table)\b[^<>]*>|</table\s*>", re.I)
 _HEADING_OR_END = re.compile(r"^=[^\n]+=[ \t]*$|\Z", re.M)
 _BLOCKS = "p|div|li|ul|ol|dl|dt|dd|h1|h2|h3|h4|h5|h6|blockquote|center|poem|hr|tr|td|th|caption|tbody|thead|form"
-_BLOCK_TAG = re.compile(rf"</?(?:{_BLOCKS})(?:\s[^<>]*)?/?>", re.I)
+_BLOCK_TAG = re.compile(rf"</?{one_of(_BLOCKS)}(?:\s[^<>]*)?/?>", re.I)
 _BREAK = re.compile(r"<\s*+(?:/\s*+)?br\b[^<>]*>", re.I)
 _INLINE = (
     "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|mark|nobr|q|rb|rp|rt|rtc|ruby|s|samp|small|span|strike"
     "|strong|sub|sup|time|tt|u|var|wbr|table|col|colgroup|tfoot|translate|tvar|languages|abstract|button|input|label|option"
     f"|select|textarea|center|noinclude|onlyinclude|nowiki|poem|{DROPPED}"
 )
-_INLINE_TAG = re.compile(rf"</?(?:{_INLINE})(?:\s[^<>]*)?/?>", re.I)
+_INLINE_TAG = re.compile(rf"</?{one_of(_INLINE)}(?:\s[^<>]*)?/?>", re.I)
 # tags with a slip, such as <br.> or <small;>, whose names are no words
 _ODD_TAG = re.compile(
     r"</?(?:div|span|font|small|center|table|t[dhr]|br|su[bp]|blockquote|ref|references|gallery|nowiki)[^\w<>-][^<>]*>",
     re.I,
 )
+_TAGS = ((_BREAK, " "), (_BLOCK_TAG, "\n\n"), (_INLINE_TAG, ""), (_ODD_TAG, " "))  # and what each shows
+_SHORT_TAG = re.compile(r"(<[^<>]{0,100}+>)")
 _ANY_TAG = f"{_BREAK.pattern}|{_BLOCK_TAG.pattern}|{_INLINE_TAG.pattern}|{_ODD_TAG.pattern}"
 _ANY_MARK = rf"\[\[|\]\]|\{{\{{+|\}}\}}+|\{{\||\|\}}|<!--|-->|{_ANY_TAG}|</?references?(?![\w-])|</?ref(?![\w-])"
-_MARK = re.compile(rf"^(?:(?:{_ANY_MARK}) ?)+|(?<= )(?:{_ANY_MARK}) ?|{_ANY_MARK}", re.I)
+_MARK = re.compile(rf"(?=[\[\]{{}}|<-])(?:^(?:(?:{_ANY_MARK}) ?)+|(?<= )(?:{_ANY_MARK}) ?|{_ANY_MARK})", re.I)
+_FIRST_MARK = re.compile(_ANY_MARK, re.I)  # much faster to say that there is none
 _TORN_TAG = re.compile(
     rf"</?(?:{DROPPED}|nowiki|div|span|table|br|small|center|font|blockquote|su[bp])(?=[\s/<]|\Z)[^<>\n]*(?=[<\n]|\Z)",
     re.I,
 )
 _VARIANTS = re.compile(r"-\{([^{}]*)\}-")
 _MAGIC_WORD = re.compile(r"__(?:(?![a-z])\w)+?__")
-_EXTERNAL = re.compile(
-    r"\[(?!\[)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
+_EXTERNAL = re.compile(  # what it looks ahead for is not there at most brackets, which are those of links
+    r"\[(?=[a-z]*:|//)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
     r"[^\s\[\]<>\"]*+[^\S\n]*+((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+)\]",
     re.I,
 )
-_PREFIXED_LINK = re.compile(r"\[\[([^\[\]|{}<>\n:]+):([^\[\]|{}<>\n]+)")
+_PREFIXED_LINK = re.compile(r"\[\[([^\[\]|{}<>\n:]++):([^\[\]|{}<>\n]++)")
 _LINK_TOKEN = re.compile(r"\[\[|\]\]")
 
 
 def drop_templates(text: str) -> str:
     """Without `{{...}}` and `{{{...}}}`, nested or not; an unclosed one is dropped to the end of its line."""
-    found = 1
-    for _ in range(3):  # most templates, fast; what is left is read brace by brace
-        if found and "{" in text:
-            text, found = _INNERMOST.subn("", text)
-    if ("{" not in text or "{{" not in text) and ("}" not in text or "}}" not in text):
+    rounds = 0
+    while (left := "{" in text and _LEFT_BRACES.search(text)) and rounds < 3:
+        text = _INNERMOST.sub("", text)  # most templates, fast; what is left is read brace by brace
+        rounds += 1
+    if not left and not ("}" in text and _RIGHT_BRACES.search(text)):
         return text
     regions: list[tuple[int, int]] = []
     opened: list[list[int]] = []  # [position, braces left]
@@ -83,20 +89,37 @@ def drop_templates(text: str) -> str:
 
 def drop_tables(text: str) -> str:
     """Without `{| ... |}` and `<table>`, nested or not; an unclosed one is dropped up to the next heading."""
-    if "{" in text and "{|" in text:
-        text = _drop_nested("\n" + text, _TABLE, 1)[1:]  # a line break before it stays
-    return _drop_nested(text, _HTML_TABLE, 0) if _HTML_TABLE.search(text) else text
+    if "{" in text and (openings := list(_at_line_starts(text, _TABLE_OPENING, " \t:*#;"))):
+        closings = _at_line_starts(text, _TABLE_CLOSING, " \t")
+        text = _drop_nested(text, [start for start, _ in openings], [end for _, end in closings])
+    if "<" in text and (tags := list(_HTML_TABLE.finditer(text))):
+        openings = [tag.start() for tag in tags if tag.group(1)]
+        text = _drop_nested(text, openings, [tag.end() for tag in tags if not tag.group(1)])
+    return text
 
 
-def _drop_nested(text: str, token: re.Pattern[str], group: int) -> str:
-    """Without the regions from `group` of the opening tokens (group 1 matched) to the end of their closing tokens."""
+def _at_line_starts(text: str, mark: re.Pattern[str], indent: str) -> Iterator[tuple[int, int]]:
+    """Where a mark of two characters stands that has nothing before it on its line but characters of `indent`."""
+    before = 0
+    for match in mark.finditer(text):
+        end = match.end()
+        start = end - 2
+        line = text.rfind("\n", before, start) + 1
+        if (line or not before) and not text[line:start].strip(indent):
+            yield start, end
+        before = end
+
+
+def _drop_nested(text: str, openings: list[int], closings: list[int]) -> str:
+    """Without the regions from where a token opens to where the token that closes it ends."""
     regions: list[tuple[int, int]] = []
     opened: list[int] = []
-    for match in token.finditer(text):
-        if match.group(1):
-            opened.append(match.start(group))
+    tokens = [(end, False) for end in closings] + [(start, True) for start in openings]
+    for position, opens in sorted(tokens):  # at the same place, what ends comes first
+        if opens:
+            opened.append(position)
         elif opened:
-            _add_region(regions, opened.pop(), match.end())
+            _add_region(regions, opened.pop(), position)
     stop = 0
     for start in opened:
         if start >= stop:
@@ -145,16 +168,22 @@ def _media_regions(text: str, first: int, starts: set[int]) -> list[tuple[int, i
 def drop_tags(text: str) -> str:
     """Without HTML tags, language variants (the first stays), magic words and the addresses of external links."""
     if "<" in text:
-        text = _BREAK.sub(" ", text)
-        text = _BLOCK_TAG.sub("\n\n", text)
-        text = _INLINE_TAG.sub("", text)
-        if "<" in text:
-            text = _TORN_TAG.sub("", _ODD_TAG.sub(" ", text))
+        plain = replaced(_SHORT_TAG, _shown_of_tag, text)
+        text = plain if "<" not in plain else _TORN_TAG.sub("", _without_tags(text))
     if "{" in text and "-{" in text:
         text = _VARIANTS.sub(_first_variant, _VARIANTS.sub(_first_variant, text))
-    if "__" in text:
+    if "_" in text:
         text = _MAGIC_WORD.sub("", text)
     return _EXTERNAL.sub(r"\1", text) if "[" in text else text
+
+
+def _without_tags(text: str) -> str:
+    for pattern, shown in _TAGS:
+        text = pattern.sub(shown, text)
+    return text
+
+
+_shown_of_tag = lru_cache(maxsize=1 << 12)(_without_tags)  # a few short tags are nearly all
 
 
 def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
@@ -163,7 +192,7 @@ def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple
     Few paragraphs have any: pages about markup, that show how to write it.
     """
     for _ in range(3):  # what a removal puts together goes, too; deeper nests are nobody's text
-        found = [match.span() for match in _MARK.finditer(text)]
+        found = [match.span() for match in _MARK.finditer(text)] if _FIRST_MARK.search(text) else []
         if not found:
             break
         text = _without(text, found)

@@ -19,9 +19,10 @@ from stele.corpora.wikitext.extensions import drop_extensions
 from stele.errors import SteleError
 
 LONGEST = 8 << 20  # a page of links only then takes some 200 MB
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*$")
 _QUOTES = re.compile(r"('{2,})")
-_MARKED_LINE = frozenset(("", *"=*#:;|!-"))  # first characters of lines that may be more than text
+_MARKED_LINE = frozenset("=*#:;|!-")  # first characters of lines that may be more than text
 # a line of a gallery whose tag is missing or misspelt, or of a file's link with brackets missing
 _GALLERY_LINE = re.compile(rf"[*#:;]*+\s*+\[?[^\s:|\[\]]+:[^|:\[\]]*\.(?:{MEDIA_TYPES})[ \t]*\|", re.I)
 # what removed templates leave behind: "( )", "(; born 1900)"
@@ -29,8 +30,9 @@ _EMPTY_BRACKETS = re.compile(
     r"\((?:\s*(?:(?:[,;:/،؛、，；]|&nbsp;|''+)\s*)*+\)|(?:\s|&nbsp;)*+[,;،؛，；](?:[,;،؛，；\s]|&nbsp;)*| +)"
 )
 _EMPTY_WIDE_BRACKETS = re.compile(r"（(?:\s*(?:[,;:/、，；]\s*)*+）|\s*[,;、，；][,;、，；\s]*)")
-_TEMPLATE_IN_TARGET = re.compile(r"\[\[[^\[\]|{}\n]*+(?=\{\{)")
+_TEMPLATE_IN_TARGET = re.compile(r"\[\[[^\[\]|{}\n]*+\{\{")
 _SEMICOLONS = re.compile(r"&#?\w+;|;(?: +;)+( *\))?")  # "; ;" and "; ;)", but not after a reference
+_SEMICOLON_PAIR = re.compile("; ;")
 _FRAGMENTS = re.compile(r"\{\||\|\}|\{\{+|\}\}+")
 
 
@@ -76,16 +78,18 @@ def extract(wikitext: str, site: Site) -> PageText:
     blocks = list(_blocks(_reduce(wikitext, site)))
     if not blocks:
         return page
-    for (is_heading, _), (text, links) in zip(blocks, inline.read([raw for _, raw in blocks], site), strict=True):
+    texts = inline.read([raw for _, raw in blocks], site)
+    for (is_heading, _), (text, offset, links) in zip(blocks, texts, strict=True):
         if is_heading:
             headings.append(text)
-        elif any(map(str.isalnum, text)):
+        elif _LETTER_OR_DIGIT.search(text):
             number = len(page.paragraphs)
             if headings:
                 page.sections += [(title, number) for title in headings if title]
                 headings = []
             page.paragraphs.append(text)
-            page.links += [PageLink(number, start, end, target) for start, end, target in links]
+            if links:
+                page.links += [PageLink(number, start - offset, end - offset, target) for start, end, target in links]
     return page
 
 
@@ -98,7 +102,7 @@ def _reduce(text: str, site: Site) -> str:
     if "&" in text:
         text = _COMMON_REFERENCE.sub(lambda match: _CHARACTERS[match.group(1)], text)
     if "{{" in text:
-        text = markup.drop_templates(_TEMPLATE_IN_TARGET.sub(rf"\g<0>{UNKNOWN}", text))
+        text = markup.drop_templates(_TEMPLATE_IN_TARGET.sub(_with_unknown, text))
     else:
         text = markup.drop_templates(text)
     text = markup.drop_tables(text)
@@ -106,10 +110,15 @@ def _reduce(text: str, site: Site) -> str:
     text = markup.drop_media(text, site.shows_nothing)
     if "{" in text or "}" in text:
         text = _FRAGMENTS.sub("", text)
-    if "; ;" in text:
+    if ";" in text and _SEMICOLON_PAIR.search(text):
         text = _SEMICOLONS.sub(_kept_semicolon, text)
     text = _EMPTY_BRACKETS.sub(_kept_bracket, text)
     return _EMPTY_WIDE_BRACKETS.sub(_kept_bracket, text) if "（" in text else text
+
+
+def _with_unknown(match: re.Match[str]) -> str:
+    """The beginning of a target, with a sign before the template in it."""
+    return match.group()[:-2] + UNKNOWN + "{{"
 
 
 def _kept_bracket(match: re.Match[str]) -> str:
@@ -125,12 +134,11 @@ def _kept_semicolon(match: re.Match[str]) -> str:
 def _blocks(text: str):
     """(whether a heading, raw) in order: headings, list items one by one, paragraphs of joined lines."""
     paragraph: list[str] = []
-    for line in text.split("\n"):
-        line = line.strip()
+    for line in map(str.strip, text.split("\n")):
+        first = line[:1]
         if "|" in line and "[[" not in line and _GALLERY_LINE.match(line):
             continue
-        first = line[:1]
-        if first not in _MARKED_LINE or _is_plain(line):
+        if line and (first not in _MARKED_LINE or _is_plain(line)):
             paragraph.append(_unquote(line).strip() if "'" in line and "''" in line else line)
             continue
         if paragraph:
