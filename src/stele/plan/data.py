@@ -34,20 +34,6 @@ class Data:
             return self.paths.resources(f"user_data/{dataset}")
         return None
 
-    # --- languages and parts ------------------------------------------------------------------------------------------
-    def languages_of(self, dataset: str) -> list[str]:
-        """The languages that a dataset has."""
-        return datasets.languages_of(datasets.dataset(dataset), self.settings.languages)
-
-    def parts(self, dataset: str, languages: Iterable[str] | None = None) -> list[str]:
-        """The parts of a dataset that some languages (all of them when None) are in."""
-        return datasets.parts(datasets.dataset(dataset), languages, self.settings.languages)
-
-    def resolve(self, dataset: str, part: str, languages: Sequence[str], date: str | None = None) -> Part:
-        """What a part of a dataset is made of, real or generated."""
-        generated, table = self.is_generated(dataset), self.settings.languages
-        return datasets.resolve(dataset, part, languages, generated=generated, date=date, table=table)
-
     def is_generated(self, dataset: str) -> bool:
         """Whether a dataset comes from the generated internet."""
         return self.settings.generated and not self.users_folder(dataset)
@@ -63,6 +49,20 @@ class Data:
     def in_scale(self, names: Iterable[str]) -> list[str] | None:
         """The languages that a scale allows for some datasets that are used together; None: all."""
         return None if self.is_users(names) else self.settings.sizes.languages
+
+    # --- languages and parts ------------------------------------------------------------------------------------------
+    def languages_of(self, dataset: str) -> list[str]:
+        """The languages that a dataset has."""
+        return datasets.languages_of(datasets.dataset(dataset), self.settings.languages)
+
+    def parts(self, dataset: str, languages: Iterable[str] | None = None) -> list[str]:
+        """The parts of a dataset that some languages (all of them when None) are in."""
+        return datasets.parts(datasets.dataset(dataset), languages, self.settings.languages)
+
+    def resolve(self, dataset: str, part: str, languages: Sequence[str], date: str | None = None) -> Part:
+        """What a part of a dataset is made of, real or generated."""
+        generated, table = self.is_generated(dataset), self.settings.languages
+        return datasets.resolve(dataset, part, languages, generated=generated, date=date, table=table)
 
     # --- benchmarks ---------------------------------------------------------------------------------------------------
     def benchmark(self, name: str) -> Benchmark:

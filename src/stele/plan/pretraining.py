@@ -29,10 +29,14 @@ class Pretraining:
     def _both(self, model: str) -> tuple[PretrainingReads, recipes.Values]:
         return recipes.pretraining(model, self.models[model], self.settings.sizes)
 
+    def reads(self, model: str) -> PretrainingReads:
+        """What a model's recipe reads, as it says: in all its languages."""
+        return self._both(model)[0]
+
     @once
     def languages(self, model: str) -> list[str]:
         """The languages of a model's recipe that are built."""
-        chosen = recipes.languages(self._both(model)[0].languages)
+        chosen = recipes.languages(self.reads(model).languages)
         in_scale = self.data.in_scale({name for name, _ in self._texts(model, chosen)})
         return [code for code in chosen if in_scale is None or code in in_scale]
 

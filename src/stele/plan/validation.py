@@ -36,11 +36,10 @@ def _check_pretraining(plan: Plan, key: str, changes: Mapping[str, Any], place: 
     if not isinstance(mining, Mapping):
         raise SteleError(f"{place}.mining: want a mining recipe by store, as {{msm: msm_blocks}} (found {mining!r})")
     _check_names("mining recipe", mining.values(), recipes.names("pairs"), f"{place}.mining")
-    reads, does = recipes.pretraining(key, plan.models[key], plan.settings.sizes)
     recipe = parse_recipe(plan.pretraining.values(key), place)
-    for store in sorted(_stores_read(recipe) - reads.mining.keys()):
+    for store in sorted(_stores_read(recipe) - plan.pretraining.reads(key).mining.keys()):
         raise SteleError(f"{place}.mining: names no mining recipe for {store}, which {recipe.objective} reads")
-    for store, name in recipes.stores(reads, does).items():
+    for store, name in plan.pretraining.stores(key).items():
         if (method := plan.mining.recipe(name).method) != store:
             raise SteleError(f"{place}.mining: {store}: want a recipe of the method {store}, found {name}, of {method}")
     _check_texts(plan, key, f"{place}.languages")
@@ -59,7 +58,7 @@ def _check_texts(plan: Plan, key: str, place: str) -> None:
         have = plan.data.parts(dataset)
         if part not in have:
             raise unknown(f"language of {dataset}", part, have, place)
-    wanted = recipes.languages(recipes.pretraining(key, plan.models[key], plan.settings.sizes)[0].languages)
+    wanted = recipes.languages(plan.pretraining.reads(key).languages)
     if reason := plan.pretraining.lacking(key, wanted):
         raise SteleError(f"{place}: {reason}; give more, or `tasks` without it")
 
