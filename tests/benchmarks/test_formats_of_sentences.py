@@ -10,6 +10,7 @@ from written import put, rows
 from stele import catalogue
 from stele.benchmarks import jsonl, lareqa, squad, tatoeba, xor_retrieve
 from stele.benchmarks.types import Query, QuerySet
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
 
 
@@ -64,7 +65,7 @@ def test_lareqa_counts_on_the_real_files(real_data):
     data = {"lareqa": {"all": real_data / "lareqa_xquad_r"}}
     assert sum(1 for _ in lareqa.passages(data, "all")) == 13_014
     questions = 0
-    for query_set in lareqa.query_sets(catalogue.get("benchmarks", "lareqa")["languages"]):
+    for query_set in lareqa.query_sets(catalogue.entry(Benchmark, "lareqa").languages):
         judged = lareqa.judgments(data, query_set)
         assert {len(right) for right in judged.values()} == {11}
         questions += len(judged)
@@ -74,7 +75,7 @@ def test_lareqa_counts_on_the_real_files(real_data):
 def test_xor_counts_on_the_real_files(real_data):
     data = {"xor_tydi": {"all": real_data / "xor_tydi"}}
     counted = {}
-    for query_set in xor_retrieve.query_sets(catalogue.get("benchmarks", "xor_retrieve")["languages"]):
+    for query_set in xor_retrieve.query_sets(catalogue.entry(Benchmark, "xor_retrieve").languages):
         answers = xor_retrieve.answers(data, query_set)
         counted[query_set.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
     assert counted == {"ar": 309, "bn": 304, "fi": 314, "ja": 241, "ko": 285, "ru": 237, "te": 238}
