@@ -69,5 +69,6 @@ class Scale(Strict):
     pretraining: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
     models: dict[str, dict[str, Any]] = Field({}, description="model -> recipe keys forced by this scale")
     finetuning: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
+    calibration: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
     encoding: SomeEncoding = Field(SomeEncoding(), description="lengths forced by this scale at encoding")
     pairs: dict[str, dict[str, Any]] = Field({}, description="mining method -> keys forced by this scale")
