@@ -35,6 +35,10 @@ def check_scale(values: Facts, where: str) -> None:
         _known(benchmark, known := catalogue.entries(Benchmark), where, "benchmarks")
         for code in codes:
             choice({benchmark: code}, benchmark, known[benchmark].languages, where, ["benchmarks"])
+    for recipe, codes in values.get("pretraining_languages", {}).items():
+        _known(recipe, recipes["pretraining"], where, "pretraining_languages")
+        for code in codes:
+            choice({recipe: code}, recipe, values.get("languages") or (), where, ["pretraining_languages"])
     for key, forced in values.get("standins", {}).items():
         standins = catalogue.load("standins")
         _known(key, standins, where, "standins")

@@ -53,6 +53,11 @@ class Scale(Strict):
         None, ge=1, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
     )
     languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
+    pretraining_languages: dict[str, list[str]] = Field(
+        {},
+        description="recipe -> the generated languages that its models are trained in, where they name none themselves; "
+        "default: all",
+    )
     benchmarks: dict[str, list[str]] = Field(
         {},
         description="benchmark -> the languages that it is evaluated in, each with its whole collection; default: all",
