@@ -1,4 +1,4 @@
-"""Calibrated rows: one job an encoder learns what all its benchmarks need, of languages that have a text to learn from."""
+"""Calibrated rows: one job an encoder learns what all its benchmarks need, of languages that have a text."""
 
 from types import SimpleNamespace
 
@@ -33,7 +33,8 @@ def test_the_pairs_are_those_of_all_benchmarks_in_one_direction_each(miniature, 
         *("ar-en", "es-en", "fr-en", "ru-en", "sw-en", "th-en"), "ar-ru", "ja-fr",
     ]  # fmt: skip
     inputs = miniature.calibration.inputs(W)
-    assert inputs["documents"] == [miniature.paths.documents("cc100", c) for c in "ar en es fr ja ru sw th".split()]
+    languages = ["ar", "en", "es", "fr", "ja", "ru", "sw", "th"]
+    assert inputs["documents"] == [miniature.paths.documents("cc100", language) for language in languages]
     assert inputs["encoder"] == miniature.rows.inputs(CALIBRATED, "pt0-ft0")["encoder"]
     paper = jobs(scale="paper").calibration.pairs("ccp")
     assert len(paper) == len({frozenset(pair.split("-")) for pair in paper}) == 74 + 15
@@ -134,7 +135,7 @@ def test_what_a_scale_forces_reaches_the_command(jobs, miniature):
     [
         ({"calibration": {"cpc": {}}}, "calibration: unknown value 'cpc'; did you mean 'ccp'"),
         ({"calibration": {"ccp": {"sentence": 3}}}, "key 'calibration.ccp.sentence'; did you mean 'sentences'"),
-        ({"calibration": {"ccp": {"sentences": 100}}}, "looks at 15000 vectors of a language, which has 100"),
+        ({"calibration": {"ccp": {"sentences": 100}}}, "refinement_vectors: 15000 of a language, which has 100"),
         ({"pretraining_languages": {"msn": ["en"]}}, "pretraining_languages: unknown value 'msn'; did you mean 'msm'"),
         ({"pretraining_languages": {"msm": ["fr"]}}, "pretraining_languages.msm: unknown value 'fr'"),
     ],

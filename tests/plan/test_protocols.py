@@ -30,9 +30,7 @@ def may_be(constraint: str, path: str) -> bool:
 def test_a_ranking_is_made_by_the_one_rule_of_its_kind(protocols, benchmark, setting, kind):
     path = f"{benchmark}/m.1/{setting}/pt0-ft0/retrieval.json"
     assert may_be(protocols.constraint("lexical"), path) == (kind == "lexical")
-    assert may_be(protocols.default_of(*OF_ENCODERS), path) == (
-        kind not in ("lexical", "statistics")
-    )
+    assert may_be(protocols.default_of(*OF_ENCODERS), path) == (kind not in ("lexical", "statistics"))
 
 
 def test_names_that_nothing_knows_are_explained_by_the_rule_of_encoders(protocols):

@@ -78,7 +78,7 @@ def test_a_calibrated_panel_is_projected_with_its_calibration(tmp_path):
     (tmp_path / "en.txt").write_text("a sentence\n")
     plan = plan_of(scale="paper", user_data={"cc100": str(tmp_path)})
     w.setting, w.model = "calibrated", "xlmr_large"
-    with pytest.raises(SteleError, match="unavailable: .* has no text in"):
+    with pytest.raises(SteleError, match=r"unavailable: .* has no text in"):
         plan.retrieval.projection_inputs(w)
 
 

@@ -112,8 +112,8 @@ def calibrate(plan: Plan, w: Any) -> Work:
 def rotation(recipe: RotationRecipe, width: int) -> tuple[float, int]:
     """Operations of learning a rotation of so many dimensions, and the SGD steps of its adversarial start.
 
-    Vectors are compared all with all, of the criterion twice (for the means of CSLS, then for the nearest), of a
-    refinement so, too. A discriminator's pass forward is 2 operations a weight and vector, its pass backward twice that.
+    Vectors are compared all with all, and that twice: for the means of CSLS, then for the nearest. A discriminator's
+    pass forward is 2 operations a weight and vector, its pass backward twice that.
     """
     epochs = recipe.epochs if recipe.start == "adversarial" else 0
     compared = (1 + epochs + recipe.refinements) * recipe.criterion_vectors**2

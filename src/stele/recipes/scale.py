@@ -55,8 +55,7 @@ class Scale(Strict):
     languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
     pretraining_languages: dict[str, list[str]] = Field(
         {},
-        description="recipe -> the generated languages that its models are trained in, where they name none themselves; "
-        "default: all",
+        description="recipe -> the generated languages that its models are trained in, if they name none; default: all",
     )
     benchmarks: dict[str, list[str]] = Field(
         {},

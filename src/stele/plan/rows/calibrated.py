@@ -1,4 +1,4 @@
-"""Rows of encoders whose vectors are calibrated before they are compared (CCP, section 3.2); any model can have them."""
+"""Rows of encoders whose vectors are calibrated before they are compared (CCP, section 3.2); of any model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a calibration does to the vectors of a benchmark of pairs: by the language of a text, for the pair it stands in."""
+"""What a calibration does to vectors of a benchmark of pairs: by the language of a text, for the pair it is of."""
 
 from __future__ import annotations
 
