@@ -126,7 +126,7 @@ def test_a_pair_is_built_where_both_of_its_languages_are(jobs, values, pairs):
 def test_what_a_scale_forces_reaches_the_command(jobs, miniature):
     paper, small = jobs(scale="paper").calibration.recipe("ccp"), miniature.calibration.recipe("ccp")
     assert (paper.sentences, paper.rotation.discriminator_width, paper.threads) == (200_000, 2048, 8)
-    assert small.sentences == 4000 and small.rotation.refinements == paper.rotation.refinements == 5
+    assert small.sentences == 2500 and small.rotation.refinements == paper.rotation.refinements == 5
     assert small.rotation.input_dropout == paper.rotation.input_dropout, "what a scale leaves out is MUSE's"
 
 
