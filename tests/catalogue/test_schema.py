@@ -22,7 +22,9 @@ CONCEPTS = "world/content/concepts.yaml"
 NAMES = {
     "catalogue/languages.yaml": ["", "*.world.cognates", "*.world.changes", "*.world.spelling"],
     "catalogue/datasets.yaml": ["", "*.fields", "*.counts", "*.counts.*.expect", "*.files.*.sha256", "*.files.*.bytes"],
-    "catalogue/recipes.yaml": ["languages", "pairs", "pretraining", "finetuning", "pretraining.*.mining"],
+    "catalogue/recipes.yaml": [
+        *("languages", "pairs", "pretraining", "finetuning", "calibration", "pretraining.*.mining"),
+    ],
     "catalogue/models.yaml": ["", "*.override.mining"],
     "catalogue/standins.yaml": [""],
     "catalogue/benchmarks.yaml": [""],
@@ -41,7 +43,9 @@ NAMES = {
 }
 NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/settings.yaml"]]
 NAMES["world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
-OF_A_SCALE = ["benchmarks", "standins", "pairs", "pretraining", "finetuning", "models"]
+OF_A_SCALE = [
+    *("benchmarks", "standins", "pairs", "pretraining", "pretraining_languages", "finetuning", "calibration", "models"),
+]
 # keys that must not be left out; all others may be, or are refused as well
 REQUIRED = {
     "catalogue/languages.yaml": ["*.name", "*.script", "*.family", "*.world.order", "*.world.syllables.codas"],

@@ -18,6 +18,7 @@ from stele.cluster import resources
 from stele.cost import chain, counts, finetuning, gpu_rules, pretraining, rules, shapes, work
 from stele.cost.finetuning import Texts
 from stele.cost.work import Work
+from stele.recipes.calibration import RotationRecipe
 from stele.recipes.finetuning import parse_recipe as parse_finetuning
 from stele.recipes.pretraining import OBJECTIVES
 from stele.registry import load_named
@@ -96,6 +97,29 @@ def test_a_search_by_hand():
     layer = 8 * 16 + 4 * 4 * 8
     assert actual.flops == {"encoding": 2 * (10 * 6 * (layer + 96) + 2 * 3 * (layer + 48)), "search": 2 * 2 * 10 * 4}
     assert actual.temporary == 10 * 4 * 4
+
+
+def test_a_rotation_by_hand():
+    """Two epochs of 3 batches, each a step of the discriminator and one of W; 4 criteria and a refinement."""
+    sizes = {"epochs": 2, "epoch_vectors": 10, "batch": 4, "discriminator_steps": 1, "refinements": 1}
+    layers = {"discriminator_layers": 1, "discriminator_width": 3, "refinement_vectors": 6, "criterion_vectors": 5}
+    recipe = RotationRecipe(**sizes, **layers)
+    adversarial, compared = 12 * 8 * 6 * (2 * 3 + 3), (4 * 25 + 36) * 2 * (2 * 2)
+    assert gpu_rules.rotation(recipe, 2) == (adversarial + compared, 12)
+    from_identity = recipe.model_copy(update={"start": "identity"})
+    assert gpu_rules.rotation(from_identity, 2) == ((2 * 25 + 36) * 2 * (2 * 2), 0)
+
+
+def test_a_calibration_costs_by_its_languages_and_pairs(jobs):
+    """Of both benchmarks; vectors stay where a later pair looks at them."""
+    w = {"model": "xlmr_large", "recipe": "ccp", "seeds": "pt0-ft0"}
+    plan, two = jobs(scale="paper", languages=["de", "fr"]), jobs(scale="paper", languages=["fr"])
+    assert plan.calibration.pairs("ccp") == ["de-en", "fr-en", "fr-de"] and two.calibration.pairs("ccp") == ["fr-en"]
+    more, less = (rules.work(one, "calibrate", w) for one in (plan, two))
+    assert more.flops["encoding"] / less.flops["encoding"] == pytest.approx(3 / 2)
+    assert more.flops["search"] / less.flops["search"] == pytest.approx(3)
+    vectors = 200_000 * 1024 * 4
+    assert (less.temporary, more.temporary) == (vectors, 4 * vectors)
 
 
 def test_time_falls_with_the_number_of_gpus_and_no_further_than_the_steps():

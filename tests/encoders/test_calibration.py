@@ -189,7 +189,7 @@ def test_the_defaults_are_muse_s_and_a_wrong_key_is_refused():
     assert (own.epochs, own.epoch_vectors, own.batch, own.refinements, own.neighbours) == (5, 1_000_000, 32, 5, 10)
     with pytest.raises(SteleError, match=r"rotation\.strat.*did you mean 'start'"):
         parse_recipe({"rotation": {"strat": "identity"}})
-    with pytest.raises(SteleError, match="looks at 15000 vectors of a language, which has 500"):
+    with pytest.raises(SteleError, match="refinement_vectors: 15000 of a language, which has 500"):
         parse_recipe({"sentences": 500})
 
 

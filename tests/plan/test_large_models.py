@@ -4,29 +4,41 @@ import pytest
 
 from stele import catalogue
 
+BENCHMARKS = ["tatoeba", "tatoeba_pairs"]
+TRAINED = {"mine": {"base": "xlmr_large", "recipe": "msm"}, "again": {"base": "mine", "recipe": "crop"}}
+LARGE = ["xlmr_large", "infoxlm_large", "ccp", "msm_large", *TRAINED]
 
-def test_large_public_models_are_read_at_layer_14(jobs):
-    plan = jobs(scale="paper")
-    for model in ("xlmr_large", "infoxlm_large", "ccp"):
-        found = plan.retrieval.encoding("tatoeba", model)
-        assert (found.layer, found.pooling) == (14, "mean")
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_large_public_models_and_all_trained_from_them_are_read_at_layer_14(jobs, benchmark):
+    plan = jobs(scale="paper", models=TRAINED)
+    for model in LARGE:
+        found = plan.retrieval.encoding(benchmark, model)
+        assert (found.layer, found.pooling) == (14, "mean"), model
         assert plan.retrieval.encoding("mrtydi", model).layer is None, "of this protocol alone"
-    assert all(plan.retrieval.encoding("tatoeba", model).layer is None for model in ("xlmr", "labse"))
-    assert plan.retrieval.encoding("tatoeba", "mbert").pooling == "mean"
+    assert all(plan.retrieval.encoding(benchmark, model).layer is None for model in ("xlmr", "labse", "msm", "kept"))
+    assert plan.retrieval.encoding(benchmark, "mbert").pooling == "mean"
 
 
 @pytest.mark.parametrize(("scale", "layers", "layer"), [("miniature", 4, 2), ("small", 8, 5)])
-def test_a_stand_in_is_read_at_the_same_share_of_its_depth(jobs, scale, layers, layer):
-    plan = jobs(scale=scale)
+def test_a_stand_in_and_all_trained_from_it_are_read_at_the_same_share_of_their_depth(jobs, scale, layers, layer):
+    plan = jobs(scale=scale, models=TRAINED)
     assert plan.world.recipe("xlmr_large").layers == layers
     assert layer == round(layers * 14 / 24)
-    for model in ("xlmr_large", "infoxlm_large", "ccp"):  # the last two continue from the first
-        assert plan.retrieval.encoding("tatoeba", model).layer == layer
+    for model in LARGE:  # all continue from the first
+        assert plan.retrieval.encoding("tatoeba", model).layer == layer, model
 
 
-def test_the_protocol_of_large_models_is_there_and_names_models():
-    """A key or a model that is misspelt would leave large models as the others are, without a word."""
+def test_a_checkpoint_of_the_user_s_has_its_own_layers(jobs, tmp_path):
+    plan = jobs(scale="miniature", models={"xlmr_large": {"checkpoint": str(tmp_path)}, **TRAINED})
+    assert {plan.retrieval.encoding("tatoeba", model).layer for model in ("xlmr_large", *TRAINED)} == {14}
+
+
+def test_the_protocol_of_large_models_is_there():
+    """A key that is misspelt would leave large models as the others are, without a word."""
     large = {name: entry["large"] for name, entry in catalogue.load("benchmarks").items() if "large" in entry}
-    assert large.keys() == {"tatoeba", "tatoeba_pairs"} and large["tatoeba"] == large["tatoeba_pairs"]
-    assert large["tatoeba"].keys() == {"models", "layer", "of", "pooling"}
-    assert set(large["tatoeba"]["models"]) and set(large["tatoeba"]["models"]) <= catalogue.load("models").keys()
+    assert large.keys() == {*BENCHMARKS} and large["tatoeba"] == large["tatoeba_pairs"]
+    assert large["tatoeba"] == {"layer": 14, "of": 24, "pooling": "mean"}
+    assert {key for key, sizes in catalogue.load("checkpoint_sizes").items() if sizes["layers"] == 24} == {
+        "xlmr_large", "infoxlm_large", "ccp",
+    }  # fmt: skip

@@ -244,13 +244,13 @@ def test_the_catalogue_s_models_pass_the_same_checks(jobs):
 
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     row = ("mrtydi", "mine", "multilingual_kept")
-    state, reason = own(jobs, "miniature", languages=["en", "fr"]).rows.problem(Row(*row))
+    state, reason = own(jobs, "miniature", languages=["en", "uk"]).rows.problem(Row(*row))
     assert state == "not in scale" and reason.endswith("clk wants two (found en)")
-    plan = own(jobs, "miniature", languages=["fr"], tasks=["crop"])
+    plan = own(jobs, "miniature", languages=["uk"], tasks=["crop"])
     assert plan.rows.problem(Row(*row))[0] == "not in scale"
     with pytest.raises(SteleError, match=r"encoders/mine: not in scale: .*chunks wants one at least \(found none\)"):
         plan.pretraining.inputs(SimpleNamespace(model="mine", pt="0"))
-    assert own(jobs, languages=["en", "fr"]).rows.problem(Row(*row)) is None
+    assert own(jobs, languages=["en", "uk"]).rows.problem(Row(*row)) is None
 
 
 def test_one_s_own_wikipedia_goes_with_one_s_own_wikidata(jobs, tmp_path):

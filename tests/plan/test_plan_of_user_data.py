@@ -18,6 +18,7 @@ def test_the_users_data_are_taken_whole(jobs):
     assert plan.data.languages("lareqa") == ["ar", "en", "es", "ru", "th"]
     asked = jobs(scale="miniature", user_data=whole("tatoeba"), languages=["sw"])
     assert asked.data.languages("tatoeba") == ["sw"]
+    assert jobs(scale="paper").data.languages("tatoeba") == plan.data.languages("tatoeba"), "as are real ones"
 
 
 def test_the_users_training_sets_are_taken_whole(jobs):
@@ -83,8 +84,10 @@ def test_text_to_pretrain_on_is_not_mixed_either(jobs, tmp_path):
 
 
 def test_only_the_languages_that_are_read_are_fetched(jobs):
-    table = catalogue.load("benchmarks")["tatoeba"]["languages"]
-    assert set(jobs(scale="paper").sources.part_languages("tatoeba", "all")) == set(table)
+    table = catalogue.load("benchmarks")["mewsli_x"]["languages"]
+    whole_set = jobs(scale="paper").sources
+    assert set(whole_set.part_languages("mewsli_x", "all")) == set(table)
+    assert len(whole_set.part_languages("tatoeba", "all")) == 112
     asked = jobs(scale="paper", languages=["sw", "tr"])
     assert asked.sources.part_languages("tatoeba", "all") == ["sw", "tr"]
     assert len(asked.sources.part_languages("lareqa", "all")) == 11, "one pool of candidates"

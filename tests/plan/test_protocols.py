@@ -9,6 +9,7 @@ from stele import catalogue
 SETTINGS = [
     (b, s, entry["kind"]) for b, own in catalogue.load("settings")["settings"].items() for s, entry in own.items()
 ]
+OF_ENCODERS = ("dense", "calibrated", "vectors", "parameters")
 ALIASES = [(b, alias) for b, names in catalogue.load("settings")["aliases"].items() for alias in names]
 
 
@@ -29,14 +30,12 @@ def may_be(constraint: str, path: str) -> bool:
 def test_a_ranking_is_made_by_the_one_rule_of_its_kind(protocols, benchmark, setting, kind):
     path = f"{benchmark}/m.1/{setting}/pt0-ft0/retrieval.json"
     assert may_be(protocols.constraint("lexical"), path) == (kind == "lexical")
-    assert may_be(protocols.default_of("dense", "vectors", "parameters"), path) == (
-        kind not in ("lexical", "statistics")
-    )
+    assert may_be(protocols.default_of(*OF_ENCODERS), path) == (kind not in ("lexical", "statistics"))
 
 
 def test_names_that_nothing_knows_are_explained_by_the_rule_of_encoders(protocols):
     for path in ("mrtydi/msm/direkt/pt0-ft0/retrieval.json", "mrtidy/msm/direct/pt0-ft0/retrieval.json"):
-        assert may_be(protocols.default_of("dense", "vectors", "parameters"), path)
+        assert may_be(protocols.default_of(*OF_ENCODERS), path)
         assert not may_be(protocols.constraint("lexical"), path)
 
 

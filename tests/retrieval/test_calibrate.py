@@ -136,6 +136,15 @@ def test_vectors_are_dropped_after_a_language_s_last_pair(run, tmp_path, monkeyp
     assert held[0] == ["en"] and held[2] == [] and len(held) == 3 + 3
 
 
+def test_where_queries_are_cut_sooner_sentences_are_read_as_passages(run, tmp_path):
+    """As at scales that force lengths of their own; a text that neither cuts has one vector."""
+    run("fr-en", output="alike")
+    assert run("fr-en", output="out", encoding={**ENCODING, "query_length": 4})["encoding"]["query_length"] == 4
+    assert (tmp_path / "out" / FILE).read_bytes() == (tmp_path / "alike" / FILE).read_bytes()
+    run("fr-en", output="cut", encoding={**ENCODING, "query_length": 4, "passage_length": 4})
+    assert (tmp_path / "cut" / FILE).read_bytes() != (tmp_path / "alike" / FILE).read_bytes()
+
+
 def test_without_pairs_there_are_statistics_alone(run):
     made = run(given=("fr",))
     assert made["languages"].keys() == {"fr"} and made["rotations"] == {}

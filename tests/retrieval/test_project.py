@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calibrations import drawn
 from recorded import record
 
 from stele.command import cli
@@ -94,8 +95,8 @@ def pairs(tmp_path_factory) -> Path:
     return record(folder, content="pairs", labels=["generated data"])
 
 
-def project(encoder: Path, pairs: Path, output: Path, language: str = "ar") -> int:
-    line = ["--language", language, "--encoder", str(encoder), "--encoding", json.dumps(SPEC), "--threads", "1"]
+def project(encoder: Path, pairs: Path, output: Path, language: str = "ar", *more: str) -> int:
+    line = ["--language", language, "--encoder", str(encoder), "--encoding", json.dumps(SPEC), "--threads", "1", *more]
     return cli.main(["retrieval", "project", *line, "--data", f"tatoeba:all={pairs}", "--output", str(output)])
 
 
@@ -132,6 +133,25 @@ def test_the_record_says_what_was_projected(encoder, pairs, tmp_path):
     assert written["encoding"]["pooling"] == "mean"
     first, second = written["explained"]
     assert 1 > first > second > 0
+
+
+def test_calibrated_sides_are_projected_as_they_are_compared(encoder, pairs, tmp_path):
+    from stele.encoders.calibration.artifact import load_calibration
+    from stele.encoders.load import load_encoder
+
+    learnt, out = drawn(tmp_path / "calibration", encoder, SPEC, ["en", "ar"], ["ar-en"]), tmp_path / "p.csv"
+    assert project(encoder, pairs, out, "ar", "--calibration", str(learnt), "--operation", "calibrated") == 0
+    own = load_encoder(encoder.parent, SPEC)
+    calibration, both = load_calibration(learnt, encoder, own.spec), []
+    for language, code in (("en", "eng"), ("ar", "ara")):
+        lines = (pairs.parent / f"tatoeba.ara-eng.{code}").read_text(encoding="utf-8").splitlines()[:PAIRS]
+        both.append(calibration.apply(own.encode(lines, "query"), "calibrated", language, "ar-en"))
+    expected, _ = principal_components(np.concatenate(both))
+    with open(out, encoding="utf-8", newline="") as handle:
+        actual = np.array([(float(row["x"]), float(row["y"])) for row in csv.DictReader(handle)])
+    np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+    written = json.loads(out.with_suffix(".json").read_text())
+    assert written["operation"] == "calibrated" and set(written["inputs"]) == {"encoder", "calibration", "tatoeba:all"}
 
 
 def test_the_same_bytes_again(encoder, pairs, tmp_path):

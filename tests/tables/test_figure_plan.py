@@ -8,6 +8,7 @@ from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.plan.data import Data
 from stele.plan.plan import make_plan
+from stele.plan.retrieval import projected
 from stele.plan.rows import Rows
 from stele.tables.cells.context import Context
 from tests.workflow.conftest import copy_project, planned
@@ -25,7 +26,10 @@ def test_a_figure_waits_for_what_can_be_built(tmp_path):
     plan = plan_of()
     waits = plan.figures.inputs(SimpleNamespace(paper="ccp", number="01"))
     assert waits["spec"] == "paper_tables/ccp/figure_01.yaml" and waits["context"] == "results/tables/context.json"
-    assert XLMR in waits["results"] and not any("calibrated" in path for path in waits["results"])
+    panels = [(model, setting) for model in ("xlmr_large", "ccp") for setting in ("direct", "calibrated")]
+    assert sorted(waits["results"]) == sorted(
+        f"results/tatoeba/{model}/{setting}/pt0-ft0/projection_ar.csv" for model, setting in panels
+    )
     assert plan.figures.result_files()[XLMR] == "xlmr_large/direct/tatoeba/projection_ar"
 
 
@@ -47,7 +51,7 @@ def test_the_context_knows_the_figures_rows_and_the_seeds_they_show():
     context = Context.model_validate(plan.chosen.context())
     assert context.seeds["xlmr_large"] == "pt0-ft7"  # a public checkpoint has no pretraining seed
     assert context.known("clef", "mbert_qlm_15", "cv5").state == "not built"
-    assert context.known("tatoeba", "xlmr_large", "calibrated").state == "not built"
+    assert context.known("tatoeba", "xlmr_large", "calibrated").state == "planned"
     assert XLMR.replace("ft0", "ft7") in plan.figures.results("ccp/01")
 
 
@@ -57,8 +61,25 @@ def test_a_language_out_of_scale_is_not_waited_for_and_not_projected():
     wildcards = SimpleNamespace(model="xlmr_large", setting="direct", seeds="pt0-ft0", language="ar")
     with pytest.raises(SteleError, match="not in scale: ar is not among"):
         plan.retrieval.projection_inputs(wildcards)
-    with pytest.raises(SteleError, match="not built"):
-        plan.retrieval.projection_inputs(SimpleNamespace(**{**vars(wildcards), "setting": "calibrated"}))
+    with pytest.raises(SteleError, match="not built: no rule builds tatoeba/calibrate"):
+        plan.retrieval.projection_inputs(SimpleNamespace(**{**vars(wildcards), "setting": "calibrate"}))
+
+
+def test_a_calibrated_panel_is_projected_with_its_calibration(tmp_path):
+    plan = plan_of()
+    w = SimpleNamespace(model="ccp", setting="calibrated", seeds="pt0-ft0", language="ar")
+    assert plan.retrieval.projection_inputs(w)["calibration"] == plan.paths.calibration("ccp", "ccp", "pt0-ft0")
+    options = plan.retrieval.calibration(projected(w), w.seeds)
+    assert options == f"--calibration {plan.paths.calibration('ccp', 'ccp', 'pt0-ft0')} --operation calibrated"
+    w.setting = "direct"
+    assert "calibration" not in plan.retrieval.projection_inputs(w) and not plan.retrieval.calibration(
+        projected(w), w.seeds
+    )
+    (tmp_path / "en.txt").write_text("a sentence\n")
+    plan = plan_of(scale="paper", user_data={"cc100": str(tmp_path)})
+    w.setting, w.model = "calibrated", "xlmr_large"
+    with pytest.raises(SteleError, match=r"unavailable: .* has no text in"):
+        plan.retrieval.projection_inputs(w)
 
 
 def test_what_a_figure_needs_is_downloaded():

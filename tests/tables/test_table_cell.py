@@ -158,6 +158,23 @@ def test_a_language_left_out_hides_no_better_answer(bench):
     assert cells["second/value/ar"].outcome.state == "failed"
 
 
+def test_a_language_that_a_row_cannot_have_says_why(bench):
+    """Beside the others, which are measured; an average is of those, as where a run leaves languages out."""
+    key = "first/zero_shot_marco/mrtydi"
+    bench.result("first", {"ar": 0.5})
+    context = {"left_out": {key: {"sw": "no text of it"}}}
+    cells = bench.cells(bench.spec(), **context)
+    outcome = cells["first/value/sw"].outcome
+    assert (outcome.state, outcome.reason) == ("unavailable", "no text of it")
+    average = cells["first/value/avg"].outcome
+    assert (average.state, average.languages, average.value) == ("measured", ("ar",), 0.5)
+    failed = bench.cells(bench.spec(), **context, failed={key: "x.log"})
+    assert failed["first/value/sw"].outcome.state == "unavailable", "it would not have been there either"
+    assert failed["first/value/ar"].outcome.state == "failed"
+    outside = bench.cells(bench.spec(), **context, languages_in_scale={"mrtydi": ["ar"]})
+    assert outside["first/value/sw"].outcome.state == "not in scale"
+
+
 def test_borrowed_rows_are_run_only_on_request(bench, msm):
     bench.result("xlmr_large", {"ar": 0.5}, setting="zero_shot_nq_ccp")
     borrowed = bench.cells(msm[14])["xlmr_large/mrr/ar"]

@@ -13,7 +13,9 @@ rule retrieve:
     benchmark:
         plan.paths.benchmark_file("retrieve/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
-        benchmark=plan.protocols.default_of("dense", "vectors", "parameters"),
+        benchmark=plan.protocols.default_of(
+            "dense", "calibrated", "vectors", "parameters"
+        ),
     conda:
         plan.sources.torch_environment
     threads: job_threads("retrieve", plan)
@@ -21,10 +23,11 @@ rule retrieve:
         **job_resources("retrieve", plan),
     params:
         code=lambda w: code("retrieval.retrieve", *plan.retrieval.modules(w.benchmark)),
-        languages=lambda w: plan.data.languages(w.benchmark),
+        languages=lambda w: plan.retrieval.languages(w),
         encoding=lambda w: as_json(
             plan.retrieval.encoding(w.benchmark, w.model).given()
         ),
+        calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
@@ -35,8 +38,8 @@ rule retrieve:
     shell:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
-        " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} --depth {params.depth}"
-        " --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
+        " --encoder {input.encoder} --encoding {params.encoding:q} {params.calibration} --data {params.data}"
+        " --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"
 
 
@@ -103,6 +106,7 @@ rule project:
     params:
         code=code("retrieval.project"),
         encoding=lambda w: as_json(plan.retrieval.encoding("tatoeba", w.model).given()),
+        calibration=lambda w: plan.retrieval.calibration(projected(w), w.seeds),
         data=lambda w: assignments(plan.retrieval.projection_data(w)),
         threads=plan.settings.sizes.threads,
     message:
@@ -110,8 +114,42 @@ rule project:
     shell:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval project --language {wildcards.language} --encoder {input.encoder}"
-        " --encoding {params.encoding:q} --data {params.data} --threads {params.threads}"
+        " --encoding {params.encoding:q} {params.calibration} --data {params.data} --threads {params.threads}"
         " --output {output.points} > {log} 2>&1"
+
+
+# mean and deviation of an encoder's vectors in each language, and the rotation of each pair, without translations
+rule calibrate:
+    input:
+        unpack(plan.calibration.inputs),
+    output:
+        record=plan.paths.calibration("{model}", "{recipe}", "{seeds}"),
+    log:
+        plan.paths.log("calibrate/{model}.{recipe}.{seeds}"),
+    benchmark:
+        plan.paths.benchmark_file("calibrate/{model}.{recipe}.{seeds}")
+    conda:
+        plan.sources.torch_environment
+    threads: job_threads("calibrate", plan)
+    resources:
+        **job_resources("calibrate", plan),
+    params:
+        code=code("retrieval.calibrate"),
+        recipe=lambda w: as_json(plan.calibration.recipe(w.recipe).given()),
+        encoding=lambda w: as_json(
+            plan.retrieval.calibrated_encoding(w.recipe, w.model).given()
+        ),
+        documents=lambda w: assignments(plan.calibration.documents(w.recipe)),
+        pairs=lambda w: plan.calibration.pairs(w.recipe),
+        seed=lambda w: finetuning_seed(w.seeds),
+        state=plan.paths.state("calibrate/{model}/{recipe}/{seeds}"),
+    message:
+        "Calibrate the vectors of {wildcards.model} across languages, {wildcards.recipe} ({wildcards.seeds})"
+    shell:
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
+        " retrieval calibrate --model {wildcards.model} --encoder {input.encoder} --encoding {params.encoding:q}"
+        " --documents {params.documents} --pairs {params.pairs} --recipe {params.recipe:q} --seed {params.seed}"
+        " --state {params.state} --code {params.code} --output {output.record} > {log} 2>&1"
 
 
 # mine hard negatives with a fine-tuned encoder, for the next fine-tuning round

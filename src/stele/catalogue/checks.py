@@ -35,11 +35,15 @@ def check_scale(values: Facts, where: str) -> None:
         _known(benchmark, known := catalogue.entries(Benchmark), where, "benchmarks")
         for code in codes:
             choice({benchmark: code}, benchmark, known[benchmark].languages, where, ["benchmarks"])
+    for recipe, codes in values.get("pretraining_languages", {}).items():
+        _known(recipe, recipes["pretraining"], where, "pretraining_languages")
+        for code in codes:
+            choice({recipe: code}, recipe, values.get("languages") or (), where, ["pretraining_languages"])
     for key, forced in values.get("standins", {}).items():
         standins = catalogue.load("standins")
         _known(key, standins, where, "standins")
         check_standin({**standins[key], **forced}, where, ["standins", key])
-    for section in ("pairs", "pretraining", "finetuning"):
+    for section in ("pairs", "pretraining", "finetuning", "calibration"):
         for name, forced in values.get(section, {}).items():
             _known(name, recipes[section], where, section)
             if section == "pairs" and "parts" in forced:

@@ -15,8 +15,10 @@ from stele.catalogue.schema.models import ModelKeys
 from stele.catalogue.schema.recipes import FinetuningReads, PairsReads, PretrainingReads
 from stele.errors import unknown
 from stele.files.strict import Strict, validate
+from stele.recipes import calibration as of_calibration
 from stele.recipes import finetuning as of_finetuning
 from stele.recipes import mining as of_mining
+from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import recipe_model
@@ -63,6 +65,12 @@ def pairs(name: str, sizes: Scale) -> tuple[PairsReads, MiningRecipe]:
     reads, does = _apart({**_named("pairs", "mining recipe", name), **sizes.pairs.get(name, {})}, PairsReads)
     where = f"recipes.yaml: pairs.{name}"
     return validate(PairsReads, reads, where), of_mining.parse_recipe(does, where)
+
+
+def calibration(name: str, sizes: Scale) -> CalibrationRecipe:
+    """A recipe of calibration with what the scale forces."""
+    recipe = {**_named("calibration", "recipe of calibration", name), **sizes.calibration.get(name, {})}
+    return of_calibration.parse_recipe({**recipe, "threads": sizes.threads}, f"recipes.yaml: calibration.{name}")
 
 
 def stores(reads: PretrainingReads, does: Values) -> dict[str, str]:

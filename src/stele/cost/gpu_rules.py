@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from stele.cost import counts, finetuning, pretraining
@@ -10,6 +12,7 @@ from stele.cost.finetuning import Texts
 from stele.cost.shapes import saved_bytes, shape_of, standin_shape
 from stele.cost.work import Work
 from stele.plan.plan import Plan
+from stele.recipes.calibration import RotationRecipe
 from stele.recipes.encoding import EncodingSpec
 from stele.training.flops import Shape, encode
 
@@ -84,6 +87,41 @@ def retrieve(plan: Plan, w: Any) -> Work:
     kept = search.queries * plan.data.benchmark(w.benchmark).depth * costs().run_bytes
     index = work.temporary if plan.settings.config.keep_index else 0
     return Work(work.flops, 0, work.cpu_seconds, kept=kept + index, temporary=work.temporary)
+
+
+def calibrate(plan: Plan, w: Any) -> Work:
+    """Sentences of each language that are encoded, and the rotation of each pair."""
+    shape, recipe = shape_of(plan, w.model).shape, plan.calibration.recipe(w.recipe)
+    pairs = plan.calibration.pairs(w.recipe)
+    used = Counter(language for pair in pairs for language in pair.split("-"))
+    sentences = recipe.sentences * len(used)
+    encoding = plan.retrieval.calibrated_encoding(w.recipe, w.model)
+    length = _texts("web_sentence").within(encoding.query_length).mean
+    below = shape._replace(layers=encoding.layer or shape.layers)
+    number, steps = rotation(recipe.rotation, shape.width)
+    held = 1 + sum(count > 1 for count in used.values())  # languages whose vectors lie there together
+    return Work(
+        {"encoding": encode(sentences, length, below, first_only=False), "search": len(pairs) * number},
+        cpu_seconds=len(pairs) * steps * costs().small_step_seconds
+        + sentences * costs().passage_characters / costs().rates.mined_bytes,
+        kept=float(len(pairs)) * shape.width**2 * FLOAT,
+        temporary=float(held) * recipe.sentences * shape.width * FLOAT,
+    )
+
+
+def rotation(recipe: RotationRecipe, width: int) -> tuple[float, int]:
+    """Operations of learning a rotation of so many dimensions, and the SGD steps of its adversarial start.
+
+    Vectors are compared all with all, and that twice: for the means of CSLS, then for the nearest. A discriminator's
+    pass forward is 2 operations a weight and vector, its pass backward twice that.
+    """
+    epochs = recipe.epochs if recipe.start == "adversarial" else 0
+    compared = (1 + epochs + recipe.refinements) * recipe.criterion_vectors**2
+    compared += recipe.refinements * recipe.refinement_vectors**2
+    widths = [width, *[recipe.discriminator_width] * recipe.discriminator_layers, 1]
+    weights = sum(one * other for one, other in pairwise(widths))
+    steps = epochs * -(-recipe.epoch_vectors // recipe.batch) * (recipe.discriminator_steps + 1)
+    return 2 * 2.0 * width * compared + 3 * 2.0 * 2 * recipe.batch * weights * steps, steps
 
 
 def hard_negatives(plan: Plan, w: Any) -> Work:

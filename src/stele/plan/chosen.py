@@ -70,6 +70,7 @@ class Chosen:
             "scale": settings.scale_folder,
             "languages_in_scale": {name: data.languages(name) for name in catalogue.entries(Benchmark)},
             "recompute": settings.config.recompute,
+            "left_out": {row.name: reasons for row in self.all_rows if (reasons := self.rows.left_out(row))},
             "rows": {row.name: {"state": p[0], "reason": p[1]} for row, p in problems.items() if p},
             "table_seeds": {
                 short_name(table): {row.name: names for row, names in seeds.items()}

@@ -81,11 +81,10 @@ class Data:
             return entry.languages
         users, sizes = self.is_users(read), self.settings.sizes
         in_scale = None if users else sizes.benchmarks.get(benchmark, sizes.languages)
-        # a benchmark's own list is what the papers' tables show; a user's own data are taken with all their languages
-        whole = users and entry.whole
+        # a benchmark's own list is what the papers' tables show; real data are taken with all their languages
+        whole = entry.whole and (users or not self.settings.generated)
         own = self.languages_of(entry.judgments[0]) if whole else entry.languages
-        chosen = self.settings.config.languages
-        return [c for c in own if (in_scale is None or c in in_scale) and (chosen is None or c in chosen)]
+        return [c for c in own if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]
 
     # --- parts --------------------------------------------------------------------------------------------------------
     def records(self, names: Iterable[str], languages: Iterable[str]) -> dict[str, str]:
@@ -155,3 +154,12 @@ class Data:
             f"{reader}: {', '.join(own)} is yours, but {', '.join(lacking)} would be generated, which is about another "
             f"world. Add to config.yaml: user_data: {{{wanted}}}"
         )
+
+
+def _is_among(code: str, languages: Sequence[str] | None) -> bool:
+    """Whether a language is one of those chosen (None: all); a pair, whether it is or both of its languages are.
+
+    >>> _is_among("fr-de", ["de", "fr"]), _is_among("fr-de", ["fr-de"]), _is_among("fr-de", ["fr"])
+    (True, True, False)
+    """
+    return languages is None or code in languages or ("-" in code and all(c in languages for c in code.split("-")))

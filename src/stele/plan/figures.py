@@ -70,7 +70,7 @@ class Figures:
     def _can_be_built(self, value: Ask) -> bool:
         if self.rows.problem(value.result):
             return False
-        return bool(set(value.languages) & set(self.protocols.data.languages(value.benchmark)))
+        return bool(set(value.languages) & set(self.rows.languages(value.result)))
 
     def results(self, figure: str) -> list[str]:
         """The results or files that a figure waits for: those that can be built."""

@@ -77,6 +77,10 @@ class Paths:
     def finetuned(self, model: str, recipe: str, seeds: str) -> str:
         return self.work(f"finetuned/{model}/{recipe}/{seeds}/record.json")
 
+    def calibration(self, model: str, recipe: str, seeds: str) -> str:
+        """What was learnt of an encoder to calibrate its vectors."""
+        return self.work(f"calibrations/{model}/{recipe}/{seeds}/record.json")
+
     def hard_negatives(self, model: str, recipe: str, training_set: str, seeds: str) -> str:
         """What the model of a recipe mined."""
         return self.work(f"hard_negatives/{model}/{recipe}/{training_set}/{seeds}/record.json")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from stele.config.model import Config
 from stele.plan.availability import Availability
+from stele.plan.calibration import Calibration
 from stele.plan.chosen import Chosen
 from stele.plan.corpora import Corpora
 from stele.plan.data import Data
@@ -48,6 +49,7 @@ class Plan:
     finetuning: Finetuning
     availability: Availability
     sources: Sources
+    calibration: Calibration
     rows: Rows
     retrieval: Retrieval
     scoring: Scoring
@@ -66,7 +68,8 @@ def make_plan(config: Config) -> Plan:
     finetuning = Finetuning(settings, paths, models, data)
     availability = Availability(models, data, pretraining, finetuning)
     sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
-    rows = Rows(Below(paths, models, data, protocols, finetuning, availability, sources))
+    calibration = Calibration(paths, data, protocols, finetuning)
+    rows = Rows(Below(paths, models, data, protocols, finetuning, availability, sources, calibration))
     tables, figures = Tables(paths, models, protocols, rows), Figures(paths, protocols, rows)
     return Plan(
         settings=settings,
@@ -83,8 +86,9 @@ def make_plan(config: Config) -> Plan:
         finetuning=finetuning,
         availability=availability,
         sources=sources,
+        calibration=calibration,
         rows=rows,
-        retrieval=Retrieval(paths, models, protocols, world, rows),
+        retrieval=Retrieval(paths, models, protocols, world, rows, calibration),
         scoring=Scoring(paths, protocols, rows),
         tables=tables,
         figures=figures,

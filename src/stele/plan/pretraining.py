@@ -36,8 +36,10 @@ class Pretraining:
     @once
     def languages(self, model: str) -> list[str]:
         """The languages of a model's recipe that are built."""
-        chosen = recipes.languages(self.reads(model).languages)
+        entry, chosen = self.models[model], recipes.languages(self.reads(model).languages)
         in_scale = self.data.in_scale({name for name, _ in self._texts(model, chosen)})
+        if in_scale is not None and "languages" not in entry.override:
+            in_scale = self.settings.sizes.pretraining_languages.get(entry.recipe, in_scale)
         return [code for code in chosen if in_scale is None or code in in_scale]
 
     @once

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stele import catalogue
 from stele.artifacts.row import Row
+from stele.catalogue.schema.sizes import Checkpoint
 from stele.errors import SteleError, unknown
+from stele.plan.calibration import Calibration
 from stele.plan.models import Models
+from stele.plan.params import flags
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
@@ -21,6 +25,11 @@ def row_of(w) -> Row:
     return Row(w.benchmark, w.model, w.setting)
 
 
+def projected(w) -> Row:
+    """The row whose vectors a projection's wildcards name."""
+    return Row(PROJECTED, w.model, w.setting)
+
+
 @dataclass(frozen=True, eq=False)
 class Retrieval:
     paths: Paths
@@ -28,21 +37,26 @@ class Retrieval:
     protocols: Protocols
     world: World
     rows: Rows
+    calibrations: Calibration
 
     # --- how texts are encoded ----------------------------------------------------------------------------------------
     def encoding(self, benchmark: str, model: str) -> SomeEncoding:
         """How vectors are made where the encoder's folder does not say.
 
         The protocol's lengths, and the pooling of the model or of the one it was trained from, unless the protocol has
-        an encoding of its own for large models.
+        an encoding of its own for large models: those that have, or were trained from one that has, so many layers.
         """
         entry = self.protocols.data.benchmark(benchmark)
         protocol = {**entry.encoding.given(), **self.paths.settings.sizes.encoding.given()}
-        own = {**self.models[self.models.root(model)].encoding.given(), **self.models[model].encoding.given()}
-        large = entry.large
-        if large and model in large.models:
-            own |= {"pooling": large.pooling, "layer": self.world.layer(model, large.layer, large.of)}
+        root, large = self.models.root(model), entry.large
+        own = {**self.models[root].encoding.given(), **self.models[model].encoding.given()}
+        if large and large.of == _public_layers(root):
+            own |= {"pooling": large.pooling, "layer": self.world.layer(root, large.layer, large.of)}
         return SomeEncoding(**{**protocol, **own})
+
+    def calibrated_encoding(self, recipe: str, model: str) -> SomeEncoding:
+        """How vectors are made that a calibration is learnt of: as those that it is for, alike in its benchmarks."""
+        return self.encoding(self.calibrations.benchmarks(recipe)[0], model)
 
     def modules(self, benchmark: str) -> list[str]:
         """The module that reads a benchmark."""
@@ -52,6 +66,17 @@ class Retrieval:
     def data(self, w) -> dict[str, str]:
         """`dataset:part` -> record of what is encoded or indexed."""
         return self.protocols.searched(row_of(w))
+
+    def languages(self, w) -> list[str]:
+        return self.rows.languages(row_of(w))
+
+    def calibration(self, row: Row, seeds: str) -> str:
+        """The options by which vectors are calibrated; none where a setting takes them as they are."""
+        own = self.protocols.setting(row.benchmark, row.setting)
+        if "calibration" not in own:
+            return ""
+        learnt = self.paths.calibration(row.model, own["calibration"], seeds)
+        return flags({"calibration": learnt, "operation": own["operation"]})
 
     def inputs(self, w) -> Inputs:
         if w.setting in self.protocols.of_kind("vectors", w.benchmark):
@@ -66,14 +91,15 @@ class Retrieval:
         return self.rows.inputs(row_of(w), w.seeds)
 
     def projection_inputs(self, w) -> Inputs:
-        row = Row(PROJECTED, w.model, w.setting)
+        row = projected(w)
         problem = self.rows.problem(row)
-        if problem is None and w.language not in self.protocols.data.languages(PROJECTED):
-            problem = "not in scale", f"{w.language} is not among the languages of this run"
+        if problem is None and w.language not in self.rows.languages(row):
+            reason = self.rows.left_out(row).get(w.language)
+            outside = "not in scale", f"{w.language} is not among the languages of this run"
+            problem = ("unavailable", reason) if reason else outside
         if problem:
             raise SteleError(f"projection of {row.name}: {problem[0]}: {problem[1]}")
-        encoder = self.rows.inputs(row, w.seeds)["encoder"]
-        return {"encoder": encoder, "data": list(self.projection_data(w).values())}
+        return {**self.rows.inputs(row, w.seeds), "data": list(self.projection_data(w).values())}
 
     def projection_data(self, w) -> dict[str, str]:
         return self.protocols.data.records([PROJECTED], [w.language])
@@ -83,3 +109,9 @@ class Retrieval:
         if not self.paths.settings.config.keep_index:
             return None
         return self.paths.work(f"index/{row_of(w).path}/{w.seeds}")
+
+
+def _public_layers(root: str) -> int | None:
+    """The layers of a public checkpoint; None of one that the catalogue does not know."""
+    known = catalogue.entries(Checkpoint).get(root)
+    return known.layers if known else None

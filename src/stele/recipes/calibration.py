@@ -50,9 +50,9 @@ class CalibrationRecipe(Strict):
 
     @model_validator(mode="after")
     def _sentences_suffice(self) -> CalibrationRecipe:
-        most = max(self.rotation.refinement_vectors, self.rotation.criterion_vectors)
-        if most > self.sentences:
-            raise ValueError(f"rotation: looks at {most} vectors of a language, which has {self.sentences} `sentences`")
+        for key in ("refinement_vectors", "criterion_vectors"):
+            if (looked := getattr(self.rotation, key)) > self.sentences:
+                raise ValueError(f"rotation.{key}: {looked} of a language, which has {self.sentences} `sentences`")
         return self
 
 

@@ -61,8 +61,17 @@ class EncodingSpec(Strict):
     @property
     def symmetric(self) -> bool:
         """Whether a text without a title has one vector, whether it is a query or a passage."""
-        sides = (self.query_length, self.query_prompt), (self.passage_length, self.passage_prompt)
-        return self.towers == "shared" and sides[0] == sides[1]
+        return self.of_one_kind and self.query_length == self.passage_length
+
+    @property
+    def of_one_kind(self) -> bool:
+        """Whether a text has one vector, whether it is a query or a passage, unless it is so long that it is cut."""
+        return self.towers == "shared" and self.query_prompt == self.passage_prompt
+
+    @property
+    def longer(self) -> Kind:
+        """The kind of text of which more is read."""
+        return "query" if self.query_length >= self.passage_length else "passage"
 
     def passage(self, title: str, text: str) -> TextInput:
         """A passage as the tokenizer is to see it.

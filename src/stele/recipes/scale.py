@@ -53,6 +53,10 @@ class Scale(Strict):
         None, ge=1, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
     )
     languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
+    pretraining_languages: dict[str, list[str]] = Field(
+        {},
+        description="recipe -> the generated languages that its models are trained in, if they name none; default: all",
+    )
     benchmarks: dict[str, list[str]] = Field(
         {},
         description="benchmark -> the languages that it is evaluated in, each with its whole collection; default: all",
@@ -69,5 +73,6 @@ class Scale(Strict):
     pretraining: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
     models: dict[str, dict[str, Any]] = Field({}, description="model -> recipe keys forced by this scale")
     finetuning: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
+    calibration: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
     encoding: SomeEncoding = Field(SomeEncoding(), description="lengths forced by this scale at encoding")
     pairs: dict[str, dict[str, Any]] = Field({}, description="mining method -> keys forced by this scale")

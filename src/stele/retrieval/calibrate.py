@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> None:
     pairs = checked_pairs(args.pairs, documents)
     torch.set_num_threads(recipe.threads)
     encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
-    if not encoder.spec.symmetric:
+    if not encoder.spec.of_one_kind:
         raise SteleError(
             "--encoder: queries and passages are encoded differently; a calibration wants one vector a text"
         )
@@ -173,7 +173,7 @@ class Job:
         with bar(len(sentences), f"encode {language}", "sentences") as shown:
 
             def encode(items):
-                for ids, block in self.encoder.encode_stream(items, "query"):
+                for ids, block in self.encoder.encode_stream(items, self.encoder.spec.longer):
                     yield ids, block
                     shown.update(len(ids))
 

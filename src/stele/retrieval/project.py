@@ -1,8 +1,9 @@
 """Project the sentence pairs of one language of Tatoeba onto their first two principal components.
 
 The first 1,000 pairs in file order; English and foreign sentences together have one mean and one set of components.
-The vectors are the encoder's own, not scaled. Written: a row a sentence (line from 0, language, x, y), English first,
-and beside it the record, with the share of variance that each coordinate explains.
+The vectors are the encoder's own, or as they are compared where a calibration is given, but not scaled to unit length.
+Written: a row a sentence (line from 0, language, x, y), English first, and beside it the record, with the share of
+variance that each coordinate explains.
 """
 
 from __future__ import annotations
@@ -16,10 +17,17 @@ import numpy as np
 from stele.artifacts import records
 from stele.benchmarks import tatoeba
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.types import QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file, file_facts
 from stele.files.csv_files import write_csv
+from stele.retrieval.calibration.moves import (
+    add_calibration_arguments,
+    calibration_facts,
+    calibration_inputs,
+    given_moves,
+)
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, given_encoder
 
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
@@ -29,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", required=True, help="the language that is paired with English")
     parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
     add_encoding_argument(parser)
+    add_calibration_arguments(parser)
     add_data_argument(parser)
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     parser.add_argument(
@@ -41,8 +50,12 @@ def run(args: argparse.Namespace) -> None:
     data = data_records(args.data)
     sides = sentences(args.language, data_folders(data))
     encoder = given_encoder(args)
-    vectors = np.concatenate([encoder.encode(texts, "query") for texts in sides.values()])
-    points, explained = principal_components(vectors)
+    query_sets = {_side(query_set): query_set for query_set in tatoeba.query_sets([args.language])}
+    moves, vectors = given_moves(args, encoder, list(query_sets.values())), []
+    for side, texts in sides.items():
+        own = encoder.encode(texts, "query")
+        vectors.append(moves.of_queries(query_sets[side])(own) if moves else own)
+    points, explained = principal_components(np.concatenate(vectors))
     rows = [(line, language) for language, texts in sides.items() for line in range(len(texts))]
     with atomic_file(args.output) as handle:
         placed = ((*row, f"{x:.6g}", f"{y:.6g}") for row, (x, y) in zip(rows, points, strict=True))
@@ -51,12 +64,13 @@ def run(args: argparse.Namespace) -> None:
     records.write_record(
         args.output.with_suffix(".json"),
         job="project",
-        inputs={"encoder": args.encoder, **data},
+        inputs={"encoder": args.encoder, **calibration_inputs(args), **data},
         clock=clock,
         language=args.language,
         pairs=len(rows) // 2,
         explained=[float(f"{share:.6g}") for share in explained],
         encoding=encoder.spec.model_dump(),
+        **calibration_facts(args),
         outputs={args.output.name: facts},
         content=facts["sha256"],
     )
@@ -66,11 +80,15 @@ def sentences(language: str, data: tatoeba.Data) -> dict[str, list[str]]:
     """English and the other language -> the first sentences of its side of the pairs, in file order."""
     sides = {}
     for query_set in tatoeba.query_sets([language]):
-        side = query_set.name.partition("-")[0]
-        sides[side] = [query.text for query in islice(tatoeba.queries(data, query_set), PAIRS)]
+        sides[_side(query_set)] = [query.text for query in islice(tatoeba.queries(data, query_set), PAIRS)]
     if not sides:
         raise SteleError(f"--language {language}: Tatoeba pairs English with other languages")
     return {side: sides[side] for side in ("en", language)}
+
+
+def _side(query_set: QuerySet) -> str:
+    """The language of a query set's queries."""
+    return query_set.name.partition("-")[0]
 
 
 def principal_components(vectors: np.ndarray, count: int = 2) -> tuple[np.ndarray, np.ndarray]:

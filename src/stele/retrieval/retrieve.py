@@ -25,7 +25,13 @@ from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.progress import bar
 from stele.registry import load_named
-from stele.retrieval.dense.collection import EncodedCollection
+from stele.retrieval.calibration.moves import (
+    add_calibration_arguments,
+    calibration_facts,
+    calibration_inputs,
+    given_moves,
+)
+from stele.retrieval.dense.collection import EncodedCollection, unmoved
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.vector_files import is_tidy
@@ -42,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--languages", nargs="+", required=True)
     parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
     add_encoding_argument(parser)
+    add_calibration_arguments(parser)
     add_data_argument(parser)
     parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
@@ -84,6 +91,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         limit=args.limit,
         searches={query_set.name: job.finished.facts(query_set) for query_set in job.query_sets},
         encoding=job.encoder.spec.model_dump(),
+        **calibration_facts(args),
         similarity="cosine" if job.normalize else "inner product",
         processes=job.processes.world,
         **published,
@@ -103,7 +111,7 @@ class Job:
         self.processes = ProcessGroup(process_context())
         records_of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(records_of_data)
-        self.inputs = {"encoder": args.encoder, **records_of_data}
+        self.inputs = {"encoder": args.encoder, **calibration_inputs(args), **records_of_data}
         self.query_sets: list[QuerySet] = benchmark.query_sets(args.languages)
         if not self.query_sets:
             raise SteleError(f"{args.benchmark}: nothing to search for {', '.join(args.languages)}")
@@ -114,9 +122,10 @@ class Job:
         self.state: Path = args.state / "limited" if args.limit else args.state
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
         self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.processes.device))
+        self.moves = given_moves(args, self.encoder, self.query_sets)
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
         spec = self.encoder.spec.model_dump()
-        self.key = digest([args.benchmark, made_of, spec, args.limit, args.depth, args.code])
+        self.key = digest([args.benchmark, made_of, spec, args.operation, args.limit, args.depth, args.code])
         self.finished = FinishedSearches(self.state / "runs", self.key)
 
     def collections(self) -> dict[str, list[QuerySet]]:
@@ -169,7 +178,9 @@ class Job:
     def encoded(self, name: str) -> EncodedCollection:
         """A collection with its vectors."""
         given = (name, self.state / "collections" / name, lambda: self.passages(name), self.encoder, self.processes)
-        collection = EncodedCollection(*given, key=self.key, normalize=self.normalize, kept=self.kept(name))
+        kept = {"normalize": self.normalize, "kept": self.kept(name)}
+        move = self.moves.of_collection(name) if self.moves else unmoved
+        collection = EncodedCollection(*given, key=self.key, move=move, **kept)
         expected = search_job.expected_passages(self.inputs, name, "passages", "candidates")
         collection.encode(None if self.args.limit else expected)
         return collection
@@ -179,7 +190,11 @@ class Job:
     ) -> None:
         """Searches a query set; the first process saves its run. `of_queries` is the collection with its vectors."""
         queries = self.queries(query_set)
-        vectors = of_queries.vectors() if of_queries else collection.query_vectors([query.text for query in queries])
+        if of_queries:
+            vectors = of_queries.vectors()
+        else:
+            move = self.moves.of_queries(query_set) if self.moves else unmoved
+            vectors = collection.query_vectors([query.text for query in queries], move)
         if len(vectors) != len(queries):
             raise SteleError(f"query set {query_set.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         with bar(collection.rows, f"search {query_set.name}, {len(queries)} queries", "passages") as shown:

@@ -26,9 +26,8 @@ Metric = Annotated[str, AfterValidator(_metric)]
 class Large(Strict):
     """The encoding of large models, where a protocol has one of its own."""
 
-    models: list[str]
     layer: int = Field(ge=1, description="whose hidden states are read")
-    of: int = Field(ge=1, description="layers of those models")
+    of: int = Field(ge=1, description="layers that a model has, or the one that it was trained from, to be large")
     pooling: Literal["cls", "mean"]
 
 
@@ -39,7 +38,8 @@ class Benchmark(Strict):
 
     title: str
     languages: list[str] = Field(description="as the tables show them")
-    whole: bool = Field(False, description="a user's own copy is evaluated in all its languages")
+    pivot: str | None = Field(None, description="what each language is paired with, where `languages` are no pairs")
+    whole: bool = Field(False, description="real data are evaluated in all their languages, not in `languages` alone")
     data: list[str] = Field(description="datasets that are read to retrieve")
     judgments: list[str] = Field(description="datasets that are read to score")
     metrics: list[Metric] = Field(min_length=1)

@@ -107,6 +107,7 @@ class Costs(Strict):
 
     shares: Shares
     step_seconds: Positive
+    small_step_seconds: Positive
     start_minutes: Positive
     core: Positive
     fill: Fill

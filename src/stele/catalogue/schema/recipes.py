@@ -10,6 +10,7 @@ from pydantic import Field
 from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, validate
 from stele.recipes import mining
+from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.pretraining import RECIPES, recipe_model
 from stele.registry import module_names
@@ -25,6 +26,7 @@ class Recipes(Strict):
     pairs: dict[str, dict[str, Any]] = Field(description="mining recipes")
     pretraining: dict[str, dict[str, Any]]
     finetuning: dict[str, dict[str, Any]]
+    calibration: dict[str, dict[str, Any]]
 
 
 class PairsReads(Strict):
@@ -62,7 +64,13 @@ class FinetuningReads(Strict):
     miner: str | None = Field(None, description="the fine-tuning whose model mines hard negatives")
 
 
-READS = {"pairs": PairsReads, "pretraining": PretrainingReads, "finetuning": FinetuningReads}
+READS = {
+    "pairs": PairsReads,
+    "pretraining": PretrainingReads,
+    "finetuning": FinetuningReads,
+    "calibration": Strict,  # nothing that a recipe names
+}
+OF_ONE_KIND = {"finetuning": FinetuningRecipe, "calibration": CalibrationRecipe}
 
 
 def check_recipes(values: Facts, where: str) -> None:
@@ -100,8 +108,8 @@ def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> N
 
 def _does(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Strict]:
     """The model of what a recipe does."""
-    if section == "finetuning":
-        return FinetuningRecipe
+    if section in OF_ONE_KIND:
+        return OF_ONE_KIND[section]
     key, package = NAMED[section]
     name = choice(entry, key, module_names(package), where, at, required=True)
     return recipe_model(name) if section == "pretraining" else mining.recipe_model(name)

@@ -17,6 +17,7 @@ from stele.catalogue.schema.names import choice
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.plan.availability import Availability
+from stele.plan.calibration import Calibration
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models, Problem
@@ -37,6 +38,7 @@ class Below(NamedTuple):
     finetuning: Finetuning
     availability: Availability
     sources: Sources
+    calibration: Calibration
 
 
 class Kind(Protocol):
@@ -46,6 +48,9 @@ class Kind(Protocol):
 
     def problem(self, row: Row) -> Problem | None:
         """(state, reason) when a row cannot be built: `not built`, `unavailable` or `not in scale`."""
+
+    def left_out(self, row: Row) -> dict[str, str]:
+        """language of the benchmark that a row is not evaluated in, though it is in scale -> why."""
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
         """What the job reads that makes the row's run, vectors or count."""
@@ -139,6 +144,15 @@ class Rows:
         if problem := self.problem(row):
             raise SteleError(f"results/{row.path}: {problem[0]}: {problem[1]}")
         return self.kind(row).inputs(row, seeds)
+
+    def left_out(self, row: Row) -> dict[str, str]:
+        """language of the benchmark that a row is not evaluated in, though it is in scale -> why."""
+        return self.kind(row).left_out(row) if self.is_known(row) else {}
+
+    def languages(self, row: Row) -> list[str]:
+        """The languages that a row is evaluated in."""
+        left_out = self.left_out(row)
+        return [code for code in self.below.data.languages(row.benchmark) if code not in left_out]
 
     def seeds(self, row: Row) -> list[str]:
         return self.kind(row).seeds(row)

@@ -35,6 +35,9 @@ class Dense:
             return "not in scale", f"no language of {row.benchmark} is built"
         return problem
 
+    def left_out(self, row: Row) -> dict[str, str]:
+        return {}
+
     def datasets(self, row: Row) -> dict[str, list[str]]:
         """The datasets that a row reads, in groups of those that must tell of one world, by what reads them."""
         return {

@@ -46,6 +46,9 @@ class Lexical:
             return "not in scale", f"no language of {row.benchmark} is built"
         return None
 
+    def left_out(self, row: Row) -> dict[str, str]:
+        return {}
+
     def inputs(self, row: Row, seeds: str) -> Inputs:
         engine = {"anserini": self.anserini} if self.anserini else {}
         return {"data": list(self.below.protocols.searched(row).values()), **engine}

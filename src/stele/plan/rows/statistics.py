@@ -29,6 +29,9 @@ class Statistics:
         reason = self.below.data.problem([dataset])
         return ("unavailable", reason) if reason else None
 
+    def left_out(self, row: Row) -> dict[str, str]:
+        return {}
+
     def inputs(self, row: Row, seeds: str) -> Inputs:
         return {"data": list(self.below.data.all_records(row.model).values())}
 

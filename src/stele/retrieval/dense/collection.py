@@ -27,13 +27,18 @@ if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
 
 Passages = Iterable[Passage]
+Move = Callable[[np.ndarray], np.ndarray]
+
+
+def unmoved(vectors: np.ndarray) -> np.ndarray:
+    return vectors
 
 
 class EncodedCollection:
     """The collection `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
 
     `passages()` reads it from its beginning. `key` says what the vectors are made from, and `normalize` that they are
-    scaled to length 1.
+    scaled to length 1; `move` is what is done to them before that.
     """
 
     def __init__(
@@ -47,8 +52,9 @@ class EncodedCollection:
         key: str,
         normalize: bool = False,
         kept: Path | None = None,
+        move: Move = unmoved,
     ) -> None:
-        self.name, self.folder, self.passages, self.kept = name, folder, passages, kept
+        self.name, self.folder, self.passages, self.kept, self.move = name, folder, passages, kept, move
         self.encoder, self.processes = encoder, processes
         dtype = "float16" if encoder.spec.precision == "bfloat16" else "float32"
         self.layout = Layout(encoder.dimension, dtype, normalize, key)
@@ -66,7 +72,7 @@ class EncodedCollection:
 
             def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
                 for ids, vectors in self.encoder.encode_stream(items, "passage"):
-                    yield ids, vectors
+                    yield ids, self.move(vectors)
                     shown.update(self._shares.read - shown.n)
 
             self.rows = encode_part(self.part, self._shares.assigned(self._items(watch)), encode, self.layout)
@@ -108,13 +114,16 @@ class EncodedCollection:
         windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
         return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
 
-    def query_vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors [n, d] of queries, in all processes the same bytes: each encodes its windows, and all get all."""
+    def query_vectors(self, texts: Sequence[str], move: Move = unmoved) -> np.ndarray:
+        """Vectors [n, d] of queries, in all processes the same bytes: each encodes its windows, and all get all.
+
+        `move` is what is done to them before they are scaled.
+        """
         shares = self._new_shares()
         rows = [row for row, _ in shares.assigned(enumerate(texts))]
         vectors = np.empty((len(texts), self.encoder.dimension), np.float32)
         if rows:
-            vectors[rows] = self.encoder.encode([texts[row] for row in rows], "query")
+            vectors[rows] = move(self.encoder.encode([texts[row] for row in rows], "query"))
         for number, owner in enumerate(shares.owners):
             self.processes.broadcast_array(vectors[number * shares.window : (number + 1) * shares.window], owner)
         return l2_normalize(vectors) if self.layout.normalize else vectors

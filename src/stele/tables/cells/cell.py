@@ -209,15 +209,16 @@ def find(context: Context, results: Results, reference: Ask, seeds: Sequence[str
         value, deviation = _mean(metric, present), _deviation(metric, present)
         return Outcome("measured", value=value, languages=present, labels=labels, deviation=deviation)
     missing = f"{results.path(*reference.result)} holds no {', '.join(reference.languages)}"
-    return _outside(context, reference) or Outcome("not run", missing)
+    return _outside(context, reference) or _left_out(context, reference) or Outcome("not run", missing)
 
 
 def absent(context: Context, reference: Ask) -> Outcome:
     """Why there is no current file for a value."""
     known = context.known(*reference.result)
     state = "not run" if known.state == "planned" else known.state
-    outside = _outside(context, reference) if state in ("not run", "failed") else None
-    return outside or Outcome(state, known.reason)
+    if state in ("not run", "failed") and (outside := _outside(context, reference) or _left_out(context, reference)):
+        return outside
+    return Outcome(state, known.reason)
 
 
 def _outside(context: Context, reference: Ask) -> Outcome | None:
@@ -226,6 +227,14 @@ def _outside(context: Context, reference: Ask) -> Outcome | None:
     if in_scale is None or set(reference.languages) & set(in_scale):
         return None
     return Outcome("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
+
+
+def _left_out(context: Context, reference: Ask) -> Outcome | None:
+    """`unavailable`, where the row is evaluated in no language of the cell."""
+    reasons = context.left_out.get(reference.result.name, {})
+    in_scale = context.languages_in_scale.get(reference.benchmark, reference.languages)
+    wanted = [code for code in reference.languages if code in in_scale]
+    return Outcome("unavailable", reasons[wanted[0]]) if wanted and set(wanted) <= reasons.keys() else None
 
 
 def _mean(metric: Metric, languages: tuple[str, ...]) -> float:

@@ -41,6 +41,9 @@ class Context(Strict):
     languages_in_scale: dict[str, list[str]] = Field({}, description="benchmark -> languages; absent: all")
     recompute: Literal["own", "all"] = "own"
     rows: dict[str, RowState] = Field({}, description="`{model}/{setting}/{benchmark}` -> what is known of it")
+    left_out: dict[str, dict[str, str]] = Field(
+        {}, description="`{model}/{setting}/{benchmark}` -> language that it is not evaluated in -> why"
+    )
     failed: dict[str, str] = Field({}, description="`{model}/{setting}/{benchmark}` -> the log of the failed job")
     outdated: list[str] = Field([], description="the same names: results that this run had to build anew and did not")
     extra_rows: list[ExtraRow] = Field([])

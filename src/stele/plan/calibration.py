@@ -1,0 +1,105 @@
+"""Calibration: what is learnt of an encoder for all benchmarks that look at its vectors calibrated, in one job.
+
+Statistics belong to a language and a rotation to a pair of languages, whichever benchmark has them, so one job learns
+those of all benchmarks with a setting of its recipe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stele.catalogue import recipes
+from stele.catalogue.user_data import listing, part_files
+from stele.plan.data import Data
+from stele.plan.finetuning import Finetuning
+from stele.plan.paths import Inputs, Paths
+from stele.plan.per_instance import once
+from stele.plan.protocols import Protocols
+from stele.recipes.calibration import CalibrationRecipe
+
+CORPUS = "cc100"  # what it is learnt from; CCP, section 3.2: CommonCrawl. No other corpus stands in for it
+KIND = "calibrated"  # of the settings
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    paths: Paths
+    data: Data
+    protocols: Protocols
+    finetuning: Finetuning
+
+    @once
+    def recipe(self, name: str) -> CalibrationRecipe:
+        """How it is learnt: what the command is given."""
+        return recipes.calibration(name, self.paths.settings.sizes)
+
+    # --- languages ----------------------------------------------------------------------------------------------------
+    def pair(self, benchmark: str, language: str) -> str:
+        """The pair of languages ("fr-en") that a language of a benchmark is one side of, or is itself."""
+        pivot = self.data.benchmark(benchmark).pivot
+        return f"{language}-{pivot}" if pivot else language
+
+    @once
+    def lacking(self, language: str) -> str | None:
+        """Why a language cannot be calibrated, None where it can: there is no text of it."""
+        if language not in self.data.languages_of(CORPUS):
+            return f"CC-100 has no text in {language}, by which it could be calibrated"
+        if (folder := self.data.users_folder(CORPUS)) and not self._users_files(folder, language):
+            return f"user_data.{CORPUS}: {folder} has no text in {language}, by which it could be calibrated"
+        return None
+
+    def _users_files(self, folder: str, language: str) -> list[str]:
+        return part_files(self._listing(folder), self.data.resolve(CORPUS, language, [language]))
+
+    @once
+    def _listing(self, folder: str) -> list[str]:
+        return listing(folder)
+
+    @once
+    def left_out(self, benchmark: str) -> dict[str, str]:
+        """language (or pair) of a benchmark that cannot be calibrated -> why."""
+        reasons = {}
+        for language in self.data.languages(benchmark):
+            sides = self.pair(benchmark, language).split("-")
+            if reason := next((reason for side in sides if (reason := self.lacking(side))), None):
+                reasons[language] = reason
+        return reasons
+
+    def languages(self, benchmark: str) -> list[str]:
+        """The languages (or pairs) of a benchmark that can be calibrated."""
+        return [code for code in self.data.languages(benchmark) if code not in self.left_out(benchmark)]
+
+    # --- what a recipe learns -----------------------------------------------------------------------------------------
+    @once
+    def benchmarks(self, recipe: str) -> list[str]:
+        """The benchmarks that have settings of a recipe."""
+        return [
+            benchmark
+            for benchmark in self.protocols.settings
+            if any(entry["calibration"] == recipe for entry in self.protocols.of_kind(KIND, benchmark).values())
+        ]
+
+    @once
+    def pairs(self, recipe: str) -> list[str]:
+        """The pairs that are rotated, each in one direction; none of a benchmark about another world than the text."""
+        pairs: dict[frozenset[str], str] = {}
+        for benchmark in self.benchmarks(recipe):
+            if not self.data.mixture_problem(benchmark, [CORPUS, *self.data.of_benchmark(benchmark)]):
+                for language in self.languages(benchmark):
+                    pair = self.pair(benchmark, language)
+                    pairs.setdefault(frozenset(pair.split("-")), pair)
+        return list(pairs.values())
+
+    def documents(self, recipe: str) -> dict[str, str]:
+        """language -> the record of its documents, of all languages of the pairs."""
+        codes = sorted({code for pair in self.pairs(recipe) for code in pair.split("-")})
+        return {code: self.paths.documents(CORPUS, code) for code in codes}
+
+    def downloads(self, recipe: str) -> set[str]:
+        """The records of the texts that it is learnt from."""
+        return {self.paths.dataset(CORPUS, code) for code in self.documents(recipe)}
+
+    # --- jobs ---------------------------------------------------------------------------------------------------------
+    def inputs(self, w) -> Inputs:
+        encoder = self.finetuning.encoder(w.model, None, w.seeds)
+        return {"encoder": encoder, "documents": list(self.documents(w.recipe).values())}

@@ -1,0 +1,155 @@
+"""Calibrated rows: one job an encoder learns what all its benchmarks need, of languages that have a text."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from stele import catalogue
+from stele.artifacts.row import Row
+from stele.catalogue.checks import check_scale
+from stele.errors import SteleError
+from stele.plan.calibration import KIND
+from stele.registry import load_named
+
+CALIBRATED = Row("tatoeba", "xlmr_large", "calibrated")
+W = SimpleNamespace(model="xlmr_large", recipe="ccp", seeds="pt0-ft0")
+
+
+@pytest.fixture(scope="module")
+def miniature(jobs):
+    return jobs(scale="miniature")
+
+
+def test_two_benchmarks_share_one_calibration_of_an_encoder(miniature):
+    rows = [Row(b, "xlmr_large", s) for b in ("tatoeba", "tatoeba_pairs") for s in ("shifted", "scaled", "calibrated")]
+    learnt = {miniature.rows.inputs(row, "pt0-ft0")["calibration"] for row in rows}
+    assert learnt == {miniature.paths.calibration("xlmr_large", "ccp", "pt0-ft0")}
+    assert miniature.calibration.benchmarks("ccp") == ["tatoeba", "tatoeba_pairs"]
+    assert "calibration" not in miniature.rows.inputs(CALIBRATED._replace(setting="direct"), "pt0-ft0")
+
+
+def test_the_pairs_are_those_of_all_benchmarks_in_one_direction_each(miniature, jobs):
+    assert miniature.calibration.pairs("ccp") == [
+        *("ar-en", "es-en", "fr-en", "ru-en", "sw-en", "th-en"), "ar-ru", "ja-fr",
+    ]  # fmt: skip
+    inputs = miniature.calibration.inputs(W)
+    languages = ["ar", "en", "es", "fr", "ja", "ru", "sw", "th"]
+    assert inputs["documents"] == [miniature.paths.documents("cc100", language) for language in languages]
+    assert inputs["encoder"] == miniature.rows.inputs(CALIBRATED, "pt0-ft0")["encoder"]
+    paper = jobs(scale="paper").calibration.pairs("ccp")
+    assert len(paper) == len({frozenset(pair.split("-")) for pair in paper}) == 74 + 15
+
+
+@pytest.mark.parametrize("benchmark", ["tatoeba", "tatoeba_pairs"])
+def test_a_pair_is_called_as_the_benchmark_calls_its_first_query_set(jobs, benchmark):
+    """A pair that the plan learns and the benchmark calls otherwise would not be there when it is looked up."""
+    plan, module = jobs(scale="paper"), load_named("stele.benchmarks", benchmark, "benchmark")
+    for language in plan.data.benchmark(benchmark).languages:
+        assert plan.calibration.pair(benchmark, language) == module.query_sets([language])[0].name
+
+
+def test_all_benchmarks_of_a_calibration_encode_alike(jobs):
+    for scale in ("miniature", "small", "paper"):
+        plan = jobs(scale=scale)
+        for model in ("ccp", "xlmr", "labse", "msm_large"):
+            for benchmark in plan.calibration.benchmarks("ccp"):
+                assert plan.retrieval.encoding(benchmark, model) == plan.retrieval.calibrated_encoding("ccp", model)
+
+
+def test_every_setting_of_the_kind_names_a_recipe_that_there_is():
+    recipes = catalogue.load("recipes")["calibration"]
+    settings = [entry for own in catalogue.load("settings")["settings"].values() for entry in own.values()]
+    assert {entry["calibration"] for entry in settings if entry["kind"] == KIND} == set(recipes)
+
+
+def test_seeds_draw_anew(jobs):
+    plan = jobs(scale="miniature", seeds={"pretraining": [0], "finetuning": [0, 1]})
+    seeds = plan.rows.seeds(CALIBRATED)
+    assert len({plan.rows.inputs(CALIBRATED, name)["calibration"] for name in seeds}) == len(seeds) == 2
+
+
+# --- languages --------------------------------------------------------------------------------------------------------
+def test_a_language_without_a_text_is_left_out_with_the_reason(jobs):
+    plan = jobs(scale="paper")
+    assert plan.rows.problem(CALIBRATED) is None
+    left_out, languages = plan.rows.left_out(CALIBRATED), plan.rows.languages(CALIBRATED)
+    assert len(plan.data.languages("tatoeba")) == 112 == len(left_out) + len(languages)
+    assert left_out["ang"] == "CC-100 has no text in ang, by which it could be calibrated"
+    assert "als" in left_out, "a Wikipedia that stands in elsewhere is no CommonCrawl"
+    assert set(catalogue.load("benchmarks")["tatoeba"]["languages"]) <= set(languages)
+    assert plan.rows.left_out(CALIBRATED._replace(setting="direct")) == {}
+    assert plan.chosen.context()["left_out"][CALIBRATED.name] == left_out
+
+
+def test_one_s_own_text_is_in_the_languages_that_are_there(jobs, tmp_path):
+    for name in ("fr.txt", "en.txt", "de.txt"):
+        (tmp_path / name).write_text("a sentence\n")
+    plan = jobs(scale="paper", user_data={"cc100": str(tmp_path)})
+    assert plan.rows.languages(CALIBRATED) == ["de", "fr"]
+    assert plan.calibration.pairs("ccp") == ["de-en", "fr-en", "fr-de"]
+    assert plan.rows.left_out(CALIBRATED)["el"] == (
+        f"user_data.cc100: {tmp_path} has no text in el, by which it could be calibrated"
+    )
+    (tmp_path / "en.txt").unlink()
+    state, reason = jobs(scale="paper", user_data={"cc100": str(tmp_path)}).rows.problem(CALIBRATED)
+    assert state == "unavailable" and "has no text in" in reason
+
+
+def test_a_text_of_another_world_is_not_learnt_from(jobs, tmp_path):
+    plan = jobs(scale="miniature", user_data={"tatoeba": str(tmp_path)})
+    state, reason = plan.rows.problem(CALIBRATED)
+    assert state == "unavailable" and reason.startswith("calibration: tatoeba is yours")
+    assert "user_data: {cc100: YOUR_FOLDER}" in reason
+    assert plan.rows.problem(CALIBRATED._replace(benchmark="tatoeba_pairs")) is None
+    assert plan.calibration.pairs("ccp") == ["ar-ru", "ja-fr"], "none that no row can use"
+
+
+def test_the_texts_are_downloaded(miniature):
+    downloads = miniature.rows.downloads(CALIBRATED)
+    assert {miniature.paths.dataset("cc100", "ja"), miniature.paths.dataset("tatoeba", "all")} <= downloads
+
+
+@pytest.mark.parametrize(
+    ("values", "pairs"),
+    [
+        ({"scale": "miniature"}, ["ar-ru", "ja-fr"]),
+        ({"scale": "small"}, ["fr-de", "ar-ru", "ja-fr"]),
+        ({"scale": "paper", "languages": ["fr", "de", "nl"]}, ["fr-de", "nl-de"]),
+        ({"scale": "paper", "languages": ["fr"]}, []),
+    ],
+)
+def test_a_pair_is_built_where_both_of_its_languages_are(jobs, values, pairs):
+    assert jobs(**values).data.languages("tatoeba_pairs") == pairs
+
+
+# --- recipes ----------------------------------------------------------------------------------------------------------
+def test_what_a_scale_forces_reaches_the_command(jobs, miniature):
+    paper, small = jobs(scale="paper").calibration.recipe("ccp"), miniature.calibration.recipe("ccp")
+    assert (paper.sentences, paper.rotation.discriminator_width, paper.threads) == (200_000, 2048, 8)
+    assert small.sentences == 2500 and small.rotation.refinements == paper.rotation.refinements == 5
+    assert small.rotation.input_dropout == paper.rotation.input_dropout, "what a scale leaves out is MUSE's"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"calibration": {"cpc": {}}}, "calibration: unknown value 'cpc'; did you mean 'ccp'"),
+        ({"calibration": {"ccp": {"sentence": 3}}}, "key 'calibration.ccp.sentence'; did you mean 'sentences'"),
+        ({"calibration": {"ccp": {"sentences": 100}}}, "refinement_vectors: 15000 of a language, which has 100"),
+        ({"pretraining_languages": {"msn": ["en"]}}, "pretraining_languages: unknown value 'msn'; did you mean 'msm'"),
+        ({"pretraining_languages": {"msm": ["fr"]}}, "pretraining_languages.msm: unknown value 'fr'"),
+    ],
+)
+def test_a_wrong_scale_is_named(values, said):
+    with pytest.raises(SteleError, match=said):
+        check_scale({"title": "mine", "generated": True, "languages": ["en", "sw"], **values}, "mine.yaml")
+
+
+def test_french_is_learnt_by_no_other_paper_s_models(jobs, miniature):
+    """Their budgets, and what was measured of them, are those of ten languages."""
+    ten = ["en", "ar", "es", "fi", "ja", "ko", "ru", "sw", "te", "th"]
+    assert miniature.settings.sizes.languages == sorted([*ten, "fr"], key=lambda code: (code != "en", code))
+    for model in ("msm", "crop", "ict", "mlm_equal_compute", "kept", "mcontriever_continued"):
+        assert set(miniature.pretraining.languages(model)) <= set(ten), model
+    own = {"base": "xlmr", "recipe": "msm", "override": {"languages": ["en", "fr"]}}
+    assert jobs(scale="miniature", models={"mine": own}).pretraining.languages("mine") == ["en", "fr"]
