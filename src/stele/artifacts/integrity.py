@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stele.artifacts.records import Record
 from stele.errors import Damaged
-from stele.files.atomic import BLOCKS, WHOLE, block_digest, digest, files_digest, sha256
+from stele.files.atomic import BLOCKS, WHOLE, FileFacts, block_digest, digest, files_digest, sha256
 from stele.files.reading import read_note
 
 VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole
@@ -99,7 +100,7 @@ def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
             yield Damage(Path(os.path.normpath(path.parent / name)), problem, path, job)
 
 
-def outputs(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def outputs(record: Record) -> dict[str, FileFacts]:
     """The files that a record describes, by their paths from its folder; {} for an older record without them.
 
     A dataset's and a checkpoint's are its `files`.
@@ -113,7 +114,7 @@ def _contents(folder: Path) -> set[str]:
     return {files_digest(folder, skip={RECORD, *more}) for more in ((), ("curve.csv", "curve.png", "curve.pdf"))}
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> Record:
     """The record in a file; {} for any other file, such as a user's JSON of any size."""
     try:
         if path.stat().st_size > LARGEST_RECORD:
@@ -124,7 +125,7 @@ def _read(path: Path) -> dict[str, Any]:
     return record if {"job", "content", "inputs"} <= record.keys() else {}
 
 
-def file_problem(path: Path, facts: Mapping[str, Any], made: int, whole: bool, key: str) -> str | None:
+def file_problem(path: Path, facts: FileFacts, made: int, whole: bool, key: str) -> str | None:
     """What is wrong with a file whose record was written at `made` (nanoseconds); None for nothing."""
     try:
         status = path.stat()

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from stele.errors import SteleError
-from stele.files.atomic import atomic_write_json, digest, facts_digest, sha256
+from stele.files.atomic import FileFacts, atomic_write_json, digest, facts_digest, sha256
 from stele.files.reading import read_object
 
 GENERATED = "generated data"
@@ -64,6 +64,23 @@ PACKAGES = (
     "bm25s",
     "snakemake",
 )
+
+
+class Record(TypedDict, total=False):
+    """What a job says of itself, beside its own facts (`recipe`, ...); `write_record` says how."""
+
+    job: str
+    inputs: dict[str, str]
+    labels: list[str]
+    content: Any
+    outputs: dict[str, FileFacts]
+    ancestry: dict[str, Record]
+    seed: int
+    device: str
+    threads: int
+    wall_seconds: float
+    cpu_seconds: float
+    peak_memory_mb: float
 
 
 @dataclass(frozen=True)
@@ -135,7 +152,7 @@ def _threads() -> int:
     return torch.get_num_threads() if torch is not None else 1
 
 
-def read_record(path: Path | str) -> dict[str, Any]:
+def read_record(path: Path | str) -> Record:
     """Reads a record; a missing or damaged one is an error that names it."""
     path = Path(path)
     if not path.exists():
@@ -157,13 +174,13 @@ def content_digest(path: Path | str) -> str:
     return digest({key: value for key, value in record.items() if key not in (*CIRCUMSTANCES, ANCESTRY)})
 
 
-def ancestry_of(inputs: Iterable[Path | str]) -> dict[str, dict[str, Any]]:
+def ancestry_of(inputs: Iterable[Path | str]) -> dict[str, Record]:
     """All that some records were made from, themselves included: content digest -> what it is known by.
 
     The `inputs` of an ancestor are digests too, so that the way from a result back to every file of data can be
     followed without the files. Files that are no records have none.
     """
-    ancestry: dict[str, dict[str, Any]] = {}
+    ancestry: dict[str, Record] = {}
     for path in inputs:
         if Path(path).suffix == ".json":
             record = read_record(path)
@@ -189,9 +206,9 @@ def write_record(
     clock: Clock,
     seed: int | None = None,
     labels: Iterable[str] = (),
-    outputs: Mapping[str, Mapping[str, Any]] | None = None,
+    outputs: Mapping[str, FileFacts] | None = None,
     **facts: Any,
-) -> dict[str, Any]:
+) -> Record:
     """Writes the record of a finished job and returns it.
 
     `inputs` maps a name to the record (or file) of each input; labels are inherited from them. `outputs` maps the files

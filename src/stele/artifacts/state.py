@@ -12,10 +12,10 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from stele.artifacts import records
 from stele.files.atomic import digest
+from stele.files.strict import Values
 
 KEY = re.compile(r"[0-9a-f]{16}")
 
@@ -31,7 +31,7 @@ def add_state_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def own_folder(
-    state: Path, *, recipe: Mapping[str, Any], inputs: Mapping[str, Path], seed: int, code: str, first: bool = True
+    state: Path, *, recipe: Values, inputs: Mapping[str, Path], seed: int, code: str, first: bool = True
 ) -> Path:
     """The folder inside `state` of the run that these make; the first process drops those of other runs.
 

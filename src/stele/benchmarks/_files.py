@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
-from stele.files.reading import DECODER, check_surrogates, parse_json, reading
+from stele.files.reading import DECODER, JsonObject, check_surrogates, parse_json, reading
 
 BLOCK = 1 << 20  # characters read at a time
 
@@ -89,7 +89,7 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line.rstrip("\r\n")
 
 
-def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def json_lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
     """Yields ("file, line N", object) for each line of a JSON-lines file.
 
     Blank lines are passed over; a file without any object is an error.
@@ -103,7 +103,7 @@ def json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise SteleError(f"{path}: nothing in it, want a JSON object a line; get it again")
 
 
-def json_array(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def json_array(path: Path) -> Iterator[tuple[str, JsonObject]]:
     """Yields ("file, line N", object) for each item of a file that is one JSON array, without loading it whole."""
     text, line, position, started = "", 1, 0, False
     with reading(lambda: f"{path}, line {line}"), open_text(path) as handle:
@@ -149,7 +149,7 @@ def _decode(text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
             text, size = text + more, size * 2
 
 
-def json_file(path: Path) -> dict[str, Any]:
+def json_file(path: Path) -> JsonObject:
     """A JSON file that is one object (small files only)."""
     with opened(path) as handle:
         return checked_object(parse_json(handle.read(), path), path)
@@ -169,7 +169,7 @@ def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
 
 
 # --- checking ---
-def checked_object(value: Any, where: Path | str) -> dict[str, Any]:
+def checked_object(value: Any, where: Path | str) -> JsonObject:
     """`value`, which must be a JSON object."""
     if not isinstance(value, dict):
         raise SteleError(f"{where}: want a JSON object, found {type(value).__name__}")
@@ -186,7 +186,7 @@ def field(item: Any, name: str, kind: type, where: str) -> Any:
     return value
 
 
-def optional(item: dict[str, Any], name: str, kind: type, where: str) -> Any:
+def optional(item: JsonObject, name: str, kind: type, where: str) -> Any:
     """The field `name` of a JSON object, an empty one where it is not there or null."""
     return field({name: item.get(name) or kind()}, name, kind, where)
 

@@ -20,6 +20,7 @@ from typing import Any
 from stele.benchmarks._files import field, identifier, json_lines, located
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
+from stele.files.reading import JsonObject
 
 FIELDS = {"query", "positives", "negatives", "language"}
 PASSAGE_FIELDS = {"id", "title", "text"}
@@ -33,7 +34,7 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
                 yield _example(item, where)
 
 
-def _example(item: dict[str, Any], where: str) -> TrainingExample:
+def _example(item: JsonObject, where: str) -> TrainingExample:
     _known(item, FIELDS, where)
     query = _text(item, "query", where)
     positives = [_passage(p, where) for p in field(item, "positives", list, where)]
@@ -54,14 +55,14 @@ def _passage(item: Any, where: str) -> Passage:
     return Passage(identifier(item.get("id", digest), where), title, text)
 
 
-def _text(item: dict[str, Any], name: str, where: str) -> str:
+def _text(item: JsonObject, name: str, where: str) -> str:
     value = field(item, name, str, where)
     if not value.strip():
         raise SteleError(f"{where}: {name} is empty")
     return value
 
 
-def _known(item: dict[str, Any], names: set[str], where: str) -> None:
+def _known(item: JsonObject, names: set[str], where: str) -> None:
     extra = sorted(item.keys() - names)
     if extra:
         raise SteleError(f"{where}: unknown field {extra[0]!r}; valid: {', '.join(sorted(names))}")

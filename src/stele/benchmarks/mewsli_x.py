@@ -18,6 +18,7 @@ from typing import Any
 from stele.benchmarks._files import checked_object, field, folder_of, identifier, json_lines, located, refuse_again
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
+from stele.files.reading import JsonObject
 
 DATASET, NEWS = "mewsli_x", "mewsli_x_news"
 JUDGED = "test"
@@ -72,7 +73,7 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
         yield TrainingExample(text, [positive], [], field(context, "language", str, where))
 
 
-def mention_text(context: dict[str, Any], mention: dict[str, Any], where: str) -> str:
+def mention_text(context: JsonObject, mention: JsonObject, where: str) -> str:
     """The query of a mention: its surface, then its sentence with the mention marked by braces.
 
     Braces in the sentence itself become parentheses.
@@ -106,7 +107,7 @@ def _span(span: Any, text: str, where: str) -> tuple[int, int]:
     return start, end
 
 
-def _entity(entity: dict[str, Any], where: str) -> Passage:
+def _entity(entity: JsonObject, where: str) -> Passage:
     text = field(entity, "description", str, where)
     spans = [_span(span, text, where) for span in field(entity, "sentence_spans", list, where)]
     description = _one_line(" ".join(text[start:end] for start, end in spans))

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from stele.errors import SteleError, unknown
 from stele.files.reading import reading
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 
 FOLDER = Path(__file__).parent
 Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE` what it types
 
 
-def read_yaml(path: Path | str) -> dict[str, Any]:
+def read_yaml(path: Path | str) -> Values:
     """The keys of one YAML file; a key given twice, a damaged file or a missing one is an error that names it."""
     import yaml
 
@@ -40,12 +40,12 @@ def read_yaml(path: Path | str) -> dict[str, Any]:
 
 
 @cache
-def shipped(name: str) -> dict[str, Any]:
+def shipped(name: str) -> Values:
     """A file of facts by its path below stele/; shared by all callers: do not change what it returns."""
     return read_yaml(FOLDER.parent / name)
 
 
-def load(name: str) -> dict[str, Any]:
+def load(name: str) -> Values:
     """One file of the catalogue as it stands there: recipes and stand-ins, which a scale changes before they are typed.
 
     What other files hold is typed: `entries`, `whole`.

@@ -16,6 +16,7 @@ from stele.catalogue.schema.datasets import Checksums, Count, Dataset, File, Par
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError, unknown
 from stele.files.paths import relative
+from stele.files.strict import Values
 
 ALL = "all"
 WALLS = {
@@ -181,7 +182,7 @@ def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
 
 def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> PartFile:
     """One file with its templates filled in."""
-    filled: dict[str, Any] = {"path": _fill(name, file.path, values)}
+    filled: Values = {"path": _fill(name, file.path, values)}
     if file.url:
         filled["url"] = _fill(name, file.url, values)
     for key in ("alternatives", "like", "variants"):
@@ -202,7 +203,7 @@ def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> Part
 
 def _count(name: str, count: Count, values: Mapping[str, str]) -> PartCount:
     """One thing to count."""
-    filled: dict[str, Any] = {"files": [_fill(name, text, values) for text in count.files or [count.file]]}
+    filled: Values = {"files": [_fill(name, text, values) for text in count.files or [count.file]]}
     own = _own(count.expect, count, values) if values.get("language") else None
     if own is not None:
         filled["expect"] = own

@@ -6,15 +6,12 @@ command is given.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import TrainingSet
 from stele.catalogue.schema.models import ModelKeys
 from stele.catalogue.schema.recipes import FinetuningReads, PairsReads, PretrainingReads
 from stele.errors import unknown
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 from stele.recipes import calibration as of_calibration
 from stele.recipes import finetuning as of_finetuning
 from stele.recipes import mining as of_mining
@@ -23,8 +20,6 @@ from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import recipe_model
 from stele.recipes.scale import Scale
-
-Values = Mapping[str, Any]  # of a recipe before it is typed
 
 
 def pretraining(key: str, model: ModelKeys, sizes: Scale) -> tuple[PretrainingReads, Values]:
@@ -111,6 +106,6 @@ def _apart(recipe: Values, reads: type[Strict]) -> tuple[Values, Values]:
     return {key: recipe[key] for key in read}, {key: recipe[key] for key in recipe if key not in read}
 
 
-def _training_set(name: str) -> dict[str, Any]:
+def _training_set(name: str) -> Values:
     entry = catalogue.entry(TrainingSet, name)
     return {"module": entry.module, "data": entry.data}

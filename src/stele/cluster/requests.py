@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from stele.cluster import settings
-from stele.cluster.slurm.sinfo import size
+from stele.cluster.slurm.sinfo import Resources, size
 from stele.cost import rules
 from stele.cost.work import Work, device, seconds
 from stele.files.atomic import atomic_file
-from stele.files.reading import read_note
+from stele.files.reading import JsonObject, read_note
 from stele.plan.plan import Plan
 
 NOTES = Path(".snakemake/stele-requests.json")
@@ -39,7 +39,7 @@ class JobRequest:
     log: str
     outputs: tuple[str, ...]
     threads: int
-    resources: Mapping[str, Any]
+    resources: Resources
     attempts: int = 1
     resumes: bool = False
     local: bool = False
@@ -68,7 +68,7 @@ def subject(log: str, rule: str) -> str:
     return "" if path.stem == rule else path.name.removesuffix(".log")
 
 
-def resources(job: Any) -> dict[str, Any]:
+def resources(job: Any) -> Resources:
     """What a job of Snakemake requests in its present attempt, as plain values."""
     requested = {name: job.resources.get(name) for name in NOTED}
     return {"threads": job.threads, **{k: v for k, v in requested.items() if isinstance(v, int | str)}}
@@ -125,6 +125,6 @@ def note(jobs: Iterable[JobRequest]) -> None:
             json.dump({**read(), **new}, handle)
 
 
-def read(path: Path = NOTES) -> dict[str, dict[str, Any]]:
+def read(path: Path = NOTES) -> dict[str, JsonObject]:
     """What was noted, by log; nothing where there is no note, or none that can be read."""
     return read_note(path)

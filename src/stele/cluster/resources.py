@@ -13,6 +13,7 @@ from typing import Any
 from stele.catalogue.rules import facts
 from stele.catalogue.schema.rules import Growing, RuleFacts, Size
 from stele.cluster import settings
+from stele.cluster.slurm.sinfo import Resources
 from stele.cost.rules import work
 from stele.cost.work import device, seconds
 from stele.plan.plan import Plan
@@ -93,7 +94,7 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     return megabytes
 
 
-def job_resources(rule: str, plan: Plan, dump_mb: OfWildcards | None = None) -> dict[str, Any]:
+def job_resources(rule: str, plan: Plan, dump_mb: OfWildcards | None = None) -> Resources:
     """What the jobs of a rule request, for its `resources:`; `dump_mb`: of the wildcards, MB of dump that a job reads.
 
     Of a rule that trains or encodes, `gpus` is for the command line (GPUs on each node), the others are the SLURM
@@ -121,7 +122,7 @@ def _size(size: Size | None, dump_mb: OfWildcards | None, more: int = 0) -> int 
     return None if size is None else size + more
 
 
-def _placed(number: int, nodes: int, kind: str) -> dict[str, Any]:
+def _placed(number: int, nodes: int, kind: str) -> Resources:
     """Partition, GPUs and nodes as the SLURM plugin wants them.
 
     On one node GPUs are `gpu`, a total. With several nodes they are `gres`, of each node, and the command starts its

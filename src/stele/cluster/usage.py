@@ -11,20 +11,19 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from stele.cluster import requests
 from stele.cluster.history import finished_jobs, summary
 from stele.cluster.history.finished_jobs import FinishedJob
+from stele.cluster.history.summary import Row
 from stele.cluster.slurm import submissions
 from stele.cluster.slurm.sacct import Account, accounts
 from stele.command import arguments
 from stele.files.atomic import atomic_file
 from stele.files.csv_files import write_csv
+from stele.files.reading import JsonObject
 
-Row = dict[str, Any]  # a column of COLUMNS -> its value; None: unknown
 COLUMNS = ("rule", "job", "started", "wall_s", "wall_from", "cpu_s", "cpu_from", "peak_mb", "peak_from")
 COLUMNS += ("threads", "processes", "gpus", "nodes", "gpu_hours", "device", "host", "requested_minutes")
 COLUMNS += ("requested_mb", "expected_s", "share_of_time", "share_of_memory", "share_of_expected", "attempts")
@@ -69,7 +68,7 @@ def rows(logs: str) -> list[Row]:
     ]
 
 
-def row(job: FinishedJob, plan: Mapping[str, Any], submitted: Mapping[str, Any], accounting: list[Account]) -> Row:
+def row(job: FinishedJob, plan: JsonObject, submitted: JsonObject, accounting: list[Account]) -> Row:
     """A job's figures beside what it requested, in its last attempt where that one is known."""
     wanted = {**plan, **submitted.get("requested", {})}
     gpus, nodes = wanted.get("gpus", 0), wanted.get("nodes", 1)

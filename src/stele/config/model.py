@@ -19,7 +19,7 @@ from stele.catalogue.schema.models import Model as CatalogueModel
 from stele.config.sources import Sources
 from stele.errors import SteleError, nearest, unknown
 from stele.files.paths import results_problem
-from stele.files.strict import Seed, Strict, validate
+from stele.files.strict import Seed, Strict, Values, validate
 from stele.recipes.encoding import make_spec
 from stele.recipes.scale import Label
 
@@ -89,8 +89,8 @@ class Model(Strict):
     revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
     base: str | None = Field(None, description="the model that `recipe` starts from")
     recipe: str | None = Field(None, description="a pretraining recipe of the catalogue")
-    override: dict[str, Any] = Field({}, description="keys of the recipe to change: an ablation")
-    encoding: dict[str, Any] = Field({}, description="pooling, normalize, ...: how a plain checkpoint makes vectors")
+    override: Values = Field({}, description="keys of the recipe to change: an ablation")
+    encoding: Values = Field({}, description="pooling, normalize, ...: how a plain checkpoint makes vectors")
     tables: list[str] = Field([], description="tables that get a row for it (`msm/2`), or `all` that fit")
 
 
@@ -123,7 +123,7 @@ class Config(Strict):
     )
 
 
-def parse_config(values: Mapping[str, Any], where: Sources | None = None) -> Config:
+def parse_config(values: Values, where: Sources | None = None) -> Config:
     """Validates the keys and the names in them (models, papers, languages, datasets, recipes, tables).
 
     A key without a value has its default. `where` knows which file says what; None: config.yaml says it all.

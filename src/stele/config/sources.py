@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from stele.catalogue import read_yaml
+from stele.files.strict import Values
 
 
 class Sources:
@@ -17,7 +18,7 @@ class Sources:
     ('mine.yaml: models.a.base', 'config.yaml: offline', 'config.yaml: seeds')
     """
 
-    def __init__(self, given: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+    def __init__(self, given: Iterable[tuple[str, Values]]) -> None:
         self.given = list(given)
 
     def __call__(self, *key: str | int) -> str:

@@ -6,9 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from stele.artifacts.integrity import VERIFY_WHOLE
 from stele.cluster import node, requests, settings, software
@@ -22,11 +20,12 @@ from stele.config.sources import read_sources
 from stele.driver import locks, partial_tables, progress, summary, table_context, targets
 from stele.driver.facts_check import check_all
 from stele.errors import SteleError
+from stele.files.strict import Values
 from stele.plan.plan import Plan, make_plan
 from stele.plan.validation import check
 
 
-def setup(values: Mapping[str, Any], workflow) -> Plan:
+def setup(values: Values, workflow) -> Plan:
     """Validates the configuration, prepares the environment of the jobs and returns the plan.
 
     Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.

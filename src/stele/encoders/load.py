@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stele.artifacts.integrity import RECORD
 from stele.encoders.backbone import load_backbone, positions
@@ -12,12 +11,13 @@ from stele.encoders.probe import check_probe
 from stele.encoders.sentence_transformers_folder import MODULES_FILE, read_heads, read_modules
 from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
+from stele.files.strict import Values
 from stele.recipes.encoding import EncodingSpec, check_keys, make_spec, read_spec
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
 
-Wanted = Mapping[str, Any] | EncodingSpec | None
+Wanted = Values | EncodingSpec | None
 
 
 def resolve_spec(folder: Path, wanted: Wanted) -> EncodingSpec:
@@ -45,7 +45,7 @@ def resolve_spec(folder: Path, wanted: Wanted) -> EncodingSpec:
     return make_spec(values, str(folder))
 
 
-def _refine(stated: EncodingSpec, values: Mapping[str, Any], folder: Path) -> EncodingSpec:
+def _refine(stated: EncodingSpec, values: Values, folder: Path) -> EncodingSpec:
     """A sentence-transformers folder's spec with what may be chosen beside it."""
     values_of_folder = stated.model_dump()
     chosen = {key: values[key] for key in ("precision", "passage_format") if key in values}

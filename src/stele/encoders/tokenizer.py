@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from stele.errors import SteleError
-from stele.files.reading import read_object, reading
+from stele.files.reading import JsonObject, read_object, reading
 
 
 def load_tokenizer(folder: Path):
@@ -53,7 +52,7 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> JsonObject:
     """A JSON object from a file; {} where there is no such file."""
     return read_object(path, advice="get the folder again") if path.exists() else {}
 

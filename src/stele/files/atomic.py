@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Required, TypedDict
 
 from stele.errors import SteleError
 
@@ -124,7 +124,15 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 
-def file_facts(path: Path | str) -> dict[str, Any]:
+class FileFacts(TypedDict, total=False):
+    """What a record holds of one file, `blocks` where it is large; records of datasets say more."""
+
+    bytes: Required[int]
+    sha256: Required[str]
+    blocks: list[str]
+
+
+def file_facts(path: Path | str) -> FileFacts:
     """What a record holds of one file: `bytes`, `sha256` and, of a large one, its `blocks`."""
     return {"bytes": os.stat(path).st_size, "sha256": sha256(path), **block_digests(path)}
 
@@ -150,7 +158,7 @@ def block_digest(path: Path | str, size: int, number: int) -> str:
     return hashed.hexdigest()[:16]
 
 
-def folder_facts(folder: Path | str) -> dict[str, dict[str, Any]]:
+def folder_facts(folder: Path | str) -> dict[str, FileFacts]:
     """`file_facts` of all files of a folder by relative path, the records apart."""
     return {name: file_facts(path) for name, path in _files(Path(folder), RECORDS)}
 
@@ -160,7 +168,7 @@ def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
     return ((path.relative_to(folder).as_posix(), path) for path in files)
 
 
-def facts_digest(facts: Mapping[str, Mapping[str, Any]]) -> str:
+def facts_digest(facts: Mapping[str, FileFacts]) -> str:
     """A digest of some files (names and bytes) by their facts."""
     return digest({name: facts_of_file["sha256"] for name, facts_of_file in facts.items()})
 

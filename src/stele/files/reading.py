@@ -82,6 +82,9 @@ def parse_json(text: str | bytes, where: Path | str, kind: str = "file", advice:
         return value
 
 
+JsonObject = dict[str, Any]  # of a file, its values still unchecked
+
+
 def read_json(path: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
     """The JSON file `path`."""
     with reading(path, kind, advice):
@@ -89,7 +92,7 @@ def read_json(path: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
     return parse_json(content, path, kind, advice)
 
 
-def read_object(path: Path | str, kind: str = "file", advice: str = AGAIN) -> dict[str, Any]:
+def read_object(path: Path | str, kind: str = "file", advice: str = AGAIN) -> JsonObject:
     """The JSON file `path`, which must hold one object."""
     return _object(read_json(path, kind, advice), path, kind, advice)
 
@@ -99,7 +102,7 @@ def read_state(path: Path | str) -> Any:
     return read_json(path, "state of a job", "remove it and run again") if Path(path).exists() else None
 
 
-def read_note(path: Path | str) -> dict[str, Any]:
+def read_note(path: Path | str) -> JsonObject:
     """The JSON object that another process left in a file.
 
     {} where there is none: no file, one that is being written at this moment, a damaged one, or no object.
@@ -111,13 +114,13 @@ def read_note(path: Path | str) -> dict[str, Any]:
     return note if isinstance(note, dict) else {}
 
 
-def parse_object(text: str, where: str) -> dict[str, Any]:
+def parse_object(text: str, where: str) -> JsonObject:
     """The JSON object that a command is given as an argument."""
     what = "argument", "give a JSON object"
     return _object(parse_json(text, where, *what), where, *what)
 
 
-def _object(value: Any, where: Path | str, kind: str, advice: str) -> dict[str, Any]:
+def _object(value: Any, where: Path | str, kind: str, advice: str) -> JsonObject:
     if not isinstance(value, dict):
         raise SteleError(f"{where}: not a readable {kind} (want an object, found {type(value).__name__}); {advice}")
     return value
@@ -129,7 +132,7 @@ def check_surrogates(text: str, value: Any) -> None:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> JsonObject:
     """An object of a JSON text, unless it has a key twice."""
     values = dict(pairs)
     if len(values) < len(pairs):

@@ -22,6 +22,7 @@ Momentum = Annotated[float, Field(ge=0, lt=1)]
 Betas = Annotated[tuple[Momentum, Momentum], Field(strict=False)]  # YAML and JSON have lists
 LINES = 8  # most findings of one error
 Key = str | int
+Values = Mapping[str, Any]  # of a model before it is typed, as a file of YAML or JSON has them
 
 
 class Strict(BaseModel):

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
@@ -22,6 +22,9 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, folder_facts
 from stele.files.reading import parse_object
 from stele.registry import load_named
+
+if TYPE_CHECKING:
+    from stele.training.loop import Named, Outcome
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +116,7 @@ def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
     groups_an_epoch = recipe.steps_per_epoch(len(data)) * recipe.accumulation
     part = divide(recipe.accumulation, process)
 
-    def loss_at(step: int) -> Iterator[Mapping[str, Any]]:
+    def loss_at(step: int) -> Iterator[Named]:
         for number in part.numbers:
             epoch, index = divmod(step * recipe.accumulation + number, groups_an_epoch)
             group = training_group(
@@ -125,9 +128,7 @@ def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
     return MicroBatches(loss_at, part.numbers)
 
 
-def describe(
-    recipe: Any, module: Any, data: Any, steps: int, outcome: Mapping[str, Any], selection: Any
-) -> dict[str, Any]:
+def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, selection: Any) -> dict[str, Any]:
     """What a reader must know of a run to repeat it."""
     per_query = 1 + recipe.hard_negatives
     facts = {

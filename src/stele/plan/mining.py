@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 from stele.catalogue import recipes
 from stele.catalogue.schema.recipes import PairsReads
 from stele.errors import SteleError, unknown
+from stele.files.strict import Values
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 from stele.recipes.mining import MiningRecipe
@@ -33,11 +33,11 @@ class Mining:
         """How it mines: what the mining command is given."""
         return self._both(mining)[1]
 
-    def text_recipe(self, mining: str) -> dict[str, Any]:
+    def text_recipe(self, mining: str) -> Values:
         """What mining the texts of knowledge pairs is given: another length in tokens is no other text."""
         return self.recipe(mining).given(exclude=OF_TOKENS)
 
-    def token_recipe(self, mining: str) -> dict[str, Any]:
+    def token_recipe(self, mining: str) -> Values:
         """What tokenising knowledge pairs is given."""
         return self.recipe(mining).given(include={"method", *OF_TOKENS})
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from stele import catalogue
 from stele.artifacts.row import Row
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import unknown
+from stele.files.strict import Values
 from stele.plan.data import Data
 
 
@@ -20,14 +20,14 @@ class Protocols:
     data: Data
 
     @cached_property
-    def settings(self) -> dict[str, dict[str, dict[str, Any]]]:
+    def settings(self) -> dict[str, dict[str, Values]]:
         """benchmark -> setting -> entry of settings.yaml."""
         return catalogue.load("settings")["settings"]
 
     def is_known(self, benchmark: str, setting: str) -> bool:
         return setting in self.settings.get(benchmark, {})
 
-    def setting(self, benchmark: str, setting: str) -> dict[str, Any]:
+    def setting(self, benchmark: str, setting: str) -> Values:
         """The entry of a setting; an unknown name is an error that says the nearest."""
         if benchmark not in self.settings:
             raise unknown("benchmark", benchmark, self.settings)
@@ -35,7 +35,7 @@ class Protocols:
             raise unknown("setting", setting, catalogue.setting_names(benchmark), f"results/{benchmark}")
         return self.settings[benchmark][setting]
 
-    def of_kind(self, kind: str, benchmark: str) -> dict[str, dict[str, Any]]:
+    def of_kind(self, kind: str, benchmark: str) -> dict[str, Values]:
         """The settings of a benchmark whose rows are of a kind."""
         own = self.settings.get(benchmark, {})
         return {name: entry for name, entry in own.items() if entry["kind"] == kind}

@@ -9,6 +9,7 @@ from stele import catalogue
 from stele.catalogue import recipes
 from stele.config.sources import Sources
 from stele.errors import SteleError, unknown
+from stele.files.strict import Values
 from stele.plan.plan import Plan
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
 
@@ -22,7 +23,7 @@ def check(plan: Plan, where: Sources) -> None:
             _check_pretraining(plan, key, model.override, where("models", key, "override"))
 
 
-def _check_pretraining(plan: Plan, key: str, changes: Mapping[str, Any], place: str) -> None:
+def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> None:
     """Checks the recipe of a model, changed as `place` says."""
     if not plan.models.is_trained(key):
         raise SteleError(f"{place}: {key} is not pretrained here: give `base` and `recipe`, and no `checkpoint`")

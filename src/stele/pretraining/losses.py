@@ -9,11 +9,10 @@ among, of the vocabulary for MLM. A task whose loss is near chance has taught no
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from stele.artifacts.records import read_record
+from stele.artifacts.records import Record, read_record
 from stele.errors import SteleError
 
 
@@ -31,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
             print(f"| {' | '.join(row)} |")
 
 
-def rows(record: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def rows(record: Record) -> Iterator[tuple[str, ...]]:
     """Model, task, steps, loss, chance and their difference of each task, as the table shows them."""
     for task, chance in record["chance"].items():
         loss = record["losses"].get(task)

@@ -11,13 +11,16 @@ import math
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.command import arguments
 from stele.files.atomic import atomic_directory, folder_facts
 from stele.files.reading import parse_object
+
+if TYPE_CHECKING:
+    from stele.training.loop import Outcome
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +105,7 @@ def snapshot(model: Any, base: Path, folder: Path):
     return keep
 
 
-def describe(recipe: Any, made: Mapping[str, Any], outcome: Mapping[str, Any], wanted: float | None) -> dict[str, Any]:
+def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:
     """What a reader must know of a run to repeat it: sizes, negatives, lengths, languages and their probabilities.
 
     `outcome` is the loop's; `wanted` the operations that the run was to equal, where it was to.
@@ -156,9 +159,7 @@ def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str
     }
 
 
-def learnt(
-    made: Mapping[str, Any], recipe: Any, outcome: Mapping[str, Any], vocabulary: int
-) -> dict[str, dict[str, float]]:
+def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: int) -> dict[str, dict[str, float]]:
     """What the log showed in its last twentieth: the losses, those by chance, and the figures beside them."""
     from stele.training.metrics_log import NORM
 
@@ -170,7 +171,7 @@ def learnt(
     return found | ({"figures": figures} if figures else {})
 
 
-def divergence(judge: Callable[[Any], str | None], recipe: Any, outcome: Mapping[str, Any]) -> str | None:
+def divergence(judge: Callable[[Any], str | None], recipe: Any, outcome: Outcome) -> str | None:
     """Why a run came to nothing, None where it did not; judge(rows of the log) is its objective's."""
     if outcome["steps"] < recipe.steps:
         return f"loss or gradient not a finite number at step {outcome['steps'] + 1} of {recipe.steps}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 
 
 class RotationRecipe(Strict):
@@ -56,7 +55,7 @@ class CalibrationRecipe(Strict):
         return self
 
 
-def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> CalibrationRecipe:
+def parse_recipe(values: Values, where: str = "--recipe") -> CalibrationRecipe:
     """Validates a recipe; what is wrong is said with the key and what is valid.
 
     >>> parse_recipe({}).rotation.start, parse_recipe({"scale_by": "variance"}).sentences

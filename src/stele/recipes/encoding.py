@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
 from stele.errors import unknown
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import read_object
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 
 SPEC_FILE = "encoding.json"
 Kind = Literal["query", "passage"]
@@ -94,14 +93,14 @@ class SomeEncoding(EncodingSpec):
     pooling: Literal["cls", "mean", "pooler"] = "mean"
 
 
-def make_spec(values: Mapping[str, Any] | EncodingSpec, where: str = "encoding") -> EncodingSpec:
+def make_spec(values: Values | EncodingSpec, where: str = "encoding") -> EncodingSpec:
     """A spec from plain values; what is wrong with them is said with the key's name."""
     if isinstance(values, EncodingSpec):
         return values
     return validate(EncodingSpec, values, where)
 
 
-def check_keys(values: Mapping[str, Any], where: str) -> None:
+def check_keys(values: Values, where: str) -> None:
     """Refuses keys that an encoding does not have."""
     unknown_keys = sorted(set(values) - set(EncodingSpec.model_fields))
     if unknown_keys:

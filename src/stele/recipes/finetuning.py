@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from stele.errors import SteleError
-from stele.files.strict import Betas, Strict, validate
+from stele.files.strict import Betas, Strict, Values, validate
 from stele.recipes.encoding import EncodingSpec
 from stele.recipes.optimisation import Optimisation
 
@@ -139,7 +138,7 @@ class FinetuningRecipe(Strict):
         return steps
 
 
-def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> FinetuningRecipe:
+def parse_recipe(values: Values, where: str = "--recipe") -> FinetuningRecipe:
     """Validates a recipe; what is wrong is said with the key and what is valid.
 
     >>> sizes = {"query_length": 32, "passage_length": 128, "batch": 64, "hard_negatives": 1, "epochs": 3}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from stele.errors import SteleError, unknown
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 from stele.registry import load_named, module_names
 
 RECIPES = "stele.recipes.pairs"
@@ -28,7 +25,7 @@ def recipe_model(method: str) -> type[MiningRecipe]:
     return load_named(RECIPES, method, "mining method").Recipe
 
 
-def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> MiningRecipe:
+def parse_recipe(values: Values, where: str = "--recipe") -> MiningRecipe:
     """Validates a recipe with the model of its method; what is wrong is said with the key and what is valid."""
     methods = module_names(RECIPES)
     if not isinstance(values.get("method"), str):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
 from stele.errors import SteleError, unknown
-from stele.files.strict import Betas, Strict, validate
+from stele.files.strict import Betas, Strict, Values, validate
 from stele.recipes.optimisation import Optimisation
 from stele.registry import load_named, module_names
 
@@ -55,7 +54,7 @@ class PretrainingRecipe(Strict):
     encode_chunk: int | None = Field(
         None, ge=1, description="sequences encoded at a time; a device with several such parts encodes them twice"
     )
-    equal_compute_to: dict[str, Any] | None = Field(None, description="a recipe whose FLOPs decide this one's steps")
+    equal_compute_to: Values | None = Field(None, description="a recipe whose FLOPs decide this one's steps")
 
     @model_validator(mode="after")
     def _mlm_batches_have_a_size(self) -> PretrainingRecipe:
@@ -100,7 +99,7 @@ def recipe_model(objective: str) -> type[PretrainingRecipe]:
     return load_named(RECIPES, objective, "objective").Recipe
 
 
-def parse_recipe(values: Mapping[str, Any], where: str = "--recipe") -> PretrainingRecipe:
+def parse_recipe(values: Values, where: str = "--recipe") -> PretrainingRecipe:
     """Validates a recipe with the model of its objective; what is wrong is said with the key and what is valid."""
     if "objective" not in values:
         raise SteleError(f"{where}: give `objective`, the name of a file in training/objectives")

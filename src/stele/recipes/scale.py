@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
 from stele.files.characters import plain_label
-from stele.files.strict import Seed, Strict
+from stele.files.strict import Seed, Strict, Values
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.world import WorldSizes
 
@@ -62,7 +62,7 @@ class Scale(Strict):
         description="benchmark -> the languages that it is evaluated in, each with its whole collection; default: all",
     )
     world: WorldSizes = Field(WorldSizes(), description="sizes of the generated world")
-    standins: dict[str, dict[str, Any]] = Field({}, description="stand-in -> keys forced by this scale")
+    standins: dict[str, Values] = Field({}, description="stand-in -> keys forced by this scale")
     shards: dict[Literal["wikipedia"], Annotated[int, Field(ge=1)]] = Field(
         {}, description="corpus -> parts that a language's dump is cut into, each a job"
     )
@@ -70,9 +70,9 @@ class Scale(Strict):
         {}, description="corpus -> about how many bytes of a dump a part has, where `shards` does not say how many"
     )
     corpora: Corpora = Field(Corpora(), description="corpus -> how much of it is fetched and read; default: all")
-    pretraining: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
-    models: dict[str, dict[str, Any]] = Field({}, description="model -> recipe keys forced by this scale")
-    finetuning: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
-    calibration: dict[str, dict[str, Any]] = Field({}, description="recipe -> keys forced by this scale")
+    pretraining: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
+    models: dict[str, Values] = Field({}, description="model -> recipe keys forced by this scale")
+    finetuning: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
+    calibration: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     encoding: SomeEncoding = Field(SomeEncoding(), description="lengths forced by this scale at encoding")
-    pairs: dict[str, dict[str, Any]] = Field({}, description="mining method -> keys forced by this scale")
+    pairs: dict[str, Values] = Field({}, description="mining method -> keys forced by this scale")

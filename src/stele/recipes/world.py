@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -81,6 +81,6 @@ class WorldSizes(Strict):
     dials: Dials = Dials()
 
 
-def world_sizes(block: Mapping[str, Any], where: str = "world") -> WorldSizes:
+def world_sizes(block: Values, where: str = "world") -> WorldSizes:
     """The `world:` block of a scale as sizes; SteleError names a key that is unknown or out of range."""
     return validate(WorldSizes, block, where)

@@ -17,7 +17,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from stele.artifacts import records
 from stele.artifacts.runs.run import run_of
@@ -30,6 +29,7 @@ from stele.evaluation.case import Case
 from stele.evaluation.ranx_arrays import by_ranx
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
+from stele.files.strict import Values
 from stele.progress import track
 from stele.registry import load_named
 from stele.retrieval.lexical import analysis, anserini, bm25_index, bm25_search
@@ -214,7 +214,7 @@ def expected(job: Job, query_set: QuerySet) -> int | None:
     return expected_passages(job.inputs, query_set.collection, "passages")
 
 
-def parse_recipe(text: str) -> dict[str, Any]:
+def parse_recipe(text: str) -> Values:
     """The recipe: the split that parameters are chosen on, and the k1 and b that are tried."""
     recipe = parse_object(text, "--recipe")
     if set(recipe) != set(KEYS):

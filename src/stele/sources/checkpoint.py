@@ -29,7 +29,7 @@ from stele.catalogue.hub import (
 )
 from stele.catalogue.schema.datasets import PartFile
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, block_digests, digest
+from stele.files.atomic import FileFacts, atomic_directory, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object
 from stele.sources.download.locations import FetchedFile, Places, places_of
@@ -186,14 +186,14 @@ def _take_weights(take: Any, fetched: Mapping[str, FetchedFile], below: str) -> 
     return False
 
 
-def _assemble(got: Mapping[str, FetchedFile], folder: Path) -> dict[str, dict[str, Any]]:
+def _assemble(got: Mapping[str, FetchedFile], folder: Path) -> dict[str, FileFacts]:
     for path, one in got.items():
         put(one.path, folder, path, one.url)
     return {p: {"sha256": o.sha256, "bytes": o.bytes, "verified": o.verified, "url": o.url} for p, o in got.items()}
 
 
 # --- from a folder --------------------------------------------------------------------------------------------------
-def link_folder(source: Path, folder: Path) -> dict[str, dict[str, Any]]:
+def link_folder(source: Path, folder: Path) -> dict[str, FileFacts]:
     """Links the files of a local checkpoint that matter (settings, tokenizer, weights in one format)."""
     if not source.is_dir():
         raise SteleError(f"{source}: no such folder (want a transformers or sentence-transformers folder)")
@@ -225,9 +225,9 @@ def _labels(path: Path | None) -> list[str]:
     return [label for label in read_json(path / "record.json").get("labels", ()) if label in (GENERATED, STAND_IN)]
 
 
-def to_safetensors(folder: Path, facts: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:
     """Converts PyTorch weights in place, takes the old ones out of `facts`, and returns the facts of the new ones."""
-    new: dict[str, dict[str, Any]] = {}
+    new: dict[str, FileFacts] = {}
     for index in sorted(folder.rglob(WEIGHTS[3])):
         convert_shards(index, index.parent)
         index.unlink()

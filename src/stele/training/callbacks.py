@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import nn
@@ -15,6 +15,7 @@ from stele.training import curve as curves
 from stele.training import saved_state
 from stele.training.metrics_log import MetricsLog
 from stele.training.processes import ProcessContext
+from stele.training.saved_state import State
 
 
 class Run(Protocol):
@@ -36,11 +37,11 @@ class Callback:
     def on_end(self, run: Run) -> None:
         """After the last step, when the log is complete."""
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         """What the callback must remember: tensors and plain values, saved with the run's state."""
         return {}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Takes back what `state_dict` gave, when a killed run goes on."""
 
 
@@ -90,10 +91,10 @@ class Evaluation(Callback, ABC):
         run.metrics_log.rows[-1].update(measured)
         self.figures.append({"step": run.step, **measured})
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         return saved_state.rows_to_tensors(self.figures)
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         self.figures = saved_state.tensors_to_rows(state)
 
 

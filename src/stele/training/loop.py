@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,22 @@ log = logging.getLogger(__name__)
 
 Named = Mapping[str, "Tensor | tuple[Tensor, float] | Figure | int"]
 TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+class Outcome(TypedDict):
+    """What a run came to.
+
+    steps    that were done
+    rows     the log of each step
+    losses   the means over the last twentieth of them
+    counts   of what the micro-batches counted
+    """
+
+    steps: int
+    rows: list[dict[str, float]]
+    losses: dict[str, float]
+    counts: dict[str, int]
+    seconds: float
 
 
 class MicroBatches(NamedTuple):
@@ -63,9 +79,8 @@ def train(
     label: str = "training",
     callbacks: Mapping[str, Callback] | None = None,
     stop_at_nonfinite: bool = False,
-) -> dict[str, Any]:
-    """Trains `module` in place; returns {"steps", "rows", "losses", "counts", "seconds"}: the steps that were done, the
-    log of each, the means over the last twentieth of them.
+) -> Outcome:
+    """Trains `module` in place.
 
     `state` is the folder for the run's state, saved every `save_every_seconds` and on SIGTERM or SIGUSR1, which then
     end the run with a SteleError; a run whose state is there goes on from it. The caller gives each run (recipe,

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,6 +92,9 @@ def _mixed(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         mixed = (mixed ^ (mixed >> np.uint64(33))) * np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(33))
+
+
+Batch = dict[str, Any]  # what an objective makes of a group: name -> array (on a device: tensor) or number
 
 
 class Group(NamedTuple):

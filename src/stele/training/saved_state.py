@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import pickle
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 
 FILE = "training.pt"
+State = dict[str, Any]  # of tensors, numbers, texts, and lists and mappings of them
 
 
-def save(folder: Path, values: Mapping[str, Any]) -> None:
+def save(folder: Path, values: State) -> None:
     """Writes the state whole or not at all: a kill while writing leaves the one before."""
     import torch
 
@@ -28,7 +29,7 @@ def save(folder: Path, values: Mapping[str, Any]) -> None:
         torch.save(dict(values), handle)
 
 
-def load(folder: Path, device: Any) -> dict[str, Any] | None:
+def load(folder: Path, device: Any) -> State | None:
     """The saved state, None when there is none."""
     import torch
 
@@ -41,7 +42,7 @@ def load(folder: Path, device: Any) -> dict[str, Any] | None:
         raise SteleError(f"{path}: damaged training state ({error}); delete {folder} to train from the start") from None
 
 
-def rows_to_tensors(rows: list[dict[str, float]]) -> dict[str, Any]:
+def rows_to_tensors(rows: list[dict[str, float]]) -> State:
     """The log as one double per entry (a missing one is NaN), which is small and loads without pickled objects."""
     import torch
 
@@ -50,7 +51,7 @@ def rows_to_tensors(rows: list[dict[str, float]]) -> dict[str, Any]:
     return {"names": names, "values": torch.tensor(flat, dtype=torch.float64).reshape(len(rows), len(names))}
 
 
-def tensors_to_rows(log: Mapping[str, Any]) -> list[dict[str, float]]:
+def tensors_to_rows(log: State) -> list[dict[str, float]]:
     names = log["names"]
     return [
         {name: value for name, value in zip(names, row, strict=True) if not math.isnan(value)}

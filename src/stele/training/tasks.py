@@ -14,12 +14,12 @@ from stele.recipes.pretraining import OBJECTIVES, PretrainingRecipe
 from stele.registry import load_named
 from stele.training.flops import Shape
 from stele.training.heads import ObjectiveHeads
-from stele.training.loop import MicroBatches
+from stele.training.loop import MicroBatches, Named
 from stele.training.masking import Vocabulary
 from stele.training.metrics_log import Figure
 from stele.training.mixing import MixedSampler
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Group, Sampler, Sampling, derive, generator, kind_of
+from stele.training.sampling import Batch, Group, Sampler, Sampling, derive, generator, kind_of
 from stele.training.sharding import divide
 from stele.training.store import Flat, Store, joined
 
@@ -33,9 +33,9 @@ class Objective(Protocol):
 
     def examples(self, recipe: Any) -> int: ...
 
-    def batch(self, flat: Flat, vocabulary: Vocabulary, recipe: Any, group: Group, rng: Any) -> dict[str, Any]: ...
+    def batch(self, flat: Flat, vocabulary: Vocabulary, recipe: Any, group: Group, rng: Any) -> Batch: ...
 
-    def flops(self, batch: Mapping[str, Any], recipe: Any, shape: Shape) -> float: ...
+    def flops(self, batch: Batch, recipe: Any, shape: Shape) -> float: ...
 
 
 class Task:
@@ -63,7 +63,7 @@ class Task:
         )
         self.sampler = SAMPLERS[recipe.mixing](sampling)
 
-    def batch(self, n: int) -> dict[str, Any]:
+    def batch(self, n: int) -> Batch:
         """The arrays of the n-th group: a function of (seed, n)."""
         # sorted: read the files forwards; order is no information
         group = Group(n, [(part, np.sort(indices)) for part, indices in self.sampler.draw(n)])
@@ -90,7 +90,7 @@ class Pretraining(nn.Module):
                 built[name].begin(model)
         return cls(model, built)
 
-    def forward(self, task: str, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+    def forward(self, task: str, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         """The mean loss of one group, which several processes may share."""
         return self.heads[task](self.model, batch, processes)
 
@@ -155,7 +155,7 @@ def losses(
     """
     part = divide(recipe.groups, process)
 
-    def loss_at(step: int) -> Iterator[dict[str, Any]]:
+    def loss_at(step: int) -> Iterator[Named]:
         for i in part.numbers:
             name, n = scheduled(step * recipe.groups + i, recipe)
             task = tasks[name]
@@ -169,7 +169,7 @@ def losses(
     return MicroBatches(loss_at, part.numbers)
 
 
-def to_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+def to_device(batch: Batch, device: torch.device) -> Batch:
     """Arrays become tensors on the device; everything else stays as it is."""
     return {
         name: torch.from_numpy(value).to(device, non_blocking=True) if isinstance(value, np.ndarray) else value

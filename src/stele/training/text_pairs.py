@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stele.errors import SteleError
 from stele.training.masking import Vocabulary, attention, pad
+from stele.training.sampling import Batch
 from stele.training.store import Flat, ranges
 
 
@@ -47,9 +48,9 @@ def both_sides(flat: Flat, ratio: tuple[float, float], rng: np.random.Generator)
 
 def pair_batch(
     flat: Flat, vocabulary: Vocabulary, longest: int, ratio: tuple[float, float], rng: np.random.Generator
-) -> dict[str, Any]:
+) -> Batch:
     """query_ids int64 [n, t], passage_ids int64 [n, u], cut to `longest` ids, special ones included; their masks"""
-    made: dict[str, Any] = {}
+    made: Batch = {}
     for name, texts in zip(("query", "passage"), both_sides(flat, ratio, rng), strict=True):
         ids, lengths = pad(*texts, vocabulary, longest)
         made |= {f"{name}_ids": ids, f"{name}_mask": attention(lengths, ids.shape[1])}

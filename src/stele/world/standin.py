@@ -13,7 +13,7 @@ import argparse
 import logging
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop, own_folder
@@ -21,6 +21,9 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import folder_facts
 from stele.files.reading import parse_object
+
+if TYPE_CHECKING:
+    from stele.training.loop import Outcome
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         threads=recipe.threads,
     )
 
-    def train(module: Any, loss_at: Any, after_step: Any = None) -> dict[str, Any]:
+    def train(module: Any, loss_at: Any, after_step: Any = None) -> Outcome:
         options = {"state": state, "seed": seed, "process": process_context(), "label": f"stand-in {args.checkpoint}"}
         callbacks = {"heads": AfterStep(after_step)} if after_step else {}
         return loop.train(module, loop.MicroBatches(loss_at, [0]), optimisation, **options, callbacks=callbacks)

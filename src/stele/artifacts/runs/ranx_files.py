@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 from stele.artifacts.runs.run import Run, make_run
 from stele.errors import SteleError
-from stele.files.reading import reading
+from stele.files.reading import JsonObject, reading
 
 COLUMNS = ("q_id", "doc_id", "score")
 
 
-def from_json(value: dict[str, Any], path: Path) -> Run:
+def from_json(value: JsonObject, path: Path) -> Run:
     """The run of a parsed JSON file. Queries without a hit are left out (they count as missing)."""
     queries, passages, scores = [], [], []
     for query, hits in value.items():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from stele.catalogue.schema.names import Facts, choice
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.standin import RECIPES as KINDS
 from stele.recipes.standin import recipe_model
@@ -31,7 +31,7 @@ class ModelKeys(Strict):
     licence: str | None = None
     base: str | None = Field(None, description="the model that `recipe` starts from")
     recipe: str | None = Field(None, description="a pretraining recipe of recipes.yaml")
-    override: dict[str, Any] = Field({}, description="keys of the recipe to change: an ablation")
+    override: Values = Field({}, description="keys of the recipe to change: an ablation")
     tokenizer: str | None = Field(None, description="the model whose tokenizer it shares, and so its mined examples")
     encoding: SomeEncoding = Field(SomeEncoding(), description="how it makes vectors when it is used directly")
     released: Released | None = None
@@ -58,7 +58,7 @@ class Model(ModelKeys):
 
 def check_standins(values: Facts, where: str) -> None:
     """Every entry, by the recipe of its kind; its bases stand above it."""
-    validate(dict[str, dict[str, Any]], values, where)
+    validate(dict[str, Values], values, where)
     above: list[str] = []
     for key, entry in values.items():
         check_standin(entry, where, [key])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from stele.catalogue.schema.names import Facts, choice
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 from stele.recipes import mining
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
@@ -23,10 +23,10 @@ class Recipes(Strict):
     """The sections of the file."""
 
     languages: dict[str, list[str]] = Field(description="sets of languages, by name")
-    pairs: dict[str, dict[str, Any]] = Field(description="mining recipes")
-    pretraining: dict[str, dict[str, Any]]
-    finetuning: dict[str, dict[str, Any]]
-    calibration: dict[str, dict[str, Any]]
+    pairs: dict[str, Values] = Field(description="mining recipes")
+    pretraining: dict[str, Values]
+    finetuning: dict[str, Values]
+    calibration: dict[str, Values]
 
 
 class PairsReads(Strict):

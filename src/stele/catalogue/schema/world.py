@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from stele.catalogue.schema.names import Facts, choice
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 
 Words = Annotated[list[str], Field(min_length=1)]
 Two = Annotated[tuple[str, str], Field(strict=False)]  # YAML has lists
@@ -141,6 +141,6 @@ SCRIPTS = {
 
 def check_scripts(values: Facts, where: str) -> None:
     """Every script, by its kind."""
-    validate(dict[str, dict[str, Any]], values, where)
+    validate(dict[str, Values], values, where)
     for name, entry in values.items():
         validate(SCRIPTS[choice(entry, "kind", SCRIPTS, where, [name], required=True)], entry, where, [name])

@@ -8,13 +8,12 @@ is the truer one, and each stands with where it is from.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from stele.cluster.requests import subject
-from stele.files.reading import read_note
+from stele.files.reading import JsonObject, read_note
 
 METADATA = Path(".snakemake/metadata")
 SUFFIX = ".benchmark.tsv"
@@ -46,9 +45,9 @@ def _name(path: Path, folder: Path) -> str:
         return ""
 
 
-def _done(metadata: Path, logs: str) -> dict[str, tuple[dict[str, Any], list[str]]]:
+def _done(metadata: Path, logs: str) -> dict[str, tuple[JsonObject, list[str]]]:
     """Log -> Snakemake's record of the job and the outputs that are there; of several jobs with one log, the last."""
-    records: dict[str, tuple[dict[str, Any], list[str]]] = {}
+    records: dict[str, tuple[JsonObject, list[str]]] = {}
     for path in sorted(metadata.rglob("*")):
         if path.is_file():
             output, record = _name(path, metadata), read_note(path)
@@ -82,7 +81,7 @@ def benchmark(path: Path) -> dict[str, float]:
     return figures
 
 
-def _record(outputs: list[str], rule: str) -> dict[str, Any]:
+def _record(outputs: list[str], rule: str) -> JsonObject:
     """The record that a job's command wrote; not that of another job, which a copy may be."""
     for output in outputs:
         if output.endswith(".json"):
@@ -102,7 +101,7 @@ def jobs(logs: str, metadata: Path = METADATA) -> Iterator[FinishedJob]:
     yield from sorted(finished, key=lambda job: (job.started, job.log))
 
 
-def _finished(log: str, done: Mapping[str, Any], outputs: list[str]) -> FinishedJob:
+def _finished(log: str, done: JsonObject, outputs: list[str]) -> FinishedJob:
     rule = done["rule"]
     measured, record = benchmark(Path(log.removesuffix(".log") + SUFFIX)), _record(outputs, rule)
     started = done.get("starttime") or done["endtime"]

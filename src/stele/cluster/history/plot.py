@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from stele.cluster.history.summary import Rule
+from stele.cluster.history.summary import Row, Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ TICKS = {0.01: "10 ms", 0.1: "0.1 s", 1: "1 s", 10: "10 s", 60: "1 min", 600: "1
 TICKS |= {3600 * 10**n: f"{10**n:,} h" for n in range(2, 7)}
 
 
-def draw(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> Figure:
+def draw(rules: Sequence[Rule], rows: Sequence[Row]) -> Figure:
     """The picture: a line a rule, those that took longest at the top."""
     from matplotlib.figure import Figure
 
@@ -65,7 +65,7 @@ def _hours(axes: Axes, rules: Sequence[Rule]) -> None:
     _legend(axes)
 
 
-def _shares(axes: Axes, rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> None:
+def _shares(axes: Axes, rules: Sequence[Rule], rows: Sequence[Row]) -> None:
     """A point a job: what it took of the time and of the memory that it requested."""
     place = {rule.name: number for number, rule in enumerate(rules)}
     for column, colour, shift, label in (

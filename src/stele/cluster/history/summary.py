@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from stele.files.durations import duration
 from stele.files.markdown import bullets, table
 
+Row = dict[str, Any]  # of a job: a column of `cluster usage` -> its value; None: unknown
 FULL = 0.8  # of what a job requested: near the end that SLURM makes
 LISTED = 20  # jobs that are named
 
@@ -34,11 +35,11 @@ class Rule:
     memory: float | None
 
 
-def _most(rows: Sequence[Mapping[str, Any]], column: str) -> float | None:
+def _most(rows: Sequence[Row], column: str) -> float | None:
     return max((row[column] for row in rows if row[column] is not None), default=None)
 
 
-def by_rule(rows: Sequence[Mapping[str, Any]]) -> list[Rule]:
+def by_rule(rows: Sequence[Row]) -> list[Rule]:
     """The rules, those that took most time first."""
     names = dict.fromkeys(row["rule"] for row in rows)
     rules = []
@@ -71,7 +72,7 @@ def _share(value: float | None) -> str:
 HEAD = "rule | jobs | time | expected | longest | CPU time | GPU-hours | most memory | of the time | of the memory"
 
 
-def markdown(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> str:
+def markdown(rules: Sequence[Rule], rows: Sequence[Row]) -> str:
     """The page: a line a rule, the sum, and which jobs came near what they requested."""
     title, cells = "# What the jobs took", []
     if not rows:
@@ -105,13 +106,13 @@ def markdown(rules: Sequence[Rule], rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def _name(row: Row) -> str:
     return f"{row['rule']} {row['job']}".strip()
 
 
-def _share_used(row: Mapping[str, Any]) -> float:
+def _share_used(row: Row) -> float:
     return max(row["share_of_time"] or 0, row["share_of_memory"] or 0)
 
 
-def _starts(row: Mapping[str, Any]) -> int:
+def _starts(row: Row) -> int:
     return max(row["attempts"], row["slurm_starts"] or 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from stele.errors import nearest
 
@@ -75,13 +74,16 @@ def nodes(text: str) -> list[Nodes]:
     return kinds
 
 
-def size(resources: Mapping[str, Any], name: str) -> int:
+Resources = Mapping[str, "int | str | None"]  # what a job requests, by Snakemake's names
+
+
+def size(resources: Resources, name: str) -> int:
     """A number that a job requests; 0 where it requests none, or where it is unknown before the job starts."""
     value = resources.get(name)
     return value if isinstance(value, int) else 0
 
 
-def requested_gpus(resources: Mapping[str, Any]) -> tuple[int, str | None]:
+def requested_gpus(resources: Resources) -> tuple[int, str | None]:
     """GPUs that a job wants on each of its nodes, and their model: `gres` are of each node, `gpu` of all together.
 
     >>> requested_gpus({"gres": "gpu:h100:4", "nodes": 2}), requested_gpus({"gpu": 8, "nodes": 2}), requested_gpus({})
@@ -93,7 +95,7 @@ def requested_gpus(resources: Mapping[str, Any]) -> tuple[int, str | None]:
     return -(-size(resources, "gpu") // (size(resources, "nodes") or 1)), resources.get("gpu_model")
 
 
-def eligible(resources: Mapping[str, Any], cluster: list[Nodes]) -> list[Nodes]:
+def eligible(resources: Resources, cluster: list[Nodes]) -> list[Nodes]:
     """The nodes on which a job may run: of the partitions that it names, or of the default one."""
     named = resources.get("slurm_partition")
     names = str(named).split(",") if named else [node.partition for node in cluster if node.default]
@@ -106,12 +108,12 @@ def limit(nodes: list[Nodes]) -> float | None:
     return None if None in limits or not limits else max(limits)
 
 
-def work_kind(resources: Mapping[str, Any]) -> str:
+def work_kind(resources: Resources) -> str:
     """The kind of work, as cluster.yaml calls it."""
     return "gpu" if requested_gpus(resources)[0] else "cpu"
 
 
-def problems(resources: Mapping[str, Any], threads: int, cluster: list[Nodes]) -> list[str]:
+def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[str]:
     """What a job requests that no node has on which it may run."""
     partitions = ", ".join(sorted({node.partition for node in cluster}))
     names = str(resources.get("slurm_partition") or "").split(",")
@@ -138,7 +140,7 @@ def _name(nodes: list[Nodes]) -> str:
     return ",".join(_names(nodes))
 
 
-def _of_nodes(resources: Mapping[str, Any], threads: int, nodes: list[Nodes], cluster: list[Nodes]) -> list[str]:
+def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: list[Nodes]) -> list[str]:
     """What nodes lack: one thing alone, or all of it together, or that there are as many such nodes as are wanted."""
     number, model = requested_gpus(resources)
     memory, many = size(resources, "mem_mb"), size(resources, "nodes") or 1
@@ -170,7 +172,7 @@ def _others(cluster: list[Nodes], model: str | None) -> str:
 
 
 def problems_of_retries(
-    resources: Mapping[str, Any], attempts: int, caps: Mapping[str, float | None], cluster: list[Nodes]
+    resources: Resources, attempts: int, caps: Mapping[str, float | None], cluster: list[Nodes]
 ) -> list[str]:
     """What a job's last attempt would request and be refused: memory and time grow with attempts up to `caps`.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from stele.cluster.requests import resources
 from stele.files.atomic import atomic_file, digest
-from stele.files.reading import read_note
+from stele.files.reading import JsonObject, read_note
 
 SUBMITTED = Path(".snakemake/stele-submitted")
 
@@ -47,7 +47,7 @@ def note_start(job: Any) -> None:
             json.dump({**written, "slurm": [*written.get("slurm", []), job_id]}, handle)
 
 
-def notes() -> Iterator[tuple[str, dict[str, Any]]]:
+def notes() -> Iterator[tuple[str, JsonObject]]:
     """(log, note) of all jobs that were noted."""
     for path in SUBMITTED.glob("*.json"):
         if "log" in (written := read_note(path)):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stele.corpora.titles.normal_form import Site
 from stele.errors import SteleError
-from stele.files.reading import parse_json, reading
+from stele.files.reading import JsonObject, parse_json, reading
 
 LARGEST = 16 << 20  # bytes of the file: Wikimedia's have some 200 kB
 # what redirects begin with (MediaWiki's languages/messages): needed for exports before format 0.4, which mark none
@@ -58,7 +58,7 @@ def read_siteinfo(path: Path | None) -> Siteinfo:
         return Siteinfo(_names(answer), _words(answer))
 
 
-def _names(answer: Mapping[str, Any]) -> dict[str, int]:
+def _names(answer: JsonObject) -> dict[str, int]:
     numbers: dict[str, int] = {}
     for alias in answer.get("namespacealiases", ()):
         numbers[alias.get("alias") or alias["*"]] = int(alias["id"])
@@ -67,7 +67,7 @@ def _names(answer: Mapping[str, Any]) -> dict[str, int]:
     return numbers
 
 
-def _words(answer: Mapping[str, Any]) -> tuple[str, ...]:
+def _words(answer: JsonObject) -> tuple[str, ...]:
     words = (word["aliases"] for word in answer.get("magicwords", ()) if word["name"] == "redirect")
     return tuple(alias.lstrip("#").lower() for aliases in words for alias in aliases)
 

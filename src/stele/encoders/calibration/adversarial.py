@@ -8,7 +8,6 @@ matrix. What an epoch does is a function of its key and of where it begins, so a
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +16,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, leaky_relu
 from stele.errors import SteleError
 from stele.recipes.calibration import RotationRecipe
 from stele.training.sampling import derive
+from stele.training.saved_state import State
 
 SLOPE = 0.2  # of the leaky ReLU
 
@@ -91,12 +91,12 @@ class Adversarial:
         targets[: self.recipe.batch] = 1 - self.recipe.smoothing
         return binary_cross_entropy_with_logits(self.discriminator(vectors), 1 - targets if deceive else targets)
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         """What a run goes on from."""
         numbers = {"epoch": self.epoch, "rate": self.rate, "best": self.best, "fallen": self.fallen}
         return {"mapping": self.mapping.detach(), "discriminator": self.discriminator.state_dict(), **numbers}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         self.discriminator.load_state_dict(state["discriminator"])
         with torch.no_grad():
             self.mapping.copy_(state["mapping"])

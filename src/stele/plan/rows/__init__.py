@@ -7,15 +7,14 @@ kind of a row's setting.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from stele.artifacts.row import Row
 from stele.catalogue.schema.names import choice
 from stele.errors import SteleError, unknown
-from stele.files.strict import Strict, validate
+from stele.files.strict import Strict, Values, validate
 from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
 from stele.plan.data import Data
@@ -75,11 +74,11 @@ def _kinds() -> Registry[type[Kind]]:
 class Settings(Strict):
     """settings.yaml: what settings mean, by benchmark and setting, and their short names."""
 
-    settings: dict[str, dict[str, dict[str, Any]]]
+    settings: dict[str, dict[str, Values]]
     aliases: dict[str, dict[str, str]]
 
 
-def check_settings(values: Mapping[str, Any], where: str) -> None:
+def check_settings(values: Values, where: str) -> None:
     """Refuses a setting that its kind of row does not know so, and a short name of none."""
     typed = validate(Settings, values, where)
     for benchmark, settings in typed.settings.items():

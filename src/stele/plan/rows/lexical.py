@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from stele.artifacts.row import Row
 from stele.catalogue import datasets
-from stele.files.strict import Strict
+from stele.files.strict import Strict, Values
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Below
@@ -53,7 +53,7 @@ class Lexical:
         engine = {"anserini": self.anserini} if self.anserini else {}
         return {"data": list(self.below.protocols.searched(row).values()), **engine}
 
-    def recipe(self, row: Row) -> dict[str, Any]:
+    def recipe(self, row: Row) -> Values:
         """How k1 and b are chosen."""
         own = self.below.protocols.setting(row.benchmark, row.setting)
         return {key: own[key] for key in ("split", "k1", "b")}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
+from stele.files.strict import Values
 from stele.recipes.pretraining import PretrainingRecipe
 
 
@@ -65,7 +65,7 @@ class Recipe(PretrainingRecipe):
 
     @model_validator(mode="before")
     @classmethod
-    def _groups_of_a_step(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _groups_of_a_step(cls, values: Values) -> Values:
         """A step has as many pairs whatever a group has (Table 6), and an MLM batch as many sequences as a group."""
         pairs, step = values.get("pairs"), values.get("step_pairs")
         if not isinstance(pairs, int) or not isinstance(step, int) or pairs < 2:

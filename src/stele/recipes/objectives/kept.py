@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
+from stele.files.strict import Values
 from stele.recipes.crop_ratio import CropRatio
 from stele.recipes.pretraining import PretrainingRecipe
 
@@ -29,7 +29,7 @@ class Recipe(PretrainingRecipe):
 
     @model_validator(mode="before")
     @classmethod
-    def _a_group_of_each_task(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _a_group_of_each_task(cls, values: Values) -> Values:
         tasks = values.get("tasks")
         return {"groups": len(tasks) if isinstance(tasks, list) and tasks else 1, **values}
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stele.files.reading import parse_object
+from stele.files.strict import Values
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -15,7 +16,7 @@ def add_encoding_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoding", default="{}", help="EncodingSpec as JSON, for folders that do not state one")
 
 
-def parse_encoding(text: str) -> dict[str, Any] | None:
+def parse_encoding(text: str) -> Values | None:
     """The values given, None for none."""
     return parse_object(text, "--encoding") or None
 

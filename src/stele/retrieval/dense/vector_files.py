@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ import numpy as np
 from stele.artifacts.integrity import file_problem
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json, file_facts
-from stele.files.reading import read_state
+from stele.files.reading import JsonObject, read_state
 
 HEADER = 128  # bytes before the first vector
 FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
@@ -95,7 +95,7 @@ def tidy(folder: Path) -> None:
     (folder / "ids.txt").unlink(missing_ok=True)
 
 
-def _damage(folder: Path, done: Mapping[str, Any]) -> str | None:
+def _damage(folder: Path, done: JsonObject) -> str | None:
     """What is wrong with a part that was put away; all of it is read, which is quick beside encoding it."""
     for name, facts in done.get("outputs", {}).items():
         if problem := file_problem(folder / name, facts, 0, whole=True, key=""):
@@ -109,7 +109,7 @@ def is_tidy(folder: Path, key: str) -> bool:
     return whole and _progress(folder, key)["finished"]
 
 
-def _progress(folder: Path, key: str) -> dict[str, Any]:
+def _progress(folder: Path, key: str) -> JsonObject:
     progress = read_state(folder / "progress.json") or {}
     return progress if progress.get("key") == key else UNTOUCHED
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from stele.artifacts import records
+from stele.artifacts.records import Record
 from stele.artifacts.runs import ranx_files
 from stele.artifacts.runs.run import Run, make_run
 from stele.artifacts.runs.trec import read_run, runs_of
@@ -44,7 +45,7 @@ class Output:
     languages: dict[str, str] = field(default_factory=dict)
     answers: dict[str, str] | None = None
     vectors: dict[str | None, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    record: dict[str, Any] = field(default_factory=dict)
+    record: Record = field(default_factory=dict)
 
     @property
     def limited(self) -> bool:
@@ -125,7 +126,7 @@ def _xor_predictions(items: list[Any], path: Path) -> Output:
     return output
 
 
-def _retrieval(record: dict[str, Any], path: Path) -> Output:
+def _retrieval(record: Record, path: Path) -> Output:
     runs: dict[QuerySet | None, Run] = {}
     for name, run in runs_of(record, path.parent).items():
         facts = record["searches"][name]
@@ -135,7 +136,7 @@ def _retrieval(record: dict[str, Any], path: Path) -> Output:
     return Output(path, runs, record=record)
 
 
-def _vectors(record: dict[str, Any], path: Path) -> Output:
+def _vectors(record: Record, path: Path) -> Output:
     pairs = {
         language: _pair([path.parent / facts["queries"], path.parent / facts["passages"]])
         for language, facts in record["vectors"].items()

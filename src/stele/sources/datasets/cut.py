@@ -9,14 +9,15 @@ from __future__ import annotations
 import bz2
 import logging
 import lzma
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
 from stele.registry import Registry
+from stele.sources.datasets.local import Facts
 from stele.sources.download.beginning import Beginning
 from stele.sources.download.locations import FetchedFile, Places
 
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 Fetched = list[tuple[PartFile, FetchedFile]]
 CUTS: Registry = Registry("unit that a corpus is cut by")  # unit -> cut(source, first, places)
 # reads, writes what is kept to a path, and says what that is; `whole`: there is no more
-Use = Callable[[Beginning, Path], Mapping[str, Any]]
+Use = Callable[[Beginning, Path], Facts]
 BLOCK = 1 << 20
 LONGEST = 1 << 26  # bytes of a document
 LINE = 1 << 16  # bytes of a line of an index, at most
@@ -36,7 +37,7 @@ def documents(source: Part, first: int, have: Places) -> Fetched:
     """CC-100: the first documents, packed anew; a document of blank lines does not count."""
     (file,) = source.files
 
-    def use(beginning: Beginning, target: Path) -> dict[str, Any]:
+    def use(beginning: Beginning, target: Path) -> Facts:
         number, whole = 0, True
         with _unpacked(lzma.open(beginning), file.url) as text, lzma.open(target, "wb", preset=1) as out:
             for document in split_documents(iter(lambda: text.read1(BLOCK), b"")):
@@ -71,7 +72,7 @@ def pages(source: Part, first: int, have: Places) -> Fetched:
     dump, index, *others = source.files
     ends: list[int | None] = []
 
-    def use_index(beginning: Beginning, target: Path) -> dict[str, Any]:
+    def use_index(beginning: Beginning, target: Path) -> Facts:
         number = 0
         with _unpacked(bz2.open(beginning), index.url) as lines, bz2.open(target, "wb") as out:
             last = None
@@ -84,7 +85,7 @@ def pages(source: Part, first: int, have: Places) -> Fetched:
                 number, last = number + 1, offset
         return {"pages": number, "whole": not ends}
 
-    def use_dump(beginning: Beginning, target: Path) -> dict[str, Any]:
+    def use_dump(beginning: Beginning, target: Path) -> Facts:
         end = ends[-1] if ends else None
         with open(target, "wb") as out:
             while (end is None or out.tell() < end) and (

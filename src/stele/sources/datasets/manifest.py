@@ -12,6 +12,8 @@ from typing import Any
 
 from stele.artifacts.records import read_record
 from stele.errors import SteleError
+from stele.files.atomic import FileFacts
+from stele.sources.download.verify import Expected
 
 
 class Manifest:
@@ -22,16 +24,16 @@ class Manifest:
         record = read_record(self.path)
         if not isinstance(record.get("files"), dict):
             raise SteleError(f"{self.path}: not a manifest (no 'files' in it); delete it and run its job again")
-        self.files: Mapping[str, Mapping[str, Any]] = record["files"]
+        self.files: Mapping[str, FileFacts] = record["files"]
         self._counts: Mapping[str, Mapping[str, Any]] = record.get("counts", {})
-        self._licensed: Mapping[str, Mapping[str, Mapping[str, Any]]] = record.get("licensed", {})
+        self._licensed: Mapping[str, Mapping[str, FileFacts]] = record.get("licensed", {})
 
-    def expected(self, url: str) -> dict[str, Any] | None:
+    def expected(self, url: str) -> Expected | None:
         """{"sha256", "bytes"} of an address, None where nothing was generated for it."""
         entry = self.files.get(url)
         return None if entry is None else {"sha256": entry["sha256"], "bytes": entry["bytes"]}
 
-    def licensed(self, dataset: str, name: str) -> dict[str, Any] | None:
+    def licensed(self, dataset: str, name: str) -> Expected | None:
         """{"sha256", "bytes"} of a generated file that lies in a user_data folder, by its path there or its name."""
         entries = self._licensed.get(dataset, {})
         by_name = {path.rpartition("/")[2]: entry for path, entry in entries.items()}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from stele.sources.download.fetch import Absent, Failed, Policy, fetch_first
-from stele.sources.download.partial_download import size
+from stele.sources.download.partial_download import Version, size
 
 SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece
 
@@ -47,7 +47,7 @@ class Remote:
     def __init__(self, url: str, part: Path, policy: Policy) -> None:
         self.url, self.part, self.policy = url, part, policy
         self.piece, self.whole = SMALLEST, None
-        self.version: dict[str, Any] | None = None
+        self.version: Version | None = None
 
     def at(self, position: int, number: int) -> bytes:
         while size(self.part) < position + number or self.version is None:

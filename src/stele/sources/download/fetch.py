@@ -10,16 +10,15 @@ import contextlib
 import logging
 import re
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from stele.errors import SteleError
 from stele.progress import bar
 from stele.sources.download import http
 from stele.sources.download.http import Absent, Again, Failed, Policy
-from stele.sources.download.partial_download import discard, finish, note_version, size, version_of
-from stele.sources.download.verify import Mismatch, check, is_checkable
+from stele.sources.download.partial_download import Version, discard, finish, note_version, size, version_of
+from stele.sources.download.verify import Expected, Mismatch, check, is_checkable
 
 log = logging.getLogger(__name__)
 
@@ -30,12 +29,20 @@ TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
 ABSENT = (404, 410)
 
 
+class Fetched(TypedDict):
+    """What was fetched; `published` are the size and digests that the server itself gave."""
+
+    sha256: str
+    bytes: int
+    published: Expected
+
+
 class _Stale(Exception):
     """What is there already is no piece of what the server has now."""
 
 
-def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | None = None) -> dict[str, Any]:
-    """Downloads `url` to `target` and returns {"sha256", "bytes", "published": digests that the server itself gave}.
+def fetch(url: str, target: Path, expected: Expected, policy: Policy | None = None) -> Fetched:
+    """Downloads `url` to `target`.
 
     `expected` may hold bytes, sha256, sha1, md5. Wrong bytes are thrown away and fetched once more.
 
@@ -62,10 +69,10 @@ def fetch(url: str, target: Path, expected: Mapping[str, Any], policy: Policy | 
         return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
 
 
-def fetch_first(url: str, part: Path, first: int, policy: Policy) -> dict[str, Any]:
+def fetch_first(url: str, part: Path, first: int, policy: Policy) -> Version:
     """Fetches at least the first so many bytes of `url` into `part`, all where there are fewer, and requests no others.
 
-    Returns what is known of the version of the file: {"url", "validator", "total": its size, None where unknown}.
+    Returns what is known of the version of the file.
     """
     if size(part) < first or version_of(part, url) is None:
         part.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +80,7 @@ def fetch_first(url: str, part: Path, first: int, policy: Policy) -> dict[str, A
     return version_of(part, url)
 
 
-def _complete(url: str, part: Path, expected: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
     """Repeats requests until all bytes are there; returns what the server published about them."""
     pauses, attempt, reached = policy.pauses(url), 0, size(part)
     with http.session() as session:
@@ -95,7 +102,7 @@ def _complete(url: str, part: Path, expected: Mapping[str, Any], policy: Policy)
                 time.sleep(pause)
 
 
-def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+def _request(session: Any, url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
     """One request, for what is missing of `part`. Returns when the file is complete."""
     version = version_of(part, url)
     have = size(part)
@@ -134,7 +141,7 @@ def _request(session: Any, url: str, part: Path, expected: Mapping[str, Any], po
     return published
 
 
-def _span(response: Any, url: str, have: int, version: Mapping[str, Any] | None) -> tuple[int | None, int | None]:
+def _span(response: Any, url: str, have: int, version: Version | None) -> tuple[int | None, int | None]:
     """(first byte that the body holds, size of the whole file); first is None when no byte is missing."""
     status = response.status_code
     if status == 200:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from stele.errors import SteleError
+from stele.sources.download.verify import Expected
 
 if TYPE_CHECKING:
     import requests
@@ -78,7 +79,7 @@ def session() -> requests.Session:
 
 def get(
     session: Any, url: str, headers: Mapping[str, str], policy: Policy, checkable: bool
-) -> tuple[requests.Response, dict[str, Any]]:
+) -> tuple[requests.Response, Expected]:
     """The answer to a request, its body not yet read, and what it and the redirects on the way publish of the file.
 
     Redirects are followed to http and https; from https to http only where a digest will tell (`checkable`).
@@ -107,7 +108,7 @@ def get(
     raise Failed(f"{url}: more than {HOPS} redirects")
 
 
-def published_by(response: Any) -> dict[str, Any]:
+def published_by(response: Any) -> Expected:
     """Digest and size that the server gives for the file: the Hugging Face hub names those of large files' contents."""
     digest = response.headers.get("X-Linked-ETag", "").removeprefix("W/").strip('"')
     if not re.fullmatch(r"[0-9a-f]{64}", digest):

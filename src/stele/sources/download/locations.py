@@ -24,7 +24,7 @@ from stele.sources.datasets.manifest import Manifest
 from stele.sources.download.beginning import Beginning, Local, Remote
 from stele.sources.download.fetch import Absent, Failed, Policy, fetch
 from stele.sources.download.partial_download import finished
-from stele.sources.download.verify import Mismatch, check, digests, is_checkable, read_checksums
+from stele.sources.download.verify import Expected, Mismatch, check, digests, is_checkable, read_checksums
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class Places:
         end = url.rpartition("/")[2][-80:]  # to be recognised by; the digest tells one from another
         return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
 
-    def _expected(self, file: PartFile, what: str) -> tuple[dict[str, Any] | None, str]:
+    def _expected(self, file: PartFile, what: str) -> tuple[Expected | None, str]:
         """Size and digests that a file must have, and who says so."""
         if self.manifest is not None:
             return self.manifest.expected(file.url), "manifest"
@@ -148,9 +148,7 @@ class Places:
             for url in file.addresses:
                 yield "network", url, url
 
-    def _take(
-        self, place: str, url: str, address: str, target: Path, expected: Mapping[str, Any], verified: str
-    ) -> FetchedFile:
+    def _take(self, place: str, url: str, address: str, target: Path, expected: Expected, verified: str) -> FetchedFile:
         origin = "network" if place == "network" else "mirror"
         if place == "folder":
             facts = _copy(Path(address), target, expected)
@@ -179,7 +177,7 @@ class Places:
         )
 
 
-def _copy(source: Path, target: Path, expected: Mapping[str, Any]) -> str:
+def _copy(source: Path, target: Path, expected: Expected) -> str:
     """Copies a file out of a mirror folder and checks the copy; returns its sha256."""
     if not source.is_file():
         raise Absent(f"{source}: no such file")

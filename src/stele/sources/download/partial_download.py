@@ -8,13 +8,23 @@ when another run goes on.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import read_note
-from stele.sources.download.verify import Mismatch, check
+from stele.sources.download.verify import Expected, Mismatch, check
+
+if TYPE_CHECKING:
+    from stele.sources.download.fetch import Fetched
+
+
+class Version(TypedDict):
+    """Which version of a file a piece is of: its address, ETag or date, and whole size, None where unknown."""
+
+    url: str
+    validator: str | None
+    total: int | None
 
 
 def size(path: Path) -> int:
@@ -25,7 +35,7 @@ def note_version(part: Path, url: str, validator: str | None, total: int | None)
     atomic_write_json(_beside(part, "json"), {"url": url, "validator": validator, "total": total})
 
 
-def version_of(part: Path, url: str) -> dict[str, Any] | None:
+def version_of(part: Path, url: str) -> Version | None:
     """What is known of the version that `part` is a piece of; None where it is unknown or of another address."""
     note = read_note(_beside(part, "json"))
     return note if note.get("url") == url else None
@@ -36,7 +46,7 @@ def discard(part: Path) -> None:
     _beside(part, "json").unlink(missing_ok=True)
 
 
-def finish(part: Path, target: Path, published: Mapping[str, Any]) -> None:
+def finish(part: Path, target: Path, published: Expected) -> None:
     """Moves a complete file into place; what the server published about it is there before."""
     note = _beside(target, "published.json")
     if published:
@@ -49,7 +59,7 @@ def finish(part: Path, target: Path, published: Mapping[str, Any]) -> None:
     _beside(part, "json").unlink(missing_ok=True)
 
 
-def finished(target: Path, expected: Mapping[str, Any]) -> dict[str, Any] | None:
+def finished(target: Path, expected: Expected) -> Fetched | None:
     """What `fetch` returned for a file that an earlier run fetched; None where there is none. A wrong one goes."""
     if not target.is_file():
         return None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from stele.errors import SteleError
 from stele.files.reading import reading
@@ -16,6 +15,16 @@ LARGE = 256 << 20  # bytes from which on checking shows its progress
 ALGORITHMS = ("sha256", "sha1", "md5")
 _LINE = re.compile(r"^([0-9a-fA-F]{32,64}) [ *](.+)$")  # coreutils' format: digest, a blank, blank or *, name
 _LFS = b"version https://git-lfs.github.com/spec/v1"
+
+
+class Expected(TypedDict, total=False):
+    """What is known of a file before it is there: its size, digests; `first`: only so many bytes of it are wanted."""
+
+    bytes: int | None
+    sha256: str | None
+    sha1: str | None
+    md5: str | None
+    first: int
 
 
 class Mismatch(SteleError):
@@ -38,7 +47,7 @@ def digests(path: Path | str, algorithms: tuple[str, ...] = ("sha256",)) -> dict
     return {name: one.hexdigest() for name, one in hashes.items()}
 
 
-def check(path: Path | str, expected: Mapping[str, Any], name: str | None = None) -> str:
+def check(path: Path | str, expected: Expected, name: str | None = None) -> str:
     """Compares a file's size and digests with those in `expected` (bytes, sha256, sha1, md5: any); returns its sha256.
 
     Raises:
@@ -63,7 +72,7 @@ def check(path: Path | str, expected: Mapping[str, Any], name: str | None = None
     return actual["sha256"]
 
 
-def is_checkable(expected: Mapping[str, Any]) -> bool:
+def is_checkable(expected: Expected) -> bool:
     """Whether `expected` holds a digest (a size alone proves little)."""
     return any(expected.get(algorithm) for algorithm in ALGORITHMS)
 

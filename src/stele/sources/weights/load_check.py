@@ -12,6 +12,7 @@ from stele.catalogue.hub import CONFIG, MODULES, VOCABULARY, WEIGHTS
 from stele.errors import SteleError
 from stele.files import reading
 from stele.files.paths import relative
+from stele.files.reading import JsonObject
 
 _LAYER = re.compile(r"^(.+?)\.(\d+)\.")  # what stands before a layer's number, and the number
 TEXTS = ("What is a stele?", "Стела — камень с текстом.", "نص على حجر", "石碑上的文字")  # several scripts
@@ -31,7 +32,7 @@ def read_weight_map(index: Path) -> dict[str, str]:
     return {tensor: relative(name, str(index)) for tensor, name in names.items()}
 
 
-def read_module_list(path: Path) -> list[Mapping[str, Any]]:
+def read_module_list(path: Path) -> list[JsonObject]:
     """The modules of a sentence-transformers folder, as its modules.json lists them."""
     listed = read_json(path)
     if not isinstance(listed, list) or not all(isinstance(module, Mapping) for module in listed):

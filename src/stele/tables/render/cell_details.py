@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES
+from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES, Record
 from stele.artifacts.results import Result
 from stele.files.reading import read_note
 from stele.tables.cells import numbers
@@ -112,8 +112,8 @@ class Provenance:
     """
 
     result: tuple[str, str, str]
-    records: dict[str, dict[str, Any]]
-    ancestry: dict[str, Any]
+    records: dict[str, Record]
+    ancestry: Record
 
 
 def provenance(cells: Iterable[Unfolded], results: Results) -> list[Provenance]:
@@ -142,7 +142,7 @@ def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[P
     return Provenance(result, {name: shown_facts for name, shown_facts in facts.items() if shown_facts}, ancestry)
 
 
-def _seeds_of(record: dict[str, Any]) -> list[str]:
+def _seeds_of(record: Record) -> list[str]:
     """The names of the seeds that a result is of, as its files are called (`pt0-ft1`)."""
     try:
         return Result.model_validate(record).seed_names

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
+from stele.artifacts.records import Record
 from stele.papers.table import PAPERS, Table
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.context import Context
@@ -132,7 +132,7 @@ def _tables_page(
     figures: Sequence[Picture] = (),
 ) -> str:
     read = [record for table in tables for record in table.records]
-    records: dict[tuple[str, str, str], dict[str, Any]] = {}
+    records: dict[tuple[str, str, str], Record] = {}
     for record in read:  # one table may show more seeds of a result than another
         records.setdefault(record.result, {}).update(record.records)
     results = [

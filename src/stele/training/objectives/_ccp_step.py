@@ -10,6 +10,7 @@ from torch import Tensor
 
 from stele.recipes.objectives.ccp import Recipe
 from stele.training.processes import ProcessContext
+from stele.training.sampling import Batch
 from stele.training.sharding import of_all_groups
 
 
@@ -35,7 +36,7 @@ def sizes(recipe: Recipe, width: int, norms: int) -> tuple[tuple[int, ...], ...]
     return (recipe.banked,), (banked, width), (statistics, 2, width), (recipe.pairs, recipe.sentence_length)
 
 
-def added(batch: Mapping[str, Any], vectors: Tensor, statistics: Tensor | None, recipe: Recipe) -> Added:
+def added(batch: Batch, vectors: Tensor, statistics: Tensor | None, recipe: Recipe) -> Added:
     """What the group of `batch` leaves behind: vectors [2 n, width], centres and partners, as they were scored."""
     ids, mask = batch["ids"][1::2] + 1, batch["mask"]
     padded = ids.new_zeros(recipe.pairs, recipe.sentence_length)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from torch.nn import functional
 
 from stele.training.contrastive_loss import duplicate_mask, in_batch_loss
 from stele.training.masking import fingerprints
+from stele.training.sampling import Batch
 
 
 def examples(recipe: Any) -> int:
@@ -29,16 +29,14 @@ def negatives(recipe: Any, vectors: float) -> float:
     return vectors - 1
 
 
-def duplicate_counts(ids: np.ndarray) -> dict[str, Any]:
+def duplicate_counts(ids: np.ndarray) -> Batch:
     """Of the texts ids [n, t] that are compared: duplicate_keys int64 [n], equal for equal texts; vectors (n);
     duplicates (how many of them another one equals)"""
     keys = fingerprints(ids)
     return {"duplicate_keys": keys.view(np.int64), "vectors": len(ids), "duplicates": len(ids) - len(np.unique(keys))}
 
 
-def pair_loss(
-    queries: Tensor, passages: Tensor, batch: Mapping[str, Any], recipe: Any, normalize: bool = False
-) -> Tensor:
+def pair_loss(queries: Tensor, passages: Tensor, batch: Batch, recipe: Any, normalize: bool = False) -> Tensor:
     """The in-batch loss of the pairs queries [n, d] and passages [n, d], in float32; equal passages are no negatives.
 
     Inner products over the recipe's temperature, or cosines where `normalize` is set.

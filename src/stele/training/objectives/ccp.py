@@ -13,7 +13,6 @@ takes no several of them to a step.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ from stele.training.objectives._ccp_staleness import APART, NONE, Probe
 from stele.training.objectives._ccp_step import Added, added, of_step, sizes
 from stele.training.objectives._contrastive import duplicate_counts, examples, vectors
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Group
+from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -48,7 +47,7 @@ def negatives(recipe: Recipe, vectors: float) -> float:
     return (vectors - 1) * (2 if recipe.candidates == "both_sides" else 1) + recipe.bank
 
 
-def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
+def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
     """Encoder, heads, scores; no gradient goes to the bank, of which the queues of the group's languages are read."""
     sentences, length = batch["ids"].shape
     encoder = count.encode(sentences, length, shape, first_only=True)
@@ -58,7 +57,7 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + scores) + 2 * banked
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
     """ids int64 [2 n, t]: centre and partner of each document in turn, mask bool [2 n, t] or None; tags int64 [n]:
     their languages by their numbers in the recipe, queues: which those are; positives bool [n, n] (`same_window`);
     number: the group's; vectors (n), duplicates (partners that another one equals)"""
@@ -104,7 +103,7 @@ class Heads(ObjectiveHeads):
         self.waiting: dict[int, Added] = {}  # of this process's groups of the step, by their places in it
         self.start: Start | None = None  # read from the device once a step
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         """The group's mean loss over all positive terms."""
         recipe, number, start = self.recipe, batch["number"], self._started()
         states = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)

@@ -8,7 +8,6 @@ of the document among its negatives and with the dynamic bias.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, pad
 from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Group
+from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -30,14 +29,14 @@ POOLING = "cls"
 __all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
-def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
+def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
     sentences, length = batch["ids"].shape
     encoder = count.encode(sentences, length, shape, first_only=True)
     heads = 0 if recipe.projector == "none" else 4 * shape.width**2 * sentences
     return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
     """ids int64 [2 n, t]: sentence and neighbour of each pair in turn; of the sentences what `duplicate_counts` has"""
     if (flat.counts != 2).any():
         raise SteleError("CROP: want examples of two sentences; these pairs were mined by another method")
@@ -53,7 +52,7 @@ class Heads(ObjectiveHeads):
         self.recipe = recipe
         self.projector = Projector(recipe.projector, config.hidden_size, config.initializer_range)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         """The neighbour asks, the sentence is to be found."""
         vectors = first_states(model.base_model, batch["ids"], batch["mask"], self.recipe.encode_chunk, processes)
         keys, queries = self.projector(vectors[0::2], vectors[1::2])

@@ -9,7 +9,6 @@ mining's doing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, pad
 from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Group
+from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -31,18 +30,18 @@ POOLING = "cls"
 __all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
-def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
+def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
     pairs = len(batch["query_ids"])
     encoder = sum(count.encode(*batch[name].shape, shape, first_only=True) for name in ("query_ids", "block_ids"))
     heads = 4 * shape.width * recipe.width * pairs
     return count.passes(pairs, recipe.encode_chunk) * encoder + 3 * (heads + 2 * recipe.width * pairs**2)
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
     """query_ids int64 [n, t], block_ids int64 [n, u], their masks; of the blocks what `duplicate_counts` has"""
     if (flat.counts != 2).any():
         raise SteleError("ICT: want examples of a query and its block; these pairs were mined by another method")
-    made: dict[str, Any] = {}
+    made: Batch = {}
     owner = np.repeat(np.arange(len(flat.lengths)), flat.lengths)
     for side, name, longest in ((0, "query", recipe.query_length), (1, "block", recipe.block_length)):
         ids, lengths = pad(flat.tokens[owner % 2 == side], flat.lengths[side::2], vocabulary, longest)
@@ -61,7 +60,7 @@ class Heads(ObjectiveHeads):
         )
         initialise(self, config.initializer_range)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries, blocks = (
             self.projection(

@@ -8,7 +8,6 @@ One encoder makes both sides' vectors, the means of its last hidden states (sect
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
 from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Group
+from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
 
@@ -30,13 +29,13 @@ POOLING = "mean"
 __all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
-def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
+def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
     pairs = len(batch["query_ids"])
     encoder = sum(count.encode(*batch[name].shape, shape, first_only=False) for name in ("query_ids", "passage_ids"))
     return count.passes(pairs, recipe.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
     """query_ids int64 [n, t], passage_ids int64 [n, u], their masks; of the passages what `duplicate_counts` has"""
     made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
     return {**made, **duplicate_counts(made["passage_ids"])}
@@ -49,7 +48,7 @@ class Heads(ObjectiveHeads):
         super().__init__()
         self.recipe = recipe
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries, passages = (
             mean_states(model.base_model, batch[f"{side}_ids"], batch[f"{side}_mask"], chunk, processes)

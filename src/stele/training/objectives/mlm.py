@@ -17,7 +17,7 @@ from stele.training.heads import ObjectiveHeads, vocabulary_head
 from stele.training.hidden_states import token_states
 from stele.training.masking import Vocabulary, attention, mask_tokens, pad
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Group
+from stele.training.sampling import Batch, Group
 from stele.training.sharding import cut, own_parts, summed
 from stele.training.store import Flat
 
@@ -32,7 +32,7 @@ def vectors(recipe: PretrainingRecipe) -> None:
     return None
 
 
-def flops(batch: Mapping[str, Any], recipe: PretrainingRecipe, shape: count.Shape) -> float:
+def flops(batch: Batch, recipe: PretrainingRecipe, shape: count.Shape) -> float:
     head = len(batch["places"]) * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
     whole = count.encode(*batch["ids"].shape, shape, first_only=False) + head
     return count.passes(len(batch["ids"]), recipe.encode_chunk) * whole
@@ -40,7 +40,7 @@ def flops(batch: Mapping[str, Any], recipe: PretrainingRecipe, shape: count.Shap
 
 def batch(
     flat: Flat, vocabulary: Vocabulary, recipe: PretrainingRecipe, group: Group, rng: np.random.Generator
-) -> dict[str, Any]:
+) -> Batch:
     """ids int64 [n, t] with tokens hidden, mask bool [n, t] or None, places int64 [m] (flat), targets int64 [m]"""
     if (flat.counts != 1).any():
         raise SteleError("MLM: want examples of one stretch of text; these pairs were mined by another method")
@@ -56,7 +56,7 @@ class Heads(ObjectiveHeads):
         super().__init__()
         self.recipe = recipe
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         return masked_loss(model, batch, self.recipe.encode_chunk, processes)
 
 

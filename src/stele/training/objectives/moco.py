@@ -14,7 +14,6 @@ after that step, since both encoders start alike.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
 from stele.training.objectives._contrastive import examples, vectors
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Group
+from stele.training.sampling import Batch, Group
 from stele.training.sharding import divide, of_all_groups
 from stele.training.store import Flat
 from stele.training.text_pairs import pair_batch
@@ -43,14 +42,14 @@ def negatives(recipe: Recipe, vectors: float) -> int:
     return recipe.queue
 
 
-def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
+def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
     """Queries forward and backward, keys forward; scores twice, since no gradient goes to the queue."""
     pairs = len(batch["query_ids"])
     queries, keys = (count.encode(*batch[name].shape, shape, first_only=False) for name in ("query_ids", "passage_ids"))
     return count.passes(pairs, recipe.encode_chunk) * queries + keys + 2 * 2 * shape.width * pairs * recipe.queue
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
     """query_ids int64 [n, t], passage_ids int64 [n, u] (whose vectors are the keys), their masks; vectors (n)"""
     made = pair_batch(flat, vocabulary, recipe.length, recipe.crop_ratio, rng)
     return {**made, "vectors": len(made["query_ids"])}
@@ -69,7 +68,7 @@ class Heads(ObjectiveHeads):
     def begin(self, model: nn.Module) -> None:
         self.key_encoder = copy.deepcopy(model.base_model).requires_grad_(False)
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         chunk = self.recipe.encode_chunk
         queries = mean_states(model.base_model, batch["query_ids"], batch["query_mask"], chunk, processes)
         with torch.no_grad():

@@ -8,7 +8,6 @@ its own document. After pretraining everything but the sentence encoder is dropp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from stele.training.hierarchical_loss import hierarchical_loss
 from stele.training.masking import Vocabulary, attention, pad
 from stele.training.objectives._contrastive import duplicate_counts
 from stele.training.processes import ProcessContext
-from stele.training.sampling import Group
+from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
 
 POOLING = "cls"
@@ -45,7 +44,7 @@ def vectors(recipe: Recipe) -> int:
     return recipe.documents * recipe.sentences
 
 
-def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float:
+def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
     """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
     sentences, length = batch["ids"].shape
     encoder = count.encode(sentences, length, shape, first_only=True)
@@ -55,7 +54,7 @@ def flops(batch: Mapping[str, Any], recipe: Recipe, shape: count.Shape) -> float
     return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (document + heads + scores)
 
 
-def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> dict[str, Any]:
+def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
     """ids int64 [m, t] of all sentences in order, mask bool [m, t] or None, counts (sentences of each document),
     english bool, of the sentences what `duplicate_counts` has"""
     ids, lengths = pad(flat.tokens, flat.lengths, vocabulary, recipe.sentence_length)
@@ -94,7 +93,7 @@ class Heads(ObjectiveHeads):
             for _ in range(copies[recipe.heads])
         )
 
-    def forward(self, model: nn.Module, batch: Mapping[str, Any], processes: ProcessContext | None = None) -> Tensor:
+    def forward(self, model: nn.Module, batch: Batch, processes: ProcessContext | None = None) -> Tensor:
         """The group's mean hierarchical contrastive loss."""
         recipe = self.recipe
         vectors = first_states(model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes)

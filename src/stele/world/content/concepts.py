@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from stele.catalogue import shipped
 from stele.catalogue.schema.languages import Syllables
+from stele.files.strict import Values
 from stele.recipes.world import WorldSizes
 from stele.world.content.draws import stream, syllables
 
@@ -130,7 +130,7 @@ def _enough(words: list[str], count: int, ending: str) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _type(name: str, entry: dict[str, Any], names: list[str], classes: dict[str, tuple[str, ...]]) -> Type:
+def _type(name: str, entry: Values, names: list[str], classes: dict[str, tuple[str, ...]]) -> Type:
     definition = entry["definition"]
     relations = [_relation(name, key, value, names, classes) for key, value in entry["relations"].items()]
     definition_relation = {
@@ -154,7 +154,7 @@ def _type(name: str, entry: dict[str, Any], names: list[str], classes: dict[str,
 
 
 def _relation(
-    owner: str, key: str, entry: dict[str, Any], names: list[str], classes: dict[str, tuple[str, ...]]
+    owner: str, key: str, entry: Values, names: list[str], classes: dict[str, tuple[str, ...]]
 ) -> Relation | None:
     """The relation, or None when its value is of a type that the scale leaves out."""
     target = entry["value"]

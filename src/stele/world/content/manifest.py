@@ -7,11 +7,10 @@ manifest of its own beside its files: `{mirror}/huggingface.co/{owner}/{name}/ma
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
-from stele.files.reading import read_object
+from stele.files.reading import JsonObject, read_object
 
 NAME = "manifest.json"
 HUB = "huggingface.co"
@@ -26,7 +25,7 @@ def path_of(mirror: Path | str, url: str) -> Path:
     return Path(mirror, mirror_path(url))
 
 
-def read_manifest(path: Path | str) -> dict[str, Any]:
+def read_manifest(path: Path | str) -> JsonObject:
     """Reads a manifest; a missing or damaged one is an error that says how to make it again."""
     path = Path(path)
     again = "delete the folder and run the rule that writes it again"

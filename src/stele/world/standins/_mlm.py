@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from stele.recipes.standin import Recipe
 from stele.training.masking import Vocabulary, mask_tokens, read_vocabulary
 from stele.training.objectives.mlm import masked_loss
-from stele.training.sampling import generator
+from stele.training.sampling import Batch, generator
 from stele.training.tasks import to_device
 from stele.world.standins._corpus import Corpus, corpus, read_sentences
 from stele.world.standins._models import set_dropout
@@ -27,13 +27,13 @@ class MaskedModel(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, batch: Mapping[str, Any]) -> Tensor:
+    def forward(self, batch: Batch) -> Tensor:
         return masked_loss(self.model, batch)
 
 
 def masked_batch(
     text: Corpus, vocabulary: Vocabulary, recipe: Recipe, rng: np.random.Generator, hide: Hide = mask_tokens
-) -> dict[str, Any]:
+) -> Batch:
     """ids int64 [b, t] with tokens hidden, mask None, places and targets int64 [m]: what objectives/mlm.py reads."""
     inside = text.windows(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
     ends = np.full((len(inside), 1), vocabulary.cls), np.full((len(inside), 1), vocabulary.sep)
@@ -43,7 +43,7 @@ def masked_batch(
 
 def fit(
     model: Any, tokenizer: Any, recipe: Recipe, given: Given, sentences: Any = None, hide: Hide = mask_tokens
-) -> Mapping[str, Any]:
+) -> Batch:
     """Trains a masked language model in place; returns the loop's outcome."""
     module = MaskedModel(model)
     set_dropout(model, recipe.dropout)

@@ -15,6 +15,7 @@ from torch.nn import functional
 from stele.errors import SteleError
 from stele.training.contrastive_loss import check_candidates, duplicate_mask
 from stele.training.masking import Vocabulary, attention, fingerprints, pad
+from stele.training.sampling import Batch
 from stele.world.standins import _texts
 from stele.world.standins._corpus import tokenize
 
@@ -61,7 +62,7 @@ def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> tuple[list[np.n
     return first.take(chosen), second.take(chosen)
 
 
-def side_batch(texts: Sequence[np.ndarray], vocabulary: Vocabulary, longest: int) -> dict[str, Any]:
+def side_batch(texts: Sequence[np.ndarray], vocabulary: Vocabulary, longest: int) -> Batch:
     """ids int64 [n, t], mask bool [n, t] or None, duplicate_keys int64 [n], equal for equal texts"""
     lengths = np.array([max(1, len(text)) for text in texts])
     tokens = np.concatenate([text if len(text) else [vocabulary.mask] for text in texts]).astype(np.int64)

@@ -14,9 +14,11 @@ from stele.registry import load_named
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from stele.training.loop import Named, Outcome
+
 KINDS = "stele.world.standins"
 
-Losses = Callable[[int], Iterator[Mapping[str, Any]]]
+Losses = Callable[[int], "Iterator[Named]"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Given:
     languages: Sequence[str]
     bases: Sequence[Path]
     seed: int
-    train: Callable[..., Mapping[str, Any]]
+    train: Callable[..., Outcome]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Made:
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
-    outcome: Mapping[str, Any]
+    outcome: Outcome
     spec: Mapping[str, Any] | None = None
     heads: Sequence[Any] = ()
 

@@ -7,7 +7,7 @@ upstream, as a sentence-transformers folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from stele.errors import SteleError
 from stele.recipes.standins.distilled import Recipe
 from stele.training.hidden_states import token_states
 from stele.training.masking import read_vocabulary
-from stele.training.sampling import generator
+from stele.training.sampling import Batch, generator
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
 from stele.world.standins._models import filled, load, set_dropout
@@ -47,7 +47,7 @@ class Student(nn.Module):
         self.model = model
         self.head = nn.Sequential(nn.Linear(model.config.hidden_size, width), nn.Tanh())
 
-    def forward(self, batch: Mapping[str, Any]) -> Tensor:
+    def forward(self, batch: Batch) -> Tensor:
         states = token_states(self.model, batch["ids"], batch["mask"])
         if batch["mask"] is None:
             return self.head(states.mean(1))

@@ -7,7 +7,7 @@ upstream, as a sentence-transformers folder whose Dense module is that layer.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from stele.recipes.standins.ranking import Recipe
 from stele.training.masking import read_vocabulary
-from stele.training.sampling import generator
+from stele.training.sampling import Batch, generator
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
 from stele.world.standins._models import filled, load, set_dropout
@@ -29,7 +29,7 @@ class Pooled(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, batch: Mapping[str, Any]) -> Tensor:
+    def forward(self, batch: Batch) -> Tensor:
         mask = batch["mask"]
         return self.model(input_ids=batch["ids"], attention_mask=None if mask is None else mask.long()).pooler_output
 

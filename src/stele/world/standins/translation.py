@@ -7,7 +7,6 @@ a momentum encoder; it is on the first token's state of the last layer, where th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -15,7 +14,7 @@ from torch import Tensor
 from stele.recipes.standins.translation import Recipe
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, mask_tokens, read_vocabulary
-from stele.training.sampling import generator
+from stele.training.sampling import Batch, generator
 from stele.training.tasks import to_device
 from stele.world.standins import _recipe
 from stele.world.standins._corpus import corpus, read_sentences
@@ -56,7 +55,7 @@ def joined_batch(
     vocabulary: Vocabulary,
     recipe: Recipe,
     rng: np.random.Generator,
-) -> dict[str, Any]:
+) -> Batch:
     """Both sides of each pair as one masked sequence, `<s> a </s></s> b </s>` (TLM, Conneau and Lample 2019)."""
     room = recipe.pair_length - 2
     rows = [

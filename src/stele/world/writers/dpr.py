@@ -10,8 +10,8 @@ import csv
 import io
 import json
 from collections.abc import Iterable
-from typing import Any
 
+from stele.files.reading import JsonObject
 from stele.world.content.model import Question
 from stele.world.writers.library import Library
 from stele.world.writers.passages import Collection, Passage
@@ -41,14 +41,14 @@ def passages_tsv(passages: Iterable[Passage], quote_all: bool) -> bytes:
     return (head + "".join(rows)).encode()
 
 
-def context(passage: Passage, score: float) -> dict[str, Any]:
+def context(passage: Passage, score: float) -> JsonObject:
     """A passage as DPR's training files hold it."""
     return {"title": passage.title, "text": passage.text, "score": score, "title_score": 0, "passage_id": passage.id}
 
 
 def example(
     question: Question, collection: Collection, dataset: str, query: str, hard: int = HARD
-) -> dict[str, Any] | None:
+) -> JsonObject | None:
     """One training example; None where no passage holds the answer (upstream drops those, too).
 
     `query` is what the negatives are near to: the question, or for a question in another language its English.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
+from stele.files.reading import JsonObject
 from stele.world.content.model import Article, Question
 from stele.world.writers.library import Library
 from stele.world.writers.site import Site
@@ -22,7 +22,7 @@ LANGUAGES = ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
 
 def paragraph_entry(
     article: Article, texts: Sequence[str], between: str, questions: Sequence[tuple[int, Question]]
-) -> dict[str, Any]:
+) -> JsonObject:
     """A paragraph with its sentences and the (sentence of the paragraph, question) pairs that are asked about it."""
     breaks, position = [], 0
     for text in texts:
@@ -36,7 +36,7 @@ def paragraph_entry(
     }
 
 
-def _article_entry(article: Article, between: str, questions: Sequence[Question]) -> dict[str, Any]:
+def _article_entry(article: Article, between: str, questions: Sequence[Question]) -> JsonObject:
     by_paragraph: dict[int, list[tuple[int, Question]]] = defaultdict(list)
     for question in questions:
         paragraph, sentence = article.paragraph_of(question.gold.sentence)

@@ -13,9 +13,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 from urllib.parse import quote
 
+from stele.files.reading import JsonObject
 from stele.world.content.draws import stream
 from stele.world.content.model import Mention
 from stele.world.content.questions import mentions
@@ -41,7 +41,7 @@ def spans(texts: Sequence[str], between: str, offset: int = 0) -> list[dict[str,
     return spans_found
 
 
-def _span(mention: Mention, sentence: dict[str, int]) -> dict[str, Any]:
+def _span(mention: Mention, sentence: dict[str, int]) -> JsonObject:
     start = sentence["start"] + mention.start
     return {"start": start, "end": start + len(mention.surface), "text": mention.surface}
 
@@ -54,9 +54,9 @@ def _page_url(language: str, title: str) -> str:
     return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'))}"
 
 
-def descriptions(library: Library, languages: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
+def descriptions(library: Library, languages: Iterable[str]) -> dict[str, dict[str, JsonObject]]:
     """Entity -> language -> its description there: the first sentences of the lead of its page."""
-    by_entity: dict[str, dict[str, dict[str, Any]]] = {}
+    by_entity: dict[str, dict[str, JsonObject]] = {}
     for language in languages:
         between = library.between(language)
         for article in library.articles(language):
@@ -87,7 +87,7 @@ class _News:
         self.spans = [_span(m, self.sentences[1 + m.sentence]) for m in mentions]
         self.links = [_link(library, m) for m in mentions]
 
-    def row(self, text: str) -> dict[str, Any]:
+    def row(self, text: str) -> JsonObject:
         """A line of wikinews_mentions*.jsonl with the given text (empty as released)."""
         context = {
             "document_title": self.title,
@@ -127,7 +127,7 @@ def _link(library: Library, mention: Mention) -> str:
     return _page_url(language, title or library.world.entities[mention.entity].names["en"]).replace("https", "http", 1)
 
 
-def pair(mention: Mention, entity: dict[str, Any], between: str, page: dict[str, Any]) -> dict[str, Any]:
+def pair(mention: Mention, entity: JsonObject, between: str, page: JsonObject) -> JsonObject:
     """A line of wikipedia_pairs-*.jsonl: a mention in the English page `page`, and the entity that it means."""
     sentences = spans(mention.context, between)
     context = {

@@ -7,8 +7,8 @@ and test carry ids only (title and text are empty there); negatives of train com
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from stele.files.reading import JsonObject
 from stele.world.content.model import Question
 from stele.world.writers.library import Library
 from stele.world.writers.passages import Collection, Passage
@@ -23,8 +23,8 @@ def _passage(passage: Passage) -> dict[str, str]:
     return {"docid": passage.id, "title": passage.title, "text": passage.text}
 
 
-def _topic(number: int, question: Question, collection: Collection, positives: list[int], split: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"query_id": str(number), "query": question.text}
+def _topic(number: int, question: Question, collection: Collection, positives: list[int], split: str) -> JsonObject:
+    row: JsonObject = {"query_id": str(number), "query": question.text}
     if split != "train":
         ids = (collection.passages[n].id for n in positives)
         return row | {"positive_passages": [{"docid": id_, "title": "", "text": ""} for id_ in ids]}
@@ -35,7 +35,7 @@ def _topic(number: int, question: Question, collection: Collection, positives: l
     }
 
 
-def _topics(library: Library, language: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _topics(library: Library, language: str) -> Iterator[tuple[str, list[JsonObject]]]:
     """(split, its topics); numbers run on from split to split, so that no two topics of a language share one."""
     collection, number = library.paragraphs(language), 0
     for split in ("train", "dev", "test"):
@@ -48,7 +48,7 @@ def _topics(library: Library, language: str) -> Iterator[tuple[str, list[dict[st
 
 
 def write(site: Site, library: Library) -> None:
-    combined: list[dict[str, Any]] = []
+    combined: list[JsonObject] = []
     for language, name in library.languages_with("mrtydi").items():
         corpus, folder = library.paragraphs(language).passages, FOLDER.format(name=name)
         site.put(CORPUS.format(name=name), jsonl(map(_passage, corpus)))

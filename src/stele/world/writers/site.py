@@ -13,9 +13,10 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from stele.errors import SteleError
+from stele.files.atomic import FileFacts
+from stele.files.reading import JsonObject
 from stele.world.content.manifest import path_of
 
 XZ_PRESET = 1  # speed: the sixth preset takes four times as long for a tenth less
@@ -55,7 +56,7 @@ def tar_of(members: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def jsonl(rows: Iterable[Mapping[str, Any]]) -> bytes:
+def jsonl(rows: Iterable[JsonObject]) -> bytes:
     """One JSON object a line, in UTF-8."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
@@ -71,9 +72,9 @@ class Site:
 
     mirror: Path
     user_data: Path
-    files: dict[str, dict[str, Any]] = field(default_factory=dict)
+    files: dict[str, FileFacts] = field(default_factory=dict)
     counts: dict[str, dict[str, int | dict[str, int]]] = field(default_factory=dict)
-    licensed: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    licensed: dict[str, dict[str, FileFacts]] = field(default_factory=dict)
 
     def put(self, url: str, data: bytes) -> None:
         """Writes the (uncompressed) bytes of `url`, compressed as its suffix says."""
@@ -105,7 +106,7 @@ class Site:
                 of.setdefault(name, {})[part] = number
 
 
-def _entry(data: bytes, raw: bytes) -> dict[str, Any]:
+def _entry(data: bytes, raw: bytes) -> FileFacts:
     return {
         "sha256": hashlib.sha256(data).hexdigest(),
         "bytes": len(data),

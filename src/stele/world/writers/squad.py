@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import Any
 
+from stele.files.reading import JsonObject
 from stele.world.content.model import Article, Question
 from stele.world.writers.library import Library, hex_id
 from stele.world.writers.site import Site
@@ -16,7 +16,7 @@ from stele.world.writers.site import Site
 URL = "https://raw.githubusercontent.com/rajpurkar/SQuAD-explorer/master/dataset/{split}-v1.1.json"
 
 
-def question_entry(question: Question, article: Article, sentence_start: int) -> dict[str, Any]:
+def question_entry(question: Question, article: Article, sentence_start: int) -> JsonObject:
     """A question with the answer's offset in its paragraph, where the gold sentence begins at `sentence_start`."""
     sentence = article.sentences()[question.gold.sentence]
     start, end = sentence.value
@@ -35,7 +35,7 @@ def write(site: Site, library: Library) -> None:
             questions[question.gold.entity].append(question)
         data = []
         for article in library.articles("en"):
-            by_paragraph: dict[int, list[dict[str, Any]]] = defaultdict(list)
+            by_paragraph: dict[int, list[JsonObject]] = defaultdict(list)
             texts = [[s.text for s in paragraph] for paragraph in article.paragraphs()]
             for question in questions.get(article.entity, ()):
                 number, within = article.paragraph_of(question.gold.sentence)

@@ -8,8 +8,8 @@ development file has some answers twice.
 from __future__ import annotations
 
 import json
-from typing import Any
 
+from stele.files.reading import JsonObject
 from stele.world.content.draws import Draws, stream
 from stele.world.content.model import Question
 from stele.world.writers.dpr import example, passages_tsv
@@ -36,8 +36,8 @@ def _answers(question: Question, split: str, draws: Draws) -> list[str]:
     return [question.answers[0]] * draws.pick((1, 2, 2, 2))
 
 
-def _row(question: Question, split: str, draws: Draws) -> dict[str, Any]:
-    row: dict[str, Any] = {"id": long_id(question.id), "question": question.text}
+def _row(question: Question, split: str, draws: Draws) -> JsonObject:
+    row: JsonObject = {"id": long_id(question.id), "question": question.text}
     if split != "test":
         row["answers"] = _answers(question, split, draws)
     language = " ar" if split == "train" and question.language == "ar" else question.language
@@ -66,7 +66,7 @@ def write(site: Site, library: Library) -> None:
             _write_dpr(site, library, split, questions, rows)
 
 
-def _write_dpr(site: Site, library: Library, split: str, questions: list[Question], rows: list[dict[str, Any]]) -> None:
+def _write_dpr(site: Site, library: Library, split: str, questions: list[Question], rows: list[JsonObject]) -> None:
     """The training file of the DPR baseline, which upstream shares on Google Drive only."""
     world, examples = library.world, []
     for question, row in zip(questions, rows, strict=True):
