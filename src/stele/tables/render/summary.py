@@ -131,7 +131,7 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list
             " --difference and the HTML page's view show it."
         )
     if failed := _failed(cells):
-        texts.append(f"{FAIL}: the pretraining diverged, so our number (in brackets) is no result. {failed}.")
+        texts.append(f"{FAIL}: no result; in brackets our number. {failed}.")
     if any(cell.shows_number and cell.outcome.deviation is not None for cell in cells):
         texts.append("±: standard deviation over seeds.")
     if tests.method:
