@@ -22,6 +22,23 @@ def test_labels_come_down_from_all_inputs(tmp_path):
     assert write(tmp_path / "real.json", inputs={"clean": tmp_path / "clean.json"})["labels"] == []
 
 
+def test_a_diverged_pretraining_is_known_to_all_that_is_made_from_it(tmp_path):
+    """Its fine-tuning, and a pretraining that goes on from it; not a model beside it."""
+
+    def put(name, *inputs, **facts):
+        write(tmp_path / f"{name}.json", content=name, inputs={i.stem: i for i in inputs}, **facts)
+        return tmp_path / f"{name}.json"
+
+    base = put("base")
+    wrecked = put("wrecked", base, model="ccp", diverged="cosine .99", labels=[records.DIVERGED])
+    healthy = put("healthy", base, model="msm", diverged=None)
+    later = put("later", wrecked, model="later", diverged=None)
+    assert records.divergence([put("of_wrecked", put("tuned", wrecked))]) == "ccp: cosine .99"
+    assert records.divergence([put("of_later", later), healthy]) == "ccp: cosine .99"
+    assert records.divergence([put("of_healthy", healthy)]) is None
+    assert records.read_record(tmp_path / "of_later.json")["labels"] == ["diverged pretraining"]
+
+
 def test_the_same_thing_made_slower_elsewhere_has_the_same_digest(tmp_path):
     write(tmp_path / "a.json", steps=3)
     other = json.loads((tmp_path / "a.json").read_text()) | {"wall_seconds": 99, "host": "elsewhere", "device": "gpu"}

@@ -52,3 +52,20 @@ def test_the_paper_s_values(jobs):
 def test_overrides_that_make_no_sense_are_named(jobs, override, wanted):
     with pytest.raises(SteleError, match=wanted):
         own(jobs, **override).pretraining.recipe("mine")
+
+
+# --- what cannot be had -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("scale", ["miniature", "paper"])
+def test_every_row_of_its_tables_can_be_built_but_those_of_three_models_without_a_checkpoint(jobs, scale):
+    plan = jobs(scale=scale, papers=["ccp"])
+    problems = {row: plan.rows.problem(row) for row in plan.tables.all_rows()}
+    without = {row.model: problem for row, problem in problems.items() if row.model in ("criss", "laser", "unicoder")}
+    assert {state for state, _ in without.values()} == {"unavailable"} and len(without) == 3
+    assert "fairseq only" in without["criss"][1] and "no transformer" in without["laser"][1]
+    assert "12 layers" in without["unicoder"][1]
+    assert not any(problem and problem[0] == "not built" for problem in problems.values())
+
+
+def test_such_a_model_can_be_given_as_a_folder(jobs, tmp_path):
+    plan = jobs(scale="paper", models={"criss": {"checkpoint": str(tmp_path)}})
+    assert plan.availability.model_problem("criss") is None

@@ -11,7 +11,7 @@ from pretrain_runs import OWN, SMALL, arguments, weights
 from tiny_checkpoint import checkpoint
 
 from stele import catalogue
-from stele.artifacts.records import read_record
+from stele.artifacts.records import divergence, read_record
 from stele.command.cli import main
 from stele.config.model import parse_config
 from stele.errors import SteleError
@@ -50,7 +50,8 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     rows = list(csv.DictReader((out / "curve.csv").open()))
     assert len(rows) == 6
     record = read_record(out / "record.json")
-    assert record["labels"] == ["generated data", "stand-in checkpoint"]
+    labels = ["diverged pretraining"] if record.get("diverged") else []
+    assert record["labels"] == [*labels, "generated data", "stand-in checkpoint"]
     assert record["objective"] == objective and record["seed"] == 0 and record["steps"] == 6
     negatives = {"msm": 14, "crop": 5, "ict": 5, "mlm": None, "kept": 5, "moco": 36, "ccp": 5 + 36}
     assert record["negatives_per_query"] == negatives[objective]
@@ -78,6 +79,15 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     assert first in capsys.readouterr().out
     assert record["arithmetic"]["flops"] == pytest.approx(6 * record["arithmetic"]["flops_per_step"])
     assert not (tmp_path / "state").exists(), "the state goes when the job is done"
+
+
+def test_a_run_that_comes_to_nothing_is_no_error_and_its_records_say_so(run, tmp_path):
+    code, log = run(objective="ccp", learning_rate=1e30, snapshots=[1])
+    assert code == 0 and "mine: diverged: loss or gradient not a finite number at step" in log
+    for record in (read_record(tmp_path / "out" / name / "record.json") for name in (".", "snapshots/step-1")):
+        assert record["diverged"].startswith("loss or gradient not a finite number")
+        assert record["labels"] == ["diverged pretraining", "generated data", "stand-in checkpoint"]
+    assert divergence([tmp_path / "out/record.json"]).startswith("mine: loss or gradient")
 
 
 def test_pretraining_with_the_same_seed_gives_the_same_bytes_with_another_others(run, tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from stele.artifacts.results import read_result
 from stele.artifacts.runs.run import canonical
 from stele.artifacts.runs.trec import write_run
 from stele.errors import SteleError
@@ -42,12 +43,15 @@ def swahili(tmp_path):
     return path
 
 
-def retrieval(tmp_path: Path, runs: dict, benchmark: str = "mrtydi", labels=("generated data",), **pools) -> Path:
+def retrieval(
+    tmp_path: Path, runs: dict, benchmark: str = "mrtydi", labels=("generated data",), ancestry=None, **pools
+) -> Path:
     for name, run in runs.items():
         rows = ((query, canonical(hits)) for query, hits in run.items())
         write_run(tmp_path / "run/runs" / f"{name}.trec.gz", rows, "t")
     facts = {name: {"language": name, "pool": pools.get(name, name)} for name in runs}
     about = {"benchmark": benchmark, "searches": facts, "labels": labels, "inputs": {"encoder": "e"}}
+    about |= {"ancestry": ancestry or {}}
     return put_record(tmp_path / "run", "retrieval.json", **about)
 
 
@@ -183,6 +187,21 @@ def test_average_over_seeds(tmp_path, swahili):
     assert actual["values"]["average"] == [pytest.approx(low), pytest.approx(high)]
     assert result["seeds"] == [{"pretraining": 0, "finetuning": 0}, {"pretraining": 0, "finetuning": 1}]
     assert (result["model"], result["setting"], result["labels"]) == ("msm", "zero_shot_nq", ["generated data"])
+
+
+def test_results_say_which_of_their_seeds_come_from_a_diverged_pretraining(tmp_path, swahili):
+    """By the records of what was built: an ancestor of the retrieval that says so."""
+    encoder = {"job": "pretrain", "model": "ccp", "seed": 0, "diverged": "loss 3.9 above chance"}
+    for seed, ancestry in ((0, {}), (1, {"e": encoder, "b": {"job": "sources checkpoint"}})):
+        retrieval(tmp_path, {"sw": {"0": [("a", 1.0)]}}, ancestry=ancestry)
+        result = scored(tmp_path, [f"mrtydi:sw={swahili}"], ["mrr@100"], seed=seed)[0]
+        assert result["diverged"] == ({"pt0-ft1": "ccp: loss 3.9 above chance"} if ancestry else {})
+    folder = tmp_path / "results/mrtydi/msm"
+    paths = [str(folder / f"zero_shot_nq/pt0-ft{seed}.json") for seed in (0, 1)]
+    for seeds, all_of_them in ((paths, False), (paths[1:], True)):
+        average.run(arguments(average, "--seeds", *seeds, "--output", str(folder / "zero_shot_nq.json")))
+        read = read_result(folder / "zero_shot_nq.json")
+        assert read.diverged == {"pt0-ft1": "ccp: loss 3.9 above chance"} and read.has_diverged == all_of_them
 
 
 def test_average_refuses_what_does_not_belong_together(tmp_path, swahili):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ten_tokens import REPO, Run, as_pickle, make
 
-from stele.artifacts.records import GENERATED, STAND_IN
+from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN
 from stele.catalogue import hub
 from stele.errors import SteleError
 from stele.files.atomic import sha256
@@ -182,6 +182,15 @@ def test_a_local_stand_in_keeps_its_label(run, local):
     (local / "manifest.json").unlink()
     (local / "record.json").write_text(json.dumps({"labels": [GENERATED, STAND_IN]}))
     assert run("--path", str(local)) == 0 and run.record["labels"] == [GENERATED, STAND_IN]
+
+
+def test_a_local_checkpoint_of_a_diverged_pretraining_says_so(run, local):
+    """It is as real as its data."""
+    about = {"model": "ccp", "labels": [DIVERGED], "content": "c", "diverged": "cosine .99"}
+    (local / "record.json").write_text(json.dumps(about))
+    assert run("--path", str(local)) == 0
+    assert (run.record["labels"], run.record["diverged"]) == ([DIVERGED], "ccp: cosine .99")
+    assert run.record["origin"] == "real"
 
 
 def test_the_names_that_are_repositories_of_the_hub():

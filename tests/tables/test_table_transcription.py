@@ -143,6 +143,28 @@ def test_what_kept_and_ccp_ask_of_our_chain(tables):
     assert catalogue.load("datasets").keys() >= DATASETS
 
 
+def test_what_the_footnotes_of_ccp_say_of_its_numbers(tables):
+    def rows(number, line):
+        cells = [cell for cell in printed_cells(tables[f"ccp/{number}"]) if cell.line.key == line]
+        keys = {cell.row.key for cell in cells}
+        return {key: {c.column.header: c.printed.value for c in cells if c.row.key == key} for key in keys}
+
+    def higher(one, other):
+        return {name for name in one if None not in (one[name], other[name]) and one[name] > other[name]}
+
+    first, second = rows(1, "value"), rows(2, "value")
+    single = first["ccp"].keys() - {"AVG", "AVG_all"}
+    assert len(single) == 14 and len(higher(first["laser"], first["ccp_calibrated"]) & single) == 10
+    assert "AVG" in higher(first["ccp_calibrated"], first["laser"]) and "AVG" in higher(first["laser"], first["ccp"])
+    assert higher(first["criss"], first["ccp"]) == {"HI"} and not higher(first["criss"], first["ccp_calibrated"])
+    lowered = second["ccp"].keys() - higher(second["ccp_calibrated"], second["ccp"])
+    assert lowered == {"ES-PT", "IT-RU"} and second["ccp"]["IT-RU"] < 77.8
+    for line, wanted in (("recall", {"BN", "EN", "ID", "RU", "TE"}), ("mrr", {"BN", "SW"})):
+        third = rows(3, line)
+        others = ("mbert", "xlmr", "infoxlm", "labse")
+        assert set().union(*(higher(third[other], third["ccp"]) for other in others)) == wanted
+
+
 def test_bold_is_transcribed_where_the_paper_has_it(msm):
     bold = {n: [c.address for c in printed_cells(t) if c.printed.bold] for n, t in msm.items()}
     assert len(bold[1]) == 10 and all("/msm/" in address for address in bold[1])

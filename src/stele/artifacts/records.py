@@ -27,6 +27,7 @@ GENERATED = "generated data"
 STAND_IN = "stand-in checkpoint"
 LIMITED = "limited"
 BEGINNING = "beginning of a corpus"  # a scale read no more of a text
+DIVERGED = "diverged pretraining"
 
 CIRCUMSTANCES = (
     "versions",
@@ -44,7 +45,7 @@ CIRCUMSTANCES = (
 ANCESTRY = "ancestry"
 IDENTITY = (
     "job", "dataset", "part", "version", "repository", "revision", "checkpoint", "corpus", "language", "method",
-    "model", "recipe", "seed", "steps", "encoding", "licence", "origin", "labels", "inputs", "content",
+    "model", "recipe", "seed", "steps", "encoding", "licence", "origin", "labels", "inputs", "content", "diverged",
 )  # fmt: skip
 PACKAGES = (
     "torch",
@@ -196,6 +197,13 @@ def labels_of(inputs: Iterable[Path | str]) -> set[str]:
         if Path(path).suffix == ".json":
             labels.update(read_record(path).get("labels", ()))
     return labels
+
+
+def divergence(inputs: Iterable[Path | str]) -> str | None:
+    """Which pretrainings came to nothing of those that some records go back to, and why; None where none did."""
+    ancestors = ancestry_of(inputs).values()
+    runs = {f"{facts.get('model')}: {facts['diverged']}" for facts in ancestors if "diverged" in facts}
+    return "; ".join(sorted(runs)) or None
 
 
 def write_record(

@@ -64,12 +64,18 @@ class Result(BaseModel):
     metrics: dict[str, Metric] = Field(min_length=1)
     labels: list[str] = []
     seeds: Seeds | list[Seeds] | None = None
+    diverged: dict[str, str] = Field({}, description="seeds (`pt0-ft1`) whose pretraining came to nothing -> why")
 
     @property
     def seed_names(self) -> list[str]:
         """The pairs of seeds behind the values, as in file names (`pt0-ft1`); none where the result names none."""
         pairs = self.seeds if isinstance(self.seeds, list) else [self.seeds] if self.seeds else []
         return [f"pt{pair.pretraining}-ft{pair.finetuning}" for pair in pairs]
+
+    @property
+    def has_diverged(self) -> bool:
+        """Whether the pretraining behind each of its seeds came to nothing."""
+        return bool(self.diverged) and self.diverged.keys() >= {*self.seed_names}
 
 
 def read_result(path: Path | str) -> Result:
@@ -101,7 +107,9 @@ def mean_over_seeds(results: Sequence[Result]) -> Result:
         if means:
             metrics[name] = Metric(languages=means, n=of_seeds[0].n, values=BySeed(languages=values))
     labels = sorted({label for result in results for label in result.labels})
-    return first.model_copy(update={"metrics": metrics, "labels": labels, "seeds": [r.seeds for r in results]})
+    diverged = {seed: why for result in results for seed, why in result.diverged.items()}
+    seeds = [result.seeds for result in results if result.seeds]
+    return first.model_copy(update={"metrics": metrics, "labels": labels, "seeds": seeds, "diverged": diverged})
 
 
 def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[Path]:

@@ -75,6 +75,8 @@ class Models:
         if source := self.checkpoint_source(key):
             return self._source_problem(key, source)
         model = self[key]
+        if model.unavailable:
+            return "unavailable", model.unavailable
         if released := model.released:
             return "unavailable", (
                 f"the authors' weights are not on a hub: fetch {released.where} and give its folder as "

@@ -209,6 +209,8 @@ def publish(
     """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
     from stele.pretraining.inputs.base import save_sentence_encoder
 
+    of_run = {"job": "pretrain", "inputs": inputs, "clock": clock, "seed": seed}
+    of_run["labels"] = [records.DIVERGED] if facts.get("diverged") else []
     with atomic_directory(output.parent) as folder:
         save_sentence_encoder(folder, model, base)
         if snapshots.exists():
@@ -216,12 +218,8 @@ def publish(
         made = folder_facts(folder)
         for suffix in (".csv", ".png", ".pdf"):
             shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
-        records.write_record(
-            folder / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, outputs=made, **facts
-        )
+        records.write_record(folder / "record.json", outputs=made, **of_run, **facts)
         for kept in sorted((folder / "snapshots").glob("step-*")):
             facts_of_snapshot = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
-            facts_of_snapshot |= {name: facts[name] for name in ("model", "processes")}
-            records.write_record(
-                kept / "record.json", job="pretrain", inputs=inputs, clock=clock, seed=seed, **facts_of_snapshot
-            )
+            facts_of_snapshot |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
+            records.write_record(kept / "record.json", **of_run, **facts_of_snapshot)

@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> None:
         **{key: first[key] for key in SAME},
         seeds=seeds,
         metrics=metrics,
+        diverged={seed: why for result in results for seed, why in result.get("diverged", {}).items()},
         counts={key: sum(r["counts"][key] for r in results) for key in ("missing_queries", "extra_queries")},
         provenance={"results": [records.content_digest(path) for path in args.seeds]},
         content=digest(metrics),

@@ -98,6 +98,7 @@ def run(args: argparse.Namespace) -> None:
             queries={"file": args.queries.name, "sha256": queries["sha256"]} if queries else None,
             outputs={os.path.relpath(args.queries, args.output.parent): queries} if queries else {},
             averaged=average,
+            diverged={args.seeds: why} if (why := records.divergence(made.values())) else {},
             counts=counts(case, evaluation),
             provenance={
                 "retrieval": records.content_digest(made["retrieval"]) if made else None,

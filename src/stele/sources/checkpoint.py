@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stele.artifacts.records import GENERATED, STAND_IN, start, write_record
+from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, start, write_record
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import (
     CONFIG,
@@ -50,7 +50,8 @@ log = logging.getLogger(__name__)
 
 KEPT = (".json", ".txt", ".model", ".safetensors")
 MANIFEST = "manifest.json"
-LEFT_OUT = ("record.json", MANIFEST, "training_args.json", "trainer_state.json")
+RECORD = "record.json"
+LEFT_OUT = (RECORD, MANIFEST, "training_args.json", "trainer_state.json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +87,8 @@ def run(args: argparse.Namespace) -> None:
             clock=clock,
             labels=labels,
             content=digest({path: about["sha256"] for path, about in facts.items()}),
-            origin="generated" if labels else "real",
+            origin="generated" if {GENERATED, STAND_IN} & {*labels} else "real",
+            **({"diverged": divergence([args.path / RECORD])} if DIVERGED in labels else {}),
             came_from=sorted({one.origin for one in got.values()}) or ["local folder"],
             model=args.model,
             repository=hub and hub[0],
@@ -215,14 +217,15 @@ def link_folder(source: Path, folder: Path) -> dict[str, FileFacts]:
 
 
 def _labels(path: Path | None) -> list[str]:
-    """The labels of a local checkpoint that Stele made itself, generated ones among them; none for a foreign one."""
+    """The labels of a local checkpoint that Stele made itself, where they say what its numbers are worth."""
     if path is None:
         return []
     if (path / MANIFEST).is_file():
         return [STAND_IN]
-    if not (path / "record.json").is_file():
+    if not (path / RECORD).is_file():
         return []
-    return [label for label in read_json(path / "record.json").get("labels", ()) if label in (GENERATED, STAND_IN)]
+    labels = read_json(path / RECORD).get("labels", ())
+    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED)]
 
 
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:

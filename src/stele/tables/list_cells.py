@@ -3,7 +3,7 @@
     stele tables list_cells --format csv > cells.csv
 
 Works at any moment, also half-way through a run. `column` is where the paper prints a cell, `language` what it is
-about; numbers are unrounded.
+about; numbers are unrounded. Where `measured` reads `fail` (a pretraining that diverged), `reason` has the number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import Comparisons
 from stele.tables.coverage import add_results_arguments, given_cells
-from stele.tables.render.layout import delta_of
+from stele.tables.render.layout import FAIL, delta_of
 from stele.tables.render.summary import command, target
 
 COLUMNS = (
@@ -65,7 +65,8 @@ def row(cell: Cell, results: Results) -> list[str]:
         language = "average" if cell.ask.average else cell.ask.languages[0]
     if cell.measured and not cell.complete:
         labels.append(f"average of {len(cell.outcome.languages)} of {len(cell.ask.languages)} languages")
-    delta, path = delta_of(cell), target(cell, results)
+    delta, path, measured = delta_of(cell), target(cell, results), _measured(cell)
+    failed = bool(measured) and not cell.shows_number
     return [
         cell.table.paper,
         str(cell.table.number),
@@ -73,14 +74,18 @@ def row(cell: Cell, results: Results) -> list[str]:
         " ".join(filter(None, (cell.column.group, cell.column.header))),
         language,
         _printed(cell),
-        numbers.plain(numbers.scaled(cell.outcome.value, cell.report)) if cell.outcome.value is not None else "",
+        FAIL if failed else measured,
         numbers.plain(delta) if delta is not None else "",
         cell.outcome.state,
-        cell.outcome.reason,
+        f"{cell.outcome.reason}; our number: {measured}" if failed else cell.outcome.reason,
         "; ".join(labels),
         path,
         command([path]) if path else "",
     ]
+
+
+def _measured(cell: Cell) -> str:
+    return "" if cell.outcome.value is None else numbers.plain(numbers.scaled(cell.outcome.value, cell.report))
 
 
 def _printed(cell: Cell) -> str:

@@ -35,6 +35,7 @@ class ModelKeys(Strict):
     tokenizer: str | None = Field(None, description="the model whose tokenizer it shares, and so its mined examples")
     encoding: SomeEncoding = Field(SomeEncoding(), description="how it makes vectors when it is used directly")
     released: Released | None = None
+    unavailable: str | None = Field(None, description="why there is no checkpoint that could be taken")
     tables: list[str] = Field([], description="tables that get a row for it beside those that name it (`msm/2`)")
 
 
@@ -49,10 +50,10 @@ class Model(ModelKeys):
             raise ValueError("`base` and `recipe` go together")
         if self.override and self.recipe is None:
             raise ValueError("`override` changes a `recipe`, and there is none")
-        if sum(part is not None for part in (self.kind, self.checkpoint, self.recipe)) > 1:
-            raise ValueError("want one of `checkpoint`, `recipe` and `kind: lexical`")
-        if (self.kind or self.checkpoint or self.recipe or self.released) is None:
-            raise ValueError("want `checkpoint`, `base` and `recipe`, `released` or `kind: lexical`")
+        if sum(part is not None for part in (self.kind, self.checkpoint, self.recipe, self.unavailable)) > 1:
+            raise ValueError("want one of `checkpoint`, `recipe`, `kind: lexical` and `unavailable`")
+        if (self.kind or self.checkpoint or self.recipe or self.released or self.unavailable) is None:
+            raise ValueError("want `checkpoint`, `base` and `recipe`, `released`, `kind: lexical` or `unavailable`")
         return self
 
 

@@ -12,7 +12,7 @@ Rank = Literal["best", "second"]
 
 
 def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
-    """Address -> rank, for the measured cells of one table that stand at the top of what they can be compared with.
+    """Address -> rank, for the cells of one table whose number of ours is at the top of what it can be compared with.
 
     Compared are the rows of one line and column, within a group or over the table as its spec says. Averages are
     compared only where they cover the same languages: the set that most rows have. One row alone is not marked, and of
@@ -25,10 +25,10 @@ def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
 
 
 def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """The measured cells of one table in sets that can be compared, in printed order."""
+    """The cells of one table with a number of ours, in sets that can be compared, in printed order."""
     comparable = defaultdict(list)
     for cell in cells:
-        if cell.measured and cell.direction != "none":
+        if cell.shows_number and cell.direction != "none":
             group = cell.group.key if cell.table.compare == "group" else ""
             comparable[group, cell.line.key, cell.meant.key].append(cell)
     return [_same_languages(cells_compared) for cells_compared in comparable.values()]

@@ -28,7 +28,8 @@ NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that no paper's stan
 class Outcome:
     """What became of a cell: a state, why, and if measured the value (a fraction) and the languages in it.
 
-    `deviation` is the standard deviation over seeds, where the result averages several.
+    `deviation` is the standard deviation over seeds, where the result averages several. `diverged`: the value is that
+    of pretrainings that all came to nothing; where some did, the reason alone says so.
     """
 
     state: str
@@ -37,6 +38,7 @@ class Outcome:
     languages: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     deviation: float | None = None
+    diverged: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ class Cell:
     @property
     def measured(self) -> bool:
         return self.outcome.state == "measured"
+
+    @property
+    def shows_number(self) -> bool:
+        """Whether a number of ours stands in it: not where it reads `fail`, which is measured, too."""
+        return self.measured and not self.outcome.diverged
 
     @property
     def comparable(self) -> bool:
@@ -207,9 +214,19 @@ def find(context: Context, results: Results, reference: Ask, seeds: Sequence[str
     if present:
         labels = tuple(sorted(set(result.labels)))
         value, deviation = _mean(metric, present), _deviation(metric, present)
-        return Outcome("measured", value=value, languages=present, labels=labels, deviation=deviation)
+        reason = _divergence(result)
+        return Outcome("measured", reason, value, present, labels, deviation, result.has_diverged)
     missing = f"{results.path(*reference.result)} holds no {', '.join(reference.languages)}"
     return _outside(context, reference) or _left_out(context, reference) or Outcome("not run", missing)
+
+
+def _divergence(result: Result) -> str:
+    """Which of a result's pretrainings came to nothing, and why; "" where none did."""
+    runs = result.diverged
+    if result.has_diverged and len(runs) == 1:
+        return f"pretraining diverged: {next(iter(runs.values()))}"
+    by_seed = "; ".join(f"{seed}: {why}" for seed, why in sorted(runs.items()))
+    return by_seed and f"pretraining diverged in {len(runs)} of {len(result.seed_names)} seeds: {by_seed}"
 
 
 def absent(context: Context, reference: Ask) -> Outcome:

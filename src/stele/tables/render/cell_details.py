@@ -20,7 +20,7 @@ from stele.tables.cells import numbers
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.significance import Comparisons
 from stele.tables.cells.states import STATES
-from stele.tables.render.layout import delta_of, printed_difference
+from stele.tables.render.layout import FAIL, delta_of, printed_difference
 from stele.tables.render.summary import command, target
 
 # of the circumstances of a job, those that tell what ran and not when, where or how fast
@@ -75,7 +75,8 @@ def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
         "difference": numbers.signed(delta, cell.report) if delta is not None else "",
     }
     if outcome.value is not None:
-        facts["ours"] = f"{numbers.ours(outcome.value, cell.report)} (unrounded {outcome.value!r})"
+        number = f"{numbers.ours(outcome.value, cell.report)} (unrounded {outcome.value!r})"
+        facts["ours"] = number if cell.shows_number else f"{FAIL}: {number}"
         facts["deviation over seeds"] = "" if outcome.deviation is None else repr(outcome.deviation)
     if tested := tests.cells.get(cell.address):
         facts["tested against"] = f"{tested.against}: p = {tested.p:.3g}, corrected {tested.corrected:.3g}"

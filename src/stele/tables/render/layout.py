@@ -27,6 +27,7 @@ View = Literal["side", "difference", "ours", "paper"]
 VIEWS: tuple[View, ...] = ("side", "difference", "ours", "paper")
 SEVERAL: tuple[View, ...] = ("side", "difference")  # views with a line for each whose numbers they are
 BORROWED_ONLY = {"borrowed", "unavailable"}
+FAIL = "fail"  # as CCP prints it, in place of a number
 
 
 @dataclass(frozen=True)
@@ -192,9 +193,11 @@ def _boxes(
 
 
 def _ours(cell: Cell, marks: Marks) -> Box:
-    """Our number, marked, with the languages an incomplete average covers and the deviation over seeds; else a dash."""
+    """Our number, marked, with the languages an incomplete average covers and the deviation over seeds; or why none."""
     if not cell.measured:
         return Box("—", raised=STATES[cell.outcome.state].letter)
+    if not cell.shows_number:
+        return Box(FAIL, number=False)
     assert cell.outcome.value is not None and cell.ask is not None
     raised = [] if cell.complete else [f"{len(cell.outcome.languages)}/{len(cell.ask.languages)}"]
     if cell.outcome.deviation is not None:
@@ -258,7 +261,7 @@ def _difference(cell: Cell, marks: Marks) -> Box:
 
 def delta_of(cell: Cell) -> Decimal | None:
     """Ours minus the paper's in the paper's units, None where they cannot be compared."""
-    if cell.printed is None or not isinstance(cell.printed.value, float) or not cell.complete:
+    if cell.printed is None or not isinstance(cell.printed.value, float) or not (cell.complete and cell.shows_number):
         return None
     assert cell.outcome.value is not None
     return numbers.difference(cell.outcome.value, cell.printed.value, cell.report)

@@ -10,11 +10,12 @@ from itertools import groupby
 
 from stele.papers.table import PAPERS, Table
 from stele.papers.table_parts import Footnote
+from stele.tables.cells import numbers
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import BETTER, Comparisons
 from stele.tables.cells.states import STATES
-from stele.tables.render.layout import delta_of
+from stele.tables.render.layout import FAIL, delta_of
 
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
@@ -122,14 +123,16 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list
         "Ours: bold is best and underlined second-best of a column among comparable rows, on unrounded values, ties all"
         " marked" + (" (lower is better where the header says so)." if lower else ".")
     ]
-    if any(cell.measured and not cell.complete for cell in cells):
+    if any(cell.shows_number and not cell.complete for cell in cells):
         texts.append("k/n: our average covers k of the paper's n languages, so no difference is shown.")
     if context.view == "side" and any(delta_of(cell) is not None and not cell.comparable for cell in cells):
         texts.append(
             "No difference from the paper is shown for generated data and stand-ins, where it means nothing;"
             " --difference and the HTML page's view show it."
         )
-    if any(cell.outcome.deviation is not None for cell in cells):
+    if failed := _failed(cells):
+        texts.append(f"{FAIL}: no result; in brackets our number. {failed}.")
+    if any(cell.shows_number and cell.outcome.deviation is not None for cell in cells):
         texts.append("±: standard deviation over seeds.")
     if tests.method:
         texts.append(f"{BETTER}: {tests.method}.")
@@ -141,6 +144,17 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list
     if any(cell.measured and not cell.extra for cell in cells):
         texts.append("Paper: marks and bold as printed.")
     return texts
+
+
+def _failed(cells: Sequence[Cell]) -> str:
+    """The cells of ours that read `fail`, with our numbers, and why: row by row."""
+    numbers_by_row: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        if cell.measured and not cell.shows_number:
+            place = " ".join(filter(None, (cell.line.label, cell.meant.header)))
+            number = numbers.ours(cell.outcome.value, cell.report)
+            numbers_by_row.setdefault((cell.row.label, cell.outcome.reason), []).append(f"{place} = {number}")
+    return "; ".join(f"{row} ({', '.join(shown)}): {why}" for (row, why), shown in numbers_by_row.items())
 
 
 def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
