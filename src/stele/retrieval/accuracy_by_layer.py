@@ -19,7 +19,7 @@ from stele.artifacts import records
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.evaluation.csls import rank_pair
+from stele.evaluation.csls import accuracy
 from stele.files.atomic import atomic_file, file_facts
 from stele.files.csv_files import write_csv
 from stele.files.figures import save_figure
@@ -88,16 +88,6 @@ def by_layer(encoder: Encoder, first: list[str], second: list[str]) -> np.ndarra
         for searching, searched in zip(queries, reversed(passages), strict=True)
     ]
     return np.mean(both, axis=0)
-
-
-def accuracy(queries: np.ndarray, passages: np.ndarray) -> float:
-    """The share of queries [n, d] whose nearest passage of [n, d] is that of their own row.
-
-    >>> accuracy(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0]]))
-    0.0
-    """
-    nearest, _ = rank_pair(queries, passages, "cosine", 1)
-    return float(np.mean(nearest[:, 0] == np.arange(len(queries))))
 
 
 def written(output: Path, columns: Mapping[str, np.ndarray], title: str, evaluated: int | None) -> dict[str, Any]:
