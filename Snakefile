@@ -11,8 +11,8 @@ from stele.artifacts.row import Row
 from stele.cluster.resources import job_resources, job_threads
 from stele.driver.fingerprint import code, package_modules
 from stele.plan.params import as_json, assignments, flags, option
-from stele.plan.paths import finetuning_seed, pretraining_seed
-from stele.plan.retrieval import projected, row_of
+from stele.plan.paths import finetuning_seed
+from stele.plan.retrieval import direct, projected, row_of
 from stele.driver.table_context import context_digest, context_file
 from stele.driver.hooks import command_line, finish_rules, on_end, on_start, setup
 

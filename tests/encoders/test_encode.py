@@ -132,3 +132,52 @@ def test_a_vector_that_is_not_finite_is_refused_and_its_text_named(encoder, text
         encoder.encode(texts, "query")
     with pytest.raises(SteleError, match="passage 'id3': its vector is not finite"):
         list(encoder.encode_stream(((f"id{n}", text) for n, text in enumerate(texts)), "passage"))
+
+
+# --- every layer ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("family", ["xlm-roberta", "bert", "distilbert"])
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+def test_vectors_of_every_layer_are_those_of_a_model_cut_there(folders, texts, family, pooling):
+    encoding = {"pooling": pooling, "normalize": True, "query_length": 40, "passage_length": 40}
+    every = load_encoder(folders[family], encoding).encode_layers(texts, "query")
+    assert every.shape == (len(texts), 2, 32) and every.dtype == np.float32
+    for layer in (1, 2):
+        cut = load_encoder(folders[family], {**encoding, "layer": layer}).encode(texts, "query")
+        assert np.abs(every[:, layer - 1] - cut).max() < 1e-5
+    assert np.abs(every[:, 0] - every[:, 1]).max() > 0.01
+
+
+def test_a_text_is_encoded_once_for_all_layers(encoder, texts, monkeypatch):
+    monkeypatch.setattr(encoder, "window", 7)
+    rows, model = [], encoder.model("query")
+    hook = model.register_forward_pre_hook(
+        lambda _, args, given: rows.append(len(given["input_ids"])), with_kwargs=True
+    )
+    encoder.encode_layers(texts, "query")
+    hook.remove()
+    assert sum(rows) == len(texts) and encoder.encode_layers([], "query").shape == (0, 2, 32)
+
+
+def test_layers_of_vectors_that_are_made_on_top_of_the_last_are_refused(folders):
+    pooler = load_encoder(folders["bert"], {"pooling": "pooler", "query_length": 40, "passage_length": 40})
+    with pytest.raises(SteleError, match="every layer: this encoder's vectors are made by layers on top of the last"):
+        pooler.encode_layers(["a"], "query")
+
+
+def test_layers_of_a_family_that_is_not_cut_by_layer_are_refused(encoder, monkeypatch):
+    monkeypatch.setattr(encoder.model("query").config, "model_type", "longformer")
+    with pytest.raises(SteleError, match=r"every layer is for bert, .*; found longformer"):
+        encoder.encode_layers(["a"], "query")
+
+
+def test_a_layer_s_vector_that_is_not_finite_is_refused_and_its_text_named(encoder, texts, monkeypatch):
+    whole = encoder._encode
+
+    def broken(*given, **options):
+        vectors = whole(*given, **options)
+        vectors[3, 1, 5] = np.nan
+        return vectors
+
+    monkeypatch.setattr(encoder, "_encode", broken)
+    with pytest.raises(SteleError, match=r"query 4 of 60 \('.+'\): its vector is not finite"):
+        encoder.encode_layers(texts, "query")

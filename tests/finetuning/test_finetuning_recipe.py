@@ -60,6 +60,7 @@ PAPER = {
     "marco": DPR | {"batch": 64, "epochs": 3.0, "selection": "last"},
     "nq": DPR | {"pooling": "mean"},
     "nq_ccp": DPR | {"batch": 48, "epochs": 20.0, "learning_rate": 1e-5, "selection": "dev_nll"},
+    "xor_ccp": DPR | {"batch": 48, "epochs": 20.0, "learning_rate": 1e-5, "selection": "dev_nll"},
     "mrtydi": DPR | {"learning_rate": 1e-5},
     "xor": DPR | {"pooling": "mean"},
     "mewsli": XTREME
@@ -105,6 +106,7 @@ SETS = {  # what each goes on from, trains on and chooses by
     "marco": (None, "marco", None),
     "nq": (None, "nq", "nq"),
     "nq_ccp": (None, "nq", "nq"),
+    "xor_ccp": ("nq_ccp", "xor_retrieve", "xor_retrieve"),
     "mrtydi": ("marco", "mrtydi", "nq"),
     "xor": ("nq", "xor_retrieve", "xor_retrieve"),
     "mewsli": (None, "mewsli_x", None),
@@ -143,6 +145,9 @@ def test_the_smaller_scales_keep_what_a_recipe_is_about():
         assert found["marco_kept"].hard_negative_ratio == 0.1 and found["marco_kept_random"].hard_negatives == 0
         assert {found[name].temperature for name in ("marco_kept_random", "marco_kept", "mrtydi_kept")} == {0.05}
         assert found["xor_kept"].learning_rate == found["xor"].learning_rate / 2
+        data = {"training_set", "dev_set"}
+        same = found["nq_ccp"].model_dump(exclude=data)
+        assert found["xor_ccp"].model_dump(exclude=data) == same, "the same hyperparameters"
 
 
 @pytest.mark.parametrize(

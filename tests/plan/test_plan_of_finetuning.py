@@ -47,6 +47,9 @@ def test_mining_goes_between_the_fine_tunings(jobs):
     assert plan.finetuning.chain("mrtydi_kept") == ["marco_kept_random", "marco_kept", "mrtydi_kept"]
     assert plan.finetuning.chain("mrtydi") == ["marco", "mrtydi"]
     assert plan.finetuning.chain("xor_kept") == ["nq", "xor_kept"]
+    assert plan.finetuning.chain("xor_ccp") == ["nq_ccp", "xor_ccp"]
+    settings = {name: plan.protocols.recipe("xor_retrieve", f"{name}_ccp") for name in ("zero_shot_nq", "multilingual")}
+    assert settings == {"zero_shot_nq": "nq_ccp", "multilingual": "xor_ccp"}
 
 
 def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(jobs):

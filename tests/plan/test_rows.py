@@ -61,3 +61,21 @@ def test_downloads_hold_the_user_s_models_that_no_table_names(jobs):
     assert "resources/paper/datasets/cc100/xh/record.json" in found
     gone = jobs(scale="paper", models={"mine": {"checkpoint": GONE}, "ablation": ablation}, user_data={"cc100": GONE})
     assert not any("checkpoints/mine" in path or "cc100" in path for path in gone.chosen.downloads())
+
+
+def test_a_count_reads_the_checkpoint_that_a_model_starts_from_and_nothing_is_trained_for_it(jobs):
+    plan = jobs(scale="paper", models={"mine": {"base": "kept", "recipe": "kept"}})
+    roots = {"ccp": "xlmr_large", "msm": "xlmr", "kept": "mcontriever", "mine": "mcontriever", "labse": "labse"}
+    for model, root in roots.items():
+        row = Row("parameters", model, "direct")
+        assert plan.rows.inputs(row, "pt0-ft0")["encoder"] == plan.paths.checkpoint(root)
+        assert plan.rows.downloads(row) == {plan.paths.checkpoint(root)}
+    released = jobs(scale="miniature", models={"ccp": {"checkpoint": "released"}})
+    row = Row("parameters", "ccp", "direct")
+    assert released.rows.inputs(row, "pt0-ft0")["encoder"] == released.paths.checkpoint("ccp"), "its own"
+
+
+def test_a_model_that_cannot_be_trained_is_counted_where_its_base_is_there(jobs, tmp_path):
+    plan = jobs(scale="miniature", user_data={"wikipedia": str(tmp_path)})
+    assert plan.rows.problem(Row("mrtydi", "kept", "zero_shot_nq"))[0] == "unavailable"
+    assert plan.rows.problem(Row("parameters", "kept", "direct")) is None

@@ -10,7 +10,7 @@ import pytest
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.evaluation import vectors
-from stele.evaluation.csls import cosine, csls, rank_pair
+from stele.evaluation.csls import accuracy, cosine, csls, rank_pair
 from stele.evaluation.evaluate import evaluate, evaluator
 from stele.evaluation.vectors import l2_normalize
 from tests.scoring.cases import case_of
@@ -49,6 +49,14 @@ def plain_csls(x: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
 # --- CSLS ---
 def test_csls_on_paper():
     np.testing.assert_allclose(whole(csls(X, Y, k=2)), CSLS_2, atol=1e-12)
+
+
+def test_of_equal_neighbours_the_lowest_row_counts_for_accuracy():
+    """As LASER's search: the second row is as near to the first as to itself."""
+    same = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert accuracy(same, same) == pytest.approx(2 / 3)
+    assert accuracy(same * [[1], [5], [1]], same) == pytest.approx(2 / 3), "cosine: lengths do not matter"
+    assert accuracy(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0]])) == 0
 
 
 def test_csls_finds_what_a_hub_hides():

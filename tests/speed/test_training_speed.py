@@ -181,7 +181,7 @@ CUT_OWN = {
     "mlm": dict(equal_compute_to=None),
     "kept": dict(pairs=3, length=16, equal_compute_to=None),
     "moco": dict(pairs=3, length=16),
-    "ccp": dict(pairs=3, sentence_length=8),  # the whole bank
+    "ccp": dict(pairs=3, step_pairs=None, sentence_length=8),  # the whole bank
 }
 SHORT = {"msm": [6] * 3, "crop": [6] * 2, "ict": [6, 14], "mlm": [14]}
 SHORT |= {store: [6, 14] for store in ("ilk", "uhs_ilk", "clk", "ds_clk", "clhed")}

@@ -8,6 +8,7 @@ import torch
 from tiny_objectives import OWN, SMALL, recipe
 
 from stele.errors import SteleError
+from stele.recipes.pretraining import parse_recipe
 from stele.training.memory_bank import MemoryBank
 from stele.training.objectives import ccp
 from stele.training.objectives._ccp_contexts import Contexts, draw, same_window, sentences
@@ -211,6 +212,15 @@ def test_sentences_of_one_window_are_positives_of_each_other():
 def test_recipes_that_make_no_sense_are_refused(changes, message):
     with pytest.raises(SteleError, match=message):
         recipe("ccp", **changes)
+
+
+@pytest.mark.parametrize("pairs", [1, 0, "many"])
+def test_a_group_that_is_none_is_one_error_where_its_size_makes_the_step(pairs):
+    values = {**SMALL, **OWN["ccp"], "objective": "ccp", "step_pairs": 12, "pairs": pairs}
+    values = {name: value for name, value in values.items() if name not in ("groups", "mlm_sequences")}
+    with pytest.raises(SteleError) as error:
+        parse_recipe(values, "mine")
+    assert str(error.value).startswith("mine: pairs: ") and "\n" not in str(error.value)
 
 
 def test_a_bank_holds_the_groups_of_a_step_that_are_not_mlm_s():

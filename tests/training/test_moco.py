@@ -2,13 +2,12 @@
 
 import copy
 import math
-import multiprocessing
-import os
-import signal
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from kills import ends_the_same_after_a_kill
 from tiny_objectives import SHAPE, WORDS, model, recipe
 
 from stele.errors import SteleError
@@ -18,10 +17,8 @@ from stele.training.hidden_states import mean_states
 from stele.training.loop import train
 from stele.training.objectives import moco
 from stele.training.processes import ProcessContext
-from tests.waiting import exit_code
 
 HERE = ProcessContext(torch.device("cpu"))
-FORK = multiprocessing.get_context("fork")
 
 
 def setup(stores, seed=3, **changes):
@@ -161,22 +158,14 @@ def test_how_a_step_is_divided_changes_nothing(stores, monkeypatch):
     torch.testing.assert_close(found[1][1], found[4][1])
 
 
-def same(one, other):
-    return all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), other.state_dict().values(), strict=True))
-
-
 def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path, stores):
     """Queue, its oldest key and the encoder of the keys are part of the state."""
-    changes = {"steps": 9, "save_every_seconds": 0, "dropout": 0.1}
-    calm, expected = fit(tmp_path / "calm", stores, **changes)
-    die = {5: lambda: os.kill(os.getpid(), signal.SIGKILL)}  # after step 5, before its state is saved
-    process = FORK.Process(target=lambda: fit(tmp_path / "rough", stores, at_step=die, **changes))
-    process.start()
-    assert exit_code(process) == -signal.SIGKILL
-    saved = torch.load(tmp_path / "rough" / "training.pt", weights_only=True)
-    assert saved["step"] == 4 and saved["module"]["heads.moco.oldest"] == 4 * 8 % 24
-    again, outcome = fit(tmp_path / "rough", stores, **changes)
-    assert same(again, calm) and outcome["losses"] == expected["losses"]
+
+    def seen(module):
+        assert module["heads.moco.oldest"] == 4 * 8 % 24
+
+    run = partial(fit, stores=stores, steps=9, save_every_seconds=0, dropout=0.1)
+    again, _ = ends_the_same_after_a_kill(run, tmp_path, 5, seen)
     assert not torch.equal(
         again.heads["moco"].key_encoder.embeddings.word_embeddings.weight,
         again.model.base_model.embeddings.word_embeddings.weight,

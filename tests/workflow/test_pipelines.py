@@ -34,7 +34,7 @@ def values(text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("paper", ["msm", "kept"])
+@pytest.mark.parametrize("paper", ["msm", "kept", "ccp"])
 def test_the_pipeline_on_a_papers_page_is_the_one_that_snakemake_plans(paper, fresh):
     run = subprocess.run(
         [sys.executable, "-c", PLAN, paper],

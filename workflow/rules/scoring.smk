@@ -31,7 +31,9 @@ rule score:
 
 rule count_parameters:
     input:
-        lambda w: plan.models.encoder(w.model, pretraining_seed(w.seeds)),
+        lambda w: plan.rows.inputs(Row("parameters", w.model, "direct"), w.seeds)[
+            "encoder"
+        ],
     output:
         result=plan.paths.results("parameters/{model}/direct/{seeds}.json"),
     log:

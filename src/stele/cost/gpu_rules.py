@@ -17,6 +17,7 @@ from stele.recipes.encoding import EncodingSpec
 from stele.training.flops import Shape, encode
 
 FLOAT = 4  # bytes of a number of a vector
+PAIRS = 1000  # of sentences of a language of Tatoeba, at most
 
 
 def _texts(name: str) -> Texts:
@@ -152,7 +153,17 @@ def encode_pairs(plan: Plan, w: Any) -> Work:
 def project(plan: Plan, w: Any) -> Work:
     """The sentence pairs of one language."""
     length = _texts("short").mean
-    return encoded(Search(1000, 1000, length, length), shape_of(plan, w.model).shape, first_only=False, half=False)
+    return encoded(Search(PAIRS, PAIRS, length, length), shape_of(plan, w.model).shape, first_only=False, half=False)
+
+
+def accuracy_by_layer(plan: Plan, w: Any) -> Work:
+    """Both sides of a benchmark of sentence pairs, each encoded once, and compared at every layer."""
+    shape, entry = shape_of(plan, w.model).shape, benchmark_size(w.benchmark)
+    number = counts.total(entry.passages, plan.data.languages(w.benchmark))
+    compared = 2.0 * number * PAIRS * shape.width * shape.layers
+    encoding = encode(number, _texts(entry.query).mean, shape, first_only=False)
+    characters = number * costs().passage_characters
+    return Work({"encoding": encoding, "search": compared}, cpu_seconds=characters / costs().rates.mined_bytes)
 
 
 def standin(plan: Plan, w: Any) -> Work:

@@ -89,11 +89,16 @@ def _read_weights(folder: Path, config: Any, pooler: bool, seed: int | None) -> 
 def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
     if layer is None:
         return
-    if config.model_type not in CUT_BY_LAYER:
-        raise SteleError(f"{folder}: `layer` is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
+    check_cut_by_layer(config, f"{folder}: `layer`")
     if layer > config.num_hidden_layers:
         raise SteleError(f"{folder}: layer {layer} is requested, the model has {config.num_hidden_layers}")
     config.num_hidden_layers = layer
+
+
+def check_cut_by_layer(config: Any, what: str) -> None:
+    """Refuses a family whose hidden states of a layer are not those of a model cut there."""
+    if config.model_type not in CUT_BY_LAYER:
+        raise SteleError(f"{what} is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
 
 
 def _want_safetensors(folder: Path) -> None:

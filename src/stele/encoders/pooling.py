@@ -42,6 +42,14 @@ def embed(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, hea
     return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
 
 
+def embed_layers(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec) -> Tensor:
+    """The vectors [n, layers, d], float32, of a batch at every layer: those of a spec with that `layer`."""
+    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    states = model(**inputs, output_hidden_states=True).hidden_states[1:]
+    pooled = torch.stack([_pool(layer, inputs, spec).float() for layer in states], dim=1)
+    return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
+
+
 def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, deeper: bool) -> Tensor:
     """Pooled vectors from the states of all tokens."""
     inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
@@ -49,4 +57,9 @@ def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec,
     if spec.pooling == "pooler":
         return output.pooler_output
     states = output.hidden_states[spec.layer] if deeper else output.last_hidden_state
+    return _pool(states, inputs, spec)
+
+
+def _pool(states: Tensor, inputs: Mapping[str, Tensor], spec: EncodingSpec) -> Tensor:
+    """One vector a text [n, d] from the states [n, t, d] of its tokens; for the pooling cls or mean."""
     return states[:, 0] if spec.pooling == "cls" else mean_pool(states.float(), inputs.get("attention_mask"))

@@ -67,6 +67,12 @@ def rank_pair(x: np.ndarray, y: np.ndarray, similarity: str, depth: int) -> tupl
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
+def accuracy(x: np.ndarray, y: np.ndarray) -> float:
+    """The share of x [n, d] whose nearest of y [n, d] by cosine (of equals the lowest index) is that of its own row."""
+    nearest, _ = rank_pair(x, y, "cosine", 1)
+    return float(np.mean(nearest[:, 0] == np.arange(len(x))))
+
+
 def _nearest(scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
     """(indices, scores) [b, depth] of the largest of each row of float32 [b, m]; of equal ones the lowest indices."""
     width = scores.shape[1]

@@ -1,12 +1,15 @@
 """Count the parameters of a model's checkpoint, the #Params of the papers' tables.
 
-One encoder is counted, embeddings included; a dual encoder with two towers has twice as many, which papers
-do not count. Heads that came with a checkpoint and are not used (pooler, vocabulary) are left out.
+One encoder is counted, embeddings included; a dual encoder with two towers has twice as many, which papers do not
+count. Heads that came with a checkpoint and are not used (pooler, vocabulary) are left out. So a model that is trained
+here has as many parameters as the checkpoint that it starts from, which is counted in its place: a pretraining gives
+back the same body, without heads.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import struct
 from math import prod
 from pathlib import Path
@@ -18,7 +21,10 @@ from stele.files.atomic import digest
 from stele.files.reading import parse_json, reading
 from stele.scoring.score import parse_seeds
 
-UNUSED = ("pooler.", "cls.", "lm_head.")
+# BERT and its kin, the families that can be pretrained here, have a body of these parts and nothing else
+BODY = re.compile(r"(^|\.)(embeddings|embeddings_project|encoder|transformer)\.")
+WORDS = "embeddings.word_embeddings.weight"  # by which they are known
+UNUSED = ("pooler.", "cls.", "lm_head.")  # heads, of other families
 EVERYTHING = "all"  # the column's language: a count is of no language
 
 
@@ -56,19 +62,27 @@ def parameters(folder: Path) -> int:
     if not files:
         raise SteleError(f"{place}: no .safetensors file to count the parameters of")
     shapes = {name: shape for path in files for name, shape in _shapes(path).items()}
-    return sum(prod(shape) for name, shape in shapes.items() if not _is_unused(name))
+    of_bert = any(name.endswith(WORDS) for name in shapes)
+    return sum(prod(shape) for name, shape in shapes.items() if _is_body(name, of_bert))
 
 
-def _is_unused(name: str) -> bool:
-    return any(f".{name}".find(f".{head}") >= 0 for head in UNUSED)
+def _is_body(name: str, of_bert: bool) -> bool:
+    """Whether a tensor belongs to the encoder itself and to no head; `of_bert`: of a family of BERT's kind."""
+    if of_bert:
+        return bool(BODY.search(name))
+    return not any(f".{head}" in f".{name}" for head in UNUSED)
 
 
 def _shapes(path: Path) -> dict[str, list[int]]:
-    """Tensor name -> shape: 8 bytes of length, then a JSON header (the safetensors format)."""
+    """Parameter -> shape: 8 bytes of length, then a JSON header (safetensors). Whole numbers are no parameters.
+
+    Older files have the numbers of the positions beside the weights.
+    """
     with reading(path, "safetensors file"), open(path, "rb") as handle:
         (size,) = struct.unpack("<Q", handle.read(8))
         header = parse_json(handle.read(min(size, path.stat().st_size)), path, "safetensors file")
-        shapes = {name: [int(n) for n in tensor["shape"]] for name, tensor in header.items() if name != "__metadata__"}
+        tensors = {name: tensor for name, tensor in header.items() if name != "__metadata__" and "F" in tensor["dtype"]}
+        shapes = {name: [int(n) for n in tensor["shape"]] for name, tensor in tensors.items()}
         if any(n < 0 for shape in shapes.values() for n in shape):
             raise ValueError("a shape is negative")
         return shapes

@@ -13,7 +13,7 @@ import numpy as np
 
 from stele.encoders.calibration.procrustes import procrustes
 from stele.errors import SteleError
-from stele.evaluation.csls import rank_pair
+from stele.evaluation.csls import accuracy
 from stele.training.sampling import generator
 
 ISOMORPHIC = 0.5  # accuracy of the W from translations below which there is no rotation to be found
@@ -50,16 +50,14 @@ def diagnose(first: np.ndarray, second: np.ndarray, rotation: np.ndarray, seed: 
         "rotated": rotation,
         "from_translations": procrustes(first[learnt], second[learnt]),
     }
-    accuracies = {name: accuracy(first[held] @ matrix.T, second[held]) for name, matrix in matrices.items()}
+    accuracies = {name: both_directions(first[held] @ matrix.T, second[held]) for name, matrix in matrices.items()}
     rotated, best = accuracies["rotated"], accuracies["from_translations"]
     return Diagnosis(pairs=len(first), held_out=len(held), **accuracies, verdict=verdict(rotated, best, len(held)))
 
 
-def accuracy(first: np.ndarray, second: np.ndarray) -> float:
+def both_directions(first: np.ndarray, second: np.ndarray) -> float:
     """How many of the rows [n, d] have their counterpart nearest by cosine, the mean of both directions."""
-    rows = np.arange(len(first))
-    sides = (first, second), (second, first)
-    return float(np.mean([(rank_pair(x, y, "cosine", 1)[0][:, 0] == rows).mean() for x, y in sides]))
+    return float(np.mean([accuracy(first, second), accuracy(second, first)]))
 
 
 def verdict(rotated: float, from_translations: float, held_out: int) -> Verdict:

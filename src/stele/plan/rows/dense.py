@@ -79,10 +79,22 @@ class Vectors(Dense):
 
 
 class Parameters(Dense):
-    """Of a count of the encoder's parameters."""
+    """Of a count of the encoder's parameters: those of the checkpoint that it starts from. Training adds none."""
 
     class Setting(Strict):
         pass
+
+    def _root(self, row: Row) -> Row:
+        return row._replace(model=self.below.models.root(row.model))
+
+    def problem(self, row: Row) -> Problem | None:
+        return super().problem(self._root(row))
+
+    def encoder(self, row: Row, seeds: str) -> str:
+        return super().encoder(self._root(row), seeds)
+
+    def downloads(self, row: Row) -> set[str]:
+        return super().downloads(self._root(row))
 
 
 KINDS = {"dense": Dense, "vectors": Vectors, "parameters": Parameters}

@@ -68,9 +68,10 @@ class Recipe(PretrainingRecipe):
     def _groups_of_a_step(cls, values: Values) -> Values:
         """A step has as many pairs whatever a group has (Table 6), and an MLM batch as many sequences as a group."""
         pairs, step = values.get("pairs"), values.get("step_pairs")
-        if not isinstance(pairs, int) or not isinstance(step, int) or pairs < 2:
+        if not isinstance(step, int):
             return values
-        return {"groups": max(1, step // pairs), "mlm_sequences": pairs, **values}
+        size = max(2, pairs) if isinstance(pairs, int) else 2  # where `pairs` is wrong, that alone is said
+        return {"groups": max(1, step // size), "mlm_sequences": size, **values}
 
     @model_validator(mode="after")
     def _groups_make_a_step(self) -> Recipe:

@@ -23,6 +23,11 @@ def parse_encoding(text: str) -> Values | None:
 
 def given_encoder(args: argparse.Namespace) -> Encoder:
     """The encoder of --encoder with --encoding, on this machine's device and on --threads threads."""
+    return encoder_of(args, parse_encoding(args.encoding))
+
+
+def encoder_of(args: argparse.Namespace, encoding: dict[str, Any] | None) -> Encoder:
+    """The encoder of --encoder with an encoding, on this machine's device and on --threads threads."""
     import torch
 
     from stele.encoders.load import load_encoder
@@ -30,4 +35,4 @@ def given_encoder(args: argparse.Namespace) -> Encoder:
 
     if args.threads:
         torch.set_num_threads(args.threads)
-    return load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
+    return load_encoder(args.encoder.parent, encoding, str(default_device()))
