@@ -69,9 +69,17 @@ def below(folder: Path) -> Iterator[Path]:
 def open_text(path: Path, newline: str | None = "\n") -> IO[str]:
     """Opens a text file, gzipped or not (told by its first bytes), as UTF-8 with an optional byte order mark."""
     with reading(path):
-        with open(path, "rb") as handle:
-            gzipped = handle.read(2) == b"\x1f\x8b"
-        return (gzip.open if gzipped else open)(path, "rt", encoding="utf-8-sig", newline=newline)
+        return (gzip.open if _is_gzip(path) else open)(path, "rt", encoding="utf-8-sig", newline=newline)
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Opens a file, gzipped or not, for its (unpacked) bytes."""
+    return gzip.open(path, "rb") if _is_gzip(path) else open(path, "rb", buffering=BLOCK)
+
+
+def _is_gzip(path: Path) -> bool:
+    with open(path, "rb", buffering=0) as handle:
+        return handle.read(2) == b"\x1f\x8b"
 
 
 @contextmanager
