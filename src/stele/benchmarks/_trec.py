@@ -22,7 +22,13 @@ from stele.files.reading import reading
 TAGS = ("TEXT", "HEADLINE", "TITLE", "HL", "HEAD", "TTL", "DD", "DATE", "LP", "LEADPARA")
 LARGEST = 1 << 28  # bytes of a document; what is larger is no document
 BOM = b"\xef\xbb\xbf"
-PACKED = {b"\x1f\x9d": "compress", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd"}
+PACKED = {
+    b"\x1f\x9d": "compress",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"PK\x03\x04": "zip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
 IDS, TEXTS = ("id", "docid", "_id"), ("contents", "text")
 
 _START = re.compile(rb"<[Dd][Oo][Cc](?:\s[^<>]*)?>")
@@ -113,7 +119,9 @@ def documents(path: Path) -> Iterator[Document]:
                 name, _, text = line.partition("\t")
                 yield Document(identifier(name, where), where, "", text)
     elif beginning and not beginning.startswith(b"<"):
-        raise SteleError(f"{path}: no documents: want <DOC> ... </DOC>, lines of JSON, or an id, a tab and a text a line")
+        raise SteleError(
+            f"{path}: no documents: want <DOC> ... </DOC>, lines of JSON, or an id, a tab and a text a line"
+        )
 
 
 def _of_json(item: dict, where: str) -> Document:

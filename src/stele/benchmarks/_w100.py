@@ -60,4 +60,3 @@ def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
                 row = next(csv.reader([line.decode("utf-8")], delimiter="\t"))
                 by_id[row[0]] = row[1]
     return by_id
-

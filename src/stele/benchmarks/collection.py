@@ -53,7 +53,9 @@ def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The documents, each id once; an empty one is a document, too."""
     _, repeated = _ids(data, collection)
     if repeated:
-        logger.warning("%s: %d ids come again, as %s; the last document stands", collection, len(repeated), min(repeated))
+        logger.warning(
+            "%s: %d ids come again, as %s; the last document stands", collection, len(repeated), min(repeated)
+        )
     for text, document in _collection.all_documents(data, collection):
         if repeated[document.id]:
             repeated[document.id] -= 1

@@ -14,6 +14,8 @@ from stele.files.strict import Strict
 
 Url = Annotated[str, Field(pattern=r"^https?://[^/]+/.+", description="{name}: a value of `fields` or of a language")]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
 def _encoding(name: str) -> str:
     try:
         return codecs.lookup(name).name

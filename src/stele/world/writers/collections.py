@@ -244,9 +244,7 @@ def trec3_es(own: Writer) -> Files:
         "ism_001": legacy("".join(own.records(name, one)), "iso-8859-1"),
         "af940512": legacy(one("AF940512-0001", "", own.text(own.documents[0])), "iso-8859-1"),  # of TREC-5
         f"{NIST}/topics_noneng/topics.SP1-SP25.spanish.english.gz": legacy(topics, "iso-8859-1"),
-        f"{NIST}/qrels_noneng/qrels.1-25.spanish.gz": own.qrels(
-            name, lambda topic: str(topic.number), own.all_topics
-        ),
+        f"{NIST}/qrels_noneng/qrels.1-25.spanish.gz": own.qrels(name, lambda topic: str(topic.number), own.all_topics),
     }
 
 
