@@ -1,14 +1,12 @@
-"""The files of an ad hoc test collection in one language: its topics, its judgments, and its documents, by their names.
+"""The files of an ad hoc test collection in one language, found by their names: topics, judgments, and documents.
 
-A file of judgments is named `*qrels*`, one of topics `*topics*` (TREC, CLEF, NTCIR, FIRE and Anserini all do so); all
-others hold documents, or where `documents` of the catalogue matches some, those do. A file may be given itself, too.
+A file of topics or of judgments may be given itself, the latter under any name.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
@@ -17,14 +15,11 @@ from stele.benchmarks._files import below, folder_of, lines
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._trec import TAGS, Document, Text, documents
 from stele.benchmarks.types import Data, QuerySet
+from stele.catalogue.collection_files import QRELS, TOPICS, document_files, role
 from stele.catalogue.schema.datasets import Collection, Dataset
 from stele.errors import SteleError
 
 Judgments = dict[str, dict[str, int]]
-
-QRELS = re.compile(r"qrels", re.IGNORECASE)
-TOPICS = re.compile(r"(^|[._-])topics?([._-]|$)", re.IGNORECASE)
-NO_DOCUMENTS = re.compile(r"readme.*|record\.json|\..*|.*\.(dtd|md|md5|sha\d*|html?|pdf|tbl)", re.IGNORECASE)
 
 
 def judgments_of(dataset: str) -> Callable[[Data, QuerySet], Judgments]:
@@ -81,21 +76,15 @@ def all_documents(data: Data, language: str) -> Iterator[tuple[Text, Document]]:
 
 def _document_files(folder: Path, patterns: list[str]) -> list[Path]:
     if folder.is_file():
-        return [] if _role(folder) else [folder]
-    files = [path for path in sorted(below(folder)) if not (NO_DOCUMENTS.fullmatch(path.name) or _role(path))]
-    return [path for path in files if any(fnmatch(path.name, pattern) for pattern in patterns)] or files
+        return [] if role(folder) else [folder]
+    return [Path(path) for path in document_files(sorted(str(path) for path in below(folder)), patterns)]
 
 
-def _role(path: Path) -> re.Pattern[str] | None:
-    """What a file is by its name, or as judgments by its first line; None: it holds documents."""
-    return next((role for role in (QRELS, TOPICS) if role.search(path.name)), None)
-
-
-def _named(folder: Path, role: re.Pattern[str]) -> list[Path]:
+def _named(folder: Path, wanted: re.Pattern[str]) -> list[Path]:
     if folder.is_file():
-        named = _role(folder)
-        return [folder] if (named or (QRELS if _looks_judged(folder) else None)) is role else []
-    return sorted(path for path in below(folder) if role.search(path.name) and _role(path) is role)
+        actual = role(folder) or (QRELS if _looks_judged(folder) else None)
+        return [folder] if actual is wanted else []
+    return sorted(path for path in below(folder) if role(path) is wanted)
 
 
 @cache
@@ -105,16 +94,16 @@ def _looks_judged(path: Path) -> bool:
     return len(columns) == 4 and re.fullmatch(r"[+-]?[0-9]+", columns[3]) is not None
 
 
-def _first(data: Data, language: str, role: re.Pattern[str], what: str) -> tuple[str, Path]:
+def _first(data: Data, language: str, wanted: re.Pattern[str], what: str) -> tuple[str, Path]:
     given = folders(data, language)
     for dataset, folder in given.items():
-        if _named(folder, role):
-            return dataset, folder if folder.is_file() else _the_one(folder, role, what)
+        if _named(folder, wanted):
+            return dataset, folder if folder.is_file() else _the_one(folder, wanted, what)
     raise SteleError(f"{', '.join(map(str, given.values()))}: want one file of {what}; found none")
 
 
-def _the_one(folder: Path, role: re.Pattern[str], what: str) -> Path:
-    files = _named(folder, role)
+def _the_one(folder: Path, wanted: re.Pattern[str], what: str) -> Path:
+    files = _named(folder, wanted)
     if len(files) != 1:
         names = ", ".join(path.name for path in files) or "none"
         raise SteleError(f"{folder}: want one file of {what}; found {names}. Keep one there, or give the file itself")

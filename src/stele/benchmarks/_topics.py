@@ -1,9 +1,9 @@
 """Topics of test collections, in the layouts of TREC, FIRE, CLEF and NTCIR, in XML of their like, JSON or TSV.
 
 TREC leaves its tags open (`<num> Number: AR26`, `<title> Topic: ...`), FIRE and CLEF close them, CLEF puts the language
-before the name (`<FR-title>`), ACLIA of NTCIR has `<TOPIC ID="...">` with a `<QUESTION>`, WWW of NTCIR `<query>` with
-`<qid>` and `<content>`; Anserini has many as `id<TAB>title`. Lines from one that begins with `**` to the next blank one
-are translations (TREC-3 in Spanish) and left out.
+before the name (`<FR-title>`). ACLIA of NTCIR has `<TOPIC ID="...">` with a `<QUESTION>`, WWW of NTCIR `<query>` with
+`<qid>` and `<content>`, TREC's web track `<topic number="...">` with a `<query>`; Anserini has many as `id<TAB>title`.
+Lines from one that begins with `**` to the next blank one are translations (TREC-3 in Spanish) and left out.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from stele.benchmarks._files import identifier, json_lines, open_bytes, refuse_again
@@ -21,14 +22,13 @@ from stele.files.reading import reading
 LARGEST = 1 << 26  # bytes of a file of topics
 FIELDS = {
     **dict.fromkeys(("num", "number", "identifier", "qid"), "id"),
-    **dict.fromkeys(("title", "question", "content"), "title"),
+    **dict.fromkeys(("title", "question", "content", "query"), "title"),
     **dict.fromkeys(("desc", "description"), "description"),
     **dict.fromkeys(("narr", "narrative"), "narrative"),
 }
 JSON_IDS, JSON_TITLES = ("id", "topic_id", "query_id", "qid", "_id"), ("title", "query", "text")
 
-_TOPIC = re.compile(r"<(?:top|topic|query)(\s[^<>]*)?>", re.IGNORECASE)
-_TOPIC_END = re.compile(r"</(?:top|topic|query)>", re.IGNORECASE)
+_TOPIC = re.compile(r"<(top|topic|query)(?:\s[^<>]*)?>", re.IGNORECASE)
 _FIELD = re.compile(rf"<(?:([a-z]{{2}})-)?({'|'.join(FIELDS)})(?:\s[^<>]*)?>", re.IGNORECASE)
 _ID = re.compile(r"""\s(?:id|number)\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Title|Description|Narrative)\s*:", re.IGNORECASE)
@@ -59,12 +59,11 @@ Topics = Iterator[tuple[str, str, dict[str, str]]]
 
 
 def _of_marks(path: Path, text: str, language: str) -> Topics:
-    starts = list(_TOPIC.finditer(text))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
-    for number, (start, end) in enumerate(zip(starts, ends, strict=True), start=1):
-        body = text[start.end() : end]
-        if closed := _TOPIC_END.search(body):
-            body = body[: closed.start()]
+    tag = next(_TOPIC.finditer(text))[1]  # <topic> may hold a <query>, which is then a field
+    starts = list(re.finditer(rf"<{tag}(\s[^<>]*)?>", text))
+    for number, (start, following) in enumerate(pairwise([*starts, None]), start=1):
+        body = text[start.end() : following.start() if following else len(text)]
+        body = body.partition(f"</{tag}>")[0]
         fields = _fields(body, language)
         name, attribute = fields.pop("id", ""), _ID.search(start[1] or "")
         yield f"{path}, topic {number}", name or (attribute[1] if attribute else ""), fields
@@ -73,9 +72,9 @@ def _of_marks(path: Path, text: str, language: str) -> Topics:
 def _fields(body: str, language: str) -> dict[str, str]:
     """The fields of one topic; of one in several languages the first of the one that is wanted, else the first."""
     marks = list(_FIELD.finditer(body))
-    ends = [mark.start() for mark in marks[1:]] + [len(body)]
     fields: dict[str, tuple[bool, str]] = {}
-    for mark, end in zip(marks, ends, strict=True):
+    for mark, following in pairwise([*marks, None]):
+        end = following.start() if following else len(body)
         name, own = FIELDS[mark[2].lower()], (mark[1] or "").lower() == language
         label = _LABEL.match(body, mark.end(), end)
         value = _TRANSLATION.sub("\n", body[label.end() if label else mark.end() : end])

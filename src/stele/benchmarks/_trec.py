@@ -43,7 +43,7 @@ _GAP = re.compile(r"\n{3,}")
 
 
 class Document(NamedTuple):
-    """A document as it stands in its file: its id, where that is, and its title and text, in SGML its marked-up bytes."""
+    """A document as its file has it: its id, where it stands, its title and text, in SGML its marked-up bytes."""
 
     id: str
     where: str

@@ -1,6 +1,6 @@
 """Ad hoc test collections in one language: topics that ask for documents, judged in TREC's layout.
 
-Shi et al., table 1, has six, and a collection of one's own is read by the same code: benchmarks.yaml names its datasets,
+Shi et al., table 1, has six, and one of your own is read by the same code: benchmarks.yaml names its datasets, and
 `collection` in datasets.yaml says how they are written. A passage is a whole document. Topics are those that the
 judgments know, by the id that they have there (AR26 and SP1 are 26 and 1 in TREC's); judgments are those of the topics
 (NTCIR-8 judges 100, of which 73 are topics: trec_eval takes the mean over those that were run). Of a document whose id
@@ -53,9 +53,7 @@ def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The documents, each id once; an empty one is a document, too."""
     _, repeated = _ids(data, collection)
     if repeated:
-        logger.warning(
-            "%s: %d ids come again, as %s; the last document stands", collection, len(repeated), min(repeated)
-        )
+        logger.warning("%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated))
     for text, document in _collection.all_documents(data, collection):
         if repeated[document.id]:
             repeated[document.id] -= 1

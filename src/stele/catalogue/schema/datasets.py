@@ -96,6 +96,7 @@ class Collection(Strict):
     """How the texts of a test collection are written (stele/benchmarks/collection.py)."""
 
     documents: list[str] = Field([], description="names of the files that hold them; none, or none there: all others")
+    one_a_file: bool = Field(False, description="each document is a file of SGML; they are kept in one")
     tags: list[str] = Field([], description="of SGML, those that hold text; none: Anserini's")
     encoding: Encoding | None = Field(None, description="of what is not UTF-8")
     field: Literal["title", "description", "narrative"] = Field("title", description="of a topic, that is the query")

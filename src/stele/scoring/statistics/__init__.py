@@ -1,5 +1,6 @@
-"""What datasets hold, one file a dataset (all test collections have one file together): `counts(data)` gives metric -> number, or number by language.
+"""What datasets hold, one file a dataset, or for all test collections: `counts(data)` gives metric -> number.
 
+A number is by language, or one of all.
 `data` are the dataset's folders by part, as benchmarks take them; they are read by the benchmarks' own readers.
 """
 

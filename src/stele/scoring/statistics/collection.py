@@ -9,7 +9,7 @@ from stele.scoring.statistics._counting import number_of
 
 
 def counts(data: Data) -> dict[str, dict[str, int] | int]:
-    """topics and documents by language; `repeated`: how many documents more stand in the files under a later one's id."""
+    """topics and documents by language; `repeated`: how many more documents have the id of a later one."""
     languages = {code for name in data for code in datasets.languages_of(datasets.dataset(name))}
     counted: dict[str, dict[str, int] | int] = {"topics": {}, "documents": {}, "repeated": {}}
     for query_set in collection.query_sets(sorted(languages)):

@@ -1,9 +1,9 @@
-"""Six newswire collections: documents in the layouts of their publishers, topics and judgments in those of their tracks.
+"""Six newswire collections: documents in their publishers' layouts, topics and judgments in those of their tracks.
 
-Layouts: Anserini's TrecCollection and regression pages, ir_datasets 0.6.3 (trec-arabic, trec-spanish), CLEF's guidelines
-(from 2003), LDC2007T38. Traps of real files are kept: an id that comes twice (the later copy is the whole one), a
-document without words, documents of other years beside the collection, tags that are not closed, and more that is judged
-than topics ask. NTCIR's queries are questions, the others' are keywords.
+Layouts: Anserini's TrecCollection and regression pages, ir_datasets 0.6.3 (trec-arabic, trec-spanish), CLEF's
+guidelines. Traps of real files are kept: an id that comes twice (the later copy is the whole one), a document without
+words, documents of other years beside the collection, tags that are not closed, and more that is judged than topics
+ask. NTCIR's queries are questions, the others' are keywords.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Writer:
         return "\n".join(f"{mark}{html.escape(text, quote=False)}" for text in told)
 
     def records(self, name: Callable[[int], str], one: Callable[[str, str, str], str], mark: str = "") -> list[str]:
-        """All documents in a layout, `one(id, headline, text)`, an empty one and the cut first copy of another besides."""
+        """All documents in a layout, `one(id, headline, text)`; besides an empty one and a cut copy of another."""
         made = [one(name(d.place), html.escape(d.headline, quote=False), self.text(d, mark)) for d in self.documents]
         cut = self.documents[2]
         again = one(name(2), html.escape(cut.headline, quote=False), self.text(cut, mark)[:40])
@@ -122,7 +122,7 @@ class Writer:
 
 
 def ntcir8_zh(own: Writer) -> Files:
-    """Gigaword: a gzipped file a month, `<DOC id=...>`, paragraphs in <P>; topics are questions; 100 judged, fewer asked."""
+    """Gigaword: a gzipped file a month, `<DOC id=...>`, paragraphs in <P>; topics are questions."""
 
     def name(place: int) -> str:
         return f"XIN_CMN_2002{1 + place // 200 % 12:02}01.{place:04}"
@@ -211,8 +211,8 @@ def fire2012(language: str, first: str, second: str) -> Callable[[Writer], Files
         records = own.records(name, one)
         papers = {n: first if n % 2 else second for n in range(len(records))}
         topics = "".join(
-            f"<top lang='{language}'>\n<num>{175 + t.number}</num>\n<title>{t.keywords}</title>\n<desc>{t.question}</desc>\n"
-            f"<narr>{t.question}</narr>\n</top>\n\n"
+            f"<top lang='{language}'>\n<num>{175 + t.number}</num>\n<title>{t.keywords}</title>\n"
+            f"<desc>{t.question}</desc>\n<narr>{t.question}</narr>\n</top>\n\n"
             for t in own.topics
         )
         return {
