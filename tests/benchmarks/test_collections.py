@@ -224,7 +224,7 @@ ACLIA = '<SET>\n<TOPIC ID="ACLIA2-CS-0002">\n<QUESTION LANG="CS"><![CDATA[什么
         ('<topic lang="fr">\n<identifier>9-AH</identifier>\n<title>t</title>\n</topic>', [("9-AH", "t", "")]),
         ('<topics><topic number="3"><title>t</title></topic></topics>', [("3", "t", "")]),
         (
-            '<topic number="4" type="x">\n<query>web</query>\n<description>d</description>\n</topic>',
+            '<topic number="4" type="x">\n<query>web</query>\n<desc>d</desc>\n</topic>',
             [("4", "web", "d")],
         ),
         ('301-AH\tLe  "Cri"\r\n', [("301-AH", 'Le "Cri"', "")]),

@@ -74,7 +74,11 @@ def open_text(path: Path, newline: str | None = "\n") -> IO[str]:
 
 def open_bytes(path: Path) -> IO[bytes]:
     """Opens a file, gzipped or not, for its (unpacked) bytes."""
-    return gzip.open(path, "rb") if _is_gzip(path) else open(path, "rb", buffering=BLOCK)
+    handle = open(path, "rb")
+    if handle.peek(2)[:2] != b"\x1f\x8b":
+        return handle
+    handle.close()
+    return gzip.open(path, "rb")
 
 
 def _is_gzip(path: Path) -> bool:

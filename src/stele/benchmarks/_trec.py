@@ -31,14 +31,12 @@ PACKED = {
 }
 IDS, TEXTS = ("id", "docid", "_id"), ("contents", "text")
 
-_START = re.compile(rb"<[Dd][Oo][Cc](?:\s[^<>]*)?>")
-_END = re.compile(rb"</[Dd][Oo][Cc]>")
+_STARTS = [re.compile(rb"<%s(?:\s[^<>]*)?>" % name) for name in (b"DOC", b"doc", b"Doc")]
 _NUMBER = re.compile(rb"<DOCNO>\s*([^<\r\n]*)(?:\s*</DOCNO>)?", re.IGNORECASE)
 _OTHER_ID = re.compile(rb"<DOCID>[^<]*</DOCID>", re.IGNORECASE)
 _ID = re.compile(rb"""\sid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 _PARAGRAPH = re.compile(rb"</?[Pp](?:\s[^<>]*)?/?>")
 _TAG = re.compile(rb"</?[A-Za-z!?][^<>]*>")
-_LINE_END = re.compile(r"[ \t\r]*\n[ \t\r]*")
 _GAP = re.compile(r"\n{3,}")
 
 
@@ -66,11 +64,13 @@ class Text:
         fields = list(self._fields(document.text))
         if not fields and not _TAG.search(bare := _OTHER_ID.sub(b"", document.text)):
             fields = [bare]
-        marked = _TAG.sub(b" ", _PARAGRAPH.sub(b"\n\n", b"\n\n".join(fields)))
+        marked = b"\n\n".join(fields).replace(b"<P>", b"\n\n").replace(b"</P>", b"\n\n")
+        if b"<" in marked:  # more than the usual paragraphs
+            marked = _TAG.sub(b" ", _PARAGRAPH.sub(b"\n\n", marked))
         text = decoded(marked, self._encoding, document.where)
         if "&" in text:
             text = html.unescape(text)
-        return _GAP.sub("\n\n", _LINE_END.sub("\n", text)).strip()
+        return _GAP.sub("\n\n", "\n".join([line.strip() for line in text.split("\n")])).strip()
 
     def _fields(self, body: bytes) -> Iterator[bytes]:
         """What stands in the tags; one that is not closed ends where the next begins."""
@@ -104,8 +104,8 @@ def documents(path: Path) -> Iterator[Document]:
     """Streams the documents of one file, in the layout that its beginning shows; none of an empty file."""
     with reading(path), open_bytes(path) as handle:
         beginning = handle.read(BLOCK).removeprefix(BOM).lstrip()
-        if _START.search(beginning):
-            yield from _sgml(path, handle, beginning)
+        if start := next((start for start in _STARTS if start.search(beginning)), None):
+            yield from _sgml(path, _bodies(path, handle, beginning, start))
             return
     if kind := next((kind for magic, kind in PACKED.items() if beginning.startswith(magic)), None):
         raise SteleError(f"{path}: packed with {kind}; unpack it (gzip alone is read as it is)")
@@ -133,10 +133,10 @@ def _of_json(item: dict, where: str) -> Document:
     return Document(identifier(name, where), where, "" if "contents" in item else title, text)
 
 
-def _sgml(path: Path, handle: IO[bytes], beginning: bytes) -> Iterator[Document]:
+def _sgml(path: Path, bodies: Iterator[tuple[bytes, bytes]]) -> Iterator[Document]:
     """The documents of an SGML file; one without an id, alone in its file, has the file's name."""
     number, unnamed = 0, None
-    for number, (tag, body) in enumerate(_bodies(path, handle, beginning), start=1):
+    for number, (tag, body) in enumerate(bodies, start=1):
         where = f"{path}, document {number}"
         if unnamed:
             break
@@ -154,13 +154,13 @@ def _sgml(path: Path, handle: IO[bytes], beginning: bytes) -> Iterator[Document]
         yield unnamed._replace(id=identifier(unnamed.id, unnamed.where))
 
 
-def _bodies(path: Path, handle: IO[bytes], buffer: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _bodies(path: Path, handle: IO[bytes], buffer: bytes, start: re.Pattern[bytes]) -> Iterator[tuple[bytes, bytes]]:
     """(start tag, what follows it up to its end tag, or to the next start where it has none) of each document.
 
-    `buffer` is the beginning of the file, with a start tag in it; `handle` gives the rest.
+    `buffer` is the beginning of the file, with a match of `start` in it; `handle` gives the rest.
     """
     while True:
-        starts = list(_START.finditer(buffer))
+        starts = list(start.finditer(buffer))
         for one, following in pairwise(starts):
             yield one[0], _until_end(buffer[one.end() : following.start()])
         buffer = buffer[starts[-1].start() :]
@@ -174,5 +174,5 @@ def _bodies(path: Path, handle: IO[bytes], buffer: bytes) -> Iterator[tuple[byte
 
 
 def _until_end(body: bytes) -> bytes:
-    end = _END.search(body)
-    return body[: end.start()] if end else body
+    end = max(body.rfind(b"</DOC>"), body.rfind(b"</doc>"))
+    return body if end < 0 else body[:end]
