@@ -50,10 +50,9 @@ def make(folder: Path, language: str, megabytes: float, packed: bool, single: bo
         texts: list[bytes] = []
         size = 0
         while size < megabytes * 1e6 / FILES:
-            paragraphs = "".join(
-                f"<P>\n{' '.join(vocabulary[w] for w in draws.integers(0, 3000, 60))}{' &amp;' * (number % 5 == 0)}\n</P>\n"
-                for _ in range(5)
-            )
+            entity = " &amp;" * (number % 5 == 0)
+            told = (" ".join(vocabulary[w] for w in draws.integers(0, 3000, 60)) for _ in range(5))
+            paragraphs = "".join(f"<P>\n{words}{entity}\n</P>\n" for words in told)
             text = f"<DOC>\n<DOCNO> D{number:07} </DOCNO>\n<HEADLINE>\n{vocabulary[number % 3000]}\n</HEADLINE>\n"
             texts.append(f"{text}<TEXT>\n{paragraphs}</TEXT>\n</DOC>\n".encode(encoding))
             number, size = number + 1, size + len(texts[-1])
@@ -77,7 +76,8 @@ def ours(folder: Path, language: str) -> int:
 def regex(folder: Path, language: str) -> int:
     texts = 0
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        content = gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
         for match in DOCUMENT.finditer(content.decode(WORDS[language][0])):
             texts += bool(TAG.sub(" ", match[2]).strip())
     return texts

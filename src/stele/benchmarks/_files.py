@@ -74,7 +74,7 @@ def open_text(path: Path, newline: str | None = "\n") -> IO[str]:
 
 def open_bytes(path: Path) -> IO[bytes]:
     """Opens a file, gzipped or not, for its (unpacked) bytes."""
-    handle = open(path, "rb")
+    handle = open(path, "rb")  # noqa: SIM115 - whoever calls closes it
     if handle.peek(2)[:2] != b"\x1f\x8b":
         return handle
     handle.close()
