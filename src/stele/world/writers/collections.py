@@ -209,7 +209,7 @@ def fire2012(language: str, first: str, second: str) -> Callable[[Writer], Files
             return f"<DOC>\n<DOCNO>{id_}</DOCNO>\n<TITLE>{headline}</TITLE>\n<TEXT>\n{text}\n</TEXT>\n</DOC>\n"
 
         records = own.records(name, one)
-        papers = {n: first if n % 2 else second for n in range(len(records))}
+        papers = {n: first if 2 * n < len(records) else second for n in range(len(records))}
         topics = "".join(
             f"<top lang='{language}'>\n<num>{175 + t.number}</num>\n<title>{t.keywords}</title>\n"
             f"<desc>{t.question}</desc>\n<narr>{t.question}</narr>\n</top>\n\n"
