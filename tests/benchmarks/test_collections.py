@@ -121,6 +121,7 @@ def test_entities_of_a_file_are_not_expanded(tmp_path):
     ("content", "wanted"),
     [
         ('{"id": "a", "contents": "one"}\n\n{"id": 2, "contents": "two"}\n', [("a", "", "one"), ("2", "", "two")]),
+        ('{"id": "a", "contents": "<DOC> is a tag"}', [("a", "", "<DOC> is a tag")]),
         ('[{"docid": "a", "title": "T", "text": "one"}]', [("a", "T", "one")]),
         ("\ufeffa\tone\ttwo\r\n\r\nb\t\r\n", [("a", "", "one\ttwo"), ("b", "", "")]),
         ("", []),
@@ -146,6 +147,7 @@ def test_json_and_tsv(tmp_path, content, wanted):
         ("<DOC>\n<DOCNO></DOCNO>\n</DOC>", "document 1: id must be a string without white space, found ''"),
         (b"BZh91AY", "packed with bzip2; unpack it"),
         (b"\x1f\x9d\x90", "packed with compress; unpack it"),
+        (b"a/b.sgml".ljust(257, b"\0") + b"ustar\x0000<DOC id=1></DOC>", "packed with tar; unpack it"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, content, message):

@@ -64,9 +64,7 @@ rule count_dataset:
         code=lambda w: code(
             "scoring.count_dataset", *plan.scoring.counting_modules(w.dataset)
         ),
-        data=lambda w: assignments(
-            plan.rows.kinds.get("statistics").records(w.dataset)
-        ),
+        data=lambda w: assignments(plan.rows.kinds.get("statistics").records(w.dataset)),
     message:
         "Count what {wildcards.dataset} holds"
     shell:

@@ -109,13 +109,17 @@ def decoded(content: bytes, encoding: str | None, where: str) -> str:
 def documents(path: Path) -> Iterator[Document]:
     """Streams the documents of one file, in the layout that its beginning shows; none of an empty file."""
     with reading(path), open_bytes(path) as handle:
-        beginning = handle.read(BLOCK).removeprefix(BOM).lstrip()
-        if start := next((start for start in _STARTS if start.search(beginning)), None):
+        beginning = handle.read(BLOCK)
+        archive = "tar" if beginning[257:262] == b"ustar" else None
+        if kind := next((kind for magic, kind in PACKED.items() if beginning.startswith(magic)), archive):
+            raise SteleError(f"{path}: packed with {kind}; unpack it (gzip alone is read as it is)")
+        beginning = beginning.removeprefix(BOM).lstrip()
+        is_json = beginning[:1] in (b"{", b"[")
+        start = None if is_json else next((start for start in _STARTS if start.search(beginning)), None)
+        if start:
             yield from _sgml(path, _bodies(path, handle, beginning, start))
             return
-    if kind := next((kind for magic, kind in PACKED.items() if beginning.startswith(magic)), None):
-        raise SteleError(f"{path}: packed with {kind}; unpack it (gzip alone is read as it is)")
-    if beginning[:1] in (b"{", b"["):
+    if is_json:
         for where, item in (json_lines if beginning[:1] == b"{" else json_array)(path):
             yield _of_json(item, where)
     elif b"\t" in beginning.partition(b"\n")[0]:
