@@ -71,8 +71,9 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
         for name in sorted({*names} - {*single}):
             take(name, name, PartFile(path=name))
         if single:
-            origins |= {_checked(source, folder, name, PartFile(path=name), manifest)[1] for name in single}
-            facts[PACKED] = {**pack(folder, single, into), "verified": "manifest" if manifest else "nothing"}
+            known = [_checked(source, folder, name, PartFile(path=name), manifest) for name in single]
+            origins |= {origin for _, origin in known}
+            facts[PACKED] = {**pack(folder, single, into), "verified": known[0][0]["verified"]}
         if not names:
             raise SteleError(f"{where}: the folder is empty; it should hold {source.title}")
     return facts, origins
