@@ -53,8 +53,12 @@ def module_names(package: str) -> list[str]:
 
 
 def load_named(package: str, name: str, kind: str) -> ModuleType:
-    """The module `{package}.{name}` where one file is one method, metric or objective ("-" is written "_")."""
-    module = name.replace("-", "_")
+    """The module `{package}.{name}` where one file is one method, metric or objective ("-" is written "_").
+
+    A package in which one file serves several names says in `module_of(name)` which it is.
+    """
+    module_of = getattr(importlib.import_module(package), "module_of", str)
+    module = module_of(name).replace("-", "_")
     valid = module_names(package)
     if module not in valid:
         raise unknown(kind, name, valid)

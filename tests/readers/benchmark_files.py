@@ -10,6 +10,7 @@ from typing import Any
 
 from stele.benchmarks import (
     clef,
+    collection,
     jsonl,
     lareqa,
     marco,
@@ -22,6 +23,7 @@ from stele.benchmarks import (
     tatoeba_pairs,
     xor_retrieve,
 )
+from stele.benchmarks._topics import topics
 from stele.benchmarks.types import QuerySet
 from stele.evaluation import punkt
 from tests.readers.files import Reader, lines, whole
@@ -50,6 +52,10 @@ DPR = json.dumps(
 ).encode()
 W100 = b'id\ttext\ttitle\n1\t"one ""two"""\tT\n2\tthree four\tU\n'
 XOR = lines(*({"id": str(n), "question": "q?", "answers": ["yes"], "lang": "sw"} for n in range(3)))
+SGML = b"".join(b"<DOC>\n<DOCNO> %d </DOCNO>\n<TEXT>\none &amp; two\n</TEXT>\n</DOC>\n" % n for n in range(3))
+TREC = b"".join(
+    b"<top>\n<num> Number: %d\n<title> Topic: one\n<desc> Description:\ntwo\n</top>\n" % n for n in range(3)
+)
 SQUAD = json.dumps(
     {
         "data": [
@@ -162,6 +168,13 @@ BENCHMARKS: dict[str, Reader] = {
         QRELS,
         of("clef", lambda d: clef.judgments(d, clef.query_sets(["en-de"])[0])),
     ),
+    "documents in SGML": ("docs.sgml", SGML, of("mine", lambda d: whole(collection.passages(d, "en")))),
+    "documents in JSON": (
+        "docs.jsonl",
+        lines(*({"id": str(n), "contents": "one two"} for n in range(3))),
+        of("mine", lambda d: whole(collection.passages(d, "en"))),
+    ),
+    "topics of TREC": ("topics.txt", TREC, lambda path: list(topics(path, "en").values())),
     "training set of one's own": ("train.jsonl", OWN, of("mine", lambda d: whole(jsonl.training(d, "train")))),
     "Punkt model": (
         "ortho_context.tab",

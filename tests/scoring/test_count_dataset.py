@@ -188,7 +188,7 @@ def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
 
 def test_a_count_without_a_reader_is_not_built(plan):
     of_paper = plan(scale="paper")
-    for dataset in ("clef", "section_pairs", "trec3_es"):
+    for dataset in ("clef", "section_pairs", "trec3_es_topics"):
         assert of_paper.rows.problem(Row("statistics", dataset, "count"))[0] == "not built"
     assert of_paper.rows.problem(Row("statistics", "mrtydi", "counted"))[0] == "not built"
 
@@ -201,8 +201,38 @@ def test_a_folder_that_is_gone_and_a_run_of_some_languages(plan):
     assert some.rows.problem(Row("statistics", "xor_tydi", "count")) is None  # one file holds all languages
 
 
+def test_a_collection_is_counted_with_its_topics_where_its_language_is_in_scale(plan, tmp_path):
+    of_miniature, of_paper = plan(papers=["dense_clt"]), plan(scale="paper", papers=["dense_clt"])
+    for name, language in (("trec3_es", "es"), ("trec2002_ar", "ar"), ("clef2006_fr", "fr"), ("fire2012_hi", None)):
+        row = Row("statistics", name, "count")
+        problem = of_miniature.rows.problem(row)
+        assert problem is None if language else problem[0] == "not in scale"
+        state, reason = of_paper.rows.problem(row)
+        assert state == "unavailable" and f"user_data: {{{name}: YOUR_FOLDER}}" in reason
+    row = Row("statistics", "trec3_es", "count")
+    assert [path.split("/")[3] for path in of_miniature.rows.inputs(row)["data"]] == ["trec3_es", "trec3_es_topics"]
+    assert plan(scale="paper", user_data={"trec3_es": str(tmp_path)}).rows.problem(row) is None
+    state, reason = plan(user_data={"trec3_es": str(tmp_path)}).rows.problem(row)
+    assert state == "unavailable" and "user_data: {trec3_es_topics: YOUR_FOLDER}" in reason  # of two worlds
+
+
+def test_topics_and_documents_of_a_collection(tmp_path):
+    texts = {"ism_1": (1, 2), "ism_2": (2, 3)}
+    folder = tmp_path / "c/all"
+    folder.mkdir(parents=True)
+    for name, numbers in texts.items():
+        (folder / name).write_text("".join(f"<DOC><DOCNO>{n}</DOCNO><TEXT>x</TEXT></DOC>\n" for n in numbers))
+    (folder / "topics.txt").write_text("1\tx\n2\ty\n3\tz\n")
+    (folder / "qrels.txt").write_text("1 0 1 1\n2 0 9 0\n4 0 1 1\n")  # the third topic is not judged
+    assert count(tmp_path / "c", "trec3_es", "all") == {
+        "topics": {"all": 2, "es": 2},
+        "documents": {"all": 3, "es": 3},
+        "repeated": {"all": 1, "es": 1},
+    }
+
+
 def test_the_files_of_statistics_are_datasets():
     for name in module_names("stele.scoring.statistics"):
-        assert datasets.dataset(name)
+        assert name == "collection" or datasets.dataset(name)
     with pytest.raises(SteleError):
         datasets.dataset("mrtydy")

@@ -153,6 +153,35 @@ def test_a_collection_without_a_list_of_files_is_taken_whole(run, users_folder, 
     assert "empty" in capsys.readouterr().err
 
 
+def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
+    """Of FIRE, 831,721: a record of them all would be read by every job. Topics and judgments stay as they are."""
+    from stele.benchmarks import collection
+    from stele.benchmarks.types import Passage
+
+    own = run.folder / "own"
+    documents = {
+        "a/1.utf8": "\ufeff<DOC>\r\n<DOCNO>1</DOCNO>\r\n<TEXT>one</TEXT>\r\n</DOC>",
+        "b/2": "<!-- x --><DOC>\n<TEXT>two</TEXT>",
+        "b/3": "",
+        "b/4.gz": "<DOC lang=hi>\n<TEXT>four</TEXT>\n</DOC>\n",
+    }
+    for name, text in documents.items():
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    (own / "topics.txt").write_text("7\tx\n")
+    given = source(files=[], counts={}, collection={"one_a_file": True})
+    assert run(given, "--user-data", str(own)) == 0
+    assert run.have() == ["documents.sgml", "record.json", "topics.txt"]
+    packed = run.output.parent / "documents.sgml"
+    assert run.record["files"]["documents.sgml"]["sha256"] == sha(packed.read_bytes())
+    passages = [Passage("1", "", "one"), Passage("2", "", "two"), Passage("4", "", "four")]
+    assert list(collection.passages({"mine": {"all": run.output.parent}}, "hi")) == passages
+    assert list(collection.passages({"mine": {"all": own}}, "hi")) == passages  # as when they are read one by one
+    (own / "b/5.txt").write_text("words")
+    assert run(given, "--user-data", str(own)) == 1
+    assert "b/5.txt: no <DOC>; only SGML can be packed" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["a\\b.txt", "a#b.txt", "a%2fb.txt", "a?b.txt", "a\nb.txt"])
 def test_a_name_that_is_no_plain_path_is_refused(run, users_folder, capsys, name):
     """It may have come out of somebody's archive, and would be the name of a file of Stele's."""

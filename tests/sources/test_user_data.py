@@ -12,6 +12,7 @@ import pytest
 from stele.catalogue import datasets, user_data
 from stele.catalogue.schema.datasets import Part
 from stele.command import cli
+from stele.errors import SteleError
 from stele.files import remembered_digests
 from stele.files.atomic import sha256
 
@@ -127,3 +128,30 @@ def _run(tmp_path: Path, source: Part, folder: Path) -> int:
     return cli.main(
         ["sources", "dataset", "--dataset", name, "--part", "all", "--source", json.dumps(source.given()), *where]
     )
+
+
+def test_many_files_are_remembered_together_and_each_change_is_seen(tmp_path, memory, read, monkeypatch):
+    monkeypatch.setattr(remembered_digests, "SETTLED", 0.05)
+    folder = tmp_path / "data"
+    for number in range(30):
+        (folder / str(number % 3)).mkdir(parents=True, exist_ok=True)
+        (folder / str(number % 3) / f"{number}.txt").write_text(str(number))
+    one_by_one = user_data.content_digest(folder, tmp_path / "other.json")
+    monkeypatch.setattr(user_data, "MANY", 20)
+    monkeypatch.setattr(remembered_digests, "sha256", lambda path: read.append(path) or sha256(path))
+    read.clear()
+    time.sleep(0.1)
+    assert user_data.content_digest(folder, memory) == one_by_one  # the number of files changes no digest
+    assert len(read) == 30 and len(json.loads(memory.read_text())) == 1
+    read.clear()
+    assert user_data.content_digest(folder, memory) == one_by_one and not read
+    same = (folder / "1/1.txt").stat()
+    (folder / "1/1.txt").write_text("x")
+    os.utime(folder / "1/1.txt", ns=(same.st_atime_ns, same.st_mtime_ns))
+    changed = user_data.content_digest(folder, memory)
+    assert changed != one_by_one and len(read) == 30
+    (folder / "1/1.txt").rename(folder / "1/one.txt")
+    assert user_data.content_digest(folder, memory) not in (changed, one_by_one)
+    (folder / "2/gone.txt").symlink_to("nowhere")
+    with pytest.raises(SteleError, match=r"gone\.txt: cannot be read"):
+        user_data.content_digest(folder, memory)

@@ -67,5 +67,13 @@ def test_the_example_works(section, root, tmp_path):
 
 
 def test_every_kind_of_addition_has_its_section():
-    wanted = ("A model", "A benchmark", "A recipe", "A kind of row", "A rule", "A mining method on the knowledge base")
+    wanted = (
+        "A model",
+        "A benchmark",
+        "A test collection",
+        "A recipe",
+        "A kind of row",
+        "A rule",
+        "A mining method on the knowledge base",
+    )
     assert {*wanted, "A language", "Your own training set (JSONL)", "A scale"} <= set(SECTIONS)

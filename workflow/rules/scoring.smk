@@ -63,8 +63,10 @@ rule count_dataset:
     conda:
         "../../envs/data.yaml"
     params:
-        code=lambda w: code("scoring.count_dataset", f"scoring.statistics.{w.dataset}"),
-        data=lambda w: assignments(plan.data.all_records(w.dataset)),
+        code=lambda w: code(
+            "scoring.count_dataset", *plan.scoring.counting_modules(w.dataset)
+        ),
+        data=lambda w: assignments(plan.rows.kinds.get("statistics").records(w.dataset)),
     message:
         "Count what {wildcards.dataset} holds"
     shell:

@@ -69,9 +69,21 @@ def below(folder: Path) -> Iterator[Path]:
 def open_text(path: Path, newline: str | None = "\n") -> IO[str]:
     """Opens a text file, gzipped or not (told by its first bytes), as UTF-8 with an optional byte order mark."""
     with reading(path):
-        with open(path, "rb") as handle:
-            gzipped = handle.read(2) == b"\x1f\x8b"
-        return (gzip.open if gzipped else open)(path, "rt", encoding="utf-8-sig", newline=newline)
+        return (gzip.open if _is_gzip(path) else open)(path, "rt", encoding="utf-8-sig", newline=newline)
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Opens a file, gzipped or not, for its (unpacked) bytes."""
+    handle = open(path, "rb")  # noqa: SIM115 - whoever calls closes it
+    if handle.peek(2)[:2] != b"\x1f\x8b":
+        return handle
+    handle.close()
+    return gzip.open(path, "rb")
+
+
+def _is_gzip(path: Path) -> bool:
+    with open(path, "rb", buffering=0) as handle:
+        return handle.read(2) == b"\x1f\x8b"
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import csv
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from stele.benchmarks._files import identifier, tsv_rows
+from stele.benchmarks._files import identifier, open_bytes, tsv_rows
 from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 from stele.files.reading import reading
@@ -46,7 +46,7 @@ def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
     by_id: dict[str, str] = {}
     with (
         reading(path),
-        _open_bytes(path) as handle,
+        open_bytes(path) as handle,
         bar(path.stat().st_size, f"read {path.name}", "B") as shown,
     ):
         packed = getattr(handle, "fileobj", handle)  # the place in the file itself, gzipped or not
@@ -60,11 +60,3 @@ def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
                 row = next(csv.reader([line.decode("utf-8")], delimiter="\t"))
                 by_id[row[0]] = row[1]
     return by_id
-
-
-def _open_bytes(path: Path):
-    import gzip
-
-    with open(path, "rb") as handle:
-        gzipped = handle.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if gzipped else open(path, "rb", buffering=1 << 20)

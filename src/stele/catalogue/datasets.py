@@ -116,7 +116,7 @@ def resolve_entry(name: str, entry: Dataset, part: str, languages: Sequence[str]
     for what, count in entry.counts.items():
         each = _each(count, languages)
         counts[what] = [_count(name, count, _values(entry, part, language, table)) for language in each]
-    kept = {"title", "version", "licence", "wall", "how", "note", "release", "cut"}
+    kept = {"title", "version", "licence", "wall", "how", "note", "release", "cut", "collection"}
     about = {key: getattr(entry, key) for key in kept & entry.model_fields_set}
     return Part(dataset=name, part=part, languages=list(languages), files=files, counts=counts, **about)
 

@@ -14,7 +14,9 @@ from urllib.parse import unquote, urlsplit
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
 from stele.files.atomic import digest
-from stele.files.remembered_digests import file_digests
+from stele.files.remembered_digests import file_digests, folder_digest
+
+MANY = 2000  # files of a folder from which on they are remembered together
 
 
 def listing(folder: Path | str) -> list[str]:
@@ -24,8 +26,8 @@ def listing(folder: Path | str) -> list[str]:
         raise SteleError(f"{folder}: no such folder")
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        below = Path(root).relative_to(folder)
-        found += [(below / name).as_posix() for name in files if not name.startswith(".")]
+        below = Path(root).relative_to(folder).as_posix()
+        found += [name if below == "." else f"{below}/{name}" for name in files if not name.startswith(".")]
     return sorted(found)
 
 
@@ -108,5 +110,7 @@ def content_digest(folder: Path | str, memory: Path, files: Iterable[str] | None
     """
     folder = Path(folder).expanduser()
     names = listing(folder) if files is None else sorted(files)
+    if len(names) > MANY:
+        return folder_digest(folder, names, memory)
     digests = file_digests((folder / name for name in names), memory)
     return digest({name: digests[folder / name] for name in names})

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from stele import catalogue
 from stele.artifacts.row import Row
+from stele.benchmarks import module_of
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import unknown
 from stele.files.strict import Values
@@ -99,6 +100,11 @@ class Protocols:
     def canonical_benchmark(self) -> str:
         """What it may be where a setting goes by its own name, and its rows have seeds."""
         return f"(?!{self.alias_benchmark}|{self.constraint('statistics')})[a-z0-9_]+"
+
+
+def benchmark_code(name: str) -> str:
+    """The module that reads a benchmark, as the fingerprints of code name it."""
+    return f"benchmarks.{module_of(name)}"
 
 
 def _one_of(pairs: Iterable[tuple[str, str]]) -> str:

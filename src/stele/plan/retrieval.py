@@ -12,7 +12,7 @@ from stele.plan.calibration import Calibration
 from stele.plan.models import Models
 from stele.plan.params import flags
 from stele.plan.paths import Inputs, Paths
-from stele.plan.protocols import Protocols
+from stele.plan.protocols import Protocols, benchmark_code
 from stele.plan.rows import Rows
 from stele.plan.world import World
 from stele.recipes.encoding import SomeEncoding
@@ -65,7 +65,7 @@ class Retrieval:
 
     def modules(self, benchmark: str) -> list[str]:
         """The module that reads a benchmark."""
-        return [f"benchmarks.{benchmark}"]
+        return [benchmark_code(benchmark)]
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def data(self, w) -> dict[str, str]:

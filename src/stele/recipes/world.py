@@ -66,6 +66,7 @@ class WorldSizes(Strict):
     topics: Annotated[int, Field(ge=1)] = 12
     web_documents: Count = 600
     web_sentences: Range = (8, 16)
+    newswire: Annotated[int, Field(ge=3)] = 300
     paragraph_sentences: Range = (2, 4)
     pools: Pools = Pools()
     questions: Mapping[Questions, QuestionCounts] = {

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from stele.artifacts import records
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.catalogue.counted import counted
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import digest
@@ -19,14 +20,15 @@ EVERYTHING = "all"  # the language of a count over all languages, or of none
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dataset", required=True, help="a file of stele/scoring/statistics")
+    parser.add_argument("--dataset", required=True, help="a file of stele/scoring/statistics, or a test collection")
     add_data_argument(parser)
     parser.add_argument("--output", type=arguments.output(".json"), required=True)
 
 
 def run(args: argparse.Namespace) -> None:
     clock, inputs = records.start(), data_records(args.data)
-    if wrong := sorted(key for key in inputs if key.partition(":")[0] != args.dataset):
+    own = counted(args.dataset).datasets
+    if wrong := sorted(key for key in inputs if key.partition(":")[0] not in own):
         raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}")
     module = load_named("stele.scoring.statistics", args.dataset, kind="dataset that is counted")
     metrics = as_metrics(module.counts(data_folders(inputs)))

@@ -46,6 +46,7 @@ FAMILIES = (
     "tatoeba_exports",
     "punkt",
     "parallel",
+    "collections",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 

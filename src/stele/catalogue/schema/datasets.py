@@ -5,14 +5,25 @@ A `Part` is what a job fetches of a `Dataset`: nothing in it is left to fill in 
 
 from __future__ import annotations
 
+import codecs
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from stele.files.strict import Strict
 
 Url = Annotated[str, Field(pattern=r"^https?://[^/]+/.+", description="{name}: a value of `fields` or of a language")]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+def _encoding(name: str) -> str:
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        raise ValueError(f"no encoding {name!r}; want one that Python knows, as iso-8859-1") from None
+
+
+Encoding = Annotated[str, AfterValidator(_encoding)]
 Md5 = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Number = Annotated[int, Field(ge=0)]
 LanguageField = Literal["mrtydi", "tatoeba", "wikipedia", "cc100"]  # of languages.yaml, by which files are named
@@ -81,6 +92,16 @@ class Count(Strict):
         return self
 
 
+class Collection(Strict):
+    """How the texts of a test collection are written (stele/benchmarks/collection.py)."""
+
+    documents: list[str] = Field([], description="names of the files that hold them; none, or none there: all others")
+    one_a_file: bool = Field(False, description="each document is a file of SGML; they are kept in one")
+    tags: list[str] = Field([], description="of SGML, those that hold text; none: Anserini's")
+    encoding: Encoding | None = Field(None, description="of what is not UTF-8")
+    field: Literal["title", "description", "narrative"] = Field("title", description="of a topic, that is the query")
+
+
 class Dataset(Strict):
     """A dataset."""
 
@@ -98,6 +119,7 @@ class Dataset(Strict):
     fields: dict[str, str] = Field({}, description="values for {name} in paths and addresses")
     files: list[File]
     counts: dict[str, Count] = Field({}, description="what -> how it is counted")
+    collection: Collection | None = Field(None, description="of documents, topics or both: how they are written")
     cut: Unit | None = Field(None, description="a scale may take the first so many only")
     licence: str
     wall: Wall = Field(description="what keeps it from download")
@@ -168,5 +190,6 @@ class Part(Strict):
     note: str | None = None
     release: str | None = None
     cut: Unit | None = None
+    collection: Collection | None = None
     files: list[PartFile]
     counts: dict[str, list[PartCount]]

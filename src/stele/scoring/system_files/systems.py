@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 def benchmark_module(name: str) -> ModuleType:
     """The code that reads a benchmark's gold files."""
-    return load_named("stele.benchmarks", catalogue.entry(Benchmark, name).module or name, kind="benchmark")
+    return load_named("stele.benchmarks", name, kind="benchmark")
 
 
 def given_outputs(given: Iterable[str]) -> list[tuple[str | None, Output]]:

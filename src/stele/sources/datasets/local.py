@@ -8,10 +8,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
+from stele.catalogue.collection_files import PACKED, document_files
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.catalogue.user_data import find, find_unpacked, listing
 from stele.errors import SteleError
 from stele.sources.datasets.manifest import Manifest
+from stele.sources.datasets.pack import pack
 from stele.sources.download.put import link
 from stele.sources.download.unpack import unpack
 from stele.sources.download.verify import Mismatch, check, digests, is_checkable
@@ -64,8 +66,14 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
     if missing:
         raise SteleError(_missing(source, where, missing, names))
     if not source.files:
-        for name in names:
+        packed = source.collection is not None and source.collection.one_a_file
+        single = document_files(names, source.collection.documents) if packed else []
+        for name in sorted({*names} - {*single}):
             take(name, name, PartFile(path=name))
+        if single:
+            known = [_checked(source, folder, name, PartFile(path=name), manifest) for name in single]
+            origins |= {origin for _, origin in known}
+            facts[PACKED] = {**pack(folder, single, into), "verified": known[0][0]["verified"]}
         if not names:
             raise SteleError(f"{where}: the folder is empty; it should hold {source.title}")
     return facts, origins

@@ -10,7 +10,7 @@ from stele.recipes.world import WorldSizes
 from stele.world.content.articles import Teller, parallel_pairs, translations
 from stele.world.content.concepts import inventory
 from stele.world.content.facts import Facts, entities
-from stele.world.content.model import Article, Entity, Mention, Question
+from stele.world.content.model import Article, Entity, Mention, Question, Sentence
 from stele.world.content.questions import HELD_OUT, SPLITS, askable, mentions, questions
 from stele.world.language.english import English
 from stele.world.language.grammar import Grammar
@@ -113,6 +113,11 @@ class World:
         pair = self._teller(ENGLISH), self._teller(language)
         count = self.sizes.parallel[purpose]
         return list(parallel_pairs(*pair, purpose, count, self.concepts, self.facts, self.seed))
+
+    def newswire(self, language: str) -> list[list[tuple[Sentence, ...]]]:
+        """Documents of a test collection, in paragraphs: news that no other text repeats."""
+        teller = self._teller(language)
+        return [teller.document("newswire", number) for number in range(self.sizes.newswire)]
 
     def translations(self) -> Iterator[dict[str, str]]:
         """Sentences of the test set's kind in most languages each (language -> text): two for one of its pairs."""

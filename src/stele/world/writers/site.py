@@ -90,11 +90,11 @@ class Site:
         self.files[url] = _entry(data, raw)
 
     def put_licensed(self, dataset: str, name: str, data: bytes) -> None:
-        """Writes a file that upstream gives only on request."""
-        path = self.user_data / dataset / name
+        """Writes a file that upstream gives only on request, from its uncompressed bytes."""
+        path, packed = self.user_data / dataset / name, compress(name, data)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        self.licensed.setdefault(dataset, {})[name] = _entry(data, data)
+        path.write_bytes(packed)
+        self.licensed.setdefault(dataset, {})[name] = _entry(packed, data)
 
     def count(self, dataset: str, part: str | None = None, **counts: int) -> None:
         """Notes how many passages, queries, judgments... a dataset holds, in all or in one part (a language)."""

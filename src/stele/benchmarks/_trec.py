@@ -1,0 +1,188 @@
+"""Documents of newswire collections: TREC's SGML, Anserini's JSON, or `id<TAB>text` a line; gzipped or not.
+
+The text of an SGML document is what Anserini's TrecCollection indexes: the contents of some tags, in their order, by
+default those ten that it has (`TAGS`); tags within them go, entities become characters, paragraphs are parted by a
+blank line and lines stay lines. Nothing is a title of its own, so that term matching sees each word once. A document
+without any tag is text as a whole, as in collections that were cleaned. Entities that a file declares are not expanded.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from stele.benchmarks._files import BLOCK, identifier, json_array, json_lines, lines, open_bytes
+from stele.errors import SteleError
+from stele.files.reading import reading
+
+TAGS = ("TEXT", "HEADLINE", "TITLE", "HL", "HEAD", "TTL", "DD", "DATE", "LP", "LEADPARA")
+LARGEST = 1 << 28  # bytes of a document; what is larger is no document
+BOM = b"\xef\xbb\xbf"
+PACKED = {
+    b"\x1f\x9d": "compress",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"PK\x03\x04": "zip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+PARAGRAPHS = (b"\n</P>\n<P>\n", b"<P>", b"</P>")
+BLANKS = ("\r", "\t", " \n", "\n ")  # that a line may begin or end with
+IDS, TEXTS = ("id", "docid", "_id"), ("contents", "text")
+
+_STARTS = [re.compile(rb"<%s(?:\s[^<>]*)?>" % name) for name in (b"DOC", b"doc", b"Doc")]
+_NUMBER = re.compile(rb"<DOCNO>\s*([^<\r\n]*)(?:\s*</DOCNO>)?", re.IGNORECASE)
+_OTHER_ID = re.compile(rb"<DOCID>[^<]*</DOCID>", re.IGNORECASE)
+_ID = re.compile(rb"""\sid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
+_PARAGRAPH = re.compile(rb"</?[Pp](?:\s[^<>]*)?/?>")
+_TAG = re.compile(rb"</?[A-Za-z!?][^<>]*>")
+_GAP = re.compile(r"\n{3,}")
+
+
+class Document(NamedTuple):
+    """A document as its file has it: its id, where it stands, its title and text, in SGML its marked-up bytes."""
+
+    id: str
+    where: str
+    title: str
+    text: str | bytes
+
+
+class Text:
+    """How the text of SGML documents is read: the tags that hold it, and the encoding of what is not UTF-8."""
+
+    def __init__(self, tags: Sequence[str] = TAGS, encoding: str | None = None) -> None:
+        names = b"|".join(re.escape(tag.encode()) for tag in tags)
+        self._start = re.compile(rb"<(%s)(?:\s[^<>]*)?>" % names, re.IGNORECASE)
+        self._encoding = encoding
+
+    def of(self, document: Document) -> str:
+        """The text of a document."""
+        if isinstance(document.text, str):
+            return document.text
+        fields = list(self._fields(document.text))
+        if not fields and not _TAG.search(bare := _OTHER_ID.sub(b"", document.text)):
+            fields = [bare]
+        marked = b"\n\n".join(fields)
+        for usual in PARAGRAPHS:  # quicker than a pattern
+            marked = marked.replace(usual, b"\n\n")
+        if b"<" in marked:
+            marked = _TAG.sub(b" ", _PARAGRAPH.sub(b"\n\n", marked))
+        text = decoded(marked, self._encoding, document.where)
+        if "&" in text:
+            text = html.unescape(text)
+        if any(blank in text for blank in BLANKS):
+            text = "\n".join([line.strip() for line in text.split("\n")])
+        return _GAP.sub("\n\n", text).strip()
+
+    def _fields(self, body: bytes) -> Iterator[bytes]:
+        """What stands in the tags; one that is not closed ends where the next begins."""
+        start = self._start.search(body)
+        while start:
+            end = body.find(b"</" + start[1] + b">", start.end())
+            following = self._start.search(body, start.end() if end < 0 else end)
+            if end < 0:
+                end = following.start() if following else len(body)
+            yield body[start.end() : end]
+            start = following
+
+
+def decoded(content: bytes, encoding: str | None, where: str) -> str:
+    """UTF-8 where it is that, else text in the encoding that the catalogue gives."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if encoding is None:
+            raise SteleError(
+                f"{where}: not UTF-8 ({error.reason} at byte {error.start}); give the dataset's `collection: "
+                "{encoding: ...}` in the catalogue"
+            ) from None
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise SteleError(f"{where}: neither UTF-8 nor {encoding} (at byte {error.start}); get it again") from None
+
+
+def documents(path: Path) -> Iterator[Document]:
+    """Streams the documents of one file, in the layout that its beginning shows; none of an empty file."""
+    with reading(path), open_bytes(path) as handle:
+        beginning = handle.read(BLOCK)
+        archive = "tar" if beginning[257:262] == b"ustar" else None
+        if kind := next((kind for magic, kind in PACKED.items() if beginning.startswith(magic)), archive):
+            raise SteleError(f"{path}: packed with {kind}; unpack it (gzip alone is read as it is)")
+        beginning = beginning.removeprefix(BOM).lstrip()
+        is_json = beginning[:1] in (b"{", b"[")
+        start = None if is_json else next((start for start in _STARTS if start.search(beginning)), None)
+        if start:
+            yield from _sgml(path, _bodies(path, handle, beginning, start))
+            return
+    if is_json:
+        for where, item in (json_lines if beginning[:1] == b"{" else json_array)(path):
+            yield _of_json(item, where)
+    elif b"\t" in beginning.partition(b"\n")[0]:
+        for number, line in lines(path):
+            if line.strip():
+                where = f"{path}, line {number}"
+                name, _, text = line.partition("\t")
+                yield Document(identifier(name, where), where, "", text)
+    elif beginning and not beginning.startswith(b"<"):
+        raise SteleError(
+            f"{path}: no documents: want <DOC> ... </DOC>, lines of JSON, or an id, a tab and a text a line"
+        )
+
+
+def _of_json(item: dict, where: str) -> Document:
+    name = next((item[key] for key in IDS if key in item), None)
+    text = next((item[key] for key in TEXTS if key in item), None)
+    title = item.get("title") or ""
+    if not isinstance(text, str) or not isinstance(title, str):
+        raise SteleError(f"{where}: want `id` and `contents`, or `title` and `text`; found {', '.join(item) or 'none'}")
+    return Document(identifier(name, where), where, "" if "contents" in item else title, text)
+
+
+def _sgml(path: Path, bodies: Iterator[tuple[bytes, bytes]]) -> Iterator[Document]:
+    """The documents of an SGML file; one without an id, alone in its file, has the file's name."""
+    number, unnamed = 0, None
+    for number, (tag, body) in enumerate(bodies, start=1):
+        where = f"{path}, document {number}"
+        if unnamed:
+            break
+        if match := _NUMBER.search(body):
+            name, body = match[1], body[match.end() :]
+        elif match := _ID.search(tag):
+            name = match[1]
+        else:
+            unnamed = Document(path.name.removesuffix(".gz"), where, "", body)
+            continue
+        yield Document(identifier(name.strip().decode("utf-8", "replace"), where), where, "", body)
+    if unnamed and number > 1:
+        raise SteleError(f"{unnamed.where}: neither <DOCNO> nor <DOC id=...>")
+    if unnamed:
+        yield unnamed._replace(id=identifier(unnamed.id, unnamed.where))
+
+
+def _bodies(path: Path, handle: IO[bytes], buffer: bytes, start: re.Pattern[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """(start tag, what follows it up to its end tag, or to the next start where it has none) of each document.
+
+    `buffer` is the beginning of the file, with a match of `start` in it; `handle` gives the rest.
+    """
+    while True:
+        starts = list(start.finditer(buffer))
+        for one, following in pairwise(starts):
+            yield one[0], _until_end(buffer[one.end() : following.start()])
+        buffer = buffer[starts[-1].start() :]
+        if len(buffer) > LARGEST:
+            raise SteleError(f"{path}: a document of more than {LARGEST >> 20} MB; its end tag is missing")
+        block = handle.read(max(BLOCK, len(buffer)))
+        if not block:
+            break
+        buffer += block
+    yield starts[-1][0], _until_end(buffer[len(starts[-1][0]) :])
+
+
+def _until_end(body: bytes) -> bytes:
+    end = max(body.rfind(b"</DOC>"), body.rfind(b"</doc>"))
+    return body if end < 0 else body[:end]

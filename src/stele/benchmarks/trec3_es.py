@@ -1,9 +1,0 @@
-"""TREC-3 in Spanish (El Norte): 25 topics, title queries, judged by documents (Shi et al., table 1)."""
-
-from stele.benchmarks._collection import judgments_of, query_sets
-
-AVERAGE = "micro"  # mean over topics
-
-judgments = judgments_of("trec3_es")
-
-__all__ = ["AVERAGE", "judgments", "query_sets"]

@@ -1,0 +1,31 @@
+"""What is counted under a name: a dataset, or a test collection, whose documents and topics may be two."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stele import catalogue
+from stele.catalogue.schema.benchmarks import Benchmark
+
+COLLECTION = "collection"  # the file of stele/benchmarks that reads test collections, and of scoring/statistics
+
+
+class Counted(NamedTuple):
+    """The file of scoring/statistics that counts, and the datasets that it reads."""
+
+    module: str
+    datasets: list[str]
+
+
+def counted(name: str) -> Counted:
+    """How a dataset or a test collection is counted.
+
+    >>> counted("trec3_es")
+    Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'])
+    >>> counted("mrtydi")
+    Counted(module='mrtydi', datasets=['mrtydi'])
+    """
+    entry = catalogue.entries(Benchmark).get(name)
+    if entry is None or entry.module != COLLECTION:
+        return Counted(name, [name])
+    return Counted(COLLECTION, list(dict.fromkeys([*entry.data, *entry.judgments])))
