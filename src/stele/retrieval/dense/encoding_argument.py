@@ -26,7 +26,7 @@ def given_encoder(args: argparse.Namespace) -> Encoder:
     return encoder_of(args, parse_encoding(args.encoding))
 
 
-def encoder_of(args: argparse.Namespace, encoding: dict[str, Any] | None) -> Encoder:
+def encoder_of(args: argparse.Namespace, encoding: Values | None) -> Encoder:
     """The encoder of --encoder with an encoding, on this machine's device and on --threads threads."""
     import torch
 
