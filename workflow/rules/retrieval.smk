@@ -43,7 +43,7 @@ rule retrieve:
         " --output {output.record} > {log} 2>&1"
 
 
-# a lexical model: index and search in one job, k1 and b chosen in each language
+# a lexical model: index and search in one job, k1 and b given or chosen in each language
 rule bm25:
     input:
         unpack(lambda w: plan.rows.inputs(row_of(w))),
@@ -56,7 +56,7 @@ rule bm25:
     benchmark:
         plan.paths.benchmark_file("bm25/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
-        benchmark=plan.protocols.constraint("lexical"),
+        benchmark=plan.protocols.constraint("lexical", "tuned"),
     conda:
         "../../envs/data.yaml"
     threads: job_threads("bm25", plan)
@@ -67,7 +67,7 @@ rule bm25:
             data=("catalogue/analyzers.yaml",),
         ),
         languages=lambda w: plan.data.languages(w.benchmark),
-        recipe=lambda w: as_json(plan.rows.kinds.get("lexical").recipe(row_of(w))),
+        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         engine=option("--anserini", plan.rows.kinds.get("lexical").anserini),
