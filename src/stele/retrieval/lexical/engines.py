@@ -50,9 +50,8 @@ class WithBm25s:
 
     def expanded(self, split: str, parameters: Parameters, depth: int, recipe: Rm3) -> list[Hits]:
         """The hits of a split's queries, expanded with terms of what they find first."""
-        first = self._search(
-            self.index, self._own(split), parameters, recipe.documents, ties="lowest"
-        )  # as Anserini breaks them
+        # those of Anserini, which puts the lowest id first among equal scores
+        first = self._search(self.index, self._own(split), parameters, recipe.documents, ties="lowest")
         counts = self._counts({name for hits in first for name, _ in hits})
         added = rm3.candidates(counts.values(), recipe)
         index = TermIndex(self.folder / "expanded", self.texts, added | self.index.numbers.keys(), EXPANDED_BLOCK)
