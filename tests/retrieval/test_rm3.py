@@ -142,6 +142,14 @@ def random_texts(number: int, shortest: int, longest: int) -> dict[str, str]:
     return {f"{n:05}": " ".join(rng.choice(words, k, p=share / share.sum())) for n, k in enumerate(lengths)}
 
 
+def test_a_collection_can_be_searched_with_several_recipes(engine):
+    texts = {"a": "zq élan", "b": "élan mto", "c": "mto zq zq zq"} | FILLER
+    made = engine(texts, ["zq"])
+    unfiltered, ascii_only = (made.expanded("all", PARAMETERS, 9, Rm3(filter=name))[0] for name in ("none", "ascii"))
+    assert {name for name, _ in unfiltered} == {"a", "b", "c"} == {name for name, _ in ascii_only}
+    assert unfiltered == engine(texts, ["zq"]).expanded("all", PARAMETERS, 9, Rm3(filter="none"))[0] != ascii_only
+
+
 def test_blocks_do_not_matter(engine, monkeypatch):
     texts = random_texts(90, 5, 30)
     queries = [" ".join(text.split()[:3]) for text in list(texts.values())[:8]]

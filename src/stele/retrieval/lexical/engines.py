@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stele.benchmarks.types import Query
+from stele.files.atomic import digest
 from stele.recipes.lexical import Rm3
 from stele.retrieval.lexical import analysis, anserini, bm25_index, bm25_search, rm3
 from stele.retrieval.lexical.bm25_search import Hits, Parameters
@@ -54,7 +55,7 @@ class WithBm25s:
         first = self._search(self.index, self._own(split), parameters, recipe.documents, ties="lowest")
         counts = self._counts({name for hits in first for name, _ in hits})
         added = rm3.candidates(counts.values(), recipe)
-        index = TermIndex(self.folder / "expanded", self.texts, added | self.index.numbers.keys(), EXPANDED_BLOCK)
+        index = self._wider_index(added | self.index.numbers.keys())
         frequencies, passages = index.collection.frequencies, index.collection.passages
         rare = {term for term in added if rm3.is_rare(int(frequencies[index.numbers[term]]), passages)}
         usable = {name: {t: n for t, n in of_passage.items() if t in rare} for name, of_passage in counts.items()}
@@ -69,6 +70,10 @@ class WithBm25s:
         """Passage -> how often each term occurs in it."""
         analyze = analysis.analyzer(self.texts.language)
         return {name: Counter(analyze(text)) for name, text in self.texts.read() if name in names}
+
+    def _wider_index(self, terms: set[str]) -> TermIndex:
+        """The index of these terms: another recipe has another one."""
+        return TermIndex(self.folder / f"expanded-{digest(sorted(terms))}", self.texts, terms, EXPANDED_BLOCK)
 
     def _own(self, split: str) -> list[list[int]]:
         """The terms of a split's queries by their numbers."""
