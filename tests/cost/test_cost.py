@@ -149,13 +149,25 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
         assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e19
     for recipe in catalogue.load("recipes")["finetuning"]:
         assert rules.work(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
-    for benchmark, setting in ((b, s) for b, actual in catalogue.load("settings")["settings"].items() for s in actual):
-        if benchmark not in ("parameters", "statistics"):
+    settings = catalogue.load("settings")["settings"]
+    for benchmark, setting, kind in ((b, s, entry["kind"]) for b, own in settings.items() for s, entry in own.items()):
+        if kind in ("dense", "calibrated", "vectors"):
             row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
             assert rules.work(plan, "retrieve", row).operations > 1e13
     trained, lexical = plan.models.is_trained, plan.models.is_lexical
     known = {key for key, model in plan.models.all.items() if not (trained(key) or lexical(key) or model.unavailable)}
     assert known <= catalogue.load("checkpoint_sizes").keys()
+
+
+def test_expansion_and_fusion_have_their_costs(jobs):
+    plan = jobs(scale="paper")
+    plain, expanded = (
+        rules.work(plan, "bm25", {"benchmark": "mrtydi", "model": model, "setting": "tuned"}).cpu_seconds
+        for model in ("bm25", "bm25_rm3")
+    )
+    assert 1.5 * plain < expanded < 3 * plain
+    fusion = rules.work(plan, "fuse", {"benchmark": "lareqa", "model": "mbert", "setting": "x", "seeds": "pt0-ft0"})
+    assert 100 < fusion.cpu_seconds < 200  # 13,090 questions
 
 
 def test_a_benchmark_of_one_s_own_has_no_estimate_and_a_day(jobs):

@@ -30,7 +30,8 @@ def may_be(constraint: str, path: str) -> bool:
 def test_a_ranking_is_made_by_the_one_rule_of_its_kind(protocols, benchmark, setting, kind):
     path = f"{benchmark}/m.1/{setting}/pt0-ft0/retrieval.json"
     assert may_be(protocols.constraint("lexical"), path) == (kind == "lexical")
-    assert may_be(protocols.default_of(*OF_ENCODERS), path) == (kind not in ("lexical", "statistics"))
+    assert may_be(protocols.constraint("tuned"), path) == (kind == "tuned")
+    assert may_be(protocols.default_of(*OF_ENCODERS), path) == (kind not in ("lexical", "tuned", "fused", "statistics"))
 
 
 def test_names_that_nothing_knows_are_explained_by_the_rule_of_encoders(protocols):
@@ -53,5 +54,5 @@ def test_a_short_name_is_a_copy_where_it_is_one(protocols, benchmark, alias):
 
 
 def test_a_setting_that_begins_like_another_is_another(protocols):
-    assert not may_be(protocols.constraint("lexical"), "mrtydi/m/tuned_more/pt0-ft0/retrieval.json")
+    assert not may_be(protocols.constraint("tuned"), "mrtydi/m/tuned_more/pt0-ft0/retrieval.json")
     assert may_be(protocols.canonical_benchmark, "mrtydi/m/zero_shot_nq.json"), "zero_shot is a short name there"

@@ -16,6 +16,7 @@ from recorded import record
 
 from stele.artifacts.runs.trec import read_run
 from stele.errors import SteleError
+from stele.recipes.lexical import parse_recipe
 from stele.retrieval import bm25
 from stele.retrieval.lexical import bm25_index
 from stele.retrieval.searches import search_job
@@ -148,19 +149,20 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call
 @pytest.mark.parametrize(
     ("recipe", "message"),
     [
-        ("{", "not JSON"),
-        ('{"k1": [1]}', "want an object with split, k1, b"),
-        ('{"split": "dev", "k1": [], "b": [0.4]}', "k1: want a list of numbers"),
-        ('{"split": "dev", "k1": [0.9], "b": [1.5]}', "b: want numbers from 0 to 1, found 1.5"),
-        ('{"split": "dev", "k1": [-1], "b": [0.4]}', "k1: want numbers from 0, found -1"),
+        ({"k1": 1}, "--recipe: b: Field required"),
+        ({"split": "dev", "k1": [], "b": [0.4]}, "k1: List should have at least 1 item"),
+        ({"split": "dev", "k1": [0.9], "b": [1.5]}, r"b\.0: .* less than or equal to 1 \(found 1\.5\)"),
+        ({"split": "dev", "k1": [-1], "b": [0.4]}, r"k1\.0: .* greater than or equal to 0"),
+        ({"k1": 0.9, "b": 0.4, "lenghts": "exact"}, "did you mean 'lengths'"),
+        ({"k1": 0.9, "b": 0.4, "rm3": {"filter": "asci"}}, "did you mean 'ascii'"),
     ],
 )
 def test_recipes_that_make_no_sense(recipe, message):
     with pytest.raises(SteleError, match=message):
-        bm25.parse_recipe(recipe)
+        parse_recipe(recipe)
 
 
 def test_a_split_that_is_not_there_is_named(tmp_path, data, monkeypatch):
-    monkeypatch.setitem(RECIPE, "split", "dov")
-    with pytest.raises(SteleError, match=r"no file dov\.jsonl\.gz; found .*dev\.jsonl\.gz"):
+    monkeypatch.setitem(RECIPE, "split", "train")
+    with pytest.raises(SteleError, match=r"no file train\.jsonl\.gz; found .*dev\.jsonl\.gz"):
         bm25.run(arguments(tmp_path, data))

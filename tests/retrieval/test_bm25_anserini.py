@@ -18,6 +18,7 @@ from recorded import record
 
 from stele.benchmarks.types import Query
 from stele.errors import SteleError
+from stele.recipes.lexical import Rm3
 from stele.retrieval import bm25
 from stele.retrieval.lexical import anserini
 
@@ -40,7 +41,7 @@ with open({log!r}, "a") as log:
 if sys.argv[3].endswith("IndexCollection"):
     lines = (pathlib.Path(flags["-input"][0]) / "passages.jsonl").read_text().splitlines()
     (pathlib.Path(flags["-index"][0]) / "segment").write_text("x")
-    print("Indexing Complete!", len(lines) - {lost}, "documents indexed")
+    print("Indexing Complete!", format(len(lines) - {lost}, ","), "documents indexed")
 else:
     topics = [line.split(chr(9)) for line in pathlib.Path(flags["-topics"][0]).read_text().splitlines()]
     grid = [(k1, b) for k1 in flags["-bm25.k1"] for b in flags["-bm25.b"]]
@@ -99,6 +100,22 @@ def test_passages_or_runs_that_anserini_leaves_out_are_an_error(tmp_path, played
     played(writes=False)
     with pytest.raises(SteleError, match=r"wrote no run for k1 0\.9, b 0\.4"):
         list(engine().search(tmp_path / "sw", [Query("q", "x")], [(0.9, 0.4)], 5))
+
+
+def test_thousands_of_passages_are_counted(tmp_path, played, engine):
+    played()
+    assert engine().write_index(tmp_path / "sw", ((str(n), "mto") for n in range(1234))) == 1234
+
+
+def test_expansion_has_its_flags_and_needs_the_vectors(tmp_path, played, engine):
+    log, queries = played(), [Query("q1", "mto")]
+    engine().write_index(tmp_path / "sw", TEXTS.items(), vectors=True)
+    for expansion in (Rm3(documents=7), Rm3(filter="none")):
+        assert list(engine().search(tmp_path / "sw", queries, [(0.9, 0.4)], 5, expansion))
+    index, ascii_only, unfiltered = [flags for _, flags in calls(log)]
+    assert "-storeDocvectors" in index and ascii_only["-rm3.fbDocs"] == ["7"] and ascii_only["-rm3.fbTerms"] == ["10"]
+    assert "-rm3" in ascii_only and ascii_only["-rm3.originalQueryWeight"] == ["0.5"]
+    assert "-rm3.noTermFilter" not in ascii_only and unfiltered["-rm3.noTermFilter"] == []
 
 
 def test_without_java_or_a_jar(tmp_path, monkeypatch, engine):

@@ -51,6 +51,46 @@ def test_a_repeated_term_counts_as_often(index):
     assert dict(twice) == {name: pytest.approx(2 * score, rel=1e-7) for name, score in once}
 
 
+def test_lengths_as_lucene_keeps_them():
+    """SmallFloat's intToByte4 and back, step by step: up to 40 exactly, then 8 values to each power of two above 24."""
+
+    def kept(length: int) -> int:
+        above, step = length - 24, 1
+        while above >= 16 * step:
+            step *= 2
+        return length if above < 16 else 24 + above // step * step
+
+    lengths = np.arange(5000, dtype=np.int32)
+    rounded = bm25_search.lucene_lengths(lengths)
+    assert rounded.tolist() == [kept(length) for length in range(5000)] and rounded.dtype == np.int32
+    assert len(set(rounded[:280].tolist())) == 40 + 4 * 8  # in steps of 2, 4, 8 and 16 up to 24 + 256
+
+
+def test_rounded_lengths_change_scores_and_not_the_mean(index):
+    for words, same in ((42, True), (43, False)):  # 43 terms are kept as 42
+        texts = {"long": " ".join(["nile"] * 2 + ["x"] * (words - 2)), "short": "nile x x"}
+        folder, ids, collection = index(texts, ["nile"], rows=words)
+        assert collection.length == (words + 3) / 2
+        exact, rounded = (
+            dict(bm25_search.search(folder, ids, [[0]], 5, collection, (0.9, 0.4), rounded=flag)[0])
+            for flag in (False, True)
+        )
+        assert exact["short"] == rounded["short"] and (exact["long"] == rounded["long"]) is same
+        assert exact["long"] <= rounded["long"]
+
+
+def test_weights_of_terms_multiply_and_blocks_do_not_matter(index):
+    texts, runs = random_texts(90), []
+    for rows in (200, 7):
+        folder, ids, collection = index(texts, [f"w{n}" for n in range(40)], rows)
+        runs.append(bm25_search.search(folder, ids, [{0: 2.0, 3: 1.0}, {1: 1.0}, {}], 30, collection, (0.9, 0.4)))
+        repeated = bm25_search.search(folder, ids, [[0, 3, 0], [1], []], 30, collection, (0.9, 0.4))
+        assert [len(hits) for hits in repeated] == [len(hits) for hits in runs[-1]] and runs[-1][2] == []
+        for one, other in zip(runs[-1], repeated, strict=True):
+            assert [score for _, score in one] == pytest.approx([score for _, score in other], rel=1e-6)
+    assert runs[0] == runs[1]
+
+
 def random_texts(number: int, words: int = 40) -> dict[str, str]:
     rng = np.random.default_rng(5)
     texts = [" ".join(f"w{w}" for w in rng.integers(0, words, rng.integers(1, 12))) for _ in range(number)]

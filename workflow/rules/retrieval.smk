@@ -43,7 +43,7 @@ rule retrieve:
         " --output {output.record} > {log} 2>&1"
 
 
-# a lexical model: index and search in one job, k1 and b chosen in each language
+# a lexical model: index and search in one job, k1 and b given or chosen in each language
 rule bm25:
     input:
         unpack(lambda w: plan.rows.inputs(row_of(w))),
@@ -56,7 +56,7 @@ rule bm25:
     benchmark:
         plan.paths.benchmark_file("bm25/{benchmark}.{model}.{setting}.{seeds}")
     wildcard_constraints:
-        benchmark=plan.protocols.constraint("lexical"),
+        benchmark=plan.protocols.constraint("lexical", "tuned"),
     conda:
         "../../envs/data.yaml"
     threads: job_threads("bm25", plan)
@@ -67,7 +67,7 @@ rule bm25:
             data=("catalogue/analyzers.yaml",),
         ),
         languages=lambda w: plan.data.languages(w.benchmark),
-        recipe=lambda w: as_json(plan.rows.kinds.get("lexical").recipe(row_of(w))),
+        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         engine=option("--anserini", plan.rows.kinds.get("lexical").anserini),
@@ -79,6 +79,38 @@ rule bm25:
         "python -m stele retrieval bm25 --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --recipe {params.recipe:q} --data {params.data} {params.engine} --depth {params.depth}"
         " --threads {params.threads} --state {params.state} --code {params.code} --output {output.record} > {log} 2>&1"
+
+
+# the ranking of term matching and that of an encoder, a weight for each fold of topics chosen on the others
+rule fuse:
+    input:
+        unpack(lambda w: plan.rows.inputs(row_of(w), w.seeds)),
+    output:
+        record=plan.paths.results(
+            "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
+        ),
+        weights=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/alpha.csv"),
+    log:
+        plan.paths.log("fuse/{benchmark}.{model}.{setting}.{seeds}"),
+    benchmark:
+        plan.paths.benchmark_file("fuse/{benchmark}.{model}.{setting}.{seeds}")
+    wildcard_constraints:
+        benchmark=plan.protocols.constraint("fused"),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=lambda w: code("retrieval.fuse", *plan.retrieval.modules(w.benchmark)),
+        languages=lambda w: plan.rows.languages(row_of(w)),
+        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
+        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
+        data=lambda w: assignments(plan.rows.kind(row_of(w)).data(row_of(w))),
+        folds=option("--folds", plan.rows.kinds.get("fused").folds),
+    message:
+        "Fuse {wildcards.benchmark} of {wildcards.model} with term matching, {wildcards.setting} ({wildcards.seeds})"
+    shell:
+        "python -m stele retrieval fuse --benchmark {wildcards.benchmark} --languages {params.languages}"
+        " --term {input.term} --dense {input.dense} --data {params.data} --recipe {params.recipe:q} {params.folds}"
+        " --depth {params.depth} --output {output.record} > {log} 2>&1"
 
 
 # what a figure draws of sentence pairs: their vectors in two dimensions

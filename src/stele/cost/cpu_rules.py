@@ -100,8 +100,16 @@ def tokenise(plan: Plan, w: Any) -> Work:
 
 # --- retrieval, scoring ----------------------------------------------------------------------------------------------
 def bm25(plan: Plan, w: Any) -> Work:
+    """A model that expands queries reads the collection three times; the second index has most of its terms."""
     passages = total(benchmark_size(w.benchmark).passages, plan.data.languages(w.benchmark))
-    return Work(cpu_seconds=passages / _rate("bm25_passages"))
+    times = costs().expansion if plan.models[w.model].rm3 else 1
+    return Work(cpu_seconds=times * passages / _rate("bm25_passages"))
+
+
+def fuse(plan: Plan, w: Any) -> Work:
+    """Topics are scored with every weight; the judgments are read, and no document."""
+    topics = total(benchmark_size(w.benchmark).queries, plan.data.languages(w.benchmark))
+    return Work(cpu_seconds=costs().seconds.other + topics / _rate("fused_topics"))
 
 
 def score(plan: Plan, w: Any) -> Work:

@@ -74,5 +74,7 @@ class Analyzer(Strict):
 
     stemmer: str | None = Field(None, description="a stemmer of Snowball, by its name there")
     stopwords: str | None = Field(None, description="a list of bm25s, by the end of its name there")
+    elided: list[str] | None = Field(None, description="articles that lose their vowel and stand before an apostrophe")
+    accents: Literal[False] | None = Field(None, description="false: they are taken off the stems")
     grams: int | None = Field(None, ge=1, description="runs of `scripts` are cut into pieces of so many letters")
     scripts: list[str] | None = Field(None, description="by their Unicode names")

@@ -72,6 +72,7 @@ class Rates(Strict):
     text_pairs: Positive
     links_of_dump: Positive
     bm25_passages: Positive
+    fused_topics: Positive
     network: Positive
 
 
@@ -124,6 +125,7 @@ class Costs(Strict):
     web_document: Positive
     dump_page: Positive
     example_text: dict[str, Positive]
+    expansion: float = Field(ge=1, description="rule bm25: of an expanded search, in plain ones")
     rates: Rates
     text_pair: TextPair
     pairs_a_megabyte: Positive

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, Values, validate
 from stele.recipes.encoding import SomeEncoding
+from stele.recipes.lexical import Rm3
 from stele.recipes.standin import RECIPES as KINDS
 from stele.recipes.standin import recipe_model
 from stele.registry import module_names
@@ -26,6 +27,7 @@ class ModelKeys(Strict):
 
     label: str = Field(description="how tables call it")
     kind: Literal["lexical"] | None = Field(None, description="lexical: a model without a checkpoint")
+    rm3: Rm3 | None = Field(None, description="how a lexical model expands queries")
     checkpoint: str | None = Field(None, description="a hub id: the model is public and taken as it is")
     revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
     licence: str | None = None
@@ -54,6 +56,8 @@ class Model(ModelKeys):
             raise ValueError("want one of `checkpoint`, `recipe`, `kind: lexical` and `unavailable`")
         if (self.kind or self.checkpoint or self.recipe or self.released or self.unavailable) is None:
             raise ValueError("want `checkpoint`, `base` and `recipe`, `released`, `kind: lexical` or `unavailable`")
+        if self.rm3 and not self.kind:
+            raise ValueError("`rm3` expands the queries of a `kind: lexical`")
         return self
 
 

@@ -71,6 +71,11 @@ def _kinds() -> Registry[type[Kind]]:
     return kinds
 
 
+def kind_of(below: Below, row: Row) -> Kind:
+    """The kind of a row's setting, for kinds that are made of others."""
+    return _kinds().get(below.protocols.setting(row.benchmark, row.setting)["kind"])(below)
+
+
 class Settings(Strict):
     """settings.yaml: what settings mean, by benchmark and setting, and their short names."""
 

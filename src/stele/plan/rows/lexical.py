@@ -1,18 +1,16 @@
-"""Rows of lexical models, which learn nothing: their parameters may be chosen on other questions of the benchmark."""
+"""Rows of lexical models, which learn nothing: their parameters are given, or chosen on other questions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from pydantic import Field
 
 from stele.artifacts.row import Row
 from stele.catalogue import datasets
-from stele.files.strict import Strict, Values
+from stele.files.strict import Values
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Below
+from stele.recipes.lexical import Bm25, Tuning
 
 ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it searches in bm25s's place
 
@@ -21,12 +19,8 @@ ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it sea
 class Lexical:
     below: Below
 
-    class Setting(Strict):
-        """What k1 and b are chosen from, and on which questions."""
-
-        split: Literal["train", "dev"]
-        k1: list[Annotated[float, Field(ge=0)]] = Field(min_length=1)
-        b: list[Annotated[float, Field(ge=0, le=1)]] = Field(min_length=1)
+    class Setting(Bm25):
+        """k1 and b."""
 
     @property
     def anserini(self) -> str | None:
@@ -54,9 +48,11 @@ class Lexical:
         return {"data": list(self.below.protocols.searched(row).values()), **engine}
 
     def recipe(self, row: Row) -> Values:
-        """How k1 and b are chosen."""
+        """How the setting searches, and the model's expansion where it has one."""
         own = self.below.protocols.setting(row.benchmark, row.setting)
-        return {key: own[key] for key in ("split", "k1", "b")}
+        expansion = self.below.models[row.model].rm3
+        recipe = {key: own[key] for key in self.Setting.model_fields if key in own}
+        return recipe | ({"rm3": expansion.given()} if expansion else {})
 
     def seeds(self, row: Row) -> list[str]:
         """One: nothing is drawn."""
@@ -66,4 +62,16 @@ class Lexical:
         return self.below.protocols.records(row) | ({self.anserini} if self.anserini else set())
 
 
-KINDS = {"lexical": Lexical}
+class Tuned(Lexical):
+    """Of settings that choose k1 and b."""
+
+    class Setting(Tuning):
+        """What k1 and b are chosen from, and on which questions."""
+
+    def problem(self, row: Row) -> Problem | None:
+        if self.below.models.is_lexical(row.model) and self.below.models[row.model].rm3:
+            return "not built", f"no rule tunes {row.model}, which expands queries"
+        return super().problem(row)
+
+
+KINDS = {"lexical": Lexical, "tuned": Tuned}

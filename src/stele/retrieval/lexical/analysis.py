@@ -57,12 +57,13 @@ class _Terms(dict):
 
     def __init__(self, language: str) -> None:
         entry = catalogue.entry(analyzers.Analyzer, language)
-        self._stopwords, self._stem = _stopwords(entry), _stemmer(entry)
+        self._elided, self._stopwords, self._stem = frozenset(entry.elided or ()), _stopwords(entry), _stemmer(entry)
 
     def __missing__(self, word: str) -> str | None:
         if len(self) >= MOST_WORDS:
             self.clear()
-        stem = None if word in self._stopwords else self._stem(_ascii_digits(word))
+        full = _without_article(word, self._elided) if self._elided else word
+        stem = None if full in self._stopwords else self._stem(_ascii_digits(full))
         self[word] = stem
         return stem
 
@@ -115,6 +116,16 @@ def _normal(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower()
 
 
+def _without_article(word: str, articles: frozenset[str]) -> str:
+    """A word without the article that has lost its vowel before it.
+
+    >>> _without_article("l’état", frozenset({"l"})), _without_article("aujourd'hui", frozenset({"l"}))
+    ('état', "aujourd'hui")
+    """
+    article, mark, rest = word.replace("’", "'").partition("'")
+    return rest if mark and article in articles else word
+
+
 def _ascii_digits(word: str) -> str:
     if word.isascii():
         return word
@@ -126,7 +137,13 @@ def _stemmer(entry: analyzers.Analyzer) -> Callable[[str], str]:
         return str
     import Stemmer
 
-    return Stemmer.Stemmer(entry.stemmer, 0).stemWord
+    stem = Stemmer.Stemmer(entry.stemmer, 0).stemWord
+    return (lambda word: _without_accents(stem(word))) if entry.accents is False else stem
+
+
+def _without_accents(word: str) -> str:
+    letters = unicodedata.normalize("NFD", word)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _stopwords(entry: analyzers.Analyzer) -> frozenset[str]:

@@ -22,6 +22,7 @@ from stele.benchmarks.types import Query
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import read_state
+from stele.recipes.lexical import Rm3
 
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 TAIL = 5  # lines of Java's that an error shows
@@ -47,8 +48,11 @@ class Anserini:
             raise SteleError("Anserini needs Java 11 or later on PATH (apt-get install default-jre-headless)")
         self.jar, self.language, self.threads = jar, language, threads
 
-    def write_index(self, folder: Path, items: Iterable[tuple[str, str]]) -> int:
-        """Indexes (id, text) items into `folder`/lucene unless that is done; returns their number."""
+    def write_index(self, folder: Path, items: Iterable[tuple[str, str]], vectors: bool = False) -> int:
+        """Indexes (id, text) items into `folder`/lucene unless that is done; returns their number.
+
+        `vectors`: with the terms of each, which RM3 reads.
+        """
         finished = folder / "passages.json"
         if (passages := read_state(finished)) is not None:
             return passages
@@ -60,17 +64,24 @@ class Anserini:
                 "index.IndexCollection",
                 *("-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"),
                 *("-input", str(collection), "-index", str(index), "-threads", str(self.threads)),
+                *(["-storeDocvectors"] if vectors else []),
             )
-            if f"{total} documents indexed" not in output:  # its exit status is 0, come what may
+            # its exit status is 0, come what may; thousands are parted by commas in some versions
+            if f"{total} documents indexed" not in output.replace(",", ""):
                 raise SteleError(f"Anserini did not index {total} passages: {_tail(output)}")
         shutil.rmtree(folder / "collection")
         atomic_write_json(finished, total)
         return total
 
     def search(
-        self, folder: Path, queries: Sequence[Query], grid: Sequence[Parameters], depth: int
+        self,
+        folder: Path,
+        queries: Sequence[Query],
+        grid: Sequence[Parameters],
+        depth: int,
+        expansion: Rm3 | None = None,
     ) -> Iterator[tuple[Parameters, list[Hits]]]:
-        """The hits of some queries with each (k1, b); one start of Java a k1."""
+        """The hits of some queries with each (k1, b), expanded where that is wanted; one start of Java a k1."""
         for k1, pairs in groupby(sorted(grid), key=lambda parameters: parameters[0]):
             values = [b for _, b in pairs]
             with atomic_directory(folder / "runs") as runs:
@@ -81,6 +92,7 @@ class Anserini:
                     *("-index", str(folder / "lucene"), "-topics", str(runs / "topics.tsv")),
                     *("-topicReader", "TsvString", "-output", str(runs / "run"), "-hits", str(depth)),
                     *("-threads", str(self.threads), "-bm25", "-bm25.k1", str(k1), "-bm25.b", *map(str, values)),
+                    *(_rm3(expansion) if expansion else []),
                 )
                 for b in values:
                     # with several parameters their values stand in the name
@@ -97,6 +109,13 @@ class Anserini:
         if done.returncode:
             raise SteleError(f"{' '.join(line[:4])} failed ({done.returncode}): {_tail(output)}")
         return output
+
+
+def _rm3(recipe: Rm3) -> list[str]:
+    """Its flags for RM3; all terms are allowed to be added by one that has no value."""
+    flags = ["-rm3", "-rm3.fbDocs", str(recipe.documents), "-rm3.fbTerms", str(recipe.terms)]
+    flags += ["-rm3.originalQueryWeight", str(recipe.original_weight)]
+    return [*flags, "-rm3.noTermFilter"] if recipe.filter == "none" else flags
 
 
 def _hits(path: Path, queries: int) -> list[Hits]:

@@ -4,10 +4,9 @@
     idf(t)      = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
 
 (Kamphuis et al. 2020, "Which BM25 do you mean?", the accurate variant of Lucene; a term that a query repeats counts as
-often.) Lucene itself keeps a passage's length in one byte: up to 40 terms exactly, of longer ones what is above 24 to
-four significant bits, rounded down; and it sums in float32. Here lengths are exact, and sums in float64 are rounded to
-float32 at the end. Among equal scores the highest id comes first, the canonical order of runs, so that a run does not
-depend on the blocks.
+often.) Lucene itself keeps a passage's length in one byte (`lucene_lengths`), and sums in float32. Here lengths are
+exact unless a search is to round them too, and sums in float64 are rounded to float32 at the end. Among equal scores
+the highest id comes first, the canonical order of runs, so that a run does not depend on the blocks.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -26,6 +26,20 @@ DIGITS = 4  # of that MRR, as trec_eval prints it; among equals the least k1 win
 
 Hits = list[tuple[str, float]]
 Parameters = tuple[float, float]  # k1, b
+Ties = Literal["highest", "lowest"]
+Query = Sequence[int] | Mapping[int, float]  # the numbers of its terms, with repetitions, or the weight of each
+
+
+def lucene_lengths(lengths: np.ndarray) -> np.ndarray:
+    """Lengths as Lucene reads them again from one byte (its SmallFloat, intToByte4): up to 40 terms exactly, of longer
+    ones what is above 24 to four significant bits, rounded down.
+
+    >>> lucene_lengths(np.array([40, 41, 42, 1000, 1048])).tolist()
+    [40, 40, 42, 984, 1048]
+    """
+    above = np.maximum(lengths - 24, 0)
+    dropped = np.maximum(np.frexp(above)[1] - 4, 0)  # frexp's exponent is the number of bits
+    return np.where(lengths < 24, lengths, 24 + (above >> dropped << dropped)).astype(lengths.dtype)
 
 
 def weights(block: Block, collection: Statistics, parameters: Parameters) -> np.ndarray:
@@ -42,9 +56,8 @@ class TopK:
     queries: the numbers of each one's terms, with repetitions. `add` takes the blocks of a collection in their order.
     """
 
-    def __init__(
-        self, queries: Sequence[Sequence[int]], k: int, collection: Statistics, parameters: Parameters
-    ) -> None:
+    def __init__(self, queries: Sequence[Query], k: int, collection: Statistics, parameters: Parameters) -> None:
+        self.given = queries
         self.k, self.collection, self.parameters, self.start = k, collection, parameters, 0
         # a query none of whose terms occurs finds nothing
         self.queries = {n: [t for t in terms if collection.frequencies[t]] for n, terms in enumerate(queries)}
@@ -83,10 +96,31 @@ class TopK:
             scores, rows = scores[kept], rows[kept]
         self.scores[query], self.rows[query] = scores, rows
 
-    def ranked(self, query: int, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(rows, scores) of a query's k best passages in canonical order; `ids` are those of the whole collection."""
-        order = np.lexsort((ids[self.rows[query]], self.scores[query]))[::-1][: self.k]
+    def ranked(self, query: int, ids: np.ndarray, ties: Ties = "highest") -> tuple[np.ndarray, np.ndarray]:
+        """(rows, scores) of a query's k best passages; `ids` are those of the whole collection.
+
+        `ties`: which id comes first among equal scores; canonical is the highest.
+        """
+        sign = 1 if ties == "highest" else -1
+        order = np.lexsort((ids[self.rows[query]], sign * self.scores[query]))[::-sign][: self.k]
         return self.rows[query][order], self.scores[query][order]
+
+
+class WeightedTopK(TopK):
+    """The same for queries whose terms have weights: mappings of term number to weight."""
+
+    def add(self, block: Block, threads: int = 1) -> None:
+        """Takes in the next block."""
+        size = len(block.lengths)
+        added = weights(block, self.collection, self.parameters)
+        for number, terms in self.queries.items():
+            scores = np.zeros(size)
+            for term in terms:
+                occurrences = slice(block.indptr[term], block.indptr[term + 1])
+                scores[block.passages[occurrences]] += self.given[number][term] * added[occurrences]
+            rows = np.flatnonzero(scores)
+            self._merge(number, scores[rows].astype(np.float32), rows + self.start)
+        self.start += size
 
 
 @cache
@@ -102,17 +136,24 @@ def _engine():
 def search(
     folder: Path,
     ids: np.ndarray,
-    queries: Sequence[Sequence[int]],
+    queries: Sequence[Query],
     k: int,
     collection: Statistics,
     parameters: Parameters,
     threads: int = 1,
+    rounded: bool = False,
+    ties: Ties = "highest",
 ) -> list[Hits]:
-    """The k best passages of each query with their scores, best first; `ids` are those of the index in `folder`."""
-    best = TopK(queries, k, collection, parameters)
+    """The k best passages of each query with their scores, best first; `ids` are those of the index in `folder`.
+
+    `rounded`: with Lucene's lengths. `ties`: which id comes first among equal scores. Queries have either terms, or
+    weights of terms.
+    """
+    weighted = any(isinstance(query, Mapping) for query in queries)
+    best = (WeightedTopK if weighted else TopK)(queries, k, collection, parameters)
     for block in read_blocks(folder):
-        best.add(block, threads)
-    hits = [best.ranked(number, ids) for number in range(len(queries))]
+        best.add(block._replace(lengths=lucene_lengths(block.lengths)) if rounded else block, threads)
+    hits = [best.ranked(number, ids, ties) for number in range(len(queries))]
     return [[(ids[row].decode(), float(score)) for row, score in zip(*one, strict=True)] for one in hits]
 
 

@@ -1,0 +1,48 @@
+"""Topics in five folds: by a hash of their ids, or as a file says."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from stele.errors import SteleError
+from stele.files.reading import reading
+
+FOLDS = 5  # Shi et al., section 5
+
+
+def folds_by_hash(topics: Sequence[str]) -> dict[str, int]:
+    """Topic -> its fold, 0 to 4: topics are dealt out in the order of their hashes, so that sizes differ by 1 at most.
+
+    >>> sorted(folds_by_hash(["a", "b", "c", "d", "e", "f"]).values())
+    [0, 0, 1, 2, 3, 4]
+    """
+    _check_number(topics)
+    order = sorted(topics, key=lambda topic: hashlib.sha256(topic.encode("utf-8")).digest())
+    fold_of = {topic: place % FOLDS for place, topic in enumerate(order)}
+    return {topic: fold_of[topic] for topic in topics}
+
+
+def read_folds(path: Path, topics: Sequence[str]) -> dict[str, int]:
+    """Topic -> its fold from lines `topic fold`, numbered in the order of their names; every topic has one."""
+    _check_number(topics)
+    names: dict[str, str] = {}
+    with reading(path, "folds"), open(path, encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, start=1):
+            if columns := line.split():
+                if len(columns) != 2 or columns[0] in names:
+                    problem = "is there twice" if len(columns) == 2 else "want a topic and its fold"
+                    raise SteleError(f"{path}, line {number}: {columns[0]}: {problem}")
+                names[columns[0]] = columns[1]
+    if lacking := [topic for topic in topics if topic not in names]:
+        raise SteleError(f"{path}: {len(lacking)} topics have no fold, as {lacking[0]!r}")
+    numbers = {name: number for number, name in enumerate(sorted({names[topic] for topic in topics}))}
+    if len(numbers) < 2:
+        raise SteleError(f"{path}: want topics in two folds or more, found one")
+    return {topic: numbers[names[topic]] for topic in topics}
+
+
+def _check_number(topics: Sequence[str]) -> None:
+    if len(topics) < FOLDS:
+        raise SteleError(f"the weight is chosen in {FOLDS} folds: want {FOLDS} topics or more, found {len(topics)}")

@@ -1,0 +1,79 @@
+"""RM3: queries expanded with terms of the passages that they find first, as Anserini expands them.
+
+Of each of the first passages those terms are kept that occur there most often, of 2 to 20 characters and in at most a
+tenth of the collection; a term's weight is its share of them, times the passage's BM25 score, summed over the passages.
+The best terms, their weights summing to 1, are mixed with the query's own (Abdul-Jaleel et al. 2004, "UMass at TREC
+2004"; rerank/lib/Rm3Reranker.java of castorini/anserini, whose arithmetic in float32 decides which terms are equal).
+Among equal ones the first in the order of Unicode's code points is kept; until September 2022 Anserini kept any, in
+the order of a hash table (its issue 840).
+
+>>> recipe = Rm3(documents=2, terms=1)
+>>> expanded(["nile"], [(Counter(nile=1, delta=2), 3.0), (Counter(nile=1, kenya=1), 1.0)], recipe)
+{'nile': 0.5, 'delta': 0.5}
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from stele.recipes.lexical import Rm3
+
+SHORTEST, LONGEST = 2, 20  # characters of a term
+MOST_FREQUENT = 0.1  # of the passages: terms in more are taken for stop words
+ASCII = re.compile("[a-z0-9]+")
+
+
+def may_expand(term: str, recipe: Rm3) -> bool:
+    """Whether a term may be added to a query, unless too many passages have it."""
+    return SHORTEST <= len(term) <= LONGEST and (recipe.filter == "none" or ASCII.fullmatch(term) is not None)
+
+
+def is_rare(frequency: int, passages: int) -> bool:
+    """Whether a term that is in `frequency` passages is rare enough to be added."""
+    return frequency <= MOST_FREQUENT * passages
+
+
+def expanded(
+    query: Sequence[str], feedback: Sequence[tuple[Mapping[str, int], float]], recipe: Rm3
+) -> dict[str, float]:
+    """The weights of an expanded query's terms.
+
+    `feedback`: of each of the first passages how often the terms occur that may be added, and its score. Without such a
+    term the query's own keep half their weight, and the order of BM25.
+    """
+    added = relevance_model(feedback, recipe)
+    own = _of_sum_1({term: np.float32(count) for term, count in Counter(query).items()})
+    keep = recipe.original_weight
+    return {
+        term: keep * float(own.get(term, 0)) + (1 - keep) * float(added.get(term, 0))
+        for term in dict.fromkeys([*own, *added])
+    }
+
+
+def relevance_model(feedback: Sequence[tuple[Mapping[str, int], float]], recipe: Rm3) -> dict[str, np.float32]:
+    """The best terms of the first passages, their weights summing to 1."""
+    weight_of: dict[str, np.float32] = {}
+    for counts, score in feedback:
+        kept = _best(counts, recipe.terms)
+        total = np.float32(sum(kept.values()))
+        for term, count in kept.items():
+            weight_of[term] = weight_of.get(term, np.float32(0)) + np.float32(count) / total * np.float32(score)
+    return _of_sum_1(_best(weight_of, recipe.terms))
+
+
+def _best(values: Mapping[str, float], number: int) -> dict[str, float]:
+    return dict(sorted(values.items(), key=lambda item: (-item[1], item[0]))[:number])
+
+
+def _of_sum_1(values: Mapping[str, np.float32]) -> dict[str, np.float32]:
+    total = sum(float(value) for value in values.values())
+    return {term: np.float32(float(value) / total) for term, value in values.items()}
+
+
+def candidates(counts: Iterable[Mapping[str, int]], recipe: Rm3) -> set[str]:
+    """The terms of some passages that may be added to a query, unless too many passages have them."""
+    return {term for of_passage in counts for term in of_passage if may_expand(term, recipe)}

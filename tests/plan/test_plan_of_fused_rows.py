@@ -1,0 +1,83 @@
+"""Fused rows as they are planned: their two rankings, whose problems they have, seeds, the user's own folds."""
+
+import pytest
+
+from stele import catalogue
+from stele.artifacts.row import Row
+from stele.errors import SteleError
+from stele.plan.rows import fused
+
+FUSED = Row("trec3_es", "mbert", "zero_shot_nq_fused")
+
+
+@pytest.fixture
+def plan(jobs, monkeypatch):
+    """plan(**config) -> a plan in which the dense settings are there and the collection is the user's."""
+
+    def call(tmp_path, **config):
+        made = jobs(scale="paper", user_data={"trec3_es": str(tmp_path), **config.pop("user_data", {})}, **config)
+        own = made.protocols.settings["trec3_es"]
+        monkeypatch.setitem(own, "zero_shot_nq", {"kind": "dense", "recipe": "nq"})
+        return made
+
+    return call
+
+
+def test_a_fused_row_reads_both_rankings_and_the_judgments(plan, tmp_path):
+    made = plan(tmp_path, seeds={"pretraining": [0], "finetuning": [0, 1]})
+    assert made.rows.problem(FUSED) is None and made.rows.seeds(FUSED) == ["pt0-ft0", "pt0-ft1"]
+    assert made.rows.inputs(FUSED, "pt0-ft1") == {
+        "term": "results/trec3_es/bm25_rm3/direct/pt0-ft0/retrieval.json",
+        "dense": "results/trec3_es/mbert/zero_shot_nq/pt0-ft1/retrieval.json",
+        "data": [made.paths.dataset("trec3_es", "all")],
+    }
+    parts = [Row("trec3_es", "bm25_rm3", "direct"), Row("trec3_es", "mbert", "zero_shot_nq")]
+    assert made.rows.downloads(FUSED) == made.rows.downloads(parts[0]) | made.rows.downloads(parts[1])
+
+
+def test_a_fused_row_has_the_problem_of_its_dense_row(jobs, plan, tmp_path):
+    gone = FUSED._replace(setting="qgen_fused")
+    if not jobs(scale="paper").protocols.is_known("trec3_es", "qgen"):
+        assert jobs(scale="paper").rows.problem(gone) == ("not built", "no rule builds trec3_es/qgen yet")
+    made = plan(tmp_path)
+    dense = Row("trec3_es", "ccp", "zero_shot_nq")
+    assert made.rows.problem(FUSED._replace(model="bm25")) == made.rows.problem(dense._replace(model="bm25"))
+    walled = Row("ntcir8_zh", "bm25", "direct")
+    state, reason = made.rows.problem(walled)
+    assert state == "unavailable" and "LDC2007T38" in reason
+    with pytest.raises(SteleError, match="results/trec3_es/bm25/zero_shot_nq_fused: not built"):
+        made.rows.inputs(FUSED._replace(model="bm25"), "pt0-ft0")
+
+
+def test_term_matching_is_expanded_where_that_was_better_on_the_test_topics():
+    """Shi et al., section 6: BM25+RM3 in French, Bengali and Spanish."""
+    settings = catalogue.load("settings")["settings"]
+    term = {
+        name: {entry["term"] for entry in own.values() if entry["kind"] == "fused"} for name, own in settings.items()
+    }
+    expanded = {"clef2006_fr", "fire2012_bn", "trec3_es"}
+    assert {name for name, models in term.items() if models} == expanded | {"ntcir8_zh", "trec2002_ar", "fire2012_hi"}
+    assert all(term[name] == ({"bm25_rm3"} if name in expanded else {"bm25"}) for name in term if term[name])
+
+
+def test_a_setting_that_is_not_there_is_refused(jobs):
+    own = [entry for entries in catalogue.load("settings")["settings"].values() for entry in entries.values()]
+    assert all(set(entry) <= {"kind", "term", "dense", "scores"} for entry in own if entry["kind"] == "fused")
+    assert jobs(scale="paper").rows.problem(FUSED._replace(setting="zero_shot_fused"))[0] == "not built"
+
+
+def test_folds_of_the_user_s_are_an_input(plan, tmp_path):
+    made = plan(tmp_path, user_data={fused.FOLDS: str(tmp_path)})
+    record = made.paths.dataset(fused.FOLDS, "all")
+    assert made.rows.inputs(FUSED, "pt0-ft0")["folds"] == record and record in made.rows.downloads(FUSED)
+    gone = plan(tmp_path, user_data={fused.FOLDS: "/no/such/folder"})
+    assert gone.rows.problem(FUSED) == ("unavailable", "user_data.fusion_folds: /no/such/folder is not a folder")
+
+
+def test_an_expanding_model_is_a_row_of_every_setting_that_is_given(plan, tmp_path):
+    made = plan(tmp_path)
+    row = Row("trec3_es", "bm25_rm3", "direct")
+    recipe = made.rows.kind(row).recipe(row)
+    assert recipe == {"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"filter": "ascii"}}
+    assert "rm3" not in made.rows.kind(row).recipe(row._replace(model="bm25"))
+    assert made.rows.problem(Row("mrtydi", "bm25_rm3", "tuned"))[0] == "not built"

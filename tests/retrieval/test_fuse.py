@@ -1,0 +1,234 @@
+"""The command `fuse`: weights without a fold's own judgments, runs as trec_eval and ranx see them, same bytes."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from recorded import record
+
+from stele.artifacts.runs.run import run_of
+from stele.artifacts.runs.trec import read_run, write_run
+from stele.benchmarks.types import Query, QuerySet
+from stele.errors import SteleError
+from stele.evaluation.case import Case
+from stele.evaluation.metrics import ap
+from stele.retrieval import fuse
+from stele.retrieval.fusion import interpolation
+from stele.retrieval.fusion.folds import folds_by_hash, read_folds
+
+TOPICS = [str(number) for number in range(1, 13)]
+
+
+def random_hits(seed: int, number: int, low: float) -> dict[str, list[tuple[str, float]]]:
+    """Hits of every topic among 60 documents, scores of few values so that they tie."""
+    rng = np.random.default_rng(seed)
+    return {
+        topic: [
+            (f"d{n:02}", float(np.float32(low + rng.integers(0, 30) / 8)))
+            for n in rng.choice(60, min(number, 60), replace=False)
+        ]
+        for topic in TOPICS
+    }
+
+
+def random_judgments(seed: int) -> dict[str, dict[str, int]]:
+    rng = np.random.default_rng(seed)
+    return {topic: {f"d{n:02}": int(n % 3) for n in rng.choice(60, 12, replace=False)} for topic in TOPICS}
+
+
+@pytest.fixture
+def fusing(tmp_path, monkeypatch):
+    """fusing(name, term, dense, judged, more) -> the folder of a fused run of a made benchmark."""
+
+    def call(name: str, term, dense, judged, *more: str, topics=tuple(TOPICS)) -> Path:
+        module = ModuleType("made")
+        module.query_sets = lambda languages: [QuerySet(code, code, code) for code in languages]
+        module.queries = lambda data, query_set: (Query(topic, topic) for topic in topics)
+        module.judgments = lambda data, query_set: judged
+        monkeypatch.setattr(fuse, "load_named", lambda *names, **kinds: module)
+        line = ["--benchmark", "made", "--languages", "xx"]
+        for kind, hits in (("term", term), ("dense", dense)):
+            folder = tmp_path / name / kind
+            write_run(folder / "runs/xx.trec.gz", run_of(hits).items(), tag="stele")
+            line += [f"--{kind}", str(record(folder, searches={"xx": {}}, content=kind))]
+        (tmp_path / "data").mkdir(exist_ok=True)
+        line += ["--data", f"made:all={record(tmp_path / 'data', content='data')}"]
+        parser = argparse.ArgumentParser()
+        fuse.add_arguments(parser)
+        fuse.run(parser.parse_args([*line, *more, "--output", str(tmp_path / name / "fused/retrieval.json")]))
+        return tmp_path / name / "fused"
+
+    return call
+
+
+def weights(folder: Path) -> dict[str, float]:
+    """Topic -> the weight of its fold."""
+    with open(folder / "alpha.csv") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["chosen"] == "1"]
+    return {topic: float(row["alpha"]) for row in rows for topic in row["topics"].split()}
+
+
+# --- weights and folds ---
+def test_a_fold_s_weight_and_run_do_not_depend_on_its_own_judgments(fusing):
+    term, dense, judged = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
+    before = fusing("before", term, dense, judged)
+    fold = folds_by_hash(TOPICS)
+    own = [topic for topic in TOPICS if fold[topic] == 0]
+    changed = {t: ({"d00": 1, "d01": 2} if t in own else docs) for t, docs in judged.items()}
+    after = fusing("after", term, dense, changed)
+    assert {t: weights(before)[t] for t in own} == {t: weights(after)[t] for t in own}
+    runs = [read_run(folder / "runs/xx.trec.gz") for folder in (before, after)]
+    assert all(runs[0].hits(topic) == runs[1].hits(topic) for topic in own)
+    assert weights(before) != weights(after), "the weights of other folds are chosen with these judgments"
+
+
+def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing):
+    """Against AP by the metric itself, a run for each weight."""
+    term, dense, judged = random_hits(4, 30, 2.0), random_hits(5, 20, -1.0), random_judgments(6)
+    chosen, fold = weights(fusing("a", term, dense, judged)), folds_by_hash(TOPICS)
+    values = {}
+    for alpha in interpolation.ALPHAS.tolist():
+        lists = {
+            t: {
+                n: alpha * dict(term[t]).get(n, 0.0) + (1 - alpha) * dict(dense[t]).get(n, 0.0)
+                for n in dict(term[t]).keys() | dict(dense[t]).keys()
+            }
+            for t in TOPICS
+        }
+        query_set = QuerySet("xx", "xx", "xx")
+        case = Case(relevant=[judged[t] for t in TOPICS])
+        case.add(query_set, TOPICS)
+        case.runs["xx"] = run_of({t: hits.items() for t, hits in lists.items()})
+        values[alpha] = dict(zip(TOPICS, ap.evaluate(case, "1000").tolist(), strict=True))
+    for topic in TOPICS:
+        others = [t for t in TOPICS if fold[t] != fold[topic]]
+        mean = {alpha: round(sum(of[t] for t in others) / len(others), 4) for alpha, of in values.items()}
+        assert chosen[topic] == min(alpha for alpha in mean if mean[alpha] == max(mean.values()))
+
+
+def test_all_weights_alike_is_the_least(fusing):
+    hits = random_hits(7, 30, 2.0)
+    assert set(weights(fusing("same", hits, hits, random_judgments(8))).values()) == {0.0}
+
+
+def test_folds_are_of_like_sizes_and_stay_when_topics_come_in_another_order():
+    for number in (5, 12, 73):
+        topics = [f"t{n}" for n in range(number)]
+        fold = folds_by_hash(topics)
+        sizes = [list(fold.values()).count(n) for n in range(5)]
+        assert max(sizes) - min(sizes) <= 1 and fold == folds_by_hash(topics[::-1])
+
+
+def test_four_topics_are_too_few(fusing):
+    hits = random_hits(1, 5, 0.0)
+    with pytest.raises(SteleError, match="made: the weight is chosen in 5 folds: want 5 topics or more, found 4"):
+        fusing("four", hits, hits, random_judgments(1), topics=TOPICS[:4])
+
+
+def test_folds_of_one_s_own(fusing, tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/made.txt").write_text("".join(f"{t} {'ab'[int(t) % 2]}\n" for t in TOPICS))
+    of_record = str(record(tmp_path / "own", content="own"))
+    term, dense, judged = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
+    with open(fusing("own", term, dense, judged, "--folds", of_record) / "alpha.csv") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["topics"]]
+    assert [row["topics"].split() for row in rows] == [TOPICS[1::2], TOPICS[::2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 a\n1 b\n", "line 2: 1: is there twice"),
+        ("1\n", "line 1: 1: want a topic and its fold"),
+        ("1 a\n2 b\n", "10 topics have no fold, as '3'"),
+        ("".join(f"{t} a\n" for t in TOPICS), "want topics in two folds or more"),
+    ],
+)
+def test_folds_that_make_no_sense(tmp_path, text, message):
+    (tmp_path / "made.txt").write_text(text)
+    with pytest.raises(SteleError, match=message):
+        read_folds(tmp_path / "made.txt", TOPICS)
+
+
+# --- lists ---
+def test_a_document_that_a_list_lacks_has_0_there():
+    """d is in term matching's list alone, e in the other's with a negative score: e is last."""
+    topic = interpolation.candidates([("d", 2.0), ("b", 1.0)], [("b", 3.0), ("e", -4.0)])
+    assert interpolation.fused(topic, 0.25, 10) == [("b", 2.5), ("d", 0.5), ("e", -3.0)]
+    assert interpolation.fused(topic, 0.25, 2) == [("b", 2.5), ("d", 0.5)]
+    assert interpolation.fused(topic, 1.0, 10)[-1] == ("e", 0.0)
+
+
+def test_scores_brought_to_one_range():
+    topic = interpolation.candidates([("a", 9.0), ("b", 5.0), ("c", 1.0)], [("b", -2.0), ("d", -2.0)], min_max=True)
+    assert interpolation.fused(topic, 0.5, 10) == [("b", 0.75), ("d", 0.5), ("a", 0.5), ("c", 0.0)]
+
+
+def test_one_list_empty_and_a_topic_without_hits(fusing):
+    term, judged = random_hits(1, 30, 2.0), random_judgments(3)
+    folder = fusing("term", term, {}, judged)
+    run, expected = read_run(folder / "runs/xx.trec.gz"), run_of(term)
+    of_ones = [t for t in TOPICS if weights(folder)[t]]
+    assert of_ones and all(run.ranking(t) == expected.ranking(t) for t in of_ones)
+    dense = {topic: hits for topic, hits in random_hits(2, 20, -1.0).items() if topic != "7"}
+    folder = fusing("none", {t: h for t, h in term.items() if t != "7"}, dense, judged)
+    assert "7" not in read_run(folder / "runs/xx.trec.gz") and "7" in weights(folder)
+    facts = json.loads((folder / "retrieval.json").read_text())["searches"]["xx"]
+    assert facts["queries"] == 12
+
+
+def test_a_run_that_is_not_there_is_named(fusing, monkeypatch):
+    hits = random_hits(1, 5, 0.0)
+    monkeypatch.setattr(fuse, "runs_of", lambda record, folder: {"yy": folder})
+    with pytest.raises(SteleError, match=r"term/record\.json: has no run of xx; it has yy"):
+        fusing("gone", hits, hits, random_judgments(1))
+
+
+# --- as others see it ---
+def test_scores_and_order_are_those_of_trec_eval(fusing):
+    """More than 1,000 documents, ties among them: trec_eval's AP of the file is what the weight was chosen by."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(9)
+    names = [f"d{n:04}" for n in range(1500)]
+    term = {t: [(n, float(rng.integers(1, 60))) for n in rng.choice(names, 1000, replace=False)] for t in TOPICS}
+    dense = {t: [(n, float(rng.integers(-9, 9))) for n in rng.choice(names, 600, replace=False)] for t in TOPICS}
+    judged = {t: {n: int(rng.integers(0, 2)) for n in rng.choice(names, 80, replace=False)} for t in TOPICS}
+    run = read_run(fusing("deep", term, dense, judged) / "runs/xx.trec.gz")
+    alphas = weights(run_folder := fusing("again", term, dense, judged))
+    assert all(len(hits) == 1000 for _, hits in run.items()) and run_folder.exists()
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {"map"}).evaluate({t: dict(hits) for t, hits in run.items()})
+    for topic in TOPICS:
+        documents = interpolation.candidates(term[topic], dense[topic])
+        own = interpolation.average_precisions(documents, judged[topic], 1000, np.array([alphas[topic]]))
+        assert theirs[topic]["map"] == pytest.approx(own[0], abs=1e-6)
+
+
+def test_ranx_s_weighted_sum_is_the_same():
+    from ranx import Run
+    from ranx.fusion import wsum
+
+    term, dense = (
+        {t: dict(hits) for t, hits in random_hits(seed, 20, low).items()} for seed, low in ((1, 2.0), (2, -1.0))
+    )
+    theirs = wsum([Run(term), Run(dense)], params={"weights": (0.25, 0.75)}).to_dict()
+    for topic in TOPICS:
+        documents = interpolation.candidates(list(term[topic].items()), list(dense[topic].items()))
+        assert dict(interpolation.fused(documents, 0.25, 1000)) == pytest.approx(theirs[topic], abs=1e-6)
+
+
+def test_the_same_bytes_twice(fusing):
+    arguments = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
+    one, other = fusing("one", *arguments), fusing("two", *arguments)
+    for name in ("alpha.csv", "runs/xx.trec.gz"):
+        assert (one / name).read_bytes() == (other / name).read_bytes()
+    records = [json.loads((folder / "retrieval.json").read_text()) for folder in (one, other)]
+    assert records[0]["content"] == records[1]["content"] and set(records[0]["outputs"]) == {
+        "alpha.csv",
+        "runs/xx.trec.gz",
+    }
