@@ -8,7 +8,7 @@ import pytest
 
 from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.dumps.xml_dump import read_dump
-from stele.corpora.sentences.split import tidy
+from stele.sentences.split import tidy
 from stele.corpora.titles.normal_form import Site
 from stele.corpora.wikipedia import Aside
 from stele.corpora.wikipedia import documents as wikipedia_documents

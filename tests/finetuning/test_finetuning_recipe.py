@@ -101,6 +101,11 @@ PAPER |= {
     "xor_kept": PAPER["xor"] | {"learning_rate": 1e-5},
     "mewsli_mean": PAPER["mewsli"] | {"pooling": "mean"},
 }
+# Shi et al., section 3: two towers, CLS, the inner product, as DPR; what else is not stated is DPR's. Section 5: 512 tokens
+PAPER |= {
+    "nq_shi": DPR | {"passage_length": 512},
+    "marco_shi": PAPER["marco"] | {"passage_length": 512},
+}
 SETS = {  # what each goes on from, trains on and chooses by
     "marco": (None, "marco", None),
     "nq": (None, "nq", "nq"),
@@ -114,6 +119,8 @@ SETS = {  # what each goes on from, trains on and chooses by
     "marco_kept": (None, "marco", None),
     "mrtydi_kept": ("marco_kept", "mrtydi", "nq"),
     "xor_kept": ("nq", "xor_retrieve", "xor_retrieve"),
+    "nq_shi": (None, "nq", "nq"),
+    "marco_shi": (None, "marco", None),
 }
 MINERS = {"marco_kept": "marco_kept_random", "mrtydi_kept": "marco_kept"}
 

@@ -28,6 +28,7 @@ rule retrieve:
             plan.retrieval.encoding(w.benchmark, w.model).given()
         ),
         calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
+        windows=lambda w: plan.retrieval.windows(w.benchmark),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
@@ -39,8 +40,8 @@ rule retrieve:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} {params.calibration} --data {params.data}"
-        " --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
-        " --output {output.record} > {log} 2>&1"
+        " {params.windows} --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state}"
+        " --code {params.code} --output {output.record} > {log} 2>&1"
 
 
 # a lexical model: index and search in one job, k1 and b chosen in each language

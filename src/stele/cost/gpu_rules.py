@@ -79,7 +79,7 @@ def retrieve(plan: Plan, w: Any) -> Work:
     encoding = _encoding(plan, w)
     search = Search(
         counts.total(entry.queries, languages),
-        counts.total(entry.passages, languages),
+        counts.windows(w.benchmark, languages),
         _texts(entry.query).within(encoding.query_length).mean,
         _texts(entry.passage).within(encoding.passage_length).mean,
     )

@@ -49,6 +49,7 @@ class BenchmarkSize(Strict):
     passages: list[Counted] = Field(min_length=1)
     query: str = Field(description="of `texts`")
     passage: str = Field(description="of `texts`")
+    windows: Positive = Field(1.0, description="that are encoded of a passage, where passages are documents")
     reads: float = Field(0.0, ge=0, description="GB of passages that scoring goes through for answers")
 
 
