@@ -101,7 +101,7 @@ PAPER |= {
     "xor_kept": PAPER["xor"] | {"learning_rate": 1e-5},
     "mewsli_mean": PAPER["mewsli"] | {"pooling": "mean"},
 }
-# Shi et al., section 3: two towers, CLS, the inner product, as DPR; what else is not stated is DPR's. Section 5: 512 tokens
+# Shi et al., section 3: two towers, CLS, the inner product, as DPR, whose is what is not stated. Section 5: 512 tokens
 PAPER |= {
     "nq_shi": DPR | {"passage_length": 512},
     "marco_shi": PAPER["marco"] | {"passage_length": 512},

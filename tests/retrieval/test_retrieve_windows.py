@@ -1,4 +1,4 @@
-"""Documents in windows of sentences: the windows, a document's score, and the command that encodes and searches them."""
+"""Documents in windows of sentences: the windows, a document's score, and the command that searches them."""
 
 from __future__ import annotations
 
@@ -232,5 +232,5 @@ def test_other_windows_start_anew(tmp_path, encoder, data):
 def test_a_collection_whose_queries_are_in_several_languages_is_refused(tmp_path, encoder, data):
     mixed = [item.replace("mrtydi", "lareqa") for item in data[:1]]
     args = arguments(tmp_path, encoder, mixed, "out", "--benchmark", "lareqa", "--languages", "en", "de")
-    with pytest.raises(SteleError, match="must be in one language .* queries are in de, en"):
+    with pytest.raises(SteleError, match=r"must be in one language.* queries are in de, en"):
         retrieve.run(args)

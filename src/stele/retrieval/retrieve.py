@@ -2,10 +2,12 @@
 
 One collection after the other: its passages are encoded into the state folder, its query sets are searched, and the
 vectors are dropped (or stay in --keep-index). Where one collection's texts are another's queries (Tatoeba), both stay
-until both are searched, and each text is encoded once. With --windows the collection's documents are encoded in windows of sentences, whose
-hits give the documents' scores (dense/windows.py). A killed job continues where it stopped: finished searches
-and encoded blocks are kept in the state folder until the job is done. Several processes (torchrun's) share the encoding
-and the search of each collection and write the same bytes as one.
+until both are searched, and each text is encoded once. With --windows the passages are documents, which are encoded in
+windows of sentences, and whose scores are made of the windows' (dense/windows.py).
+
+A killed job continues where it stopped: finished searches and encoded blocks are kept in the state folder until the job
+is done. Several processes (torchrun's) share the encoding and the search of each collection and write the same bytes as
+one.
 """
 
 from __future__ import annotations
@@ -199,8 +201,8 @@ class Job:
         languages = {query_set.language for query_set in self.collections()[name]}
         if len(languages) > 1:
             raise SteleError(
-                f"--windows: the documents of collection {name} must be in one language to be split into sentences; its "
-                f"queries are in {', '.join(sorted(languages))}"
+                f"--windows: the documents of collection {name} must be in one language, to be split into sentences; "
+                f"its queries are in {', '.join(sorted(languages))}"
             )
         kept = {"file": self.state / "windows" / f"{name}.json", "key": self.key, "writes": self.processes.is_main}
         return DocumentWindows(lambda: self.passages(name), languages.pop(), self.windows, **kept)

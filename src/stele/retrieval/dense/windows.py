@@ -91,7 +91,7 @@ class DocumentWindows:
             atomic_write_json(self.file, {"key": self.key, "counts": counts})
 
     def counts(self) -> dict[str, Any]:
-        """How many documents there are, and how many of them have no sentence and so no window; in the writing process."""
+        """How many documents there are, and how many without a sentence and so a window; for the writing process."""
         if (state := read_state(self.file)) is None or state["key"] != self.key:
             for _ in self.read():
                 pass
