@@ -7,7 +7,8 @@ import pytest
 from stele import catalogue
 from stele.artifacts.row import Row
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.cost import gpu_rules
+from stele.cost import cpu_rules, gpu_rules
+from stele.errors import SteleError
 from stele.recipes.windows import Windows
 from stele.retrieval.dense.windows import parse_windows
 
@@ -68,3 +69,53 @@ def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
         "retrieval", "retrieve", {**w, "benchmark": "mrtydi"}, "log", (), 1, resources, work=work, seconds=1
     )
     assert "windows" not in markdown(plan, [other], "a100", True)
+
+
+# --- titles of a Wikipedia as queries -----------------------------------------------------------------------------------
+def test_a_row_goes_on_from_marco_with_the_titles_of_its_own_language(jobs):
+    plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
+    row = Row("fire2012_hi", "mbert", "wiki")
+    assert plan.rows.inputs(row, SEEDS)["encoder"] == f"work/paper/finetuned/mbert/wiki-hi/{SEEDS}/record.json"
+    made = plan.finetuning.inputs(SimpleNamespace(model="mbert", recipe="wiki-hi", seeds=SEEDS))
+    assert made == {
+        "encoder": f"work/paper/finetuned/mbert/marco_shi/{SEEDS}/record.json",
+        "data": ["work/paper/title_queries/wiki/hi/record.json"],
+        "negatives": [],
+    }
+    assert plan.finetuning.training_data("wiki-hi") == {"wiki:hi": "work/paper/title_queries/wiki/hi/record.json"}
+    assert plan.finetuning.chain("wiki-hi") == ["marco_shi", "wiki-hi"]
+    downloads = {path for path in plan.rows.downloads(row) if "title_queries" not in path and "wikipedia" in path}
+    assert downloads == {"resources/paper/datasets/wikipedia/hi/record.json"}, "and of no other language"
+
+
+def test_the_command_reads_the_set_and_is_not_told_of_the_language(jobs):
+    plan = jobs(scale="paper")
+    recipe = plan.finetuning.recipe("wiki-hi")
+    assert recipe == plan.finetuning.recipe("wiki-bn")
+    assert recipe.training_set.given() == {"module": "title_queries", "data": ["wiki"]}
+
+
+def test_without_a_language_all_in_scale_are_read(jobs):
+    assert list(jobs(scale="paper").finetuning.training_data("wiki")) == [
+        f"wiki:{code}" for code in ("ar", "bn", "es", "fr", "hi", "zh")
+    ]
+    assert list(jobs(scale="miniature").finetuning.training_data("wiki")) == ["wiki:ar", "wiki:es", "wiki:fr"]
+
+
+def test_other_sets_can_be_cut_to_a_language_too(jobs):
+    plan = jobs(scale="paper")
+    assert list(plan.finetuning.training_data("mrtydi-sw")) == ["mrtydi_train:sw", "nq_dpr:all"]
+    with pytest.raises(SteleError, match="recipe 'wiki-de': training set wiki: unknown language 'de'"):
+        plan.finetuning.training_data("wiki-de")
+
+
+def test_a_language_that_is_out_of_scale_leaves_a_row_out(jobs):
+    assert jobs(scale="miniature").rows.problem(Row("fire2012_bn", "mbert", "wiki"))[0] == "not in scale"
+
+
+def test_what_titles_and_their_training_cost_is_reckoned(jobs):
+    plan = jobs(scale="paper")
+    work = cpu_rules.title_queries(plan, SimpleNamespace(recipe="wiki", part="fr"))
+    assert 600 < work.cpu_seconds < 36_000 and 1e9 < work.kept < 5e9
+    steps = gpu_rules.finetune(plan, SimpleNamespace(model="mbert", recipe="wiki-fr", seeds=SEEDS)).steps
+    assert steps == 3 * (50_000 // 64)

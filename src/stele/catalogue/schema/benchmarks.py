@@ -64,8 +64,11 @@ class TrainingSet(Strict):
     FILE: ClassVar = "training_sets"
 
     module: str = Field(description="the file of stele/benchmarks that reads it")
-    data: list[str] = Field(min_length=1, description="datasets")
+    data: list[str] = Field(min_length=1, description="datasets that it is, or that it is made of")
     languages: list[str] | None = None
+    made: Literal["title_queries"] | None = Field(
+        None, description="the rule that makes it, by its recipe of the set's name; None: the datasets are the set"
+    )
     mined: Mined | None = None
 
 

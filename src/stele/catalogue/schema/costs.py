@@ -73,6 +73,7 @@ class Rates(Strict):
     text_pairs: Positive
     links_of_dump: Positive
     bm25_passages: Positive
+    bm25_scores: Positive
     network: Positive
 
 
@@ -129,6 +130,7 @@ class Costs(Strict):
     text_pair: TextPair
     pairs_a_megabyte: Positive
     passage_characters: Positive
+    article: Positive
     run_bytes: Positive
     negative_bytes: Positive
     page_entities_kept: Positive
