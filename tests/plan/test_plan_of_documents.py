@@ -71,7 +71,7 @@ def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
     assert "windows" not in markdown(plan, [other], "a100", True)
 
 
-# --- titles of a Wikipedia as queries -----------------------------------------------------------------------------------
+# --- titles of a Wikipedia as queries ---------------------------------------------------------------------------------
 def test_a_row_goes_on_from_marco_with_the_titles_of_its_own_language(jobs):
     plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
     row = Row("fire2012_hi", "mbert", "wiki")
