@@ -92,7 +92,7 @@ def test_the_command_reads_the_set_and_is_not_told_of_the_language(jobs):
     plan = jobs(scale="paper")
     recipe = plan.finetuning.recipe("wiki-hi")
     assert recipe == plan.finetuning.recipe("wiki-bn")
-    assert recipe.training_set.given() == {"module": "title_queries", "data": ["wiki"]}
+    assert recipe.training_set.given() == {"module": "transfer_set", "data": ["wiki"]}
 
 
 def test_without_a_language_all_in_scale_are_read(jobs):

@@ -14,7 +14,7 @@ import test_retrieve as retrieval
 
 from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
-from stele.benchmarks import title_queries as reader
+from stele.benchmarks import transfer_set as reader
 from stele.errors import SteleError
 from stele.retrieval import title_queries
 from stele.retrieval.lexical import bm25_index
@@ -118,7 +118,7 @@ def test_only_some_titles_are_drawn(tmp_path, documents):
 
 @pytest.mark.parametrize(
     ("module", "name", "call"),
-    [(bm25_index, "_path", 4), (title_queries, "save_part", 2), (title_queries, "write_queries", 1)],
+    [(bm25_index, "_path", 4), (title_queries, "save_part", 2), (title_queries, "write_set", 1)],
 )
 def test_it_goes_on_after_kill_9(tmp_path, documents, monkeypatch, module, name, call):
     monkeypatch.setattr(title_queries, "PART", 2)

@@ -11,14 +11,12 @@ import argparse
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.documents import read_batches
 from stele.artifacts.state import add_state_arguments, drop, own_folder
-from stele.benchmarks.title_queries import PASSAGES, QUERIES
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, folder_facts
@@ -28,11 +26,11 @@ from stele.recipes.title_queries import TitleQueriesRecipe, parse_recipe
 from stele.retrieval.lexical import analysis, bm25_index
 from stele.retrieval.lexical.bm25_index import Statistics
 from stele.retrieval.lexical.bm25_search import TopK
+from stele.retrieval.transfer.files import write_set
 
 logger = logging.getLogger(__name__)
 
 PART = 2_048  # titles that are searched together, whose hits are saved
-WRITTEN = 2_000  # articles of a row group
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,9 +53,11 @@ def run(args: argparse.Namespace) -> None:
     kept, positives, negatives = joined(parts)
     if not len(kept):
         raise SteleError(f"{args.language}: BM25 found no article by its title; {len(titles)} titles were searched")
+    used = np.unique(np.concatenate([positives, *negatives]))
     with atomic_directory(args.output.parent) as folder:
-        lines = write_passages(folder / PASSAGES, args.documents, [*positives, *np.concatenate(negatives)], recipe)
-        write_queries(folder / QUERIES, [titles[number] for number in kept], positives, negatives, lines)
+        passages = chosen_texts(args.documents, used, recipe.characters)
+        lines = np.searchsorted(used, positives), [np.searchsorted(used, few) for few in negatives]
+        write_set(folder, passages, [titles[number] for number in kept], *lines)
         records.write_record(
             folder / "record.json",
             job="title_queries",
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
             titles=len(titles),
             article_not_retrieved=len(titles) - len(kept),
             without_negatives=sum(not len(rows) for rows in negatives),
-            passages=len(lines),
+            passages=len(used),
             counts={"train": len(kept)},
             outputs=folder_facts(folder),
         )
@@ -171,43 +171,7 @@ def joined(parts: Sequence[Path]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
     return titles, positives, np.split(negatives, np.cumsum(sizes)[:-1])
 
 
-def write_passages(
-    path: Path, documents: Sequence[Path], rows: Sequence[int], recipe: TitleQueriesRecipe
-) -> dict[int, int]:
-    """Writes the articles of some rows, each once, as far as they are kept; returns row -> line of the file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    used = sorted({int(row) for row in rows})
-    schema, wanted = pa.schema({"id": pa.large_string(), "text": pa.large_string()}), set(used)
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        waiting: list[dict[str, Any]] = []
-        for row, (name, text) in enumerate(texts(documents)):
-            if row in wanted:
-                waiting.append({"id": name, "text": text[: recipe.characters]})
-            if len(waiting) == WRITTEN:
-                writer.write_table(pa.Table.from_pylist(waiting, schema))
-                waiting = []
-        writer.write_table(pa.Table.from_pylist(waiting, schema))
-    return {row: line for line, row in enumerate(used)}
-
-
-def write_queries(
-    path: Path,
-    titles: Sequence[str],
-    positives: Sequence[int],
-    negatives: Sequence[np.ndarray],
-    lines: dict[int, int],
-) -> None:
-    """Writes the queries with the lines of their passages."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pa.table(
-        {
-            "query": pa.array(titles, pa.large_string()),
-            "positive": pa.array([lines[int(row)] for row in positives], pa.int32()),
-            "negatives": pa.array([[lines[int(row)] for row in few] for few in negatives], pa.list_(pa.int32())),
-        }
-    )
-    pq.write_table(table, path, compression="zstd")
+def chosen_texts(documents: Sequence[Path], rows: np.ndarray, characters: int) -> Iterator[tuple[str, str]]:
+    """(id, text) of the articles of some ascending rows, as far as they are kept."""
+    wanted = set(rows.tolist())
+    return ((name, text[:characters]) for row, (name, text) in enumerate(texts(documents)) if row in wanted)

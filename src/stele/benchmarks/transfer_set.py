@@ -1,8 +1,8 @@
-"""A transfer set in one language: titles as queries, their articles as positives, hard negatives of BM25.
+"""A transfer set: queries made for the passages of a language, the passages as positives, and hard negatives.
 
-A folder that `stele retrieval title_queries` writes, for each language:
+A folder that `stele retrieval title_queries` or `generate_queries` writes, for each language:
 
-    passages.parquet   id, text: every article that is a positive or a negative, once
+    passages.parquet   id, text: every passage that is a positive or a negative, once
     queries.parquet    query, positive (int32, a line of the other file), negatives (int32 list of lines)
 
 All examples are for training.
@@ -18,13 +18,13 @@ from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
 
 PASSAGES, QUERIES = "passages.parquet", "queries.parquet"
-AGAIN = "make the transfer set again: stele retrieval title_queries"
+AGAIN = "make the transfer set again"
 
 
 def training(data: Data, split: str) -> Iterator[TrainingExample]:
-    """The examples of all languages given, in the order of the articles; a passage has no title."""
+    """The examples of all languages given, in the order in which they were made; a passage has no title."""
     if split != "train":
-        raise SteleError(f"title_queries has no split {split!r}; valid: train")
+        raise SteleError(f"a transfer set has no split {split!r}; valid: train")
     for parts in data.values():
         for language, folder in parts.items():
             yield from _examples(folder, language)
