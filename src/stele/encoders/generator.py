@@ -65,3 +65,18 @@ def generate(
         for row, text in zip(rows, tokenizer.batch_decode(output, skip_special_tokens=True), strict=True):
             made[row] = " ".join(text.split())
     return made
+
+
+def mark_language(generator: Generator, code: str) -> None:
+    """Sets the language of a model's texts: its mark in what is tokenised, and the token that generation begins with.
+
+    mBART (cc25) puts the mark behind a text and begins to write after it; mBART-50 puts it before a text, and writes it
+    first. Which of the two a tokenizer does shows in what it makes of a text.
+    """
+    model, tokenizer = generator
+    if not hasattr(tokenizer, "src_lang") or (mark := tokenizer.convert_tokens_to_ids(code)) == tokenizer.unk_token_id:
+        raise SteleError(f"language_code {code}: the tokenizer ({type(tokenizer).__name__}) has no such language")
+    tokenizer.src_lang = tokenizer.tgt_lang = code
+    leads = tokenizer(text_target="a")["input_ids"][0] == mark
+    model.generation_config.decoder_start_token_id = tokenizer.eos_token_id if leads else mark
+    model.generation_config.forced_bos_token_id = mark if leads else None
