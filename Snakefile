@@ -31,7 +31,7 @@ wildcard_constraints:
     seeds=r"pt\d+-ft\d+",
     dataset="[a-z0-9_]+",
     part="[A-Za-z0-9_-]+",
-    recipe="[a-z0-9_]+",
+    recipe="[a-z0-9_]+(-[A-Za-z0-9-]+)?",  # and the language that it is for
     paper="[a-z0-9_]+",
     number=r"\d\d",
 

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 STAGES = {"world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables"}
 SHARED = {
     *("errors", "registry", "progress", "files", "artifacts", "catalogue", "recipes", "config", "papers"),
-    *("benchmarks", "significance", "evaluation", "training", "encoders"),
+    *("benchmarks", "significance", "evaluation", "training", "encoders", "sentences"),
 }
 COMMAND = {"command"}
 # what a package may import beside itself

@@ -23,7 +23,7 @@ NAMES = {
     "catalogue/languages.yaml": ["", "*.world.cognates", "*.world.changes", "*.world.spelling"],
     "catalogue/datasets.yaml": ["", "*.fields", "*.counts", "*.counts.*.expect", "*.files.*.sha256", "*.files.*.bytes"],
     "catalogue/recipes.yaml": [
-        *("languages", "pairs", "pretraining", "finetuning", "calibration", "pretraining.*.mining"),
+        *("languages", "pairs", "pretraining", "finetuning", "calibration", "title_queries", "pretraining.*.mining"),
     ],
     "catalogue/models.yaml": ["", "*.override.mining"],
     "catalogue/standins.yaml": [""],
@@ -45,6 +45,7 @@ NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/sett
 NAMES["world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
 OF_A_SCALE = [
     *("benchmarks", "standins", "pairs", "pretraining", "pretraining_languages", "finetuning", "calibration", "models"),
+    "title_queries",
 ]
 # keys that must not be left out; all others may be, or are refused as well
 REQUIRED = {

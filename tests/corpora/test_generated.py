@@ -8,10 +8,10 @@ import pytest
 
 from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.dumps.xml_dump import read_dump
-from stele.corpora.sentences.split import tidy
 from stele.corpora.titles.normal_form import Site
 from stele.corpora.wikipedia import Aside
 from stele.corpora.wikipedia import documents as wikipedia_documents
+from stele.sentences.split import tidy
 
 LANGUAGES = ["en", "ar", "bn", "el", "hi", "ja", "ko", "ru", "te", "th", "zh"]
 

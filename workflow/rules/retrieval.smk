@@ -28,6 +28,7 @@ rule retrieve:
             plan.retrieval.encoding(w.benchmark, w.model).given()
         ),
         calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
+        windows=lambda w: plan.retrieval.windows(w.benchmark),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
@@ -39,8 +40,8 @@ rule retrieve:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} {params.calibration} --data {params.data}"
-        " --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state} --code {params.code}"
-        " --output {output.record} > {log} 2>&1"
+        " {params.windows} --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state}"
+        " --code {params.code} --output {output.record} > {log} 2>&1"
 
 
 # a lexical model: index and search in one job, k1 and b given or chosen in each language
@@ -111,6 +112,32 @@ rule fuse:
         "python -m stele retrieval fuse --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --term {input.term} --dense {input.dense} --data {params.data} --recipe {params.recipe:q} {params.folds}"
         " --depth {params.depth} --output {output.record} > {log} 2>&1"
+# a Wikipedia as a transfer set: titles, their articles, and what BM25 finds beside them
+rule title_queries:
+    input:
+        documents=lambda w: plan.corpora.documents("wikipedia", w.part),
+    output:
+        record=plan.paths.title_queries("{recipe}", "{part}"),
+    log:
+        plan.paths.log("title_queries/{recipe}.{part}"),
+    benchmark:
+        plan.paths.benchmark_file("title_queries/{recipe}.{part}")
+    conda:
+        "../../envs/data.yaml"
+    threads: job_threads("title_queries", plan)
+    resources:
+        **job_resources("title_queries", plan),
+    params:
+        code=code("retrieval.title_queries", data=("catalogue/analyzers.yaml",)),
+        recipe=lambda w: as_json(plan.corpora.title_queries(w.recipe).given()),
+        seed=plan.settings.sizes.seed,
+        state=plan.paths.state("title_queries/{recipe}/{part}"),
+    message:
+        "Make queries of the titles of the Wikipedia of {wildcards.part}, {wildcards.recipe}"
+    shell:
+        "python -m stele retrieval title_queries --language {wildcards.part} --documents {input.documents}"
+        " --recipe {params.recipe:q} --seed {params.seed} --state {params.state} --code {params.code}"
+        " --output {output.record} > {log} 2>&1"
 
 
 # what a figure draws of sentence pairs: their vectors in two dimensions

@@ -15,11 +15,13 @@ from stele.files.strict import Strict, Values, validate
 from stele.recipes import calibration as of_calibration
 from stele.recipes import finetuning as of_finetuning
 from stele.recipes import mining as of_mining
+from stele.recipes import title_queries as of_title_queries
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import recipe_model
 from stele.recipes.scale import Scale
+from stele.recipes.title_queries import TitleQueriesRecipe
 
 
 def pretraining(key: str, model: ModelKeys, sizes: Scale) -> tuple[PretrainingReads, Values]:
@@ -46,7 +48,11 @@ def pretraining(key: str, model: ModelKeys, sizes: Scale) -> tuple[PretrainingRe
 
 
 def finetuning(name: str, sizes: Scale) -> tuple[FinetuningReads, FinetuningRecipe]:
-    """A fine-tuning recipe with what the scale forces; its training sets with their modules and data."""
+    """A fine-tuning recipe with what the scale forces; its training sets with their modules and data.
+
+    A name may end in a language of its training set ("wiki-ar"), which changes nothing of how it learns.
+    """
+    name = name.partition("-")[0]
     recipe = _named("finetuning", "fine-tuning recipe", name)
     where = f"recipes.yaml: finetuning.{name}"
     whole = {**recipe, **sizes.finetuning.get(name, {}), "threads": sizes.threads}
@@ -66,6 +72,12 @@ def calibration(name: str, sizes: Scale) -> CalibrationRecipe:
     """A recipe of calibration with what the scale forces."""
     recipe = {**_named("calibration", "recipe of calibration", name), **sizes.calibration.get(name, {})}
     return of_calibration.parse_recipe({**recipe, "threads": sizes.threads}, f"recipes.yaml: calibration.{name}")
+
+
+def title_queries(name: str, sizes: Scale) -> TitleQueriesRecipe:
+    """A recipe of title queries with what the scale forces."""
+    recipe = {**_named("title_queries", "recipe of title queries", name), **sizes.title_queries.get(name, {})}
+    return of_title_queries.parse_recipe({**recipe, "threads": sizes.threads}, f"recipes.yaml: title_queries.{name}")
 
 
 def stores(reads: PretrainingReads, does: Values) -> dict[str, str]:
@@ -108,4 +120,4 @@ def _apart(recipe: Values, reads: type[Strict]) -> tuple[Values, Values]:
 
 def _training_set(name: str) -> Values:
     entry = catalogue.entry(TrainingSet, name)
-    return {"module": entry.module, "data": entry.data}
+    return {"module": entry.module, "data": [name] if entry.made else entry.data}

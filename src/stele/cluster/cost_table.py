@@ -11,6 +11,7 @@ from stele.catalogue.schema.sizes import Device
 from stele.cluster.requests import JobRequest
 from stele.cluster.slurm.sinfo import size as number
 from stele.cost import chain
+from stele.cost.counts import windows
 from stele.cost.shapes import UNKNOWN, shape_of
 from stele.cost.work import Work, cpu_seconds, seconds
 from stele.files.markdown import table
@@ -43,6 +44,7 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool) 
         f"{len(jobs):,} jobs, {what}. Every figure is an estimate: hours within a factor of two.",
         _by_stage(jobs, on),
         *_devices(jobs, on),
+        *_documents(plan, jobs, on),
         _chain(jobs),
         *_too_long(jobs),
         *_guessed(plan, jobs),
@@ -130,6 +132,29 @@ def _devices(jobs: Sequence[JobRequest], on: str) -> list[str]:
 
     kinds = [kind for kind in catalogue.entries(Device) if kind != on]
     return [f"On other GPUs: {', '.join(f'{HOUR.show(total(kind))} {kind.upper()}-hours' for kind in kinds)}."]
+
+
+def _documents(plan: Plan, jobs: Sequence[JobRequest], on: str) -> list[str]:
+    """Collections whose documents are encoded in windows: how many there are, and what one encoding of them takes."""
+    encodings = [job for job in jobs if job.rule == "retrieve" and job.work]
+    collections: dict[str, list[JobRequest]] = {}
+    for job in encodings:
+        if plan.data.benchmark(job.wildcards["benchmark"]).windows:
+            collections.setdefault(job.wildcards["benchmark"], []).append(job)
+    if not collections:
+        return []
+    unit = unit_of(encodings)
+    rows = [
+        [name, f"{windows(name, plan.data.languages(name)):,}", f"{len(own):,}", *_each(own, unit)]
+        for name, own in collections.items()
+    ]
+    head = ["collection", "windows", "encodings", f"{on.upper()}-{unit.name}s each", "vectors, while a job runs"]
+    return [f"Documents that are encoded in windows of sentences:\n\n{table(head, rows)}"]
+
+
+def _each(jobs: Sequence[JobRequest], unit: Unit) -> list[str]:
+    """The GPU time of the longest of some encodings, and the disk that its vectors take."""
+    return [unit.show(max(map(gpu_seconds, jobs))), size(max(job.work.temporary for job in jobs if job.work))]
 
 
 def _chain(jobs: Sequence[JobRequest]) -> str:

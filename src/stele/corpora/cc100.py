@@ -18,9 +18,9 @@ from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.command import arguments
 from stele.corpora.dumps.decompress import read_blocks
-from stele.corpora.sentences.split import split_sentences, tidy
 from stele.errors import SteleError
 from stele.files import atomic
+from stele.sentences.split import split_sentences, tidy
 
 log = logging.getLogger(__name__)
 

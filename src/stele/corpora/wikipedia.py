@@ -27,11 +27,11 @@ from stele.artifacts.documents import Document, DocumentWriter, Link, RowWriter,
 from stele.command import arguments
 from stele.corpora.dumps.dump_files import DumpFiles, find_dump, missing_pages
 from stele.corpora.dumps.xml_dump import Page, can_be_shared, read_dump
-from stele.corpora.sentences.split import split_sentences
 from stele.corpora.titles.normal_form import MAIN, Site
 from stele.corpora.wikitext.paragraphs import PageText, extract
 from stele.errors import SteleError
 from stele.files import atomic
+from stele.sentences.split import split_sentences
 
 log = logging.getLogger(__name__)
 

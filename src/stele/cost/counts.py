@@ -30,6 +30,12 @@ def training_set_size(name: str) -> TrainingSetSize:
     return _figures("training_sets", costs().training_sets, name)
 
 
+def windows(benchmark: str, languages: Sequence[str]) -> int:
+    """Texts of a benchmark's collections that are encoded: the windows of its documents, or its passages."""
+    entry = benchmark_size(benchmark)
+    return round(entry.windows * total(entry.passages, languages))
+
+
 def _figures(kind: str, known: Mapping[str, Size], name: str) -> Size:
     if name not in known:
         raise NoFigures(f"{kind}: {name}")

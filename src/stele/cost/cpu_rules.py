@@ -11,6 +11,8 @@ from stele.cost.counts import benchmark_size, costs, pinned, total
 from stele.cost.work import Work
 from stele.plan.plan import Plan
 
+TITLE_TERMS = 2  # of a title that is searched
+
 
 def _rate(what: str) -> float:
     return getattr(costs().rates, what)
@@ -110,6 +112,16 @@ def fuse(plan: Plan, w: Any) -> Work:
     """Topics are scored with every weight; the judgments are read, and no document."""
     topics = total(benchmark_size(w.benchmark).queries, plan.data.languages(w.benchmark))
     return Work(cpu_seconds=costs().seconds.other + topics / _rate("fused_topics"))
+
+
+def title_queries(plan: Plan, w: Any) -> Work:
+    """All articles are read three times and indexed, and all of a scale's titles searched in them."""
+    text = _dump(plan, w.part) * costs().wikipedia_text
+    recipe, articles = plan.corpora.title_queries(w.recipe), text / costs().article
+    compared = recipe.queries * articles * TITLE_TERMS
+    kept = min(recipe.queries * (1 + recipe.negatives), articles) * min(recipe.characters, costs().article)
+    seconds = 2 * text / _rate("read_bytes") + articles / _rate("bm25_passages") + compared / _rate("bm25_scores")
+    return Work(cpu_seconds=seconds, kept=kept, temporary=text / 20)  # bm25_index.py: a twentieth of a full index
 
 
 def score(plan: Plan, w: Any) -> Work:

@@ -36,9 +36,9 @@ def pretrain(plan: Plan, w: Any) -> Work:
 def finetune(plan: Plan, w: Any) -> Work:
     recipe, (name, dev) = plan.finetuning.recipe(w.recipe), plan.finetuning.train_and_dev(w.recipe)
     entry = training_set_size(name)
-    shape, languages = shape_of(plan, w.model).shape, plan.data.training_languages(name) or None
+    shape, languages = shape_of(plan, w.model).shape, plan.finetuning.languages(w.recipe, name) or None
     examples = counts.total(entry.examples, languages)
-    questions = counts.total(training_set_size(dev).dev, plan.data.training_languages(dev) or None)
+    questions = counts.total(training_set_size(dev).dev, plan.finetuning.languages(w.recipe, dev) or None)
     texts = (_texts(entry.query), _texts(entry.passage))
     number, steps = finetuning.operations(recipe, shape, *texts, examples, questions)
     kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
@@ -80,7 +80,7 @@ def retrieve(plan: Plan, w: Any) -> Work:
     encoding = _encoding(plan, w)
     search = Search(
         counts.total(entry.queries, languages),
-        counts.total(entry.passages, languages),
+        counts.windows(w.benchmark, languages),
         _texts(entry.query).within(encoding.query_length).mean,
         _texts(entry.passage).within(encoding.passage_length).mean,
     )

@@ -43,6 +43,7 @@ class Encoder:
         device: str = "cpu",
     ) -> None:
         self.spec, self.tokenizer, self.device = spec, tokenizer, torch.device(device)
+        self.cut = 0  # texts of the last block of `encode_stream` that were longer than the spec allows
         self.window = CPU_WINDOW if self.device.type == "cpu" else GPU_WINDOW
         self._towers = {
             "query": (query_model, torch.nn.ModuleList(query_heads)),
@@ -116,6 +117,7 @@ class Encoder:
         for ids, tokens in (_each if self.device.type == "cpu" else _ahead)(read):
             vectors = self._encode(tokens, kind, batch_tokens)
             refuse_not_finite(vectors, lambda row, ids=ids: f"{kind} {ids[row]!r}")
+            self.cut = tokens.cut
             yield ids, vectors
 
     def _tower(self, kind: Kind):

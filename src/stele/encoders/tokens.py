@@ -17,11 +17,13 @@ class Tokens(NamedTuple):
     ids      int32 [total]; text i is ids[offsets[i]:offsets[i + 1]]
     offsets  int64 [n + 1]
     types    uint8 [total], the token types of pairs; None when the encoder has no segments
+    cut      how many of the texts were longer than allowed
     """
 
     ids: np.ndarray
     offsets: np.ndarray
     types: np.ndarray | None
+    cut: int = 0
 
     @property
     def lengths(self) -> np.ndarray:
@@ -51,7 +53,8 @@ def tokenize(
     types = None
     if segments:
         types = np.fromiter(chain.from_iterable(item.type_ids for item in encoded), dtype=np.uint8, count=total)
-    return Tokens(ids, offsets, types)
+    cut = sum(len(item) >= max_length and bool(item.overflowing) for item in encoded)
+    return Tokens(ids, offsets, types, cut)
 
 
 def collate(tokens: Tokens, rows: np.ndarray, pad_id: int) -> dict:

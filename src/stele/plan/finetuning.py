@@ -1,4 +1,8 @@
-"""Fine-tuning: recipes and their chains, training sets, and the hard negatives that an earlier fine-tuning mined."""
+"""Fine-tuning: recipes and their chains, training sets, and the hard negatives that an earlier fine-tuning mined.
+
+A recipe may be meant for one language of its training set, in which its name then ends: "wiki-ar" learns as "wiki"
+does, from the Arabic part.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from dataclasses import dataclass
 
 from stele.catalogue import recipes
 from stele.catalogue.schema.recipes import FinetuningReads
-from stele.errors import SteleError
+from stele.errors import SteleError, unknown
 from stele.plan.data import Data
 from stele.plan.models import Models
 from stele.plan.paths import Inputs, Paths, pretraining_seed
@@ -60,12 +64,34 @@ class Finetuning:
         return sorted({*self.train_and_dev(recipe)})
 
     @once
+    def languages(self, recipe: str, training_set: str) -> list[str]:
+        """The languages of a training set's parts that a recipe reads: all in scale, or the one that it is for."""
+        _, dash, language = recipe.partition("-")
+        have = self.data.training_languages(training_set)
+        if not dash or not self.data.training_set(training_set).languages:
+            return have
+        if language not in have:
+            raise unknown("language", language, have, f"fine-tuning recipe {recipe!r}: training set {training_set}")
+        return [language]
+
+    @once
     def training_data(self, recipe: str) -> dict[str, str]:
-        """`dataset:part` -> record of all that a fine-tuning reads (training and selection)."""
+        """`dataset:part` -> record of all that a fine-tuning reads (training and selection); `set:language` if made."""
         records: dict[str, str] = {}
         for name in self.training_sets(recipe):
-            records |= self.data.records(self.data.training_set(name).data, self.data.training_languages(name))
+            if self.data.training_set(name).made:
+                codes = self.languages(recipe, name)
+                records |= {f"{name}:{code}": self.paths.title_queries(name, code) for code in codes}
+            else:
+                records |= self._datasets(recipe, name)
         return dict(sorted(records.items()))
+
+    def _datasets(self, recipe: str, training_set: str) -> dict[str, str]:
+        return self.data.records(self.data.training_set(training_set).data, self.languages(recipe, training_set))
+
+    def downloads(self, recipe: str) -> set[str]:
+        """The records of the datasets that a fine-tuning's training sets are, or are made of."""
+        return {record for name in self.training_sets(recipe) for record in self._datasets(recipe, name).values()}
 
     # --- hard negatives -----------------------------------------------------------------------------------------------
     def mined_set(self, recipe: str) -> str | None:

@@ -81,6 +81,10 @@ class Paths:
         """What was learnt of an encoder to calibrate its vectors."""
         return self.work(f"calibrations/{model}/{recipe}/{seeds}/record.json")
 
+    def title_queries(self, recipe: str, language: str) -> str:
+        """A transfer set made of the titles of a Wikipedia."""
+        return self.work(f"title_queries/{recipe}/{language}/record.json")
+
     def hard_negatives(self, model: str, recipe: str, training_set: str, seeds: str) -> str:
         """What the model of a recipe mined."""
         return self.work(f"hard_negatives/{model}/{recipe}/{training_set}/{seeds}/record.json")

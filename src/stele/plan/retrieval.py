@@ -10,7 +10,7 @@ from stele.catalogue.schema.sizes import Checkpoint
 from stele.errors import SteleError, unknown
 from stele.plan.calibration import Calibration
 from stele.plan.models import Models
-from stele.plan.params import flags
+from stele.plan.params import as_json, flags
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols, benchmark_code
 from stele.plan.rows import Rows
@@ -62,6 +62,11 @@ class Retrieval:
     def calibrated_encoding(self, recipe: str, model: str) -> SomeEncoding:
         """How vectors are made that a calibration is learnt of: as those that it is for, alike in its benchmarks."""
         return self.encoding(self.calibrations.benchmarks(recipe)[0], model)
+
+    def windows(self, benchmark: str) -> str:
+        """The option by which documents are encoded in windows; none where passages are encoded as they are."""
+        windows = self.protocols.data.benchmark(benchmark).windows
+        return flags({"windows": as_json(windows.given())}) if windows else ""
 
     def modules(self, benchmark: str) -> list[str]:
         """The module that reads a benchmark."""

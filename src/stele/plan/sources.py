@@ -127,7 +127,7 @@ class Sources:
         """The records of the datasets that a chain of fine-tunings reads."""
         records: set[str] = set()
         for name in self.finetuning.chain(recipe):
-            records |= {*self.finetuning.training_data(name).values()}
+            records |= self.finetuning.downloads(name)
             if mined := self.finetuning.mined_set(name):
                 records |= {*self.finetuning.mining_data(mined).values()}
         return records

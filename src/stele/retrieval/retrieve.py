@@ -2,9 +2,12 @@
 
 One collection after the other: its passages are encoded into the state folder, its query sets are searched, and the
 vectors are dropped (or stay in --keep-index). Where one collection's texts are another's queries (Tatoeba), both stay
-until both are searched, and each text is encoded once. A killed job continues where it stopped: finished searches
-and encoded blocks are kept in the state folder until the job is done. Several processes (torchrun's) share the encoding
-and the search of each collection and write the same bytes as one.
+until both are searched, and each text is encoded once. With --windows the passages are documents, which are encoded in
+windows of sentences, and whose scores are made of the windows' (dense/windows.py).
+
+A killed job continues where it stopped: finished searches and encoded blocks are kept in the state folder until the job
+is done. Several processes (torchrun's) share the encoding and the search of each collection and write the same bytes as
+one.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ from stele.retrieval.dense.collection import EncodedCollection, unmoved
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.vector_files import is_tidy
+from stele.retrieval.dense.windows import DocumentWindows, document_hits, parse_windows
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import FinishedSearches
 
@@ -51,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_calibration_arguments(parser)
     add_data_argument(parser)
     parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
+    parser.add_argument(
+        "--windows", metavar="JSON", help="documents are encoded in windows of sentences: sentences, stride, hits, best"
+    )
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     add_state_arguments(parser)
     parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
@@ -91,6 +98,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         limit=args.limit,
         searches={query_set.name: job.finished.facts(query_set) for query_set in job.query_sets},
         encoding=job.encoder.spec.model_dump(),
+        **({"windows": job.windows.model_dump()} if job.windows else {}),
         **calibration_facts(args),
         similarity="cosine" if job.normalize else "inner product",
         processes=job.processes.world,
@@ -123,9 +131,11 @@ class Job:
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
         self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.processes.device))
         self.moves = given_moves(args, self.encoder, self.query_sets)
+        self.windows = parse_windows(args.windows)
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
         spec = self.encoder.spec.model_dump()
-        self.key = digest([args.benchmark, made_of, spec, args.operation, args.limit, args.depth, args.code])
+        windows = self.windows and self.windows.model_dump()
+        self.key = digest([args.benchmark, made_of, spec, args.operation, windows, args.limit, args.depth, args.code])
         self.finished = FinishedSearches(self.state / "runs", self.key)
 
     def collections(self) -> dict[str, list[QuerySet]]:
@@ -177,13 +187,25 @@ class Job:
 
     def encoded(self, name: str) -> EncodedCollection:
         """A collection with its vectors."""
-        given = (name, self.state / "collections" / name, lambda: self.passages(name), self.encoder, self.processes)
+        read = self.document_windows(name).read if self.windows else lambda: self.passages(name)
+        given = (name, self.state / "collections" / name, read, self.encoder, self.processes)
         kept = {"normalize": self.normalize, "kept": self.kept(name)}
         move = self.moves.of_collection(name) if self.moves else unmoved
         collection = EncodedCollection(*given, key=self.key, move=move, **kept)
         expected = search_job.expected_passages(self.inputs, name, "passages", "candidates")
-        collection.encode(None if self.args.limit else expected)
+        collection.encode(None if self.args.limit or self.windows else expected)
         return collection
+
+    def document_windows(self, name: str) -> DocumentWindows:
+        """The windows of a collection's documents, in the language of its queries."""
+        languages = {query_set.language for query_set in self.collections()[name]}
+        if len(languages) > 1:
+            raise SteleError(
+                f"--windows: the documents of collection {name} must be in one language, to be split into sentences; "
+                f"its queries are in {', '.join(sorted(languages))}"
+            )
+        kept = {"file": self.state / "windows" / f"{name}.json", "key": self.key, "writes": self.processes.is_main}
+        return DocumentWindows(lambda: self.passages(name), languages.pop(), self.windows, **kept)
 
     def run_search(
         self, query_set: QuerySet, collection: EncodedCollection, of_queries: EncodedCollection | None
@@ -198,16 +220,25 @@ class Job:
         if len(vectors) != len(queries):
             raise SteleError(f"query set {query_set.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         with bar(collection.rows, f"search {query_set.name}, {len(queries)} queries", "passages") as shown:
-            best = collection.search(vectors, self.args.depth, shown.update)
+            depth = self.windows.hits if self.windows else self.args.depth
+            best = collection.search(vectors, depth, shown.update)
         if not self.processes.is_main:
             return
+        hits, counts = best.hits(), {"passages": collection.size}
+        if self.windows:
+            hits = (document_hits(of_query, self.windows.best)[: self.args.depth] for of_query in hits)
+            counts = {
+                **self.document_windows(query_set.collection).counts(),
+                "windows": collection.size,
+                "cut_windows": collection.cut,
+            }
         facts = {
             "language": query_set.language,
             "pool": query_set.collection,
             "queries": len(queries),
-            "passages": collection.size,
+            **counts,
         }
-        self.finished.save(query_set, zip((query.id for query in queries), best.hits(), strict=True), facts)
+        self.finished.save(query_set, zip((query.id for query in queries), hits, strict=True), facts)
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
     def queries(self, query_set: QuerySet) -> list[Query]:

@@ -10,6 +10,7 @@ from stele.catalogue.schema.metric_names import metric_parts
 from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.recipes.encoding import SomeEncoding
+from stele.recipes.windows import Windows
 
 
 def _metric(name: str) -> str:
@@ -46,6 +47,7 @@ class Benchmark(Strict):
     depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
     encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")
     large: Large | None = None
+    windows: Windows | None = Field(None, description="how its documents are encoded; None: each passage is one text")
     module: str | None = Field(None, description="the file of stele/benchmarks that reads it; default: its own name")
 
 
@@ -62,8 +64,11 @@ class TrainingSet(Strict):
     FILE: ClassVar = "training_sets"
 
     module: str = Field(description="the file of stele/benchmarks that reads it")
-    data: list[str] = Field(min_length=1, description="datasets")
+    data: list[str] = Field(min_length=1, description="datasets that it is, or that it is made of")
     languages: list[str] | None = None
+    made: Literal["title_queries"] | None = Field(
+        None, description="the rule that makes it, by its recipe of the set's name; None: the datasets are the set"
+    )
     mined: Mined | None = None
 
 

@@ -49,6 +49,7 @@ class BenchmarkSize(Strict):
     passages: list[Counted] = Field(min_length=1)
     query: str = Field(description="of `texts`")
     passage: str = Field(description="of `texts`")
+    windows: Positive = Field(1.0, description="that are encoded of a passage, where passages are documents")
     reads: float = Field(0.0, ge=0, description="GB of passages that scoring goes through for answers")
 
 
@@ -73,6 +74,7 @@ class Rates(Strict):
     links_of_dump: Positive
     bm25_passages: Positive
     fused_topics: Positive
+    bm25_scores: Positive
     network: Positive
 
 
@@ -130,6 +132,7 @@ class Costs(Strict):
     text_pair: TextPair
     pairs_a_megabyte: Positive
     passage_characters: Positive
+    article: Positive
     run_bytes: Positive
     negative_bytes: Positive
     page_entities_kept: Positive

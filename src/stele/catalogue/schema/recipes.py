@@ -13,6 +13,7 @@ from stele.recipes import mining
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.pretraining import RECIPES, recipe_model
+from stele.recipes.title_queries import TitleQueriesRecipe
 from stele.registry import module_names
 
 # the key that says which file does it
@@ -27,6 +28,7 @@ class Recipes(Strict):
     pretraining: dict[str, Values]
     finetuning: dict[str, Values]
     calibration: dict[str, Values]
+    title_queries: dict[str, Values] = Field(description="transfer sets of a Wikipedia's titles")
 
 
 class PairsReads(Strict):
@@ -69,8 +71,13 @@ READS = {
     "pretraining": PretrainingReads,
     "finetuning": FinetuningReads,
     "calibration": Strict,  # nothing that a recipe names
+    "title_queries": Strict,
 }
-OF_ONE_KIND = {"finetuning": FinetuningRecipe, "calibration": CalibrationRecipe}
+OF_ONE_KIND = {
+    "finetuning": FinetuningRecipe,
+    "calibration": CalibrationRecipe,
+    "title_queries": TitleQueriesRecipe,
+}
 
 
 def check_recipes(values: Facts, where: str) -> None:

@@ -158,6 +158,7 @@ class _Ragged:
 
 # --- kept in the state folder: read once, for all processes and for a run that goes on ------------------------------
 ARRAYS = ("positives", "positive_offsets", "negatives", "negative_offsets")
+TOKENS = ("ids", "offsets", "types")  # of the queries, and of the passages
 COUNTS = "counts.json"
 
 
@@ -167,8 +168,8 @@ def save_examples(folder: Path, examples: Examples) -> None:
         for name in ARRAYS:
             np.save(made / f"{name}.npy", getattr(examples, name))
         for name in ("queries", "passages"):
-            for part, values in getattr(examples, name)._asdict().items():
-                if values is not None:
+            for part in TOKENS:
+                if (values := getattr(getattr(examples, name), part)) is not None:
                     np.save(made / f"{name}-{part}.npy", values)
         atomic_write_json(made / COUNTS, examples.counts)
 
@@ -177,7 +178,7 @@ def load_examples(folder: Path) -> Examples:
     """The training set in `folder`, its token ids memory-mapped."""
 
     def tokens(name: str) -> Tokens:
-        files = {part: folder / f"{name}-{part}.npy" for part in Tokens._fields}
+        files = {part: folder / f"{name}-{part}.npy" for part in TOKENS}
         return Tokens(**{k: np.load(p, mmap_mode="r") if p.exists() else None for k, p in files.items()})
 
     arrays = {name: np.load(folder / f"{name}.npy") for name in ARRAYS}

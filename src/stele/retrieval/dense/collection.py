@@ -21,7 +21,16 @@ from stele.progress import bar
 from stele.retrieval.dense.exact_search import TopK
 from stele.retrieval.dense.processes import ProcessGroup
 from stele.retrieval.dense.sharding import Shares, in_order
-from stele.retrieval.dense.vector_files import FILES, Layout, blocks, encode_part, join_parts, l2_normalize, tidy
+from stele.retrieval.dense.vector_files import (
+    FILES,
+    Layout,
+    blocks,
+    cut_in,
+    encode_part,
+    join_parts,
+    l2_normalize,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -63,6 +72,7 @@ class EncodedCollection:
         self.part = self.parts[processes.rank]
         self._shares = self._new_shares()
         self.rows = self.size = 0  # passages of this process, and of all
+        self.cut = 0  # of all, those that were longer than the encoder reads
 
     def encode(self, expected: int | None, watch: Callable[[Passages], Passages] = iter) -> None:
         """Encodes what is not there yet. `watch` sees all passages where this process's part is not finished."""
@@ -75,9 +85,11 @@ class EncodedCollection:
                     yield ids, self.move(vectors)
                     shown.update(self._shares.read - shown.n)
 
-            self.rows = encode_part(self.part, self._shares.assigned(self._items(watch)), encode, self.layout)
+            items = self._shares.assigned(self._items(watch))
+            self.rows = encode_part(self.part, items, encode, self.layout, lambda: self.encoder.cut)
             shown.update(self._shares.read - shown.n)  # what others own of the end
         self.size = self.processes.all_reduce_sum(self.rows)
+        self.cut = self.processes.all_reduce_sum(cut_in(self.part, self.layout.key))
         if self.size == 0:
             raise SteleError(f"collection {self.name}: there is no passage in it")
         if self.processes.is_main:

@@ -25,7 +25,7 @@ from stele.files.reading import JsonObject, read_state
 HEADER = 128  # bytes before the first vector
 FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
 READ_ROWS = 32_768
-UNTOUCHED = {"rows": 0, "names_size": 0, "finished": False}
+UNTOUCHED = {"rows": 0, "names_size": 0, "cut": 0, "finished": False}
 
 logger = logging.getLogger(__name__)
 
@@ -42,11 +42,18 @@ class Layout(NamedTuple):
 Encode = Callable[[Iterable[tuple[str, Any]]], Iterator[tuple[list[str], np.ndarray]]]
 
 
-def encode_part(folder: Path, items: Iterable[tuple[str, Any]], encode: Encode, layout: Layout) -> int:
+def encode_part(
+    folder: Path,
+    items: Iterable[tuple[str, Any]],
+    encode: Encode,
+    layout: Layout,
+    cut_texts: Callable[[], int] = lambda: 0,
+) -> int:
     """Encodes (id, text) items into `folder`, going on after what is already there; returns the number of passages.
 
     `encode(items)` yields (ids, vectors) in the order of the items, block by block; blocks do not influence each other.
-    What another encoder or other data left in the folder is written over.
+    `cut_texts()` says how many texts of the last block were cut. What another encoder or other data left in the folder
+    is written over.
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = _progress(folder, layout.key)
@@ -55,7 +62,7 @@ def encode_part(folder: Path, items: Iterable[tuple[str, Any]], encode: Encode, 
         done = UNTOUCHED
     if done["finished"]:
         return done["rows"]
-    rows, names_size = done["rows"], done["names_size"]
+    rows, names_size, cut = done["rows"], done["names_size"], done.get("cut", 0)
     width = np.dtype(layout.dtype).itemsize * layout.dimension
     start = HEADER + rows * width
     with _grown(folder / "vectors.npy", start) as vectors, _grown(folder / "ids.txt", names_size) as names:
@@ -65,15 +72,20 @@ def encode_part(folder: Path, items: Iterable[tuple[str, Any]], encode: Encode, 
             for handle in (vectors, names):
                 handle.flush()
                 os.fsync(handle.fileno())
-            rows, names_size = rows + len(ids), names.tell()
-            _save_progress(folder, layout.key, rows, names_size, finished=False)
+            rows, names_size, cut = rows + len(ids), names.tell(), cut + cut_texts()
+            _save_progress(folder, layout.key, rows, names_size, cut, finished=False)
         vectors.seek(0)
         vectors.write(_header((rows, layout.dimension), layout.dtype))
         vectors.flush()
         os.fsync(vectors.fileno())
     _write_ids(folder, rows)
-    _save_progress(folder, layout.key, rows, names_size, finished=True)
+    _save_progress(folder, layout.key, rows, names_size, cut, finished=True)
     return rows
+
+
+def cut_in(folder: Path, key: str) -> int:
+    """How many of a part's texts were longer than the encoder reads."""
+    return _progress(folder, key).get("cut", 0)
 
 
 def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -114,8 +126,8 @@ def _progress(folder: Path, key: str) -> JsonObject:
     return progress if progress.get("key") == key else UNTOUCHED
 
 
-def _save_progress(folder: Path, key: str, rows: int, names_size: int, finished: bool) -> None:
-    facts = {"key": key, "rows": rows, "names_size": names_size, "finished": finished}
+def _save_progress(folder: Path, key: str, rows: int, names_size: int, cut: int, finished: bool) -> None:
+    facts = {"key": key, "rows": rows, "names_size": names_size, "cut": cut, "finished": finished}
     atomic_write_json(folder / "progress.json", facts)
 
 
@@ -166,7 +178,8 @@ def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layo
         os.fsync(handle.fileno())
     table.flush()
     names_size = sum(_progress(part, layout.key)["names_size"] for part in parts)
-    _save_progress(folder, layout.key, rows, names_size, finished=True)
+    cut = sum(cut_in(part, layout.key) for part in parts)
+    _save_progress(folder, layout.key, rows, names_size, cut, finished=True)
     tidy(folder)
 
 

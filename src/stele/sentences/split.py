@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from stele.corpora.sentences.abbreviations import goes_on
+from stele.sentences.abbreviations import goes_on
 
 PHRASE = 20  # characters after which any space between Thai or Lao letters ends a piece
 PIECE = 10_000  # characters given to the library at once: its time grows with the square of quotation marks

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from sentence_breaks import boundary_quality, running_quality, running_text
 
-from stele.corpora.sentences.split import split_sentences, tidy
+from stele.sentences.split import split_sentences, tidy
 
 CASES = {
     "en": ["Dr. Ames met J. Smith at 3.5 km.", "He left.", "Why?"],

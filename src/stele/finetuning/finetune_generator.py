@@ -1,0 +1,140 @@
+"""Fine-tune a sequence-to-sequence model to write the query of a passage (Shi et al., section 4.2).
+
+From pairs of query and passage in the language of the collection, translated ones ("translate-train"): the passage is
+the input, the query the target. Writes a transformers folder, the loss curve and the record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stele.artifacts import records
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory, folder_facts
+from stele.files.reading import parse_object
+from stele.recipes.generator import GeneratorRecipe, parse_recipe
+from stele.registry import load_named
+
+if TYPE_CHECKING:
+    from stele.encoders.generator import Generator
+
+IGNORED = -100  # a label that adds nothing to the loss
+Pair = tuple[str, str]  # query, passage
+CURVE = (".csv", ".png", ".pdf")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", required=True, help="what the generator is called")
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="training set, language, sizes, optimisation")
+    parser.add_argument("--generator", required=True, type=Path, metavar="RECORD", help="the model to start from")
+    add_data_argument(parser, "--training")
+    parser.add_argument("--seed", required=True, type=arguments.seed)
+    add_state_arguments(parser)
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    from stele.encoders.generator import load_generator, mark_language
+    from stele.encoders.tokenizer import quiet
+    from stele.training import loop
+    from stele.training.callbacks import Curve
+    from stele.training.processes import process_context
+
+    recipe = parse_recipe(values := parse_object(args.recipe, "--recipe"))
+    training = data_records(args.training, "--training")
+    inputs = {"generator": args.generator, **training}
+    state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code)
+    generator = load_generator(args.generator.parent)
+    if recipe.language_code:
+        mark_language(generator, recipe.language_code)
+    pairs, given = drawn_pairs(recipe, training, args.seed)
+    label, curve = f"fine-tune generator {args.model}", state / "curve.csv"
+    options = {"state": state, "seed": args.seed, "process": process_context(), "label": label}
+    outcome = loop.train(
+        generator.model,
+        losses(generator, pairs, recipe, args.seed, options["process"].device),
+        recipe,
+        callbacks={"curve": Curve(curve, label)},
+        **options,
+    )
+    with atomic_directory(args.output.parent) as folder:
+        with quiet():
+            generator.model.save_pretrained(folder)
+            generator.tokenizer.save_pretrained(folder)
+        outputs = folder_facts(folder)
+        for suffix in CURVE:
+            shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
+        records.write_record(
+            folder / "record.json",
+            job="finetune_generator",
+            inputs=inputs,
+            clock=clock,
+            seed=args.seed,
+            model=args.model,
+            recipe=recipe.model_dump(mode="json", exclude_none=True),
+            examples={"given": given, "drawn": len(pairs)},
+            steps=recipe.steps,
+            losses=outcome["losses"],
+            outputs=outputs,
+        )
+    drop(state)
+
+
+def drawn_pairs(recipe: GeneratorRecipe, training: Mapping[str, Path], seed: int) -> tuple[list[Pair], int]:
+    """(query, first positive passage) of examples drawn by the seed, in their order; and how many there are."""
+    source = load_named("stele.benchmarks", recipe.training_set.module, kind="training set")
+    if not hasattr(source, "training"):
+        raise SteleError(f"--recipe: {recipe.training_set.module} has no training examples")
+    pairs = [
+        (example.query, f"{example.positives[0].title} {example.positives[0].text}".strip())
+        for example in source.training(data_folders(training), "train")
+        if example.query.strip() and example.positives
+    ]
+    if not pairs:
+        raise SteleError("--training: there is no query with a passage")
+    rows = np.random.default_rng(seed).choice(len(pairs), min(recipe.pairs, len(pairs)), replace=False)
+    return [pairs[row] for row in np.sort(rows)], len(pairs)
+
+
+def step_rows(number: int, step: int, batch: int, seed: int) -> list[int]:
+    """The pairs of a step: epoch after epoch, each in an order of its own.
+
+    >>> sorted(step_rows(4, 0, 2, 7) + step_rows(4, 1, 2, 7))
+    [0, 1, 2, 3]
+    """
+    places = [divmod(place, number) for place in range(step * batch, (step + 1) * batch)]
+    orders = {epoch: np.random.default_rng([seed, epoch]).permutation(number) for epoch in {e for e, _ in places}}
+    return [int(orders[epoch][place]) for epoch, place in places]
+
+
+def losses(generator: Generator, pairs: Sequence[Pair], recipe: GeneratorRecipe, seed: int, device: Any) -> Any:
+    """The training loop's MicroBatches: one a step, the mean over the tokens of its queries."""
+    from torch.nn.functional import cross_entropy
+
+    from stele.training.loop import MicroBatches
+
+    model, tokenizer = generator
+
+    def loss_at(step: int) -> Iterator[Mapping[str, Any]]:
+        some = [pairs[row] for row in step_rows(len(pairs), step, recipe.batch, seed)]
+        padded = {"padding": True, "truncation": True, "return_tensors": "pt"}
+        source = tokenizer([passage for _, passage in some], max_length=recipe.source_length, **padded).to(device)
+        target = tokenizer(text_target=[query for query, _ in some], max_length=recipe.query_length, **padded)
+        target = target.to(device)
+        labels = target["input_ids"].masked_fill(target["attention_mask"] == 0, IGNORED)
+        given = {name: source[name] for name in ("input_ids", "attention_mask")}
+        logits = model(**given, labels=labels).logits
+        loss = cross_entropy(logits.flatten(0, 1).float(), labels.flatten(), label_smoothing=recipe.label_smoothing)
+        yield {"cross_entropy": (loss, 1.0)}
+
+    return MicroBatches(loss_at, [0])

@@ -1,0 +1,99 @@
+"""Documents in windows of sentences: what is encoded of a long document, and what its windows' scores give it.
+
+A window is the document's text from its first sentence's beginning to its last one's end, white space made single; a
+title is no part of it. Windows go through the encoding and the search as passages do, one vector each, and are called
+by their document and their number ("LEMONDE94-1#0"). Shi et al., section 5 (recipes/windows.py has the numbers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from stele.artifacts.runs.run import Hits, canonical
+from stele.benchmarks.types import Passage
+from stele.files.atomic import atomic_write_json
+from stele.files.reading import parse_object, read_state
+from stele.files.strict import validate
+from stele.recipes.windows import Windows
+from stele.sentences.split import split_sentences, tidy
+
+MARK = "#"  # between a document's id and a window's number; the last one of a name counts
+
+
+def parse_windows(text: str | None) -> Windows | None:
+    """The value of --windows, JSON; None where it is not given."""
+    return validate(Windows, parse_object(text, "--windows"), "--windows") if text else None
+
+
+def sentence_windows(text: str, language: str, windows: Windows) -> list[str]:
+    """The windows of a text, in order; one that is no longer than a window is one, one without a sentence has none.
+
+    >>> three = Windows(sentences=2, stride=1, hits=1, best=1)
+    >>> sentence_windows("One went. Two  came.\\nThree left.", "en", three)
+    ['One went. Two came.', 'Two came. Three left.']
+    """
+    text = tidy(text)
+    spans = split_sentences(text, language)
+    starts = range(0, max(1, len(spans) - windows.sentences + windows.stride), windows.stride) if spans else ()
+    ends = (min(start + windows.sentences, len(spans)) - 1 for start in starts)
+    return [text[spans[start][0] : spans[end][1]] for start, end in zip(starts, ends, strict=True)]
+
+
+def document_hits(hits: Iterable[tuple[str, float]], best: int) -> Hits:
+    """(document, score) in canonical order, from the (window, score) that were retrieved for a query, best first.
+
+    A document's score is the mean of its first `best` windows' scores, of fewer where fewer are among the hits.
+
+    >>> document_hits([("a#4", 5.0), ("b#0", 4.0), ("a#0", 2.0), ("a#1", 1.0)], best=2)
+    [('b', 4.0), ('a', 3.5)]
+    """
+    scores: dict[str, list[float]] = {}
+    for window, score in hits:
+        of_document = scores.setdefault(window.rpartition(MARK)[0], [])
+        if len(of_document) < best:
+            of_document.append(score)
+    return canonical((document, sum(few) / len(few)) for document, few in scores.items())
+
+
+class DocumentWindows:
+    """The windows of a collection's documents, which it counts while they are read.
+
+    `documents()` reads the collection from its beginning. The counts are kept in `file`, since a job that goes on has
+    no need to read everything again; `key` says what they are counted in. Only the process that `writes` keeps them.
+    """
+
+    def __init__(
+        self,
+        documents: Callable[[], Iterable[Passage]],
+        language: str,
+        windows: Windows,
+        *,
+        file: Path,
+        key: str,
+        writes: bool = True,
+    ) -> None:
+        self.documents, self.language, self.windows = documents, language, windows
+        self.file, self.key, self.writes = file, key, writes
+
+    def read(self) -> Iterator[Passage]:
+        """The windows as passages without a title."""
+        documents = without_text = 0
+        for document in self.documents():
+            texts = sentence_windows(document.text, self.language, self.windows)
+            for number, text in enumerate(texts):
+                yield Passage(f"{document.id}{MARK}{number}", "", text)
+            documents, without_text = documents + 1, without_text + (not texts)
+        if self.writes:
+            counts = {"documents": documents, "documents_without_text": without_text}
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write_json(self.file, {"key": self.key, "counts": counts})
+
+    def counts(self) -> dict[str, Any]:
+        """How many documents there are, and how many without a sentence and so a window; for the writing process."""
+        if (state := read_state(self.file)) is None or state["key"] != self.key:
+            for _ in self.read():
+                pass
+            state = read_state(self.file)
+        return state["counts"]

@@ -1,0 +1,146 @@
+"""Make a transfer set of a collection: queries generated for its windows, the windows as positives, no negatives.
+
+Shi et al., section 4.2, "generation-based query synthesis": a generator in the language of the collection reads a
+window of sentences and writes a query. Windows are drawn by the seed. A query that is empty, that copies its window
+(its beginning, or a sentence of it), or that another window had before is dropped, and counted. A killed job goes on:
+the queries are kept part by part.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from stele.artifacts import records
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.benchmarks.types import Passage
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory, atomic_write_json, folder_facts
+from stele.files.reading import parse_object, read_state
+from stele.progress import bar
+from stele.recipes.generated_queries import GeneratedQueriesRecipe, parse_recipe
+from stele.registry import load_named
+from stele.retrieval.dense.windows import DocumentWindows, parse_windows
+from stele.retrieval.transfer.files import write_set
+from stele.sentences.split import split_sentences
+
+PART = 512  # windows whose queries are saved together
+SIGNS = " .?!。？！؟।"  # around a query, in which it may differ from another one
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--benchmark", required=True, help="whose collection")
+    parser.add_argument("--language", required=True)
+    parser.add_argument("--generator", required=True, type=Path, metavar="RECORD", help="record.json in its folder")
+    parser.add_argument("--windows", required=True, metavar="JSON", help="sentences, stride, hits, best")
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="number of windows, beams and lengths")
+    add_data_argument(parser)
+    parser.add_argument("--seed", required=True, type=arguments.seed)
+    add_state_arguments(parser)
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    recipe, windows = parse_recipe(parse_object(args.recipe, "--recipe")), parse_windows(args.windows)
+    benchmark, of_data = load_named("stele.benchmarks", args.benchmark, kind="benchmark"), data_records(args.data)
+    (query_set,) = benchmark.query_sets([args.language])
+    inputs = {"generator": args.generator, **of_data}
+    made_by = {"benchmark": args.benchmark, "language": args.language, "windows": windows.model_dump()}
+    made_by |= recipe.model_dump()
+    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
+    data = data_folders(of_data)
+    documents = DocumentWindows(
+        lambda: benchmark.passages(data, query_set.collection),
+        args.language,
+        windows,
+        file=state / "documents.json",
+        key="",
+    )
+    drawn, total = drawn_windows(documents, recipe.windows, args.seed)
+    queries = generated(state, args.generator.parent, [window.text for window in drawn], recipe)
+    kept, dropped = usable(queries, drawn, args.language)
+    if not kept:
+        raise SteleError(f"{args.generator}: of {len(drawn)} windows none has a usable query ({dict(dropped)})")
+    with atomic_directory(args.output.parent) as folder:
+        passages = [(drawn[number].id, drawn[number].text) for number in kept]
+        write_set(folder, passages, [queries[n] for n in kept], range(len(kept)), [[] for _ in kept])
+        records.write_record(
+            folder / "record.json",
+            job="generate_queries",
+            inputs=inputs,
+            clock=clock,
+            seed=args.seed,
+            benchmark=args.benchmark,
+            language=args.language,
+            recipe=recipe.model_dump(),
+            **documents.counts(),
+            windows=total,
+            drawn=len(drawn),
+            dropped={name: dropped[name] for name in ("empty", "copied", "double")},
+            counts={"train": len(kept)},
+            outputs=folder_facts(folder),
+        )
+    drop(state)
+
+
+def drawn_windows(documents: DocumentWindows, number: int, seed: int) -> tuple[list[Passage], int]:
+    """Windows drawn of a collection's, in their order, and how many there are; memory is bounded by those drawn."""
+    total = sum(1 for _ in documents.read())
+    rows = set(np.random.default_rng(seed).choice(total, min(number, total), replace=False).tolist())
+    return [window for row, window in enumerate(documents.read()) if row in rows], total
+
+
+def generated(state: Path, folder: Path, texts: Sequence[str], recipe: GeneratedQueriesRecipe) -> list[str]:
+    """A query for each text; those that an earlier run has saved are not generated again."""
+    import torch
+
+    from stele.encoders.generator import generate, load_generator
+    from stele.training.processes import default_device
+
+    torch.set_num_threads(recipe.threads)
+    starts = range(0, len(texts), PART)
+    parts = [state / f"queries-{number:05d}.json" for number in range(len(starts))]
+    generator = None
+    with bar(len(texts), "generate queries", "queries") as shown:
+        for path, start in zip(parts, starts, strict=True):
+            some = texts[start : start + PART]
+            if not path.exists():
+                generator = generator or load_generator(folder, str(default_device()))
+                sizes = recipe.beams, recipe.source_length, recipe.query_length, recipe.batch
+                atomic_write_json(path, generate(generator, some, *sizes))
+            shown.update(len(some))
+    return [query for path in parts for query in read_state(path)]
+
+
+def usable(queries: Sequence[str], windows: Iterable[Passage], language: str) -> tuple[list[int], Counter[str]]:
+    """The numbers of the queries that are kept, and how many are dropped and why.
+
+    >>> windows = [Passage("a", "", "Rain falls. It is wet."), Passage("b", "", "Sun."), Passage("c", "", "Wind.")]
+    >>> usable(["when does it rain", "sun", "When does it rain?"], windows, "en")
+    ([0], Counter({'copied': 1, 'double': 1}))
+    """
+    kept, dropped, seen = [], Counter(), set()
+    for number, (query, window) in enumerate(zip(queries, windows, strict=True)):
+        plain, text = _plain(query), window.text
+        sentences = {_plain(text[start:end]) for start, end in split_sentences(text, language)}
+        if not any(map(str.isalnum, plain)):
+            dropped["empty"] += 1
+        elif plain in sentences or _plain(text).startswith(plain):
+            dropped["copied"] += 1
+        elif plain in seen:
+            dropped["double"] += 1
+        else:
+            seen.add(plain)
+            kept.append(number)
+    return kept, dropped
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(SIGNS)

@@ -1,0 +1,121 @@
+"""Shi et al.'s dense rows as they are planned: documents in windows, by an encoder whose first token is the vector."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from stele import catalogue
+from stele.artifacts.row import Row
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.cost import cpu_rules, gpu_rules
+from stele.errors import SteleError
+from stele.recipes.windows import Windows
+from stele.retrieval.dense.windows import parse_windows
+
+COLLECTIONS = ["ntcir8_zh", "trec2002_ar", "clef2006_fr", "fire2012_hi", "fire2012_bn", "trec3_es"]
+SEEDS = "pt0-ft0"
+
+
+def test_the_windows_are_the_paper_s_in_all_six_and_nowhere_else():
+    found = {name: entry.windows for name, entry in catalogue.entries(Benchmark).items() if entry.windows}
+    assert found == dict.fromkeys(COLLECTIONS, Windows(sentences=5, stride=1, hits=100, best=3))
+
+
+def test_the_command_is_told_of_windows_where_there_are_some(jobs):
+    import shlex
+
+    plan = jobs(scale="paper")
+    flag, value = shlex.split(plan.retrieval.windows("trec3_es"))
+    assert flag == "--windows" and parse_windows(value) == catalogue.entries(Benchmark)["trec3_es"].windows
+    assert plan.retrieval.windows("mrtydi") == ""
+
+
+@pytest.mark.parametrize("benchmark", COLLECTIONS)
+@pytest.mark.parametrize(("setting", "recipe"), [("zero_shot_nq", "nq_shi"), ("zero_shot_marco", "marco_shi")])
+def test_rows_are_of_encoders_that_read_whole_windows(jobs, benchmark, setting, recipe):
+    plan = jobs(scale="paper", user_data={benchmark: "."})
+    made = plan.rows.inputs(Row(benchmark, "mbert", setting), SEEDS)
+    assert made["encoder"] == f"work/paper/finetuned/mbert/{recipe}/{SEEDS}/record.json"
+    spec = plan.finetuning.recipe(recipe).spec()
+    assert (spec.pooling, spec.normalize, spec.towers, spec.passage_length) == ("cls", False, "separate", 512)
+
+
+def test_a_collection_that_one_must_order_is_named(jobs):
+    state, reason = jobs(scale="paper").rows.problem(Row("trec3_es", "mbert", "zero_shot_nq"))
+    assert state == "unavailable" and "LDC2000T51" in reason
+
+
+def test_what_is_reckoned_is_encoding_windows_not_documents(jobs):
+    plan = jobs(scale="paper", user_data={"trec3_es": "."})
+    w = SimpleNamespace(benchmark="trec3_es", model="mbert", setting="zero_shot_nq", seeds=SEEDS)
+    work = gpu_rules.retrieve(plan, w)
+    assert work.temporary == 57_868 * 10 * 768 * 4, "a vector a window"
+    assert work.flops["search"] == 2.0 * 25 * 57_868 * 10 * 768
+
+
+def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
+    from stele.cluster.cost_table import markdown
+    from stele.cluster.requests import JobRequest
+
+    plan = jobs(scale="paper", user_data={"trec3_es": "."})
+    w = {"benchmark": "trec3_es", "model": "mbert", "setting": "zero_shot_nq", "seeds": SEEDS}
+    work = gpu_rules.retrieve(plan, SimpleNamespace(**w))
+    resources = {"gpus": 2, "mem_mb": 1, "runtime": 600}
+    job = JobRequest("retrieval", "retrieve", w, "log", (), 1, resources, work=work, seconds=3600)
+    page = markdown(plan, [job, job], "a100", True)
+    row = next(line for line in page.splitlines() if line.startswith("| trec3_es"))
+    assert [cell.strip() for cell in row.strip("|").split("|")] == ["trec3_es", "578,680", "2", "2.0", "1.8 GB"]
+    other = JobRequest(
+        "retrieval", "retrieve", {**w, "benchmark": "mrtydi"}, "log", (), 1, resources, work=work, seconds=1
+    )
+    assert "windows" not in markdown(plan, [other], "a100", True)
+
+
+# --- titles of a Wikipedia as queries ---------------------------------------------------------------------------------
+def test_a_row_goes_on_from_marco_with_the_titles_of_its_own_language(jobs):
+    plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
+    row = Row("fire2012_hi", "mbert", "wiki")
+    assert plan.rows.inputs(row, SEEDS)["encoder"] == f"work/paper/finetuned/mbert/wiki-hi/{SEEDS}/record.json"
+    made = plan.finetuning.inputs(SimpleNamespace(model="mbert", recipe="wiki-hi", seeds=SEEDS))
+    assert made == {
+        "encoder": f"work/paper/finetuned/mbert/marco_shi/{SEEDS}/record.json",
+        "data": ["work/paper/title_queries/wiki/hi/record.json"],
+        "negatives": [],
+    }
+    assert plan.finetuning.training_data("wiki-hi") == {"wiki:hi": "work/paper/title_queries/wiki/hi/record.json"}
+    assert plan.finetuning.chain("wiki-hi") == ["marco_shi", "wiki-hi"]
+    downloads = {path for path in plan.rows.downloads(row) if "title_queries" not in path and "wikipedia" in path}
+    assert downloads == {"resources/paper/datasets/wikipedia/hi/record.json"}, "and of no other language"
+
+
+def test_the_command_reads_the_set_and_is_not_told_of_the_language(jobs):
+    plan = jobs(scale="paper")
+    recipe = plan.finetuning.recipe("wiki-hi")
+    assert recipe == plan.finetuning.recipe("wiki-bn")
+    assert recipe.training_set.given() == {"module": "transfer_set", "data": ["wiki"]}
+
+
+def test_without_a_language_all_in_scale_are_read(jobs):
+    assert list(jobs(scale="paper").finetuning.training_data("wiki")) == [
+        f"wiki:{code}" for code in ("ar", "bn", "es", "fr", "hi", "zh")
+    ]
+    assert list(jobs(scale="miniature").finetuning.training_data("wiki")) == ["wiki:ar", "wiki:es", "wiki:fr"]
+
+
+def test_other_sets_can_be_cut_to_a_language_too(jobs):
+    plan = jobs(scale="paper")
+    assert list(plan.finetuning.training_data("mrtydi-sw")) == ["mrtydi_train:sw", "nq_dpr:all"]
+    with pytest.raises(SteleError, match="recipe 'wiki-de': training set wiki: unknown language 'de'"):
+        plan.finetuning.training_data("wiki-de")
+
+
+def test_a_language_that_is_out_of_scale_leaves_a_row_out(jobs):
+    assert jobs(scale="miniature").rows.problem(Row("fire2012_bn", "mbert", "wiki"))[0] == "not in scale"
+
+
+def test_what_titles_and_their_training_cost_is_reckoned(jobs):
+    plan = jobs(scale="paper")
+    work = cpu_rules.title_queries(plan, SimpleNamespace(recipe="wiki", part="fr"))
+    assert 600 < work.cpu_seconds < 36_000 and 1e9 < work.kept < 5e9
+    steps = gpu_rules.finetune(plan, SimpleNamespace(model="mbert", recipe="wiki-fr", seeds=SEEDS)).steps
+    assert steps == 3 * (50_000 // 64)

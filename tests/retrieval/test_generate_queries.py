@@ -1,0 +1,171 @@
+"""Queries generated for the windows of a collection: beams and batches, what is dropped, going on after kill -9."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+from pathlib import Path
+
+import pytest
+import test_retrieve as retrieval
+import test_retrieve_windows as windowed
+from recorded import record
+
+from stele.benchmarks import transfer_set
+from stele.benchmarks.types import Passage
+from stele.encoders.generator import generate, load_generator
+from stele.errors import SteleError
+from stele.retrieval import generate_queries
+
+data, small_windows = windowed.data, retrieval.small_windows
+RECIPE = {"windows": 30, "beams": 3, "source_length": 24, "query_length": 6, "batch": 4}
+SIZES = {"beams": 3, "source_length": 24, "query_length": 6}
+
+
+@pytest.fixture(scope="module")
+def generator(tmp_path_factory, root) -> Path:
+    """The record of an mBART of random weights, large enough ones that what it writes depends on what it reads."""
+    import torch
+    from transformers import MBartConfig, MBartForConditionalGeneration
+
+    spec = importlib.util.spec_from_file_location("tiny_models", root / "tests/encoders/tiny_models.py")
+    tiny = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tiny)
+    tokenizer, sizes = tiny._subword_tokenizer(), {"d_model": 32, "max_position_embeddings": 64, "init_std": 0.4}
+    for side in ("encoder", "decoder"):
+        sizes |= {f"{side}_layers": 2, f"{side}_attention_heads": 4, f"{side}_ffn_dim": 64}
+    special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2}
+    torch.manual_seed(1)
+    model = MBartForConditionalGeneration(MBartConfig(vocab_size=len(tokenizer), **sizes, **special))
+    folder = tmp_path_factory.mktemp("generator")
+    model.generation_config.forced_eos_token_id = None
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return record(folder, content="generator", labels=["stand-in checkpoint"])
+
+
+@pytest.fixture
+def texts() -> list[str]:
+    return [document["text"] for document in windowed.documents()]
+
+
+def test_queries_do_not_depend_on_the_batch(generator, texts):
+    loaded = load_generator(generator.parent)
+    alone = generate(loaded, texts, **SIZES, batch=1)
+    assert len(set(alone)) > 10, "what is written depends on what is read"
+    for batch in (3, 8, 100):
+        assert generate(loaded, texts, **SIZES, batch=batch) == alone
+    assert generate(loaded, texts[::-1], **SIZES, batch=8) == alone[::-1]
+
+
+def test_beams_find_a_query_that_is_at_least_as_probable(generator, texts):
+    """Beam search by transformers against the probability of its own greedy search, of queries of equal length."""
+    import torch
+
+    model, tokenizer = load_generator(generator.parent)
+    better = 0
+    for text in texts[1:12]:
+        ids, scores = tokenizer(text, truncation=True, max_length=24, return_tensors="pt")["input_ids"], []
+        for beams in (1, 5):
+            given = {"do_sample": False, "max_new_tokens": 5, "min_new_tokens": 5, "num_beams": beams}
+            with torch.no_grad():
+                out = model.generate(input_ids=ids, **given)
+                chances = model(input_ids=ids, decoder_input_ids=out[:, :-1]).logits.log_softmax(-1)
+            scores.append(float(chances.gather(2, out[:, 1:, None]).sum()))
+        better += scores[1] >= scores[0] - 1e-4
+    assert better >= 10
+
+
+def test_what_is_no_generator_is_refused(encoder, tmp_path):
+    with pytest.raises(SteleError, match="'xlm-roberta' does not generate text from text"):
+        load_generator(encoder.parent)
+    with pytest.raises(SteleError, match=r"config\.json"):
+        load_generator(tmp_path)
+
+
+def test_empty_copied_and_double_queries_are_dropped():
+    windows = [Passage(str(n), "", "The Nile is long. It flows  north!") for n in range(7)]
+    queries = ["how long is it", " .?", "it flows north", "The Nile is", "How long is it?", "the Nile's length", ""]
+    kept, dropped = generate_queries.usable(queries, windows, "en")
+    assert kept == [0, 5]
+    assert dropped == {"empty": 2, "copied": 2, "double": 1}
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+def arguments(tmp_path: Path, generator: Path, data: list[str], name: str = "out", seed: int = 0, **changes):
+    parser = argparse.ArgumentParser()
+    generate_queries.add_arguments(parser)
+    line = ["--benchmark", "mrtydi", "--language", "sw", "--generator", str(generator), "--data", *data]
+    line += ["--windows", json.dumps(windowed.FEW), "--recipe", json.dumps({**RECIPE, **changes})]
+    line += ["--seed", str(seed), "--state", str(tmp_path / "state" / name)]
+    return parser.parse_args([*line, "--output", str(tmp_path / name / "record.json")])
+
+
+def files(folder: Path) -> list[bytes]:
+    return [(folder / name).read_bytes() for name in (transfer_set.PASSAGES, transfer_set.QUERIES)]
+
+
+def examples(folder: Path) -> list:
+    return list(transfer_set.training({"qgen": {"sw": folder}}, "train"))
+
+
+def test_each_query_has_its_own_window_as_positive(tmp_path, generator, data):
+    generate_queries.run(arguments(tmp_path, generator, data))
+    found, facts = examples(tmp_path / "out"), json.loads((tmp_path / "out/record.json").read_text())
+    loaded = load_generator(generator.parent)
+    assert len(found) > 5
+    for example in found:
+        assert generate(loaded, [example.positives[0].text], **SIZES, batch=1) == [example.query]
+        assert example.negatives == [] and example.language == "sw"
+    by_id = {document["docid"]: document["text"] for document in windowed.documents()}
+    assert all(e.positives[0].text in by_id[e.positives[0].id.rpartition("#")[0]] for e in found)
+    assert facts["counts"]["train"] + sum(facts["dropped"].values()) == facts["drawn"] == 30
+    assert facts["windows"] > 60 and facts["documents"] == 40 and facts["labels"] == ["stand-in checkpoint"]
+    assert not (tmp_path / "state/out").exists()
+
+
+@pytest.mark.parametrize(("module", "name"), [(generate_queries, "atomic_write_json"), (generate_queries, "write_set")])
+def test_it_goes_on_after_kill_9(tmp_path, generator, data, monkeypatch, module, name):
+    monkeypatch.setattr(generate_queries, "PART", 8)
+    generate_queries.run(arguments(tmp_path, generator, data, "whole"))
+    args = arguments(tmp_path, generator, data)
+    child = os.fork()
+    if child == 0:
+        retrieval.kill_at(module, name, 3 if name == "atomic_write_json" else 1)()
+        try:
+            generate_queries.run(args)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    assert not args.output.exists()
+    read, original = [], generate
+    monkeypatch.setattr(
+        "stele.encoders.generator.generate", lambda g, some, *sizes: read.extend(some) or original(g, some, *sizes)
+    )
+    generate_queries.run(args)
+    assert len(read) == (30 - 2 * 8 if name == "atomic_write_json" else 0), "nothing is generated twice"
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_parts_and_batches_change_nothing(tmp_path, generator, data, monkeypatch):
+    generate_queries.run(arguments(tmp_path, generator, data, "whole"))
+    monkeypatch.setattr(generate_queries, "PART", 7)
+    generate_queries.run(arguments(tmp_path, generator, data, batch=3))
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
+def test_windows_are_drawn_by_the_seed(tmp_path, generator, data):
+    drawn = []
+    for seed in (0, 1):
+        generate_queries.run(arguments(tmp_path, generator, data, str(seed), seed, windows=10))
+        drawn.append({example.positives[0].id for example in examples(tmp_path / str(seed))})
+    assert drawn[0] != drawn[1]
+
+
+def test_a_generator_that_only_copies_is_refused(tmp_path, generator, data, monkeypatch):
+    monkeypatch.setattr("stele.encoders.generator.generate", lambda g, some, *sizes: list(some))
+    with pytest.raises(SteleError, match=r"of 30 windows none has a usable query \(\{'copied': 30\}\)"):
+        generate_queries.run(arguments(tmp_path, generator, data))
+    assert not (tmp_path / "out").exists()

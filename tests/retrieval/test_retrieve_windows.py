@@ -1,0 +1,236 @@
+"""Documents in windows of sentences: the windows, a document's score, and the command that searches them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import test_retrieve as retrieval
+from recorded import record
+
+from stele.artifacts.runs.trec import read_run
+from stele.errors import SteleError
+from stele.recipes.windows import Windows
+from stele.retrieval import retrieve
+from stele.retrieval.dense import vector_files
+from stele.retrieval.dense.windows import document_hits, parse_windows, sentence_windows
+from stele.retrieval.searches import search_job
+from tests.forked import forked
+
+SHI = Windows(sentences=5, stride=1, hits=100, best=3)
+FEW = {"sentences": 2, "stride": 1, "hits": 12, "best": 3}
+small_windows = retrieval.small_windows  # of the encoder: 16 texts a block
+
+
+def numbered(count: int) -> str:
+    return " ".join(f"Sentence {number} ends here." for number in range(count))
+
+
+@pytest.mark.parametrize(("sentences", "expected"), [(0, 0), (1, 1), (4, 1), (5, 1), (6, 2), (9, 5)])
+def test_how_many_windows_a_document_has(sentences, expected):
+    windows = sentence_windows(numbered(sentences), "en", SHI)
+    assert len(windows) == expected
+    assert [text.count("ends here.") for text in windows] == [min(5, sentences)] * expected
+
+
+def test_windows_begin_one_sentence_later_each_and_end_with_the_document():
+    assert sentence_windows(numbered(6), "en", SHI) == [numbered(5), numbered(6).removeprefix("Sentence 0 ends here. ")]
+
+
+@pytest.mark.parametrize(("sentences", "starts"), [(5, [0]), (6, [0, 2]), (7, [0, 2]), (8, [0, 2, 4])])
+def test_with_a_longer_stride_the_last_window_holds_the_last_sentence(sentences, starts):
+    two = SHI.model_copy(update={"stride": 2})
+    windows = sentence_windows(numbered(sentences), "en", two)
+    assert [int(text.split()[1]) for text in windows] == starts
+    assert windows[-1].endswith(f"Sentence {sentences - 1} ends here.")
+
+
+def test_line_breaks_end_no_sentence_and_signs_alone_make_no_window():
+    assert sentence_windows(" One\r\nsentence\n goes on. ", "en", SHI) == ["One sentence goes on."]
+    assert sentence_windows(" \n -- *** \n", "en", SHI) == []
+
+
+def test_sentences_are_those_of_the_language():
+    assert len(sentence_windows("这是一本书。你读吗？他说好。", "zh", SHI.model_copy(update={"sentences": 1}))) == 3
+    assert len(sentence_windows("यह किताब है। क्या आप पढ़ते हैं? हाँ।", "hi", SHI.model_copy(update={"sentences": 1}))) == 3
+
+
+def test_a_document_scores_as_the_mean_of_its_three_best_retrieved_windows():
+    hits = [("a#0", 9.0), ("b#7", 8.0), ("a#3", 6.0), ("b#1", 4.0), ("a#1", 3.0), ("a#2", 3.0), ("c#0", 1.0)]
+    # a: (9 + 6 + 3) / 3, its fourth window left out; b: two windows; c: one
+    assert document_hits(hits, 3) == [("b", 6.0), ("a", 6.0), ("c", 1.0)]
+    assert document_hits(hits, 1) == [("a", 9.0), ("b", 8.0), ("c", 1.0)]
+    assert document_hits([], 3) == []
+
+
+def test_documents_with_equal_scores_stand_in_the_order_of_runs():
+    assert [name for name, _ in document_hits([("a#0", 1.0), ("b#0", 1.0), ("B#0", 1.0)], 3)] == ["b", "a", "B"]
+
+
+def test_an_id_may_look_like_a_window():
+    assert document_hits([("a#1#0", 2.0), ("a#1", 1.0)], 3) == [("a#1", 2.0), ("a", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"sentences": 2, "stride": 3, "hits": 1, "best": 1}', "stride 3 leaves out sentences"),
+        ('{"sentences": 0, "stride": 1, "hits": 1, "best": 1}', "sentences"),
+        ('{"sentence": 2, "stride": 1, "hits": 1, "best": 1}', "sentences"),
+        ("5", "want an object"),
+    ],
+)
+def test_wrong_windows_are_refused(text, message):
+    with pytest.raises(SteleError, match=f"--windows.*{message}"):
+        parse_windows(text)
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+def documents() -> list[dict]:
+    """40 documents of 0 to 7 sentences, of which some are longer than the encoder reads; one has signs alone."""
+    rng = np.random.default_rng(5)
+    texts = []
+    for number in range(40):
+        words = [rng.choice(retrieval.WORDS, rng.integers(2, 14)) for _ in range(number % 8)]
+        texts.append(" ".join(" ".join(sentence).capitalize() + "." for sentence in words) or "* * *")
+    return [{"docid": f"D#{number}", "title": "not read", "text": text} for number, text in enumerate(texts)]
+
+
+@pytest.fixture
+def data(tmp_path) -> list[str]:
+    given = []
+    topics = [{"query_id": str(number), "query": query} for number, query in enumerate(("river nile", "first novel"))]
+    retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", documents())
+    retrieval.put(tmp_path / "sw/t/test.jsonl.gz", topics)
+    (tmp_path / "sw/t/qrels.test.txt").write_text("0 Q0 D#1 1\n")
+    for dataset, folder in (("mrtydi", "t"), ("mrtydi_corpus", "c")):
+        given.append(f"{dataset}:sw={record(tmp_path / 'sw' / folder, content=folder)}")
+    return given
+
+
+def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    retrieve.add_arguments(parser)
+    line = [
+        "--benchmark",
+        "mrtydi",
+        "--languages",
+        "sw",
+        "--encoder",
+        str(encoder),
+        "--depth",
+        "1000",
+        "--threads",
+        "1",
+    ]
+    line += ["--encoding", json.dumps(retrieval.SPEC), "--data", *data, "--state", str(tmp_path / "state" / name)]
+    line += ["--windows", json.dumps(FEW), "--output", str(tmp_path / name / "retrieval.json")]
+    return parser.parse_args([*line, *more])
+
+
+def facts(tmp_path: Path, name: str) -> dict:
+    return json.loads((tmp_path / name / "retrieval.json").read_text())["searches"]["sw"]
+
+
+def by_hand(encoder: Path) -> tuple[dict[str, dict[str, float]], int, int]:
+    """query -> document -> score, how many windows there are, and how many are cut, by brute force."""
+    from stele.encoders.load import load_encoder
+
+    loaded = load_encoder(encoder.parent, retrieval.SPEC)
+    owners, texts = [], []
+    for document in documents():
+        sentences = [f"{part}." for part in document["text"].split(". ") if "*" not in part]
+        sentences = [part.replace("..", ".") for part in sentences]
+        for start in range(max(0, len(sentences) - 2) + 1) if sentences else ():
+            owners.append(document["docid"])
+            texts.append(" ".join(sentences[start : start + 2]))
+    vectors = loaded.encode(texts, "passage").astype(np.float64)
+    scores = {}
+    for number, query in enumerate(("river nile", "first novel")):
+        similarity = vectors @ loaded.encode([query], "query")[0].astype(np.float64)
+        of_documents: dict[str, list[float]] = {}
+        for row in np.argsort(-similarity)[: FEW["hits"]]:
+            of_documents.setdefault(owners[row], []).append(similarity[row])
+        scores[str(number)] = {name: float(np.mean(few[: FEW["best"]])) for name, few in of_documents.items()}
+    lengths = [len(loaded.tokenizer(text)["input_ids"]) for text in texts]
+    return scores, len(texts), sum(length > retrieval.SPEC["passage_length"] for length in lengths)
+
+
+def test_the_run_is_that_of_a_full_ranking_of_windows(tmp_path, encoder, data):
+    retrieve.run(arguments(tmp_path, encoder, data))
+    expected, windows, cut = by_hand(encoder)
+    run = read_run(tmp_path / "out/runs/sw.trec.gz")
+    assert {query: dict(run.hits(query)) for query in run.queries} == {
+        query: pytest.approx(scores, rel=1e-4) for query, scores in expected.items()
+    }
+    assert cut > 5
+    assert facts(tmp_path, "out") == {
+        "language": "sw",
+        "pool": "sw",
+        "queries": 2,
+        "documents": 40,
+        "documents_without_text": 5,
+        "windows": windows,
+        "cut_windows": cut,
+    }
+
+
+def test_the_same_run_whatever_the_batch(tmp_path, encoder, data, monkeypatch):
+    from stele.encoders import encode
+
+    retrieve.run(arguments(tmp_path, encoder, data, "whole"))
+    monkeypatch.setattr(encode, "CPU_WINDOW", 1000)
+    retrieve.run(arguments(tmp_path, encoder, data))
+    assert facts(tmp_path, "out") == facts(tmp_path, "whole")
+    runs = [read_run(tmp_path / name / "runs/sw.trec.gz") for name in ("out", "whole")]
+    for query in runs[0].queries:
+        assert runs[0].ranking(query) == runs[1].ranking(query)
+
+
+@pytest.mark.parametrize("world", [2, 3])
+def test_the_same_bytes_on_several_processes(tmp_path, encoder, data, world):
+    retrieve.run(arguments(tmp_path, encoder, data, "alone"))
+    args = arguments(tmp_path, encoder, data, "several")
+    assert forked(world, lambda rank: retrieve.run(args)) == [0] * world
+    assert retrieval.files(tmp_path / "several") == retrieval.files(tmp_path / "alone")
+    assert facts(tmp_path, "several") == facts(tmp_path, "alone")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "call"),
+    [(vector_files, "_save_progress", 3), (vector_files, "_write_ids", 1), (search_job, "write_run", 1)],
+)
+def test_it_goes_on_after_kill_9_with_all_counts(tmp_path, encoder, data, module, name, call):
+    retrieve.run(arguments(tmp_path, encoder, data, "whole"))
+    args = arguments(tmp_path, encoder, data)
+    retrieval.killed(args, retrieval.kill_at(module, name, call))
+    retrieve.run(args)
+    assert retrieval.files(tmp_path / "out") == retrieval.files(tmp_path / "whole")
+    assert facts(tmp_path, "out") == facts(tmp_path, "whole")
+    assert not args.state.exists()
+
+
+def test_counts_that_were_lost_are_counted_again_and_a_kept_index_serves_again(tmp_path, encoder, data):
+    keep = ["--keep-index", str(tmp_path / "index")]
+    retrieve.run(arguments(tmp_path, encoder, data, "first", *keep))
+    retrieve.run(arguments(tmp_path, encoder, data, "again", *keep))
+    assert facts(tmp_path, "again") == facts(tmp_path, "first")
+    assert np.load(tmp_path / "index/sw/ids.npy")[0] == b"D#1#0", "document 0 has no window"
+
+
+def test_other_windows_start_anew(tmp_path, encoder, data):
+    retrieval.killed(arguments(tmp_path, encoder, data), retrieval.kill_at(search_job, "write_run", 1))
+    other = json.dumps({**FEW, "sentences": 1})
+    retrieve.run(arguments(tmp_path, encoder, data, "out", "--windows", other))
+    retrieve.run(arguments(tmp_path, encoder, data, "clean", "--windows", other))
+    assert retrieval.files(tmp_path / "out") == retrieval.files(tmp_path / "clean")
+
+
+def test_a_collection_whose_queries_are_in_several_languages_is_refused(tmp_path, encoder, data):
+    mixed = [item.replace("mrtydi", "lareqa") for item in data[:1]]
+    args = arguments(tmp_path, encoder, mixed, "out", "--benchmark", "lareqa", "--languages", "en", "de")
+    with pytest.raises(SteleError, match=r"must be in one language.* queries are in de, en"):
+        retrieve.run(args)

@@ -1,0 +1,175 @@
+"""A Wikipedia as a transfer set: titles, their articles, the negatives of BM25; the counts; going on after kill -9."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import test_retrieve as retrieval
+
+from stele.artifacts import records
+from stele.artifacts.documents import Document, DocumentWriter
+from stele.benchmarks import transfer_set as reader
+from stele.errors import SteleError
+from stele.retrieval import title_queries
+from stele.retrieval.lexical import bm25_index
+
+RECIPE = {"queries": 100, "depth": 4, "negatives": 2, "k1": 0.9, "b": 0.4, "characters": 40}
+# title -> text. "nile": its own article comes first of four; "egypt" is not in its own article; "tower" finds one alone
+PAGES = {
+    "Nile": ["The Nile is a river.", "The nile, the nile again."],
+    "Egypt": ["A country.", "It has a river."],
+    "Tower": ["A tower of iron."],
+    "Uganda": ["Uganda lies at the Nile.", "It is green."],
+    "Source": ["The source of the Nile is in the south of it, as one says who went there in a boat."],
+    "Cairo": ["Cairo lies at the Nile in Egypt."],
+}
+
+
+def corpus(folder: Path, pages: dict[str, list[str]], first: int = 0) -> Path:
+    folder.mkdir(parents=True)
+    with DocumentWriter(folder) as writer:
+        for number, (title, sentences) in enumerate(pages.items(), start=first):
+            writer.add(Document("en", f"en:{number}", sentences, [0], title))
+    records.write_record(
+        folder / "record.json", job="wikipedia", inputs={}, clock=records.start(), outputs={}, content=folder.name
+    )
+    return folder / "record.json"
+
+
+@pytest.fixture
+def documents(tmp_path) -> list[Path]:
+    """Two shards."""
+    items = list(PAGES.items())
+    return [corpus(tmp_path / "1", dict(items[:4])), corpus(tmp_path / "2", dict(items[4:]), first=4)]
+
+
+def arguments(tmp_path: Path, documents: list[Path], name: str = "out", seed: int = 0, **changes) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    title_queries.add_arguments(parser)
+    line = ["--language", "en", "--documents", *map(str, documents), "--recipe", json.dumps({**RECIPE, **changes})]
+    line += ["--seed", str(seed), "--state", str(tmp_path / "state" / name)]
+    return parser.parse_args([*line, "--output", str(tmp_path / name / "record.json")])
+
+
+def examples(tmp_path: Path, name: str = "out") -> dict:
+    return {example.query: example for example in reader.training({"wiki": {"en": tmp_path / name}}, "train")}
+
+
+def record(tmp_path: Path, name: str = "out") -> dict:
+    return json.loads((tmp_path / name / "record.json").read_text())
+
+
+def test_titles_their_articles_and_what_else_is_found(tmp_path, documents):
+    title_queries.run(arguments(tmp_path, documents))
+    found = examples(tmp_path)
+    assert "Egypt" not in found, "its own article does not say so: Cairo's does"
+    assert found["Nile"].positives[0].id == "en:0" and found["Nile"].positives[0].title == ""
+    assert {passage.id for passage in found["Nile"].negatives} < {"en:3", "en:4", "en:5"}
+    assert len(found["Nile"].negatives) == 2
+    assert found["Tower"].negatives == [], "nothing else has that term"
+    assert found["Source"].positives[0].text == PAGES["Source"][0][:40], "as much as is kept"
+    assert {example.language for example in found.values()} == {"en"}
+    facts = record(tmp_path)
+    assert (facts["articles"], facts["titles"], facts["article_not_retrieved"]) == (6, 6, 1)
+    assert facts["counts"] == {"train": 5} and facts["without_negatives"] == 4, "but Nile"
+    assert not (tmp_path / "state/out").exists()
+
+
+def test_each_article_is_kept_once_and_none_that_nobody_needs(tmp_path, documents):
+    title_queries.run(arguments(tmp_path, documents))
+    ids = pq.read_table(tmp_path / "out" / reader.PASSAGES)["id"].to_pylist()
+    used = {passage.id for e in examples(tmp_path).values() for passage in [*e.positives, *e.negatives]}
+    assert len(ids) == len(set(ids)) and set(ids) == used and "en:1" not in used
+
+
+def test_a_title_whose_article_is_not_among_the_hits_is_dropped(tmp_path, documents):
+    """Nine articles say "word" more often than the one of that title."""
+    pages = {f"Page {number}": [f"word {'word ' * number}"] for number in range(9)} | {
+        "Word": ["a word and many more terms"],
+        "Tower": ["a tower"],
+    }
+    one = corpus(tmp_path / "3", pages)
+    title_queries.run(arguments(tmp_path, [one], "deep", depth=10))
+    title_queries.run(arguments(tmp_path, [one], "flat", depth=2))
+    assert "Word" in examples(tmp_path, "deep") and "Word" not in examples(tmp_path, "flat")
+
+
+def test_negatives_are_drawn_of_all_hits_by_the_seed(tmp_path):
+    pages = {"Word": ["word word word"]} | {f"P{number}": [f"word x{number}"] for number in range(30)}
+    one, drawn = corpus(tmp_path / "3", pages), set()
+    for seed in range(4):
+        title_queries.run(arguments(tmp_path, [one], str(seed), seed, depth=1000))
+        names = [passage.id for passage in examples(tmp_path, str(seed))["Word"].negatives]
+        assert len(set(names)) == 2 and "en:0" not in names
+        drawn |= set(names)
+    assert len(drawn) > 4
+
+
+def test_only_some_titles_are_drawn(tmp_path, documents):
+    title_queries.run(arguments(tmp_path, documents, queries=3))
+    assert record(tmp_path)["titles"] == 3 and len(examples(tmp_path)) <= 3
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "call"),
+    [(bm25_index, "_path", 4), (title_queries, "save_part", 2), (title_queries, "write_set", 1)],
+)
+def test_it_goes_on_after_kill_9(tmp_path, documents, monkeypatch, module, name, call):
+    monkeypatch.setattr(title_queries, "PART", 2)
+    title_queries.run(arguments(tmp_path, documents, "whole"))
+    args = arguments(tmp_path, documents)
+    child = os.fork()
+    if child == 0:
+        retrieval.kill_at(module, name, call)()
+        try:
+            title_queries.run(args)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    assert not args.output.exists()
+    title_queries.run(args)
+    for file in (reader.PASSAGES, reader.QUERIES):
+        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
+def test_parts_and_threads_change_nothing(tmp_path, documents, monkeypatch):
+    title_queries.run(arguments(tmp_path, documents, "whole"))
+    monkeypatch.setattr(title_queries, "PART", 1)
+    title_queries.run(arguments(tmp_path, documents, threads=2))
+    for file in (reader.PASSAGES, reader.QUERIES):
+        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
+def test_what_has_no_titles_or_finds_nothing_is_refused(tmp_path):
+    untitled = corpus(tmp_path / "1", {"": ["A text of the web."]})
+    with pytest.raises(SteleError, match="no document there has a title"):
+        title_queries.run(arguments(tmp_path, [untitled]))
+    other = corpus(tmp_path / "2", {"Nile": ["A river."]})
+    with pytest.raises(SteleError, match="BM25 found no article by its title; 1 titles"):
+        title_queries.run(arguments(tmp_path, [other]))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_damaged_set_is_named(tmp_path, documents):
+    title_queries.run(arguments(tmp_path, documents))
+    (tmp_path / "out" / reader.PASSAGES).write_bytes(b"PAR1")
+    with pytest.raises(SteleError, match=r"passages\.parquet: not a readable Parquet file"):
+        examples(tmp_path)
+
+
+def test_a_set_has_no_dev_questions(tmp_path):
+    with pytest.raises(SteleError, match="no split 'dev'"):
+        list(reader.training({"wiki": {"en": tmp_path}}, "dev"))
+
+
+def test_negatives_never_hold_the_positive():
+    hits = np.arange(50)
+    for positive in range(50):
+        drawn = title_queries.drawn_negatives(hits, positive, 10, seed=1)
+        assert positive not in drawn and len(drawn) == 10 and (np.diff(drawn) > 0).all()
