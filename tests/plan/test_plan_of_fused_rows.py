@@ -29,7 +29,7 @@ def test_a_fused_row_reads_both_rankings_and_the_judgments(plan, tmp_path):
     assert made.rows.inputs(FUSED, "pt0-ft1") == {
         "term": "results/trec3_es/bm25_rm3/direct/pt0-ft0/retrieval.json",
         "dense": "results/trec3_es/mbert/zero_shot_nq/pt0-ft1/retrieval.json",
-        "data": [made.paths.dataset("trec3_es", "all")],
+        "data": [made.paths.dataset("trec3_es", "all"), made.paths.dataset("trec3_es_topics", "all")],
     }
     parts = [Row("trec3_es", "bm25_rm3", "direct"), Row("trec3_es", "mbert", "zero_shot_nq")]
     assert made.rows.downloads(FUSED) == made.rows.downloads(parts[0]) | made.rows.downloads(parts[1])
