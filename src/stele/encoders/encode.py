@@ -82,8 +82,8 @@ class Encoder:
     def encode_layers(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
         """Vectors [n, layers, d] of every layer, each text encoded once: those of a spec with `layer` 1, 2 and so on.
 
-        Of the layers that are loaded: the spec must name none. An error where vectors are made on top of the last layer
-        (a pooler, Dense layers), and of families whose states of a layer are not those of a model cut there.
+        Of the layers that are loaded: of all, where the spec names none. An error where vectors are made on top of the
+        last layer (a pooler, Dense layers), and of families whose states of a layer are not those of a model cut there.
         """
         model, heads = self._tower(kind)
         if self.spec.pooling == "pooler" or len(heads):
