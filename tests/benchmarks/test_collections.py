@@ -316,7 +316,13 @@ def test_topics_and_judgments_fetched_by_themselves_go_before_a_users_own(data, 
     "name",
     [
         *("qrels.ntcir8.eval.txt", "qrels.trec02ar.txt", "qrels.clef06fr.txt", "qrels.fire12bn.176-225.txt"),
-        *("qrels.trec11.xlingual.txt", "qrels.1-25.spanish.gz", "sp26.qrels.txt", "xlingual_t10qrels.txt"),
+        *(
+            "qrels.trec11.xlingual.txt",
+            "qrels.1-25.spanish.gz",
+            "sp26.qrels.txt",
+            "xlingual_t10qrels.txt",
+            "cranqrel.txt",
+        ),
     ],
 )
 def test_judgments_are_found_by_the_names_that_they_have(tmp_path, name):

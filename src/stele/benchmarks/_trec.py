@@ -130,7 +130,8 @@ def documents(path: Path) -> Iterator[Document]:
                 yield Document(identifier(name, where), where, "", text)
     elif beginning and not beginning.startswith(b"<"):
         raise SteleError(
-            f"{path}: no documents: want <DOC> ... </DOC>, lines of JSON, or an id, a tab and a text a line"
+            f"{path}: no documents: want <DOC> ... </DOC>, lines of JSON, or an id, a tab and a text a line. If it is "
+            "something else, take it away, or name those to be read in the dataset's `collection: {documents: ...}`"
         )
 
 

@@ -1,7 +1,7 @@
 """The files of a test collection by their names: judgments, topics, and documents.
 
-A file of judgments is named `*qrels*`, one of topics `*topics*` (TREC, CLEF, NTCIR, FIRE and Anserini all do so); all
-others hold documents, but for what stands beside them on a publisher's disc.
+A file of judgments is named `*qrels*`, one of topics `*topics*` (TREC, CLEF, NTCIR, FIRE and Anserini all do so) or
+`*queries*`; all others hold documents, but for what stands beside them on a publisher's disc.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import PurePath
 
-QRELS = re.compile(r"qrels", re.IGNORECASE)
-TOPICS = re.compile(r"(^|[._-])topics?([._-]|$)", re.IGNORECASE)
+QRELS = re.compile(r"qrel", re.IGNORECASE)
+TOPICS = re.compile(r"(^|[._-])(topics?|query|queries)([._-]|$)", re.IGNORECASE)
 PACKED = "documents.sgml"  # of documents that were a file each
 _OTHER = re.compile(r"readme.*|record\.json|\..*|.*\.(dtd|md|md5|sha\d*|html?|pdf|tbl)", re.IGNORECASE)
 

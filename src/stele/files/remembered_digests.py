@@ -16,7 +16,7 @@ from pathlib import Path
 from stele.errors import SteleError
 from stele.files.atomic import WHOLE, atomic_write_json, digest, sha256
 from stele.files.reading import read_note
-from stele.progress import bar
+from stele.progress import bar, track
 
 SETTLED = 2.0  # seconds after which a file system's times tell a change from the one before
 
@@ -62,7 +62,10 @@ def folder_digest(folder: Path, names: Sequence[str], memory: Path) -> str:
         held = read_note(memory).get(os.path.abspath(folder))
         if isinstance(held, list) and held[:-1] == [len(names), identity]:
             return held[-1]
-        facts = {name: [os.stat(path := f"{folder}/{name}").st_size, sha256(path)] for name in names}
+        facts = {
+            name: [os.stat(path := f"{folder}/{name}").st_size, sha256(path)]
+            for name in track(names, len(names), f"digest {folder}")
+        }
     except OSError as error:
         raise SteleError(f"{error.filename}: cannot be read ({error.strerror})") from None
     if time.time() - newest > SETTLED:
