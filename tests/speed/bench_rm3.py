@@ -3,8 +3,8 @@
     python tests/speed/bench_rm3.py                       # 20,000 documents of about 300 words, 50 topics
     python tests/speed/bench_rm3.py --documents 100000 --filter ascii
 
-Few words are most of the text. Documents lie in memory: reading costs nothing. Prints a line of JSON: CPU-seconds of each
-(the best of the repetitions), their ratio, and how many terms the second index has.
+Few words are most of the text. Documents lie in memory: reading costs nothing. Prints a line of JSON: CPU-seconds of
+each (the best of the repetitions), their ratio, and how many terms the second index has.
 """
 
 from __future__ import annotations
