@@ -18,6 +18,7 @@ from stele.artifacts import records, results
 from stele.encoders.calibration.artifact import load_calibration, read_tensors
 from stele.files.atomic import digest
 from stele.recipes.encoding import EncodingSpec
+from stele.retrieval.fusion.folds import read_folds
 from stele.scoring.system_files.formats import read_output
 from stele.significance import scores
 from stele.tables.figures import data
@@ -86,5 +87,10 @@ OUTPUTS: dict[str, Reader] = {
     ),
     "calibration": ("calibration.safetensors", TENSORS, read_tensors),
     "record of a calibration": ("calibration.json", CALIBRATION, calibration),
+    "folds": (
+        "trec3_es.txt",
+        b"1 a\n2 a\n3 b\n4 b\n5 c\n",
+        lambda path: read_folds(path, ["1", "2", "3", "4", "5"]),
+    ),
     "lengths": ("lengths_fr.csv", b"tokens,documents\n3,4\n5,1\n", data.read_lengths),
 }

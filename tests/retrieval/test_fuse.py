@@ -190,6 +190,16 @@ def test_a_run_that_is_not_there_is_named(fusing, monkeypatch):
         fusing("gone", hits, hits, random_judgments(1))
 
 
+def test_a_cut_run_is_refused_by_its_name(fusing, tmp_path):
+    hits = random_hits(1, 5, 0.0)
+    fusing("cut", hits, hits, random_judgments(1))
+    path = tmp_path / "cut/dense/runs/xx.trec.gz"
+    for content in (path.read_bytes()[:9], b"no gzip"):
+        path.write_bytes(content)
+        with pytest.raises(SteleError, match=r"xx\.trec\.gz"):
+            fuse._read({"xx": path}, "xx", path)
+
+
 # --- as others see it ---
 def test_scores_and_order_are_those_of_trec_eval(fusing):
     """More than 1,000 documents, ties among them: trec_eval's AP of the file is what the weight was chosen by."""

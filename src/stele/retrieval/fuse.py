@@ -25,7 +25,7 @@ from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, facts_digest, file_facts
-from stele.files.reading import parse_object
+from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
 from stele.recipes.fusion import Fusion
 from stele.registry import load_named
@@ -165,6 +165,6 @@ def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
     """The run of a query set; one without a line is a list without a hit."""
     if name not in runs:
         raise SteleError(f"{record}: has no run of {name}; it has {', '.join(runs)}")
-    with gzip.open(runs[name]) as lines:
+    with reading(runs[name], "TREC run"), gzip.open(runs[name]) as lines:
         empty = not lines.read(1)
     return run_of({}) if empty else read_run(runs[name])
