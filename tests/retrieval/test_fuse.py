@@ -228,7 +228,7 @@ def test_ranx_s_weighted_sum_is_the_same():
     term, dense = (
         {t: dict(hits) for t, hits in random_hits(seed, 20, low).items()} for seed, low in ((1, 2.0), (2, -1.0))
     )
-    theirs = wsum([Run(term), Run(dense)], params={"weights": (0.25, 0.75)}).to_dict()
+    theirs = wsum([Run(term), Run(dense)], weights=[0.25, 0.75]).to_dict()
     for topic in TOPICS:
         documents = interpolation.candidates(list(term[topic].items()), list(dense[topic].items()))
         assert dict(interpolation.fused(documents, 0.25, 1000)) == pytest.approx(theirs[topic], abs=1e-6)

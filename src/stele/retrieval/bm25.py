@@ -106,9 +106,7 @@ class Job:
             raise SteleError(f"{self.args.benchmark}: {query_set.name} has no {name} in the data given")
         return queries
 
-    def collection(
-        self, query_set: QuerySet, splits: dict[str, list[Query]]
-    ) -> engines.WithBm25s | engines.WithAnserini:
+    def collection(self, query_set: QuerySet, splits: dict[str, list[Query]]) -> engines.Engine:
         """A query set's collection, indexed for these queries."""
         folder, threads = self.state / query_set.collection, self.args.threads
         texts = engines.Texts(query_set.language, lambda: self.contents(query_set))
@@ -171,7 +169,7 @@ class Job:
     def tune(
         self,
         query_set: QuerySet,
-        collection: engines.WithBm25s | engines.WithAnserini,
+        collection: engines.Engine,
         queries: Sequence[Query],
         recipe: Tuning,
     ) -> dict:
