@@ -100,6 +100,41 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
             assert [name for name, _ in run.hits(query["query_id"])] == expected
 
 
+def expanding(tmp_path: Path, data: list[str], name: str) -> argparse.Namespace:
+    args = arguments(tmp_path, data, name)
+    recipe = {"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"documents": 3, "filter": "none"}}
+    args.recipe = json.dumps(recipe)
+    return args
+
+
+def test_a_killed_expansion_goes_on_and_gives_the_same_runs(tmp_path, data, monkeypatch):
+    """Killed in the second language's second index, whose first blocks are there."""
+    monkeypatch.setattr(bm25.engines, "EXPANDED_BLOCK", 20)
+    bm25.run(expanding(tmp_path, data, "undisturbed"))
+    args, child = expanding(tmp_path, data, "killed"), os.fork()
+    if child == 0:
+        original, calls = bm25_index.np.savez, []
+
+        def savez(*given, **named):
+            calls.append(1)
+            if len(calls) == 7:  # a block, three, a block, and the second of three
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(*given, **named)
+
+        bm25_index.np.savez = savez
+        try:
+            bm25.run(args)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "the child was to be killed"
+    blocks = sorted(path.parent.name[:8] for path in args.state.rglob("ja/*/block-*.npz"))
+    assert blocks == ["expanded", "index"] and not args.output.exists()
+    bm25.run(args)
+    assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
+    record = json.loads((tmp_path / "killed/retrieval.json").read_text())
+    assert record["recipe"]["rm3"] == {"documents": 3, "filter": "none"} and "k1" not in record["searches"]["sw"]
+
+
 def test_the_scoring_command_takes_the_record(tmp_path, data):
     from stele.command import cli
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
+import signal
 from pathlib import Path
 from types import ModuleType
 
@@ -226,10 +228,27 @@ def test_ranx_s_weighted_sum_is_the_same():
     term, dense = (
         {t: dict(hits) for t, hits in random_hits(seed, 20, low).items()} for seed, low in ((1, 2.0), (2, -1.0))
     )
-    theirs = wsum([Run(term), Run(dense)], params={"weights": (0.25, 0.75)}).to_dict()
+    theirs = wsum([Run(term), Run(dense)], weights=[0.25, 0.75]).to_dict()
     for topic in TOPICS:
         documents = interpolation.candidates(list(term[topic].items()), list(dense[topic].items()))
         assert dict(interpolation.fused(documents, 0.25, 1000)) == pytest.approx(theirs[topic], abs=1e-6)
+
+
+def test_a_killed_fusion_starts_anew_with_the_same_bytes(fusing, tmp_path, monkeypatch):
+    """Killed when all but the record is written."""
+    arguments = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
+    undisturbed, child = fusing("undisturbed", *arguments), os.fork()
+    if child == 0:
+        fuse.records.write_record = lambda *given, **named: os.kill(os.getpid(), signal.SIGKILL)
+        try:
+            fusing("killed", *arguments)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1]), "the child was to be killed"
+    assert not (tmp_path / "killed/fused/retrieval.json").exists()
+    killed = fusing("killed", *arguments)
+    for name in ("alpha.csv", "runs/xx.trec.gz"):
+        assert (killed / name).read_bytes() == (undisturbed / name).read_bytes()
 
 
 def test_the_same_bytes_twice(fusing):

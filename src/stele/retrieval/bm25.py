@@ -33,9 +33,8 @@ from stele.files.strict import Values
 from stele.progress import track
 from stele.recipes.lexical import Search, Tuning, parse_recipe
 from stele.registry import load_named
-from stele.retrieval.lexical import anserini, bm25_search
+from stele.retrieval.lexical import anserini, bm25_search, engines
 from stele.retrieval.lexical.bm25_search import Hits, choose
-from stele.retrieval.lexical.engines import Texts, WithAnserini, WithBm25s
 from stele.retrieval.searches.search_job import FinishedSearches, check_counts, expected_passages
 
 logger = logging.getLogger(__name__)
@@ -107,14 +106,16 @@ class Job:
             raise SteleError(f"{self.args.benchmark}: {query_set.name} has no {name} in the data given")
         return queries
 
-    def collection(self, query_set: QuerySet, splits: dict[str, list[Query]]) -> WithBm25s | WithAnserini:
+    def collection(self, query_set: QuerySet, splits: dict[str, list[Query]]) -> engines.Engine:
         """A query set's collection, indexed for these queries."""
         folder, threads = self.state / query_set.collection, self.args.threads
-        texts = Texts(query_set.language, lambda: self.contents(query_set))
+        texts = engines.Texts(query_set.language, lambda: self.contents(query_set))
         if self.jar:
             expands = getattr(self.recipe, "rm3", None) is not None
-            return WithAnserini(self.jar, texts, folder, splits, threads, expands)
-        return WithBm25s(texts, folder, splits, threads, rounded=getattr(self.recipe, "lengths", "exact") == "lucene")
+            return engines.WithAnserini(self.jar, texts, folder, splits, threads, expands)
+        return engines.WithBm25s(
+            texts, folder, splits, threads, rounded=getattr(self.recipe, "lengths", "exact") == "lucene"
+        )
 
     def contents(self, query_set: QuerySet) -> Iterator[tuple[str, str]]:
         """(id, text) of a collection's passages: title and text, as Anserini's index of Mr. TyDi has them."""
@@ -166,7 +167,11 @@ class Job:
         return splits[judged], hits, facts
 
     def tune(
-        self, query_set: QuerySet, collection: WithBm25s | WithAnserini, queries: Sequence[Query], recipe: Tuning
+        self,
+        query_set: QuerySet,
+        collection: engines.Engine,
+        queries: Sequence[Query],
+        recipe: Tuning,
     ) -> dict:
         """The MRR of each pair of parameters on the queries; saved as they come."""
         path = self.state / query_set.collection / "tuned.json"

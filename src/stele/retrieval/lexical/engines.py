@@ -122,3 +122,6 @@ class WithAnserini:
         """The hits of a split's queries, expanded by Anserini's RM3."""
         ((_, hits),) = self.engine.search(self.folder, self.splits[split], [parameters], depth, recipe)
         return hits
+
+
+Engine = WithBm25s | WithAnserini
