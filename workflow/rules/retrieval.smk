@@ -112,6 +112,8 @@ rule fuse:
         "python -m stele retrieval fuse --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --term {input.term} --dense {input.dense} --data {params.data} --recipe {params.recipe:q} {params.folds}"
         " --depth {params.depth} --output {output.record} > {log} 2>&1"
+
+
 # a Wikipedia as a transfer set: titles, their articles, and what BM25 finds beside them
 rule title_queries:
     input:
