@@ -17,6 +17,12 @@ from tests.waiting import exit_code
 TEXTS = {"d1": "nile river", "d2": "nile nile delta river basin", "d3": "congo river", "d4": "capital of uganda"}
 
 
+@pytest.fixture(params=["sums", "bm25s"], autouse=True)
+def way(request, monkeypatch):
+    """Both ways of searching, which small collections and large ones take."""
+    monkeypatch.setattr(bm25_search, "FEW", {"sums": bm25_search.FEW, "bm25s": -1}[request.param])
+
+
 @pytest.fixture
 def index(tmp_path):
     """index(texts, vocabulary, rows) -> (folder, ids, statistics); terms are the words."""
@@ -130,6 +136,16 @@ def test_blocks_change_nothing(index, number, rows):
     whole = bm25_search.search(folder, ids, queries, 20, collection, (0.9, 0.4))
     assert bm25_search.search(cut, cut_ids, queries, 20, cut_collection, (0.9, 0.4)) == whole
     assert [bm25_search.search(cut, cut_ids, [one], 20, cut_collection, (0.9, 0.4))[0] for one in queries] == whole
+
+
+def test_both_ways_find_the_same(index, monkeypatch):
+    """Bit by bit: a run does not depend on how large its collection is."""
+    texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
+    folder, ids, collection = index(texts, vocabulary)
+    queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
+    one = bm25_search.search(folder, ids, queries, 300, collection, (0.9, 0.4))
+    monkeypatch.setattr(bm25_search, "FEW", -1 if bm25_search.FEW > 0 else 10**9)
+    assert bm25_search.search(folder, ids, queries, 300, collection, (0.9, 0.4)) == one
 
 
 def test_threads_change_nothing(index, tmp_path):

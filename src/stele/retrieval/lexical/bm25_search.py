@@ -21,6 +21,7 @@ import numpy as np
 from stele.retrieval.lexical.bm25_index import Block, Statistics, read_blocks
 
 EXTRA = 28  # passages beyond k that bm25s returns, to see whether equal scores were cut off
+FEW = 5_000_000  # queries times passages of a block; up to here sums take less than bm25s's compilation, ten seconds
 CUT = 100  # of the MRR that parameters are chosen by
 DIGITS = 4  # of that MRR, as trec_eval prints it; among equals the least k1 wins, then the least b
 
@@ -53,11 +54,13 @@ def weights(block: Block, collection: Statistics, parameters: Parameters) -> np.
 class TopK:
     """The k best passages of each query so far, those that share the last one's score included.
 
-    queries: the numbers of each one's terms, with repetitions. `add` takes the blocks of a collection in their order.
+    queries: the numbers of each one's terms, with repetitions, or all of them mappings of term number to weight. `add`
+    takes the blocks of a collection in their order.
     """
 
     def __init__(self, queries: Sequence[Query], k: int, collection: Statistics, parameters: Parameters) -> None:
         self.given = queries
+        self.weighted = any(isinstance(query, Mapping) for query in queries)
         self.k, self.collection, self.parameters, self.start = k, collection, parameters, 0
         # a query none of whose terms occurs finds nothing
         self.queries = {n: [t for t in terms if collection.frequencies[t]] for n, terms in enumerate(queries)}
@@ -66,6 +69,27 @@ class TopK:
 
     def add(self, block: Block, threads: int = 1) -> None:
         """Takes in the next block."""
+        size = len(block.lengths)
+        if self.weighted or len(self.queries) * size <= FEW:
+            self._sum(block)
+        else:
+            self._search(block, threads)
+        self.start += size
+
+    def _sum(self, block: Block) -> None:
+        """What each term adds, one after another: the sums of bm25s, which knows no weights and has to be compiled."""
+        added = weights(block, self.collection, self.parameters)
+        for number, terms in self.queries.items():
+            scores = np.zeros(len(block.lengths))
+            for term in terms:
+                occurrences = slice(block.indptr[term], block.indptr[term + 1])
+                weight = self.given[number][term] if self.weighted else 1.0
+                scores[block.passages[occurrences]] += weight * added[occurrences]
+            rows = np.flatnonzero(scores)
+            self._merge(number, scores[rows].astype(np.float32), rows + self.start)
+
+    def _search(self, block: Block, threads: int) -> None:
+        """The same by bm25s."""
         size, engine = len(block.lengths), _engine()
         engine.unique_token_ids_set = range(len(self.collection.frequencies))
         engine.scores = {
@@ -75,17 +99,17 @@ class TopK:
             "num_docs": size,
         }
         queries = {n: numbers for n, numbers in self.queries.items() if numbers}
-        if queries:
-            k = min(self.k + EXTRA, size)
-            hits = engine.retrieve(list(queries.values()), k=k, n_threads=threads, show_progress=False)
-            for (number, terms), rows, scores in zip(queries.items(), hits.documents, hits.scores, strict=True):
-                single = scores.astype(np.float32)
-                if k < size and single[-1] > 0 and single[-1] == single[self.k - 1]:
-                    # more passages may share the score of the k-th than were returned
-                    single = engine.get_scores_from_ids(terms).astype(np.float32)
-                    rows = np.arange(size)
-                self._merge(number, single, rows + self.start)
-        self.start += size
+        if not queries:
+            return
+        k = min(self.k + EXTRA, size)
+        hits = engine.retrieve(list(queries.values()), k=k, n_threads=threads, show_progress=False)
+        for (number, terms), rows, scores in zip(queries.items(), hits.documents, hits.scores, strict=True):
+            single = scores.astype(np.float32)
+            if k < size and single[-1] > 0 and single[-1] == single[self.k - 1]:
+                # more passages may share the score of the k-th than were returned
+                single = engine.get_scores_from_ids(terms).astype(np.float32)
+                rows = np.arange(size)
+            self._merge(number, single, rows + self.start)
 
     def _merge(self, query: int, scores: np.ndarray, rows: np.ndarray) -> None:
         positive = scores > 0
@@ -104,23 +128,6 @@ class TopK:
         sign = 1 if ties == "highest" else -1
         order = np.lexsort((ids[self.rows[query]], sign * self.scores[query]))[::-sign][: self.k]
         return self.rows[query][order], self.scores[query][order]
-
-
-class WeightedTopK(TopK):
-    """The same for queries whose terms have weights: mappings of term number to weight."""
-
-    def add(self, block: Block, threads: int = 1) -> None:
-        """Takes in the next block."""
-        size = len(block.lengths)
-        added = weights(block, self.collection, self.parameters)
-        for number, terms in self.queries.items():
-            scores = np.zeros(size)
-            for term in terms:
-                occurrences = slice(block.indptr[term], block.indptr[term + 1])
-                scores[block.passages[occurrences]] += self.given[number][term] * added[occurrences]
-            rows = np.flatnonzero(scores)
-            self._merge(number, scores[rows].astype(np.float32), rows + self.start)
-        self.start += size
 
 
 @cache
@@ -149,8 +156,7 @@ def search(
     `rounded`: with Lucene's lengths. `ties`: which id comes first among equal scores. Queries have either terms, or
     weights of terms.
     """
-    weighted = any(isinstance(query, Mapping) for query in queries)
-    best = (WeightedTopK if weighted else TopK)(queries, k, collection, parameters)
+    best = TopK(queries, k, collection, parameters)
     for block in read_blocks(folder):
         best.add(block._replace(lengths=lucene_lengths(block.lengths)) if rounded else block, threads)
     hits = [best.ranked(number, ids, ties) for number in range(len(queries))]
