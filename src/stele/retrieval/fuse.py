@@ -8,7 +8,6 @@ weight of each, and the AP of every weight. The job takes seconds: a killed one 
 from __future__ import annotations
 
 import argparse
-import csv
 import gzip
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, facts_digest, file_facts
+from stele.files.csv_files import write_csv
 from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
 from stele.recipes.fusion import Fusion
@@ -156,9 +156,7 @@ def _rows(name: str, folds: list[Fold]) -> Iterator[tuple]:
 
 def _write_table(path: Path, rows: list[tuple]) -> None:
     with atomic_file(path) as handle:
-        table = csv.writer(handle, lineterminator="\n")
-        table.writerow(COLUMNS)
-        table.writerows(rows)
+        write_csv(handle, [COLUMNS, *rows])
 
 
 def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
