@@ -42,11 +42,12 @@ def test_generated_and_paper_scales_run_the_same_rules(fresh, miniature):
         (fresh / name).mkdir()
     (fresh / "weights/config.json").write_text("{}")
     (fresh / "walled.yaml").write_text(
-        "scale: paper\nuser_data: {xor_dpr_train: walled, mewsli_x_news: walled, ccp_large: weights}\n"
+        "scale: paper\nuser_data: {xor_dpr_train: walled, mewsli_x_news: walled, ccp_large: weights,\n"
+        "  trec2002_ar: walled, clef2006_fr: walled, trec3_es: walled}\n"  # the collections whose languages it has
     )
     paper = planned(fresh, "all_tables", "--configfile", "walled.yaml")
     assert set(miniature) - {"mirror", "standin"} == set(paper)  # only the generator's own rules are the miniature's
-    shards = 2 * 10  # of the ten languages that are generated; paper scale cuts KEPT's 28 Wikipedias by their sizes
+    shards = 2 * 11  # of the ten languages of KEPT's that are generated, and French; paper scale cuts KEPT's 28 Wikipedias by their sizes
     assert miniature["wikipedia"] == shards and paper["knowledge_base"] == 28 < paper["wikipedia"]
     for rule in ("pretrain", "finetune", "retrieve", "score", "table"):
         assert miniature[rule] == paper[rule]
