@@ -30,6 +30,8 @@ def run(args):
     made.with_suffix(".part").write_text(json.dumps({"pid": os.getpid(), "parent": os.getppid(), **os.environ}))
     made.with_suffix(".part").rename(made)
     if rank == "1" and args.fail == "mend":
+        while not pathlib.Path("made.0.json").exists():  # the first one is killed as soon as this one fails
+            time.sleep(0.02)
         raise SteleError("the second shard is damaged")
     time.sleep(900 if args.fail else args.sleep)
 '''

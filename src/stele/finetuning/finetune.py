@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -22,6 +21,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, folder_facts
 from stele.files.reading import parse_object
 from stele.registry import load_named
+from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
     from stele.training.loop import Named, Outcome
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BENCHMARKS = "stele.benchmarks"
-CURVE = (".csv", ".png", ".pdf")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -217,8 +216,7 @@ def _publish(
     with atomic_directory(args.output.parent) as folder:
         save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
         facts = {**facts, "outputs": folder_facts(folder)}
-        for suffix in CURVE:
-            shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
+        copy_curve(curve, folder)
         records.write_record(
             folder / "record.json",
             job="finetune",

@@ -7,7 +7,6 @@ the input, the query the target. Writes a transformers folder, the loss curve an
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,13 +22,13 @@ from stele.files.atomic import atomic_directory, folder_facts
 from stele.files.reading import parse_object
 from stele.recipes.generator import GeneratorRecipe, parse_recipe
 from stele.registry import load_named
+from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
     from stele.encoders.generator import Generator
 
 IGNORED = -100  # a label that adds nothing to the loss
 Pair = tuple[str, str]  # query, passage
-CURVE = (".csv", ".png", ".pdf")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,8 +71,7 @@ def run(args: argparse.Namespace) -> None:
             generator.model.save_pretrained(folder)
             generator.tokenizer.save_pretrained(folder)
         outputs = folder_facts(folder)
-        for suffix in CURVE:
-            shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
+        copy_curve(curve, folder)
         records.write_record(
             folder / "record.json",
             job="finetune_generator",

@@ -18,6 +18,7 @@ from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.command import arguments
 from stele.files.atomic import atomic_directory, folder_facts
 from stele.files.reading import parse_object
+from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
     from stele.training.loop import Outcome
@@ -216,8 +217,7 @@ def publish(
         if snapshots.exists():
             shutil.copytree(snapshots, folder / "snapshots")
         made = folder_facts(folder)
-        for suffix in (".csv", ".png", ".pdf"):
-            shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
+        copy_curve(curve, folder)
         records.write_record(folder / "record.json", outputs=made, **of_run, **facts)
         for kept in sorted((folder / "snapshots").glob("step-*")):
             facts_of_snapshot = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}

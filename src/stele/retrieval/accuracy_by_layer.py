@@ -53,13 +53,13 @@ def run(args: argparse.Namespace) -> None:
     benchmark, data = load_named("stele.benchmarks", args.benchmark, "benchmark"), data_records(args.data)
     encoding = parse_encoding(args.encoding) or {}
     evaluated = encoding.pop("layer", None)  # what tables read; here it must not cut the model
-    encoder, found = encoder_of(args, encoding), {}
+    encoder, accuracies = encoder_of(args, encoding), {}
     for pair in zip(*[iter(benchmark.query_sets(args.languages))] * 2, strict=True):
         sides = [[query.text for query in benchmark.queries(data_folders(data), side)] for side in pair]
-        found[pair[0].language] = by_layer(encoder, *sides)
-    if not found:
+        accuracies[pair[0].language] = by_layer(encoder, *sides)
+    if not accuracies:
         raise SteleError(f"{args.benchmark}: nothing to retrieve for {', '.join(args.languages)}")
-    columns = {MEAN: np.mean(list(found.values()), axis=0), **found}
+    columns = {MEAN: np.mean(list(accuracies.values()), axis=0), **accuracies}
     outputs = written(args.output, columns, f"{args.model}: accuracy of {args.benchmark} by layer", evaluated)
     records.write_record(
         args.output.with_suffix(".json"),
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
         clock=clock,
         benchmark=args.benchmark,
         model=args.model,
-        languages=list(found),
+        languages=list(accuracies),
         layer_of_tables=evaluated,
         encoding=encoder.spec.model_dump(),
         outputs=outputs,

@@ -24,8 +24,8 @@ from stele.files.reading import parse_object
 from stele.progress import bar, track
 from stele.recipes.title_queries import TitleQueriesRecipe, parse_recipe
 from stele.retrieval.lexical import analysis, bm25_index
-from stele.retrieval.lexical.bm25_index import Statistics
 from stele.retrieval.lexical.bm25_search import TopK
+from stele.retrieval.lexical.engines import TermIndex, Texts
 from stele.retrieval.transfer.files import write_set
 
 logger = logging.getLogger(__name__)
@@ -110,31 +110,28 @@ def search_titles(
     """Indexes the articles and searches the titles, part by part; returns the files of their hits."""
     analyze = analysis.analyzer(args.language)
     terms = [analyze(title) for title in titles]
-    numbers = {term: number for number, term in enumerate(sorted({term for of_title in terms for term in of_title}))}
-    index, items = state / "index", track(texts(args.documents), articles, f"index {args.language}", "articles")
-    bm25_index.write_index(index, items, analysis.TermNumbers(args.language, numbers), len(numbers))
-    collection, ids = bm25_index.statistics(index), bm25_index.read_ids(index)
-    queries = [[numbers[term] for term in of_title] for of_title in terms]
+    label = f"index {args.language}"
+    articles_of = Texts(args.language, lambda: track(texts(args.documents), articles, label, "articles"))
+    index = TermIndex(state / "index", articles_of, {term for of_title in terms for term in of_title}, bm25_index.BLOCK)
+    queries = [[index.numbers[term] for term in of_title] for of_title in terms]
     starts = range(0, len(queries), PART)
     parts = [state / f"hits-{number:05d}.npz" for number in range(len(starts))]
     with bar(len(queries), f"search titles of {args.language}", "titles") as shown:
         for path, start in zip(parts, starts, strict=True):
             some = slice(start, start + PART)
             if not path.exists():
-                hits = best_rows(index, ids, queries[some], collection, recipe)
+                hits = best_rows(index, queries[some], recipe)
                 save_part(path, start, rows[some], hits, recipe.negatives, args.seed)
             shown.update(len(queries[some]))
     return parts
 
 
-def best_rows(
-    index: Path, ids: np.ndarray, queries: Sequence[Sequence[int]], collection: Statistics, recipe: TitleQueriesRecipe
-) -> list[np.ndarray]:
+def best_rows(index: TermIndex, queries: Sequence[Sequence[int]], recipe: TitleQueriesRecipe) -> list[np.ndarray]:
     """The rows of the articles that each query retrieves, best first."""
-    best = TopK(queries, recipe.depth, collection, (recipe.k1, recipe.b))
-    for block in bm25_index.read_blocks(index):
+    best = TopK(queries, recipe.depth, index.collection, (recipe.k1, recipe.b))
+    for block in bm25_index.read_blocks(index.folder):
         best.add(block, recipe.threads)
-    return [best.ranked(number, ids)[0] for number in range(len(queries))]
+    return [best.ranked(number, index.ids)[0] for number in range(len(queries))]
 
 
 def save_part(path: Path, start: int, rows: np.ndarray, hits: Sequence[np.ndarray], negatives: int, seed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from stele.files import csv_files
 from stele.files.atomic import atomic_file
 
 FIRST = ("step", "learning_rate")
+SUFFIXES = (".csv", ".png", ".pdf")  # numbers and pictures
 
 
 def columns(rows: Sequence[dict[str, float]]) -> list[str]:
@@ -29,6 +31,12 @@ def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
 def read_csv(path: Path) -> list[dict[str, float]]:
     with open(path, encoding="utf-8", newline="") as handle:
         return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(handle)]
+
+
+def copy_curve(curve: Path, folder: Path) -> None:
+    """Puts a curve's files (`curve` is the CSV) into a folder, as curve.csv and so on."""
+    for suffix in SUFFIXES:
+        shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
 
 
 def smoothed(values: Sequence[float], span: int) -> list[float]:
