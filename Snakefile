@@ -12,6 +12,7 @@ from stele.cluster.resources import job_resources, job_threads
 from stele.driver.fingerprint import code, package_modules
 from stele.plan.params import as_json, assignments, flags, option
 from stele.plan.paths import finetuning_seed
+from stele.plan.protocols import benchmark_code
 from stele.plan.retrieval import direct, projected, row_of
 from stele.driver.table_context import context_digest, context_file
 from stele.driver.hooks import command_line, finish_rules, on_end, on_start, setup
@@ -55,6 +56,7 @@ include: "workflow/rules/pairs.smk"
 include: "workflow/rules/pretraining.smk"
 include: "workflow/rules/finetuning.smk"
 include: "workflow/rules/retrieval.smk"
+include: "workflow/rules/transfer.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/cluster.smk"

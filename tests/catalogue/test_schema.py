@@ -24,6 +24,7 @@ NAMES = {
     "catalogue/datasets.yaml": ["", "*.fields", "*.counts", "*.counts.*.expect", "*.files.*.sha256", "*.files.*.bytes"],
     "catalogue/recipes.yaml": [
         *("languages", "pairs", "pretraining", "finetuning", "calibration", "title_queries", "pretraining.*.mining"),
+        *("generators", "generators.*.by_language", "generated_queries", "generated_queries.*.collections"),
     ],
     "catalogue/models.yaml": ["", "*.override.mining"],
     "catalogue/standins.yaml": [""],
@@ -45,7 +46,7 @@ NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/sett
 NAMES["world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
 OF_A_SCALE = [
     *("benchmarks", "standins", "pairs", "pretraining", "pretraining_languages", "finetuning", "calibration", "models"),
-    "title_queries",
+    *("title_queries", "generators", "generated_queries"),
 ]
 # keys that must not be left out; all others may be, or are refused as well
 REQUIRED = {
@@ -55,6 +56,8 @@ REQUIRED = {
         *("languages", "pairs", "pretraining", "finetuning", "pairs.*.method", "pretraining.*.objective"),
         *("pretraining.*.mining", "pretraining.*.languages", "pretraining.*.learning_rate", "finetuning.*.start"),
         *("finetuning.*.training_set", "finetuning.*.batch", "finetuning.*.learning_rate"),
+        *("generators.*.by_language", "generators.*.pairs", "generators.*.by_language.*.model"),
+        *("generated_queries.*.generator", "generated_queries.*.collections", "generated_queries.*.windows"),
     ],
     "catalogue/models.yaml": ["*.label", "*.base", "*.released.dataset"],
     "catalogue/standins.yaml": ["*.kind", "*.steps"],

@@ -109,6 +109,7 @@ PAPER |= {
 }
 # Section 4.2: on from MARCO; the numbers are ours
 PAPER["wiki"] = PAPER["marco_shi"] | {"learning_rate": 1e-5, "warmup_steps": 234}
+PAPER["qgen"] = PAPER["wiki"] | {"hard_negatives": 0}
 SETS = {  # what each goes on from, trains on and chooses by
     "marco": (None, "marco", None),
     "nq": (None, "nq", "nq"),
@@ -126,6 +127,7 @@ SETS = {  # what each goes on from, trains on and chooses by
     "nq_shi": (None, "nq", "nq"),
     "marco_shi": (None, "marco", None),
     "wiki": ("marco_shi", "wiki", None),
+    "qgen": ("marco_shi", "qgen", None),
 }
 MINERS = {"marco_kept": "marco_kept_random", "mrtydi_kept": "marco_kept"}
 

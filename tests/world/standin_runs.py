@@ -15,6 +15,8 @@ SIZES: dict[str, dict[str, Any]] = {
     "xlmr": {"tokenizer": {"kind": "sentencepiece", "size": 500}},
     "mbert": {"tokenizer": {"kind": "wordpiece", "size": 600}},
     "bert": {"tokenizer": {"kind": "wordpiece", "size": 300, "lowercase": True}},
+    "mbart": {"tokenizer": {"kind": "mbart", "size": 500}},
+    "mbart50": {"tokenizer": {"kind": "mbart50", "size": 500}},
     "roberta": {"tokenizer": {"kind": "byte", "size": 400}},
     "xlmr_long": {"positions": 200, "length": 40},
 }

@@ -114,34 +114,6 @@ rule fuse:
         " --depth {params.depth} --output {output.record} > {log} 2>&1"
 
 
-# a Wikipedia as a transfer set: titles, their articles, and what BM25 finds beside them
-rule title_queries:
-    input:
-        documents=lambda w: plan.corpora.documents("wikipedia", w.part),
-    output:
-        record=plan.paths.title_queries("{recipe}", "{part}"),
-    log:
-        plan.paths.log("title_queries/{recipe}.{part}"),
-    benchmark:
-        plan.paths.benchmark_file("title_queries/{recipe}.{part}")
-    conda:
-        "../../envs/data.yaml"
-    threads: job_threads("title_queries", plan)
-    resources:
-        **job_resources("title_queries", plan),
-    params:
-        code=code("retrieval.title_queries", data=("catalogue/analyzers.yaml",)),
-        recipe=lambda w: as_json(plan.corpora.title_queries(w.recipe).given()),
-        seed=plan.settings.sizes.seed,
-        state=plan.paths.state("title_queries/{recipe}/{part}"),
-    message:
-        "Make queries of the titles of the Wikipedia of {wildcards.part}, {wildcards.recipe}"
-    shell:
-        "python -m stele retrieval title_queries --language {wildcards.part} --documents {input.documents}"
-        " --recipe {params.recipe:q} --seed {params.seed} --state {params.state} --code {params.code}"
-        " --output {output.record} > {log} 2>&1"
-
-
 # what a figure draws of sentence pairs: their vectors in two dimensions
 rule project:
     input:

@@ -7,7 +7,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model, check_standin
 from stele.catalogue.schema.names import Facts, choice
-from stele.catalogue.schema.recipes import check_recipe
+from stele.catalogue.schema.recipes import READS, check_recipe
 from stele.errors import SteleError, unknown
 from stele.files.strict import validate
 from stele.recipes.scale import Scale
@@ -43,7 +43,7 @@ def check_scale(values: Facts, where: str) -> None:
         standins = catalogue.load("standins")
         _known(key, standins, where, "standins")
         check_standin({**standins[key], **forced}, where, ["standins", key])
-    for section in ("pairs", "pretraining", "finetuning", "calibration", "title_queries"):
+    for section in READS:
         for name, forced in values.get(section, {}).items():
             _known(name, recipes[section], where, section)
             if section == "pairs" and "parts" in forced:

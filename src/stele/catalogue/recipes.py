@@ -9,15 +9,26 @@ from __future__ import annotations
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import TrainingSet
 from stele.catalogue.schema.models import ModelKeys
-from stele.catalogue.schema.recipes import FinetuningReads, PairsReads, PretrainingReads
+from stele.catalogue.schema.recipes import (
+    FinetuningReads,
+    GeneratedQueriesReads,
+    GeneratorOfLanguage,
+    GeneratorReads,
+    PairsReads,
+    PretrainingReads,
+)
 from stele.errors import unknown
 from stele.files.strict import Strict, Values, validate
 from stele.recipes import calibration as of_calibration
 from stele.recipes import finetuning as of_finetuning
+from stele.recipes import generated_queries as of_generated_queries
+from stele.recipes import generator as of_generator
 from stele.recipes import mining as of_mining
 from stele.recipes import title_queries as of_title_queries
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
+from stele.recipes.generated_queries import GeneratedQueriesRecipe
+from stele.recipes.generator import GeneratorRecipe
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import recipe_model
 from stele.recipes.scale import Scale
@@ -78,6 +89,29 @@ def title_queries(name: str, sizes: Scale) -> TitleQueriesRecipe:
     """A recipe of title queries with what the scale forces."""
     recipe = {**_named("title_queries", "recipe of title queries", name), **sizes.title_queries.get(name, {})}
     return of_title_queries.parse_recipe({**recipe, "threads": sizes.threads}, f"recipes.yaml: title_queries.{name}")
+
+
+def generator(name: str, language: str, sizes: Scale) -> tuple[GeneratorOfLanguage, GeneratorRecipe]:
+    """What the generator of a language is made of, and how, with what the scale forces."""
+    whole = {**_named("generators", "generator", name), **sizes.generators.get(name, {}), "threads": sizes.threads}
+    reads, does = _apart(whole, GeneratorReads)
+    where = f"recipes.yaml: generators.{name}"
+    of_languages = validate(GeneratorReads, reads, where).by_language
+    if language not in of_languages:
+        raise unknown("language", language, of_languages, where)
+    own = of_languages[language]
+    does |= {"training_set": _training_set(own.training_set), "language_code": own.code}
+    return own, of_generator.parse_recipe(does, where)
+
+
+def generated_queries(name: str, sizes: Scale) -> tuple[GeneratedQueriesReads, GeneratedQueriesRecipe]:
+    """A recipe of generated queries with what the scale forces."""
+    whole = _named("generated_queries", "recipe of generated queries", name)
+    reads, does = _apart(
+        {**whole, **sizes.generated_queries.get(name, {}), "threads": sizes.threads}, GeneratedQueriesReads
+    )
+    where = f"recipes.yaml: generated_queries.{name}"
+    return validate(GeneratedQueriesReads, reads, where), of_generated_queries.parse_recipe(does, where)
 
 
 def stores(reads: PretrainingReads, does: Values) -> dict[str, str]:

@@ -117,7 +117,7 @@ def fuse(plan: Plan, w: Any) -> Work:
 def title_queries(plan: Plan, w: Any) -> Work:
     """All articles are read three times and indexed, and all of a scale's titles searched in them."""
     text = _dump(plan, w.part) * costs().wikipedia_text
-    recipe, articles = plan.corpora.title_queries(w.recipe), text / costs().article
+    recipe, articles = plan.transfer.titles(w.recipe), text / costs().article
     compared = recipe.queries * articles * TITLE_TERMS
     kept = min(recipe.queries * (1 + recipe.negatives), articles) * min(recipe.characters, costs().article)
     seconds = 2 * text / _rate("read_bytes") + articles / _rate("bm25_passages") + compared / _rate("bm25_scores")

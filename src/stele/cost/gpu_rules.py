@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from stele.cost import counts, finetuning, pretraining
+from stele.cost import counts, cpu_rules, finetuning, pretraining
 from stele.cost.counts import benchmark_size, costs, training_set_size
 from stele.cost.finetuning import Texts
 from stele.cost.shapes import saved_bytes, shape_of, standin_shape
@@ -148,6 +148,45 @@ def encode_pairs(plan: Plan, w: Any) -> Work:
     search = Search(number, number, _texts(entry.query).mean, _texts(entry.passage).mean)
     work = encoded(search, shape, first_only=False, half=False)
     return Work(work.flops, 0, work.cpu_seconds, kept=2.0 * number * shape.width * FLOAT)
+
+
+def finetune_generator(plan: Plan, w: Any) -> Work:
+    """Pairs through an encoder and a decoder; every judged passage of the translations is read."""
+    recipe, shape = (
+        plan.transfer.generator(w.recipe, w.part),
+        shape_of(plan, plan.transfer.model(w.recipe, w.part)).shape,
+    )
+    entry = training_set_size(plan.transfer.translated(w.recipe, w.part))
+    source = _texts(entry.passage).within(recipe.source_length).longest
+    target = _texts(entry.query).within(recipe.query_length).longest
+    number = 3 * recipe.steps * recipe.batch * written(1, source, target, shape)
+    read = sum(cpu_rules.dataset_bytes(plan, *name.split(":")) for name in plan.transfer.translations(w.recipe, w.part))
+    both = 2 * saved_bytes(shape)  # the decoder is about as large
+    return Work({"training": number}, recipe.steps, read / costs().rates.read_bytes, kept=both, temporary=3 * both)
+
+
+def generate_queries(plan: Plan, w: Any) -> Work:
+    """A query for each window that is drawn, by as many beams; the collection is read twice."""
+    recipe, name = plan.transfer.generated(w.recipe), plan.transfer.generator_of(w.recipe)
+    shape, benchmark = (
+        shape_of(plan, plan.transfer.model(name, w.part)).shape,
+        plan.transfer.benchmark(w.recipe, w.part),
+    )
+    source = _texts(benchmark_size(benchmark).passage).within(recipe.source_length).mean
+    number = min(recipe.windows, counts.windows(benchmark, [w.part]))
+    characters = 2 * counts.windows(benchmark, [w.part]) * costs().passage_characters
+    return Work(
+        {"encoding": number * written(recipe.beams, source, recipe.query_length, shape)},
+        cpu_seconds=characters / costs().rates.read_bytes,
+        kept=2.0 * number * costs().passage_characters,
+    )
+
+
+def written(beams: int, source: float, target: float, shape: Shape) -> float:
+    """Operations of reading a text and writing one with some beams: layers, what is looked up in the source, words."""
+    layer = encode(1, target, shape, first_only=False) + shape.layers * 4 * (target + source) * shape.width**2
+    words = 2 * target * shape.width * shape.vocabulary
+    return encode(1, source, shape, first_only=False) + beams * (layer + words)
 
 
 def project(plan: Plan, w: Any) -> Work:

@@ -27,6 +27,17 @@ class Availability:
         return self.pretraining.problem(key) or of_others
 
     @once
+    def finetuning_problem(self, recipe: str | None) -> Problem | None:
+        """(state, reason) when a chain of fine-tunings cannot be built, whatever its data: a language, a generator."""
+        for name in self.finetuning.chain(recipe):
+            if reason := self.finetuning.lacking(name):
+                return "not in scale", reason
+            for model in sorted(self.finetuning.written_by(name)):
+                if problem := self.model_problem(model):
+                    return problem
+        return None
+
+    @once
     def pretraining_data(self, model: str) -> dict[str, list[str]]:
         """The corpora that a model and those that it starts from are pretrained on, by what reads them."""
         groups = {}
@@ -40,8 +51,7 @@ class Availability:
         """The datasets that a chain of fine-tunings reads, by what reads them."""
         groups = {}
         for name in self.finetuning.chain(recipe):
-            for training_set in self.finetuning.training_sets(name):
-                groups[f"training set {training_set}"] = self.data.training_set(training_set).data
+            groups |= self.finetuning.datasets(name)
             if mined := self.finetuning.mined_set(name):
                 groups[f"hard negatives of {mined}"] = self.finetuning.mined_datasets(mined)
         return groups

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stele import catalogue
-from stele.catalogue import recipes
 from stele.catalogue.schema.costs import Costs
 from stele.catalogue.user_data import listing, part_files
 from stele.config.scale import shards_of
@@ -17,7 +16,6 @@ from stele.plan.data import Data
 from stele.plan.paths import Paths
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
-from stele.recipes.title_queries import TitleQueriesRecipe
 
 KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
 
@@ -54,11 +52,6 @@ class Corpora:
             return [self.paths.documents(corpus, language)]
         numbers = range(1, self.shards(language) + 1)
         return [self.paths.documents("wikipedia", f"{language}/{number}") for number in numbers]
-
-    @once
-    def title_queries(self, recipe: str) -> TitleQueriesRecipe:
-        """How a transfer set is made of a Wikipedia's titles: what the command is given."""
-        return recipes.title_queries(recipe, self.settings.sizes)
 
     # --- dumps of Wikipedia -------------------------------------------------------------------------------------------
     def wiki(self, language: str) -> str:

@@ -129,7 +129,7 @@ class Data:
     def training_languages(self, name: str) -> list[str]:
         """The languages of a training set's parts; everything in scale, whatever `languages:` evaluates."""
         entry = self.training_set(name)
-        in_scale = self.in_scale(entry.data)
+        in_scale = self.in_scale(entry.data) if entry.data else self.settings.sizes.languages
         return [c for c in entry.languages or [] if in_scale is None or c in in_scale]
 
     # --- what cannot be had -------------------------------------------------------------------------------------------

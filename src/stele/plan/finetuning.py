@@ -16,6 +16,7 @@ from stele.plan.models import Models
 from stele.plan.paths import Inputs, Paths, pretraining_seed
 from stele.plan.per_instance import once
 from stele.plan.settings import Settings
+from stele.plan.transfer import Transfer
 from stele.recipes.finetuning import FinetuningRecipe
 
 
@@ -25,6 +26,7 @@ class Finetuning:
     paths: Paths
     models: Models
     data: Data
+    transfer: Transfer
 
     # --- recipes ------------------------------------------------------------------------------------------------------
     @once
@@ -74,24 +76,53 @@ class Finetuning:
             raise unknown("language", language, have, f"fine-tuning recipe {recipe!r}: training set {training_set}")
         return [language]
 
+    def lacking(self, recipe: str) -> str | None:
+        """Why a recipe cannot be learnt at this scale, None where it can: its training set lacks its language."""
+        _, dash, language = recipe.partition("-")
+        for name in self.training_sets(recipe) if dash else ():
+            all_languages = self.data.training_set(name).languages or ()
+            if language in all_languages and language not in self.data.training_languages(name):
+                return f"training set {name} is not built in {language}"
+        return None
+
     @once
     def training_data(self, recipe: str) -> dict[str, str]:
         """`dataset:part` -> record of all that a fine-tuning reads (training and selection); `set:language` if made."""
         records: dict[str, str] = {}
         for name in self.training_sets(recipe):
-            if self.data.training_set(name).made:
-                codes = self.languages(recipe, name)
-                records |= {f"{name}:{code}": self.paths.title_queries(name, code) for code in codes}
+            codes = self.languages(recipe, name)
+            if rule := self.data.training_set(name).made:
+                records |= {f"{name}:{code}": self.paths.transfer_set(rule, name, code) for code in codes}
             else:
-                records |= self._datasets(recipe, name)
+                records |= self.data.records(self.data.training_set(name).data, codes)
         return dict(sorted(records.items()))
 
-    def _datasets(self, recipe: str, training_set: str) -> dict[str, str]:
-        return self.data.records(self.data.training_set(training_set).data, self.languages(recipe, training_set))
+    def datasets(self, recipe: str) -> dict[str, list[str]]:
+        """The datasets that a fine-tuning's training sets are, or are made of, by what reads them."""
+        groups = {}
+        for name in self.training_sets(recipe):
+            if self.data.training_set(name).made:
+                made = {code: self.transfer.datasets(name, code) for code in self.languages(recipe, name)}
+                groups |= {f"training set {name} in {code}": names for code, names in made.items()}
+            else:
+                groups[f"training set {name}"] = self.data.training_set(name).data
+        return groups
+
+    def written_by(self, recipe: str) -> set[str]:
+        """The models that the queries of its training sets are written by."""
+        sets = ((name, code) for name in self.training_sets(recipe) for code in self.languages(recipe, name))
+        return {model for name, code in sets if (model := self.transfer.written_by(name, code))}
 
     def downloads(self, recipe: str) -> set[str]:
-        """The records of the datasets that a fine-tuning's training sets are, or are made of."""
-        return {record for name in self.training_sets(recipe) for record in self._datasets(recipe, name).values()}
+        """The records of the datasets and models that a fine-tuning's training sets are, or are made of."""
+        records: set[str] = set()
+        for name in self.training_sets(recipe):
+            codes, entry = self.languages(recipe, name), self.data.training_set(name)
+            if entry.made:
+                records.update(*(self.transfer.downloads(name, code) for code in codes))
+            else:
+                records.update(self.data.records(entry.data, codes).values())
+        return records
 
     # --- hard negatives -----------------------------------------------------------------------------------------------
     def mined_set(self, recipe: str) -> str | None:

@@ -81,9 +81,13 @@ class Paths:
         """What was learnt of an encoder to calibrate its vectors."""
         return self.work(f"calibrations/{model}/{recipe}/{seeds}/record.json")
 
-    def title_queries(self, recipe: str, language: str) -> str:
-        """A transfer set made of the titles of a Wikipedia."""
-        return self.work(f"title_queries/{recipe}/{language}/record.json")
+    def generator(self, recipe: str, language: str) -> str:
+        """A model fine-tuned to write queries."""
+        return self.work(f"generators/{recipe}/{language}/record.json")
+
+    def transfer_set(self, rule: str, recipe: str, language: str) -> str:
+        """A training set that a rule makes: title_queries, generate_queries."""
+        return self.work(f"{rule}/{recipe}/{language}/record.json")
 
     def hard_negatives(self, model: str, recipe: str, training_set: str, seeds: str) -> str:
         """What the model of a recipe mined."""

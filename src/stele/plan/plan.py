@@ -28,6 +28,7 @@ from stele.plan.settings import Settings, make_settings
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables
 from stele.plan.text_sizes import TextSizes
+from stele.plan.transfer import Transfer
 from stele.plan.world import World
 
 
@@ -46,6 +47,7 @@ class Plan:
     pretraining: Pretraining
     text_sizes: TextSizes
     pairs: Pairs
+    transfer: Transfer
     finetuning: Finetuning
     availability: Availability
     sources: Sources
@@ -65,7 +67,8 @@ def make_plan(config: Config) -> Plan:
     models, data, mining = Models(settings, paths), Data(settings, paths), Mining(settings)
     protocols, world, corpora = Protocols(data), World(settings, paths, models), Corpora(settings, paths, data)
     pretraining = Pretraining(settings, paths, models, data, mining)
-    finetuning = Finetuning(settings, paths, models, data)
+    transfer = Transfer(paths, data)
+    finetuning = Finetuning(settings, paths, models, data, transfer)
     availability = Availability(models, data, pretraining, finetuning)
     sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
     calibration = Calibration(paths, data, protocols, finetuning)
@@ -83,6 +86,7 @@ def make_plan(config: Config) -> Plan:
         pretraining=pretraining,
         text_sizes=TextSizes(mining, corpora, pretraining),
         pairs=Pairs(paths, mining, corpora),
+        transfer=transfer,
         finetuning=finetuning,
         availability=availability,
         sources=sources,

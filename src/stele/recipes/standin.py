@@ -15,17 +15,20 @@ RECIPES = "stele.recipes.standins"
 
 
 class Tokenizer(Strict):
-    """A tokenizer of its own: XLM-R's (one vocabulary of pieces), BERT's WordPiece, RoBERTa's byte-level BPE."""
+    """A tokenizer of its own: XLM-R's (one vocabulary of pieces), mBART's two, BERT's WordPiece, RoBERTa's bytes."""
 
-    kind: Literal["sentencepiece", "wordpiece", "byte"]
+    kind: Literal["sentencepiece", "wordpiece", "byte", "mbart", "mbart50"]
     size: int = Field(ge=16, description="tokens, special ones included")
     lowercase: bool = False
 
 
 class Architecture(Strict):
-    """The sizes of a new encoder, in the words of papers; `positions` counts tokens that fit."""
+    """The sizes of a new model, in the words of papers; `positions` counts tokens that fit.
 
-    model_type: Literal["xlm-roberta", "roberta", "bert", "ernie", "distilbert"]
+    A model with a decoder has as many layers there.
+    """
+
+    model_type: Literal["xlm-roberta", "roberta", "bert", "ernie", "distilbert", "mbart"]
     layers: int = Field(2, ge=1)
     width: int = Field(64, ge=1)
     heads: int = Field(4, ge=1)

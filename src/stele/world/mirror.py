@@ -39,6 +39,7 @@ FAMILIES = (
     "xor",
     "dpr",
     "marco",
+    "mmarco",
     "squad",
     "lareqa",
     "mewsli",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from stele.catalogue.schema.metric_names import metric_parts
 from stele.errors import SteleError
@@ -64,12 +64,18 @@ class TrainingSet(Strict):
     FILE: ClassVar = "training_sets"
 
     module: str = Field(description="the file of stele/benchmarks that reads it")
-    data: list[str] = Field(min_length=1, description="datasets that it is, or that it is made of")
+    data: list[str] = Field([], description="datasets that it is, or that it is made of")
     languages: list[str] | None = None
-    made: Literal["title_queries"] | None = Field(
+    made: Literal["title_queries", "generate_queries"] | None = Field(
         None, description="the rule that makes it, by its recipe of the set's name; None: the datasets are the set"
     )
     mined: Mined | None = None
+
+    @model_validator(mode="after")
+    def _is_of_something(self) -> TrainingSet:
+        if not (self.data or self.made == "generate_queries"):
+            raise ValueError("`data`: want the datasets that it is, or that it is made of")
+        return self
 
 
 class Analyzer(Strict):

@@ -12,6 +12,8 @@ from stele.files.strict import Strict, Values, validate
 from stele.recipes import mining
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
+from stele.recipes.generated_queries import GeneratedQueriesRecipe
+from stele.recipes.generator import GeneratorRecipe
 from stele.recipes.pretraining import RECIPES, recipe_model
 from stele.recipes.title_queries import TitleQueriesRecipe
 from stele.registry import module_names
@@ -29,6 +31,8 @@ class Recipes(Strict):
     finetuning: dict[str, Values]
     calibration: dict[str, Values]
     title_queries: dict[str, Values] = Field(description="transfer sets of a Wikipedia's titles")
+    generators: dict[str, Values] = Field(description="what writes a query for a passage")
+    generated_queries: dict[str, Values] = Field(description="transfer sets of queries that are generated")
 
 
 class PairsReads(Strict):
@@ -66,17 +70,42 @@ class FinetuningReads(Strict):
     miner: str | None = Field(None, description="the fine-tuning whose model mines hard negatives")
 
 
+class GeneratorOfLanguage(Strict):
+    """Where a generator of a language comes from."""
+
+    model: str = Field(description="a name of models.yaml: what is fine-tuned")
+    code: str = Field(description="how that model calls the language")
+    training_set: str = Field(description="a name of training_sets.yaml: queries and passages in the language")
+
+
+class GeneratorReads(Strict):
+    """What a generator's recipe reads."""
+
+    by_language: dict[str, GeneratorOfLanguage]
+
+
+class GeneratedQueriesReads(Strict):
+    """What a recipe of generated queries reads."""
+
+    generator: str = Field(description="a recipe of `generators`")
+    collections: dict[str, str] = Field(description="language -> the benchmark for whose documents queries are written")
+
+
 READS = {
     "pairs": PairsReads,
     "pretraining": PretrainingReads,
     "finetuning": FinetuningReads,
     "calibration": Strict,  # nothing that a recipe names
     "title_queries": Strict,
+    "generators": GeneratorReads,
+    "generated_queries": GeneratedQueriesReads,
 }
 OF_ONE_KIND = {
     "finetuning": FinetuningRecipe,
     "calibration": CalibrationRecipe,
     "title_queries": TitleQueriesRecipe,
+    "generators": GeneratorRecipe,
+    "generated_queries": GeneratedQueriesRecipe,
 }
 
 
@@ -89,6 +118,7 @@ def check_recipes(values: Facts, where: str) -> None:
             check_recipe(section, entry, where, at)
             for key in {"start", "miner", "equal_compute_to"} & entry.keys():
                 choice(entry, key, values[section], where, at)
+            choice(entry, "generator", values["generators"], where, at)
             for store in entry.get("mining", ()):
                 choice(entry["mining"], store, values["pairs"], where, [*at, "mining"])
             if isinstance(entry.get("languages"), str):
@@ -105,6 +135,8 @@ def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> N
         rest["equal_compute_to"] = {}
     if "languages" in entry:
         rest["languages"] = ["en"]
+    if section == "generators":
+        rest["training_set"] = ""
     if section == "finetuning":
         rest |= {
             key: None if entry[key] is None else str(entry[key]) for key in ("training_set", "dev_set") if key in entry

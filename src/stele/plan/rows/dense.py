@@ -25,15 +25,15 @@ class Dense:
         return self.below.protocols.recipe(row.benchmark, row.setting)
 
     def problem(self, row: Row) -> Problem | None:
-        """Of the model, else of the data, else `not in scale` where no language is left."""
+        """Of the model, else `not in scale` where no language is left, else of its fine-tuning and of the data."""
         if self.below.models.is_lexical(row.model):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
-        problem = self.below.availability.model_problem(row.model) or self.below.availability.data_problem(
-            self.datasets(row)
-        )
+        parts = self.below.availability
+        problem = parts.model_problem(row.model)
         if problem is None and not self.below.data.languages(row.benchmark):
-            return "not in scale", f"no language of {row.benchmark} is built"
-        return problem
+            problem = "not in scale", f"no language of {row.benchmark} is built"
+        problem = problem or parts.finetuning_problem(self._recipe(row))
+        return problem or parts.data_problem(self.datasets(row))
 
     def left_out(self, row: Row) -> dict[str, str]:
         return {}

@@ -6,7 +6,7 @@ position in a document can teach, and it is built in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -87,6 +87,10 @@ class Teller:
     def statement(self, fact: Fact, draws: Draws) -> Sentence:
         """One fact on its own, its subject named."""
         return self._sentence(self.frame(fact), "", "name", draws)
+
+    def told_again(self, sentences: Sequence[Sentence], draws: Draws) -> list[str]:
+        """Sentences of any language in this one: their facts, subjects named; those that tell none are left out."""
+        return [self.statement(sentence.fact, draws).text for sentence in sentences if sentence.fact]
 
     def frame(self, fact: Fact) -> Frame:
         """The frame of a fact: a definition's adjective, a year beside another fact; the same in every language."""

@@ -9,9 +9,10 @@ from stele.errors import SteleError, unknown
 from stele.recipes.world import WorldSizes
 from stele.world.content.articles import Teller, parallel_pairs, translations
 from stele.world.content.concepts import inventory
+from stele.world.content.draws import stream
 from stele.world.content.facts import Facts, entities
 from stele.world.content.model import Article, Entity, Mention, Question, Sentence
-from stele.world.content.questions import HELD_OUT, SPLITS, askable, mentions, questions
+from stele.world.content.questions import HELD_OUT, MARKS, SPLITS, askable, mentions, questions
 from stele.world.language.english import English
 from stele.world.language.grammar import Grammar
 from stele.world.language.lexicon import Lexicon
@@ -113,6 +114,17 @@ class World:
         pair = self._teller(ENGLISH), self._teller(language)
         count = self.sizes.parallel[purpose]
         return list(parallel_pairs(*pair, purpose, count, self.concepts, self.facts, self.seed))
+
+    def told_again(self, language: str, sentences: Sequence[Sentence], *key: str | int) -> list[str]:
+        """Sentences of another language translated: what they tell, in a language's own words; `key` seeds these."""
+        return self._teller(language).told_again(sentences, stream(self.seed, "told again", language, *key))
+
+    def asked_again(self, language: str, question: Question) -> str:
+        """A question of another language translated."""
+        self._teller(language)
+        fact, mark = question.fact, MARKS.get(question.id.partition("-")[0])
+        draws = stream(self.seed, "asked again", language, question.id)
+        return self.grammars[language].question(fact, draws, mark)
 
     def newswire(self, language: str) -> list[list[tuple[Sentence, ...]]]:
         """Documents of a test collection, in paragraphs: news that no other text repeats."""

@@ -30,7 +30,11 @@ class Corpus:
     begins: Mapping[str, np.ndarray]
 
     def windows(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> np.ndarray:
-        """Windows of `length` tokens [number, length], each from a sentence's beginning on, over sentences' ends.
+        """Windows of `length` tokens [number, length], each from a sentence's beginning on, over sentences' ends."""
+        return self.drawn(rng, number, length, alpha)[0]
+
+    def drawn(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """`windows`, and the language of each [number], as its place among `begins`.
 
         A window's language is drawn as XLM-R's batches are (section 3.1); windows of one batch differ in language.
         """
@@ -40,7 +44,7 @@ class Corpus:
         sizes = np.array([len(self.begins[name]) for name in languages])
         before = np.cumsum(sizes) - sizes
         chosen = before[drawn] + (rng.random(number) * sizes[drawn]).astype(np.int64)
-        return self.tokens[self._all_begins[chosen][:, None] + np.arange(length)]
+        return self.tokens[self._all_begins[chosen][:, None] + np.arange(length)], drawn
 
     @cached_property
     def _all_begins(self) -> np.ndarray:

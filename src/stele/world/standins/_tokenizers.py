@@ -28,19 +28,38 @@ def make_tokenizer(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokeniz
     """A fast tokenizer of `recipe.size` tokens at most."""
     if recipe.lowercase:
         texts = [text.lower() for text in texts]
-    return {"sentencepiece": _xlmr, "wordpiece": _bert, "byte": _roberta}[recipe.kind](recipe, texts)
+    made_by = {"sentencepiece": _xlmr, "wordpiece": _bert, "byte": _roberta, "mbart": _mbart, "mbart50": _mbart50}
+    return made_by[recipe.kind](recipe, texts)
 
 
 def _xlmr(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
     """<s> 0, <pad> 1, </s> 2, <unk> 3, then pieces, <mask> last, as XLM-R has them."""
     from transformers import XLMRobertaTokenizer
 
+    return XLMRobertaTokenizer(vocab=_unigrams(recipe, texts, []), model_max_length=MAX_LENGTH)
+
+
+def _mbart(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """As XLM-R's; mBART's 25 languages before <mask>."""
+    from transformers.models.mbart.tokenization_mbart import FAIRSEQ_LANGUAGE_CODES, MBartTokenizer
+
+    return MBartTokenizer(vocab=_unigrams(recipe, texts, FAIRSEQ_LANGUAGE_CODES), model_max_length=MAX_LENGTH)
+
+
+def _mbart50(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """As XLM-R's; mBART-50's 52 languages before <mask>."""
+    from transformers.models.mbart50.tokenization_mbart50 import FAIRSEQ_LANGUAGE_CODES, MBart50Tokenizer
+
+    return MBart50Tokenizer(vocab=_unigrams(recipe, texts, FAIRSEQ_LANGUAGE_CODES), model_max_length=MAX_LENGTH)
+
+
+def _unigrams(recipe: Tokenizer, texts: Sequence[str], marks: Sequence[str]) -> list[tuple[str, float]]:
+    """A Unigram model's tokens with their scores: special ones, pieces, marks of languages, <mask>."""
     special = ["<s>", "<pad>", "</s>", "<unk>"]
-    pieces = _pieces(texts, recipe.size - len(special) - 1)
+    pieces = _pieces(texts, recipe.size - len(special) - len(marks) - 1)
     whole = sum(pieces.values())
     scored = [(piece, math.log((count + 0.5) / whole)) for piece, count in pieces.items()]
-    vocabulary = [*((token, 0.0) for token in special), *scored, ("<mask>", 0.0)]
-    return XLMRobertaTokenizer(vocab=vocabulary, model_max_length=MAX_LENGTH)
+    return [*((token, 0.0) for token in special), *scored, *((mark, 0.0) for mark in marks), ("<mask>", 0.0)]
 
 
 def _bert(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:

@@ -6,6 +6,7 @@ Formats: the datasets Tevatron/msmarco-passage and Tevatron/msmarco-passage-corp
 
 from __future__ import annotations
 
+from stele.world.content.model import Question
 from stele.world.writers.library import Library
 from stele.world.writers.passages import Passage
 from stele.world.writers.site import Site, jsonl
@@ -13,6 +14,13 @@ from stele.world.writers.site import Site, jsonl
 URL = "https://huggingface.co/datasets/Tevatron/msmarco-passage/resolve/main/{split}.jsonl.gz"
 CORPUS = "https://huggingface.co/datasets/Tevatron/msmarco-passage-corpus/resolve/main/corpus.jsonl.gz"
 NEGATIVES = 4  # of a query; upstream has 30
+
+
+def answered(library: Library) -> list[tuple[Question, list[int]]]:
+    """The training questions, whose ids count from 0, with the numbers of the passages that answer each."""
+    collection = library.paragraphs("en")
+    asked = [(question, collection.positives(question)) for question in library.world.questions("marco", "en", "train")]
+    return [(question, positives) for question, positives in asked if positives]
 
 
 def write(site: Site, library: Library) -> None:
@@ -23,9 +31,7 @@ def write(site: Site, library: Library) -> None:
         return {"docid": str(number), "title": p.title, "text": p.text}
 
     rows = []
-    for question in library.world.questions("marco", "en", "train"):
-        if not (positives := collection.positives(question)):
-            continue
+    for question, positives in answered(library):
         negatives = collection.hard(question, question.text, positives[0], NEGATIVES)
         rows.append(
             {

@@ -1,0 +1,67 @@
+"""mMARCO (Bonifacio et al. 2021): MS MARCO's training queries and passages in other languages, by machine translation.
+
+Native files of a language, `id<tab>text` a line: `{name}_queries.train.tsv` and `{name}_collection.tsv` (the hub's
+unicamp-dl/mmarco, folder google). The ids are MS MARCO's, so its own judgments hold: `qrels.train.tsv`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Container, Iterator
+from pathlib import Path
+
+from stele import catalogue
+from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
+from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks.types import Data, Passage, TrainingExample
+from stele.catalogue.schema.languages import Language
+from stele.errors import SteleError
+
+logger = logging.getLogger(__name__)
+
+DATASET, JUDGMENTS = "mmarco", "msmarco_qrels"
+
+
+def training(data: Data, split: str) -> Iterator[TrainingExample]:
+    """The judged queries of each language with their passages, in the order of the judgments; no hard negatives.
+
+    The relevant passages of a language (523,000 of 8.8 million) are held in memory, all others are read past.
+    """
+    if split != "train":
+        raise SteleError(f"mMARCO has no split {split!r} with passages; valid: train")
+    qrels = located(folder_of(data, JUDGMENTS, "all"), "qrels.train.tsv")
+    relevant = {
+        query: [passage for passage, grade in judged.items() if grade > 0]
+        for query, judged in read_qrels(qrels).items()
+    }
+    wanted = {passage for passages in relevant.values() for passage in passages}
+    for language, folder in data[DATASET].items():
+        queries = _texts(located(folder, f"{_name(language)}_queries.train.tsv"), relevant)
+        passages = _texts(located(folder, f"{_name(language)}_collection.tsv"), wanted)
+        if lacking := len(wanted - passages.keys()) + len(relevant.keys() - queries.keys()):
+            logger.warning("%s: lacks %d queries and passages that are judged", folder, lacking)
+        for query, ids in relevant.items():
+            positives = [Passage(name, "", passages[name]) for name in ids if name in passages]
+            if positives and query in queries:
+                yield TrainingExample(queries[query], positives, [], language)
+
+
+def _texts(path: Path, wanted: Container[str]) -> dict[str, str]:
+    """id -> text of the lines that are wanted."""
+    texts: dict[str, str] = {}
+    for number, line in lines(path):
+        name, tab, text = line.partition("\t")
+        if not tab:
+            raise SteleError(f"{path}, line {number}: want id<tab>text, found {line[:80]!r}")
+        if name in wanted:
+            where = f"{path}, line {number}"
+            texts[refuse_again(identifier(name, where), texts, where)] = text
+    if not texts:
+        raise SteleError(f"{path}: no id in it is judged; want the files of MS MARCO's ids")
+    return texts
+
+
+def _name(language: str) -> str:
+    """How mMARCO's files call a language."""
+    entry = catalogue.entries(Language).get(language)
+    return (entry and entry.mmarco) or language

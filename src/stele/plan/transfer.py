@@ -1,0 +1,108 @@
+"""Transfer sets, which are made and not fetched: of a Wikipedia's titles, or of queries that a generator writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stele.catalogue import recipes
+from stele.catalogue.schema.recipes import GeneratedQueriesReads, GeneratorOfLanguage
+from stele.plan.data import Data
+from stele.plan.params import as_json
+from stele.plan.paths import Inputs, Paths
+from stele.plan.per_instance import once
+from stele.recipes.generated_queries import GeneratedQueriesRecipe
+from stele.recipes.generator import GeneratorRecipe
+from stele.recipes.title_queries import TitleQueriesRecipe
+
+GENERATED = "generate_queries"  # the rule by which a generator writes them
+
+
+@dataclass(frozen=True, eq=False)
+class Transfer:
+    paths: Paths
+    data: Data
+
+    # --- recipes ------------------------------------------------------------------------------------------------------
+    @once
+    def titles(self, recipe: str) -> TitleQueriesRecipe:
+        """How a set is made of a Wikipedia's titles: what the command is given."""
+        return recipes.title_queries(recipe, self.paths.settings.sizes)
+
+    @once
+    def _generated(self, recipe: str) -> tuple[GeneratedQueriesReads, GeneratedQueriesRecipe]:
+        return recipes.generated_queries(recipe, self.paths.settings.sizes)
+
+    def generated(self, recipe: str) -> GeneratedQueriesRecipe:
+        """How queries are generated: what the command is given."""
+        return self._generated(recipe)[1]
+
+    def benchmark(self, recipe: str, language: str) -> str:
+        """The benchmark for whose documents queries of a language are generated."""
+        return self._generated(recipe)[0].collections[language]
+
+    def generator_of(self, recipe: str) -> str:
+        """The recipe of the generators that write the queries of a set."""
+        return self._generated(recipe)[0].generator
+
+    @once
+    def _generator(self, name: str, language: str) -> tuple[GeneratorOfLanguage, GeneratorRecipe]:
+        return recipes.generator(name, language, self.paths.settings.sizes)
+
+    def generator(self, name: str, language: str) -> GeneratorRecipe:
+        """How a generator is fine-tuned: what the command is given."""
+        return self._generator(name, language)[1]
+
+    def model(self, name: str, language: str) -> str:
+        """The model that a generator is fine-tuned from."""
+        return self._generator(name, language)[0].model
+
+    def translated(self, name: str, language: str) -> str:
+        """The training set that a generator learns from."""
+        return self._generator(name, language)[0].training_set
+
+    def windows(self, recipe: str, language: str) -> str:
+        """How the documents are cut that queries are generated for: as they are in the search."""
+        return as_json(self.data.benchmark(self.benchmark(recipe, language)).windows.given())
+
+    # --- what they are made of ----------------------------------------------------------------------------------------
+    def translations(self, name: str, language: str) -> dict[str, str]:
+        """`dataset:part` -> record of the pairs that a generator learns from."""
+        return self.data.records(self.data.training_set(self.translated(name, language)).data, [language])
+
+    def documents(self, recipe: str, language: str) -> dict[str, str]:
+        """`dataset:part` -> record of the collection for which queries are generated."""
+        return self.data.records(self.data.benchmark(self.benchmark(recipe, language)).data, [language])
+
+    def datasets(self, training_set: str, language: str) -> list[str]:
+        """The datasets that a set of a language is made of, which must tell of one world."""
+        entry = self.data.training_set(training_set)
+        if entry.made != GENERATED:
+            return entry.data
+        translated = self.translated(self.generator_of(training_set), language)
+        collection = self.data.benchmark(self.benchmark(training_set, language)).data
+        return [*collection, *self.data.training_set(translated).data]
+
+    def written_by(self, training_set: str, language: str) -> str | None:
+        """The model that a set's queries are written by, before it is fine-tuned; None where nothing is written."""
+        if self.data.training_set(training_set).made != GENERATED:
+            return None
+        return self.model(self.generator_of(training_set), language)
+
+    def downloads(self, training_set: str, language: str) -> set[str]:
+        """The records of the datasets and of the model that a set of a language is made of."""
+        records = {*self.data.records(self.datasets(training_set, language), [language]).values()}
+        model = self.written_by(training_set, language)
+        return records | ({self.paths.checkpoint(model)} if model else set())
+
+    # --- jobs ---------------------------------------------------------------------------------------------------------
+    def generator_inputs(self, w) -> Inputs:
+        return {
+            "generator": self.paths.checkpoint(self.model(w.recipe, w.part)),
+            "data": list(self.translations(w.recipe, w.part).values()),
+        }
+
+    def generated_inputs(self, w) -> Inputs:
+        return {
+            "generator": self.paths.generator(self.generator_of(w.recipe), w.part),
+            "data": list(self.documents(w.recipe, w.part).values()),
+        }

@@ -1,0 +1,124 @@
+"""Rows of MS -> QGen as they are planned: which generator of which language, from what, for whose documents."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from stele import catalogue
+from stele.artifacts.row import Row
+from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
+from stele.catalogue.schema.models import Model
+from stele.cost import gpu_rules
+from stele.errors import SteleError
+
+SEEDS = "pt0-ft0"
+SETS = {
+    "ar": "trec2002_ar",
+    "bn": "fire2012_bn",
+    "es": "trec3_es",
+    "fr": "clef2006_fr",
+    "hi": "fire2012_hi",
+    "zh": "ntcir8_zh",
+}
+
+
+def job(language: str, recipe: str = "qgen") -> SimpleNamespace:
+    return SimpleNamespace(recipe=recipe, part=language)
+
+
+@pytest.mark.parametrize(("language", "benchmark"), SETS.items())
+def test_a_row_is_tuned_on_queries_for_its_own_documents(jobs, language, benchmark):
+    users = {benchmark: ".", **({"translated_marco": "."} if language == "bn" else {})}
+    plan = jobs(scale="paper", user_data=users)
+    row = Row(benchmark, "mbert", "qgen")
+    assert plan.rows.problem(row) is None
+    assert plan.rows.inputs(row, SEEDS)["encoder"] == f"work/paper/finetuned/mbert/qgen-{language}/{SEEDS}/record.json"
+    made = plan.finetuning.inputs(SimpleNamespace(model="mbert", recipe=f"qgen-{language}", seeds=SEEDS))
+    assert made["encoder"] == f"work/paper/finetuned/mbert/marco_shi/{SEEDS}/record.json"
+    assert made["data"] == [f"work/paper/generate_queries/qgen/{language}/record.json"]
+    inputs = plan.transfer.generated_inputs(job(language))
+    assert inputs["generator"] == f"work/paper/generators/qgen/{language}/record.json"
+    assert f"resources/paper/datasets/{benchmark}/all/record.json" in inputs["data"]
+    assert plan.transfer.benchmark("qgen", language) == benchmark
+    assert (
+        json.loads(plan.transfer.windows("qgen", language)) == catalogue.entries(Benchmark)[benchmark].windows.given()
+    )
+
+
+def test_the_generator_of_bengali_is_mbart_50_and_its_translations_are_the_users(jobs):
+    plan = jobs(scale="paper")
+    assert {code: plan.transfer.model("qgen", code) for code in SETS} == {
+        **dict.fromkeys(SETS, "mbart"),
+        "bn": "mbart50",
+    }
+    assert plan.transfer.generator_inputs(job("bn"))["data"] == [
+        "resources/paper/datasets/translated_marco/all/record.json"
+    ]
+    assert plan.transfer.generator_inputs(job("hi")) == {
+        "generator": "resources/paper/checkpoints/mbart/record.json",
+        "data": [f"resources/paper/datasets/{part}/record.json" for part in ("mmarco/hi", "msmarco_qrels/all")],
+    }
+
+
+def test_a_language_is_called_as_its_model_calls_it(jobs):
+    plan = jobs(scale="paper")
+    codes = {code: plan.transfer.generator("qgen", code).language_code for code in SETS}
+    assert codes == {"ar": "ar_AR", "bn": "bn_IN", "es": "es_XX", "fr": "fr_XX", "hi": "hi_IN", "zh": "zh_CN"}
+    assert plan.transfer.generator("qgen", "bn").training_set.module == "jsonl"
+    with pytest.raises(SteleError, match=r"generators\.qgen: unknown language 'de'"):
+        plan.transfer.generator("qgen", "de")
+
+
+def test_the_recipe_names_what_there_is():
+    read = catalogue.load("recipes")["generators"]["qgen"]["by_language"]
+    collections = catalogue.load("recipes")["generated_queries"]["qgen"]["collections"]
+    assert set(read) == set(collections) == set(catalogue.entries(TrainingSet)["qgen"].languages)
+    for language, own in read.items():
+        assert own["model"] in catalogue.entries(Model)
+        assert language in catalogue.entries(TrainingSet)[own["training_set"]].languages
+        assert collections[language] in catalogue.entries(Benchmark)
+
+
+def test_downloads_are_of_the_row_s_language_alone(jobs):
+    plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
+    records = plan.rows.downloads(Row("fire2012_hi", "mbert", "qgen"))
+    assert {path for path in records if "mmarco" in path or "mbart" in path or "qrels" in path} == {
+        "resources/paper/datasets/mmarco/hi/record.json",
+        "resources/paper/datasets/msmarco_qrels/all/record.json",
+        "resources/paper/checkpoints/mbart/record.json",
+    }
+
+
+def test_what_is_missing_is_said_with_what_to_do(jobs):
+    state, reason = jobs(scale="paper", user_data={"fire2012_bn": "."}).rows.problem(
+        Row("fire2012_bn", "mbert", "qgen")
+    )
+    assert state == "unavailable" and "translated_marco" in reason and "train.jsonl" in reason
+    state, reason = jobs(scale="paper").rows.problem(Row("fire2012_hi", "mbert", "qgen"))
+    assert state == "unavailable" and "FIRE" in reason
+
+
+@pytest.mark.parametrize("setting", ["qgen", "qgen_fused", "wiki", "wiki_fused"])
+def test_a_users_collection_in_a_language_that_the_scale_lacks_stops_nothing(jobs, setting):
+    plan = jobs(scale="miniature", user_data={"fire2012_bn": "."})
+    state, reason = plan.rows.problem(Row("fire2012_bn", "mbert", setting))
+    assert state == "not in scale" and "is not built in bn" in reason
+    assert plan.chosen.downloads()
+
+
+def test_a_users_collection_is_not_asked_of_by_a_generator_of_another_world(jobs):
+    state, reason = jobs(scale="miniature", user_data={"trec2002_ar": "."}).rows.problem(
+        Row("trec2002_ar", "mbert", "qgen")
+    )
+    assert state == "unavailable" and "another world" in reason
+
+
+def test_what_generators_and_queries_cost_is_reckoned(jobs):
+    plan = jobs(scale="paper")
+    training = gpu_rules.finetune_generator(plan, job("hi"))
+    # 1,000 steps of 20 pairs: 6 operations a weight and token, of 354 million in the layers of both sides
+    assert 6 * 354e6 * 1000 * 20 * 100 < training.operations < 6 * 620e6 * 1000 * 20 * 300
+    assert training.steps == 1000
+    written = gpu_rules.generate_queries(plan, job("hi"))
+    assert 1e16 < written.operations < 1e17 and written.steps == 0
