@@ -30,6 +30,15 @@ def test_the_command_is_told_of_windows_where_there_are_some(jobs):
     assert plan.retrieval.windows("mrtydi") == ""
 
 
+def test_a_setting_may_name_the_field_of_topics_that_is_the_query(jobs, monkeypatch):
+    plan = jobs(scale="paper")
+    row = Row("trec3_es", "mbert", "zero_shot_marco")
+    assert plan.retrieval.field(row) == ""
+    changed = {"trec3_es": {"zero_shot_marco": {"kind": "dense", "recipe": "marco_shi", "field": "description"}}}
+    monkeypatch.setitem(plan.protocols.__dict__, "settings", changed)
+    assert plan.retrieval.field(row) == "--field description"
+
+
 @pytest.mark.parametrize("benchmark", COLLECTIONS)
 @pytest.mark.parametrize(("setting", "recipe"), [("zero_shot_nq", "nq_shi"), ("zero_shot_marco", "marco_shi")])
 def test_rows_are_of_encoders_that_read_whole_windows(jobs, benchmark, setting, recipe):

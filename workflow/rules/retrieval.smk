@@ -29,6 +29,7 @@ rule retrieve:
         ),
         calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
         windows=lambda w: plan.retrieval.windows(w.benchmark),
+        field=lambda w: plan.retrieval.field(row_of(w)),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
@@ -40,7 +41,7 @@ rule retrieve:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} {params.calibration} --data {params.data}"
-        " {params.windows} --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state}"
+        " {params.windows} {params.field} --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state}"
         " --code {params.code} --output {output.record} > {log} 2>&1"
 
 

@@ -68,6 +68,10 @@ class Retrieval:
         windows = self.protocols.data.benchmark(benchmark).windows
         return flags({"windows": as_json(windows.given())}) if windows else ""
 
+    def field(self, row: Row) -> str:
+        """The option that says which field of topics is the query; none where it is the collection's own."""
+        return flags({"field": self.protocols.setting(row.benchmark, row.setting).get("field")})
+
     def modules(self, benchmark: str) -> list[str]:
         """The module that reads a benchmark."""
         return [benchmark_code(benchmark)]

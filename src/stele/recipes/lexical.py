@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from stele.files.strict import Strict, validate
+from stele.recipes.topics import TopicField
 
 K1 = Annotated[float, Field(ge=0)]
 B = Annotated[float, Field(ge=0, le=1)]
@@ -30,6 +31,7 @@ class Bm25(Strict):
     k1: K1
     b: B
     lengths: Literal["exact", "lucene"] = Field("exact", description="lucene: rounded down as its one byte keeps them")
+    field: TopicField | None = Field(None, description="of a topic, that is the query; None: the collection's own")
 
 
 class Tuning(Strict):

@@ -35,7 +35,7 @@ from stele.recipes.lexical import Search, Tuning, parse_recipe
 from stele.registry import load_named
 from stele.retrieval.lexical import anserini, bm25_search, engines
 from stele.retrieval.lexical.bm25_search import Hits, choose
-from stele.retrieval.searches.search_job import FinishedSearches, check_counts, expected_passages
+from stele.retrieval.searches.search_job import FinishedSearches, check_counts, expected_passages, field_of_topics
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +100,8 @@ class Job:
 
     def queries(self, query_set: QuerySet, *split: str) -> list[Query]:
         """The queries of a split, or of a benchmark that has none."""
-        queries = list(self.benchmark.queries(self.data, query_set, *split))
+        field = field_of_topics(self.benchmark, getattr(self.recipe, "field", None))
+        queries = list(self.benchmark.queries(self.data, query_set, *split, **field))
         if not queries:
             name = " ".join([*split, "query"])
             raise SteleError(f"{self.args.benchmark}: {query_set.name} has no {name} in the data given")

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
+from typing import get_args
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop
@@ -27,6 +28,7 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.progress import bar
+from stele.recipes.topics import TopicField
 from stele.registry import load_named
 from stele.retrieval.calibration.moves import (
     add_calibration_arguments,
@@ -57,6 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
     parser.add_argument(
         "--windows", metavar="JSON", help="documents are encoded in windows of sentences: sentences, stride, hits, best"
+    )
+    parser.add_argument(
+        "--field", choices=get_args(TopicField), help="of topics, that is the query; default: the title"
     )
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     add_state_arguments(parser)
@@ -99,6 +104,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         searches={query_set.name: job.finished.facts(query_set) for query_set in job.query_sets},
         encoding=job.encoder.spec.model_dump(),
         **({"windows": job.windows.model_dump()} if job.windows else {}),
+        **job.field,
         **calibration_facts(args),
         similarity="cosine" if job.normalize else "inner product",
         processes=job.processes.world,
@@ -135,7 +141,9 @@ class Job:
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
         spec = self.encoder.spec.model_dump()
         windows = self.windows and self.windows.model_dump()
-        self.key = digest([args.benchmark, made_of, spec, args.operation, windows, args.limit, args.depth, args.code])
+        self.field = search_job.field_of_topics(benchmark, args.field)
+        asked = [args.benchmark, made_of, spec, args.operation, windows, args.limit, args.depth, args.field, args.code]
+        self.key = digest(asked)
         self.finished = FinishedSearches(self.state / "runs", self.key)
 
     def collections(self) -> dict[str, list[QuerySet]]:
@@ -242,7 +250,7 @@ class Job:
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
     def queries(self, query_set: QuerySet) -> list[Query]:
-        queries = list(islice(self.benchmark.queries(self.data, query_set), self.args.limit))
+        queries = list(islice(self.benchmark.queries(self.data, query_set, **self.field), self.args.limit))
         if not queries:
             raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no query in the data given")
         return queries

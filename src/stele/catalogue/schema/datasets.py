@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from stele.files.strict import Strict
+from stele.recipes.topics import TopicField
 
 Url = Annotated[str, Field(pattern=r"^https?://[^/]+/.+", description="{name}: a value of `fields` or of a language")]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -99,7 +100,7 @@ class Collection(Strict):
     one_a_file: bool = Field(False, description="each document is a file of SGML; they are kept in one")
     tags: list[str] = Field([], description="of SGML, those that hold text; none: Anserini's")
     encoding: Encoding | None = Field(None, description="of what is not UTF-8")
-    field: Literal["title", "description", "narrative"] = Field("title", description="of a topic, that is the query")
+    field: TopicField = Field("title", description="of a topic, that is the query")
 
 
 class Dataset(Strict):

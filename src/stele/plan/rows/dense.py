@@ -12,6 +12,7 @@ from stele.files.strict import Strict
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Below
+from stele.recipes.topics import TopicField
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +21,7 @@ class Dense:
 
     class Setting(Strict):
         recipe: str | None = Field(None, description="fine-tuning recipe; none: the model as it is")
+        field: TopicField | None = Field(None, description="of topics, that is the query; none: the collection's own")
 
     def _recipe(self, row: Row) -> str | None:
         return self.below.protocols.recipe(row.benchmark, row.setting)
@@ -70,9 +72,10 @@ class Dense:
 class Vectors(Dense):
     """Of settings that look at vectors and not at rankings."""
 
-    class Setting(Dense.Setting):
-        """What is read and measured in place of what the benchmark does."""
+    class Setting(Strict):
+        """The recipe, and what is read and measured in place of what the benchmark does."""
 
+        recipe: str | None = Field(None, description="fine-tuning recipe; none: the model as it is")
         data: list[str]
         judgments: list[str]
         metrics: list[Metric] = Field(min_length=1)

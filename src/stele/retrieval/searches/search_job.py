@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from stele.artifacts.runs.trec import write_run
@@ -22,6 +24,21 @@ def check_counts(args: argparse.Namespace, *names: str) -> None:
     for name in names:
         if (value := getattr(args, name)) is not None and value < 1:
             raise SteleError(f"--{name} must be at least 1, found {value}")
+
+
+def field_of_topics(benchmark: ModuleType, field: str | None) -> dict[str, str]:
+    """The keyword by which a benchmark's `queries` takes a field of its topics; none for the collection's own.
+
+    >>> from stele.benchmarks import collection
+    >>> field_of_topics(collection, "description"), field_of_topics(collection, None)
+    ({'field': 'description'}, {})
+    """
+    if field is None:
+        return {}
+    if "field" not in inspect.signature(benchmark.queries).parameters:
+        name = benchmark.__name__.rpartition(".")[2]
+        raise SteleError(f"field {field}: the queries of {name} have no fields; leave it out")
+    return {"field": field}
 
 
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:

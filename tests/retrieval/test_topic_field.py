@@ -1,0 +1,91 @@
+"""Which field of a topic is the query: a setting of term matching and of encoders, for collections that have fields."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from stele.errors import SteleError
+from stele.retrieval import bm25, retrieve
+from tests.retrieval.recorded import record
+
+DOCUMENTS = {"1": "el río cruza la ciudad", "2": "la novela ganó un premio", "3": "nada de eso"}
+TOPIC = "<top>\n<num> Number: SP1\n<title> río\n<desc> Description:\nnovela\n<narr> Narrative:\npremio\n</top>\n"
+RECIPE = {"k1": 0.9, "b": 0.4}
+
+
+@pytest.fixture
+def data(tmp_path) -> list[str]:
+    folder = tmp_path / "trec3"
+    folder.mkdir()
+    texts = (f"<DOC><DOCNO>{name}</DOCNO><TEXT>{text}</TEXT></DOC>\n" for name, text in DOCUMENTS.items())
+    (folder / "ism_001").write_text("".join(texts))
+    (folder / "topics.SP1-SP25.spanish.english").write_text(TOPIC)
+    (folder / "qrels.1-25.spanish").write_text("1 0 1 1\n")
+    return [f"trec3_es:all={record(folder, content='trec3')}"]
+
+
+def first(tmp_path: Path, name: str) -> str:
+    """The document that stands first in a run."""
+    with gzip.open(tmp_path / name / "runs/es.trec.gz", "rt") as lines:
+        return lines.readline().split()[2]
+
+
+def searched(tmp_path: Path, data: list[str], name: str, benchmark: str = "trec3_es", **recipe) -> str:
+    parser = argparse.ArgumentParser()
+    bm25.add_arguments(parser)
+    line = [
+        "--benchmark",
+        benchmark,
+        "--languages",
+        "es",
+        "--recipe",
+        json.dumps({**RECIPE, **recipe}),
+        "--data",
+        *data,
+    ]
+    line += ["--state", str(tmp_path / "state" / name), "--output", str(tmp_path / name / "retrieval.json")]
+    bm25.run(parser.parse_args(line))
+    return first(tmp_path, name)
+
+
+def test_term_matching_asks_by_the_field(tmp_path, data):
+    assert searched(tmp_path, data, "title") == "1"
+    assert searched(tmp_path, data, "description", field="description") == "2"
+    assert json.loads((tmp_path / "description/retrieval.json").read_text())["recipe"]["field"] == "description"
+
+
+def test_an_encoder_asks_by_the_field(tmp_path, data, encoder, monkeypatch):
+    asked = []
+    original = retrieve.Job.queries
+    monkeypatch.setattr(retrieve.Job, "queries", lambda job, s: asked.append(original(job, s)) or asked[-1])
+    parser = argparse.ArgumentParser()
+    retrieve.add_arguments(parser)
+    for field in (None, "narrative"):
+        line = ["--benchmark", "trec3_es", "--languages", "es", "--encoder", str(encoder), "--data", *data]
+        line += [
+            "--encoding",
+            '{"pooling": "mean", "query_length": 32, "passage_length": 32}',
+            "--threads",
+            "1",
+            *(["--field", field] if field else []),
+        ]
+        line += ["--state", str(tmp_path / "state"), "--output", str(tmp_path / f"{field}/retrieval.json")]
+        retrieve.run(parser.parse_args(line))
+    assert [queries[0].text for queries in asked] == ["río", "premio"]
+    assert json.loads((tmp_path / "narrative/retrieval.json").read_text())["field"] == "narrative"
+
+
+def test_a_benchmark_without_fields_says_so(tmp_path, data):
+    with pytest.raises(SteleError, match="field narrative: the queries of lareqa have no fields"):
+        searched(tmp_path, data, "none", "lareqa", field="narrative")
+
+
+def test_a_topic_without_the_field_is_named(tmp_path, data):
+    (tmp_path / "trec3/topics.SP1-SP25.spanish.english").write_text("<top>\n<num> Number: SP1\n<title> río\n</top>\n")
+    with pytest.raises(SteleError, match="topic 1 has no narrative; it has title"):
+        searched(tmp_path, data, "none", field="narrative")
