@@ -4,7 +4,7 @@ from stele import catalogue
 from stele.catalogue.schema.costs import Costs
 from stele.cost import pretraining
 from stele.cost.work import Work, seconds
-from stele.training.flops import Shape, encode
+from stele.recipes.flops import Shape, encode
 
 BASE, LARGE = Shape(12, 768, 3072, 105_879), Shape(24, 1024, 4096, 250_002)
 HOUR = 3600

@@ -22,7 +22,7 @@ def _rate(what: str) -> float:
 def dataset_bytes(plan: Plan, name: str, part: str) -> float:
     """About how many bytes are fetched of a part of a dataset; 0 where unknown (an evaluation's small files)."""
     if name == "wikipedia":
-        return float(plan.corpora.dump_mb(part) << 20)
+        return _dump(plan, part)
     if name == "cc100":
         return plan.text_sizes.web_bytes(part)
     if name == "mrtydi_corpus":
