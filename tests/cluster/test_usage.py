@@ -8,6 +8,7 @@ import re
 import time
 
 import pytest
+from pandas import DataFrame
 
 from stele.cluster import requests, usage
 from stele.cluster.history import finished_jobs, summary
@@ -195,15 +196,18 @@ def test_rules_are_summed_by_hand():
         row(cpu_s=None, share_of_time=0.25, share_of_memory=0.9),
         row("pretrain", wall_s=7200.0, gpu_hours=16.0, attempts=3, slurm_starts=4),
     ]
-    first, second = summary.by_rule(rows)
-    assert (first.name, first.hours, first.gpu_hours, first.expected, first.time) == ("pretrain", 2, 16, None, None)
-    assert (second.jobs, second.hours, second.longest, second.cpu_hours) == (2, 1.5, 1, 0.5)
-    assert (second.expected, second.of_those, second.peak_mb) == (0.25, 0.5, 100)
-    assert (second.time, second.memory) == (0.5, 0.9)
-    text = summary.markdown([first, second], rows)
+    jobs = DataFrame(rows, columns=usage.COLUMNS)
+    rules = summary.by_rule(jobs)
+    assert list(rules.index) == ["pretrain", "score"]
+    first, second = (rule for _, rule in rules.iterrows())
+    assert (first.wall_s, first.gpu_hours, first.expected_s) == (7200, 16, 0) and first[summary.MOST].isna().all()
+    assert (second.jobs, second.wall_s, second.longest_s, second.cpu_s) == (2, 5400, 3600, 1800)
+    assert (second.expected_s, second.peak_mb, second.share_of_time, second.share_of_memory) == (900, 100, 0.5, 0.9)
+    text = summary.markdown(rules, jobs)
     assert "| score | 2 | 1 h 30 min | 15 min | 1 h | 30 min | | 100 MB | 50 % | 90 % |" in re.sub(" +", " ", text)
     assert "- score x: 90 %" in text and "- pretrain x: 4 times" in text
-    assert "No job" in summary.markdown([], [])
+    nothing = jobs.head(0)
+    assert "No job" in summary.markdown(summary.by_rule(nothing), nothing)
 
 
 def test_the_command_writes_three_files_that_no_manifest_has(folder, capsys):

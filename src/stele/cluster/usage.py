@@ -12,11 +12,11 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 from stele.cluster import requests
 from stele.cluster.history import finished_jobs, summary
 from stele.cluster.history.finished_jobs import FinishedJob
-from stele.cluster.history.summary import Row
 from stele.cluster.slurm import submissions
 from stele.cluster.slurm.sacct import Account, accounts
 from stele.command import arguments
@@ -39,16 +39,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from pandas import DataFrame
+
     from stele.cluster.history.plot import draw
     from stele.files.figures import save_figure
 
-    jobs = rows(args.logs.rstrip("/"))
-    write(args.output, jobs)
+    lines = rows(args.logs.rstrip("/"))
+    with atomic_file(args.output, newline="") as handle:
+        write_csv(handle, [COLUMNS, *(map(_shown, line.values()) for line in lines)])
+    jobs = DataFrame(lines, columns=COLUMNS)
     rules = summary.by_rule(jobs)
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(summary.markdown(rules, jobs))
     save_figure(draw(rules, jobs), args.output.with_suffix(".svg"), "What the jobs took")
     print(f"{len(jobs)} jobs: {args.output}, {args.output.with_suffix('.md')}, {args.output.with_suffix('.svg')}")
+
+
+Row = dict[str, Any]  # a column -> its value; None: unknown
 
 
 def rows(logs: str) -> list[Row]:
@@ -113,8 +120,6 @@ def row(job: FinishedJob, plan: JsonObject, submitted: JsonObject, accounting: l
     return {name: figures.get(name) for name in COLUMNS}
 
 
-def write(path: Path, lines: list[Row]) -> None:
-    """Writes the rows as CSV: numbers with four digits, empty where unknown."""
-    with atomic_file(path, newline="") as handle:
-        rows = ([f"{value:.4g}" if isinstance(value, float) else value for value in one.values()] for one in lines)
-        write_csv(handle, [COLUMNS, *rows])
+def _shown(value: Any) -> Any:
+    """A number with four digits; nothing where it is unknown."""
+    return f"{value:.4g}" if isinstance(value, float) else value
