@@ -76,10 +76,11 @@ def test_the_larger_figure_holds_and_says_where_it_is_from(folder):
         "H100",
         4,
     )
-    assert (job.wall, job.cpu, job.peak) == ((100.5, "benchmark"), (70.0, "record"), (500, "record"))
+    assert (job.wall_s, job.cpu_s, job.peak_mb) == (100.5, 70.0, 500)
+    assert (job.wall_from, job.cpu_from, job.peak_from) == ("benchmark", "record", "record")
     measured(log, 100.5, memory=900.0, cpu=280.0)  # a command and its processes
     (job,) = finished_jobs.jobs("logs/tiny")
-    assert (job.cpu, job.peak) == ((280.0, "benchmark"), (900.0, "benchmark"))
+    assert (job.cpu_s, job.cpu_from, job.peak_mb, job.peak_from) == (280.0, "benchmark", 900.0, "benchmark")
 
 
 def test_a_job_without_one_or_both(folder):
@@ -88,16 +89,17 @@ def test_a_job_without_one_or_both(folder):
     measured("logs/tiny/table/b.log", 1.0)  # over before anybody looked
     done("c.md", "context", "logs/tiny/context.log", started=START + 3, ended=START + 10)
     actual = list(finished_jobs.jobs("logs/tiny"))
-    assert [job.wall for job in actual] == [(80.0, "record"), (1.0, "benchmark"), (7.0, "snakemake")]
-    assert [job.cpu for job in actual] == [(70.0, "record"), None, None]
+    walls = [(job.wall_s, job.wall_from) for job in actual]
+    assert walls == [(80.0, "record"), (1.0, "benchmark"), (7.0, "snakemake")]
+    assert [(job.cpu_s, job.cpu_from) for job in actual] == [(70.0, "record"), (None, None), (None, None)]
     assert [job.job for job in actual] == ["a", "b", ""]
 
 
 def test_the_record_of_another_job_is_not_taken_for_its_copy_s(folder):
     done("results/alias.json", "alias", "logs/tiny/alias/a.log", text=record("average"))
     done("work/mined/record.json", "mine", "logs/tiny/mine/m.log", text=record("pairs mine"))
-    actual = {job.rule: job.cpu for job in finished_jobs.jobs("logs/tiny")}
-    assert actual == {"alias": None, "mine": (70.0, "record")}
+    actual = {job.rule: (job.cpu_s, job.cpu_from) for job in finished_jobs.jobs("logs/tiny")}
+    assert actual == {"alias": (None, None), "mine": (70.0, "record")}
 
 
 def test_jobs_of_other_scales_and_those_whose_outputs_are_gone_are_left_out(folder):

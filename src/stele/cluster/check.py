@@ -37,7 +37,6 @@ STEPS = 600  # of the training: long enough on any device to be sent a signal
 HOURS = 0.5  # that a job requests at most: short ones start sooner
 FIRST_LOOK = 5  # seconds before the first look at the queue
 INTERVAL = 0.5  # seconds between two looks at the run
-PENDING = ["squeue", "--noheader", f"--user={os.getuid()}", "--states=PENDING", "--format=%i %k: %r"]
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def build(here: Path, there: Path, seconds: float) -> list[Item]:
         while any(one.code is None for one in runs) and not failed(runs) and time.monotonic() < until:
             signalled = signalled or signal_training(there)
             time.sleep(INTERVAL)
-        waiting = pending_reasons(squeue.query(PENDING, timeout=10), there) if runs[1].code is None else ""
+        waiting = pending_reasons(there) if runs[1].code is None else ""
         why = "" if failed(runs) else f"not done in {duration(seconds)}{waiting}"
     finally:
         for one in runs:
@@ -162,10 +161,10 @@ def failed(runs: Sequence[trial_run.Build]) -> bool:
     return any(one.code for one in runs)
 
 
-def pending_reasons(text: str, folder: Path) -> str:
+def pending_reasons(folder: Path) -> str:
     """Why jobs wait, if some do."""
-    ids = {job.id for job in squeue.of_folder(folder, timeout=10)}
-    lines = [line for line in text.splitlines() if line.split(" ")[0] in ids]
+    jobs = squeue.of_folder(folder, timeout=10)
+    lines = [f"{job.id} {job.comment}: {job.reason}" for job in jobs if job.state == "PENDING"]
     return f"; waiting in the queue: {'; '.join(lines)} (--minutes waits longer)" if lines else ""
 
 

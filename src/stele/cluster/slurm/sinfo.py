@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from stele.cluster.slurm.sacct import clock
 from stele.errors import nearest
 
 FORMAT = "%P|%l|%c|%m|%G|%D"
 # a line for each kind of node, and hidden partitions too
 SINFO = ["sinfo", "--noheader", "--exact", "--all", f"--format={FORMAT}"]
-DAY = 24 * 60
 WAYS = {
     "CPUs": "another partition, or --set-threads RULE=NUMBER",
     "MB of memory": "another partition, or --set-resources RULE:mem_mb=NUMBER",
@@ -41,11 +41,7 @@ def minutes(text: str) -> float | None:
     >>> minutes("2-00:00:00"), minutes("1:30:00"), minutes("10:00"), minutes("infinite")
     (2880.0, 90.0, 10.0, None)
     """
-    if not re.fullmatch(r"[\d:-]+", text):
-        return None
-    days, _, clock = text.rpartition("-")
-    parts = [0, 0, 0, *map(int, clock.split(":"))][-3:]
-    return int(days or 0) * DAY + parts[0] * 60 + parts[1] + parts[2] / 60
+    return clock(text) / 60 if re.fullmatch(r"[\d:-]+", text) else None
 
 
 def gpus(text: str) -> dict[str, int]:
@@ -115,29 +111,24 @@ def work_kind(resources: Resources) -> str:
 
 def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[str]:
     """What a job requests that no node has on which it may run."""
-    partitions = ", ".join(sorted({node.partition for node in cluster}))
-    names = str(resources.get("slurm_partition") or "").split(",")
-    if missing := [name for name in names if name and name not in partitions.split(", ")]:
-        close = nearest(missing[0], partitions.split(", "))
-        hint = f" (did you mean {close!r}?)" if close else ""
-        return [f"no partition {missing[0]!r}{hint}; there are {partitions}"]
+    known, work = sorted({node.partition for node in cluster}), work_kind(resources)
+    there = f"there are {', '.join(known)}"
+    for name in str(resources.get("slurm_partition") or "").split(","):
+        if name and name not in known:
+            close = nearest(name, known)
+            return [f"no partition {name!r}{f' (did you mean {close!r}?)' if close else ''}; {there}"]
     if not (nodes := eligible(resources, cluster)):
-        return [f"no default partition: name one as partitions.{work_kind(resources)}; there are {partitions}"]
-    lacking = _of_nodes(resources, threads, nodes, cluster)
-    most = limit(nodes)
+        return [f"no default partition: name one as partitions.{work}; {there}"]
+    lacking, most = _of_nodes(resources, threads, nodes, cluster), limit(nodes)
     if most is not None and size(resources, "runtime") > most:
-        hours = f"{most / 60:g}"
-        give = f"give hours.{work_kind(resources)}: {hours}"
-        lacking.append(f"partition {_name(nodes)} ends jobs after {hours} hours: {give}")
+        lacking.append(
+            f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: give hours.{work}: {most / 60:g}"
+        )
     return lacking
 
 
-def _names(nodes: list[Nodes]) -> list[str]:
-    return list(dict.fromkeys(one.partition for one in nodes))
-
-
 def _name(nodes: list[Nodes]) -> str:
-    return ",".join(_names(nodes))
+    return ",".join(dict.fromkeys(one.partition for one in nodes))
 
 
 def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: list[Nodes]) -> list[str]:
@@ -161,9 +152,9 @@ def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: l
     good = [one for one in nodes if all(has(one) for has in wants.values())]
     if not good:
         return [f"partition {_name(nodes)} has no node with all of {', '.join(wants)}"]
-    if (there := max(sum(one.number for one in good if one.partition == name) for name in _names(good))) < many:
-        return [f"partition {_name(nodes)} has {there} nodes with {', '.join(wants)}, of the {many} that a job takes"]
-    return []
+    there = max(sum(one.number for one in good if one.partition == name) for name in {one.partition for one in good})
+    lacks = f"has {there} nodes with {', '.join(wants)}, of the {many} that a job takes"
+    return [f"partition {_name(nodes)} {lacks}"] if there < many else []
 
 
 def _others(cluster: list[Nodes], model: str | None) -> str:

@@ -25,12 +25,16 @@ EVERY = 5.0  # seconds between two questions to a controller that does not answe
 
 @dataclass(frozen=True)
 class Queued:
-    """A job in SLURM's queue: its id, name (of the run that submitted it), state and comment (rule and wildcards)."""
+    """A job in SLURM's queue: its id, name (of the run that submitted it), state, comment (rule and wildcards).
+
+    `reason`: why it waits.
+    """
 
     id: str
     name: str
     state: str
     comment: str
+    reason: str = ""
 
 
 def query(command: Sequence[str], timeout: float = float("inf")) -> str:
@@ -60,12 +64,12 @@ def query(command: Sequence[str], timeout: float = float("inf")) -> str:
 
 def of_folder(folder: Path, timeout: float = float("inf")) -> list[Queued]:
     """This user's living jobs that Snakemake submitted for a folder."""
-    text = query(["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%T|%Z|%k"], timeout)
-    rows = [line.split("|", 4) for line in text.splitlines() if line.count("|") >= 4]
+    text = query(["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%T|%Z|%r|%k"], timeout)
+    rows = [line.split("|", 5) for line in text.splitlines() if line.count("|") >= 5]
     here = folder.resolve()
     return [
-        Queued(id, name, state, comment)
-        for id, name, state, workdir, comment in rows
+        Queued(id, name, state, comment, reason)
+        for id, name, state, workdir, reason, comment in rows
         if comment.startswith(("rule_", "group_")) and Path(workdir).resolve() == here
     ]
 
