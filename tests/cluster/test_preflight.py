@@ -138,7 +138,7 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
 # --- all at once ------------------------------------------------------------------------------------------------------
 def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     cluster_yaml("partitions: {gpu: gpus}\n")
-    monkeypatch.setattr(preflight.squeue, "query", lambda *_, **__: SINFO)
+    monkeypatch.setattr(sinfo.squeue, "query", lambda *_, **__: SINFO)
     monkeypatch.setattr(preflight.disk.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
     monkeypatch.setattr(preflight.disk, "_left_of_quotas", dict)
     monkeypatch.setattr(preflight.network, "unanswered", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
@@ -174,7 +174,7 @@ def test_partitions_are_asked_about_for_jobs_on_nodes_alone(monkeypatch):
     def ask(*_, **__):
         raise AssertionError("nobody runs there")
 
-    monkeypatch.setattr(preflight.squeue, "query", ask)
+    monkeypatch.setattr(sinfo.squeue, "query", ask)
     plan = make_plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
     preflight.check(plan, [job("table", stage="tables", wildcards={"paper": "msm", "number": "01"}, local=True)], True)
     assert sinfo.size({"mem_mb": "<TBD>"}, "mem_mb") == 0, "what is not known before is no problem"

@@ -70,8 +70,9 @@ def run(args: argparse.Namespace) -> None:
     items = [Item("cluster.yaml", True, describe_settings(given)), Item("SLURM", True, describe_cluster())]
     print(*items, sep="\n", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="stele-check-", dir=args.folder))
+    here, there = folder / "here", folder / "there"
     print(f"building {RESULT} in {folder}: at most {args.minutes:g} minutes", flush=True)
-    with ended_with(folder) as (here, there):
+    with removed_when_ended(folder):
         prepare(root, here)
         prepare(root, there, given)
         items = [*build(here, there, 60 * args.minutes), *compared(here, there)]
@@ -91,27 +92,25 @@ def describe_settings(given: settings.ClusterSettings) -> str:
 
 def describe_cluster() -> str:
     """What SLURM says of itself, in a line."""
-    text = squeue.query(sinfo.SINFO, timeout=60)
     parts = []
-    for of in sinfo.nodes(text):
+    for of in sinfo.cluster():
         gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
         parts.append(f"{of.partition}{'*' * of.default}: {of.number} x ({of.cpus} CPUs, {of.memory} MB{gpus})")
     return "; ".join(parts)
 
 
 @contextmanager
-def ended_with(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The two folders of a check; a signal to this process, or an error, leaves no job of theirs behind."""
-    here, there = folder / "here", folder / "there"
+def removed_when_ended(folder: Path) -> Iterator[None]:
+    """Removes a folder after an error, which is what a signal to this process is made into."""
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in ends]
+    before = {number: signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in ends}
     try:
-        yield here, there
+        yield
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     finally:
-        for number, handler in zip(ends, before, strict=True):
+        for number, handler in before.items():
             signal.signal(number, handler)
 
 
@@ -210,15 +209,13 @@ def compared(here: Path, there: Path) -> list[Item]:
     on_gpu = spared or not device.startswith("cpu")
     why = ", as STELE_DEVICE says" if spared else "" if on_gpu else ": is torch on the nodes one for GPUs?"
     items = [Item("GPU", on_gpu, f"the training ran on {device}{why}")]
-    kinds = {
-        "documents": [files_digest(folder / "work/tiny/documents") for folder in (here, there)],
-        "training pairs": [files_digest(folder / "work/tiny/pairs") for folder in (here, there)],
-        "encoder": [trial_run.tensors(folder / ENCODER / "model.safetensors") for folder in (here, there)],
-        "result": [query_counts(folder / RESULT) for folder in (here, there)],
-    }
-    for name, (first, second) in kinds.items():
-        what = {"encoder": "names and shapes", "result": "metrics, languages, queries"}.get(name, "bytes")
-        equal = first == second
+    for name, what, read, path in (
+        ("documents", "bytes", files_digest, "work/tiny/documents"),
+        ("training pairs", "bytes", files_digest, "work/tiny/pairs"),
+        ("encoder", "names and shapes", trial_run.tensors, f"{ENCODER}/model.safetensors"),
+        ("result", "metrics, languages, queries", query_counts, RESULT),
+    ):
+        equal = read(here / path) == read(there / path)
         items.append(Item(name, equal, f"the same {what} as here" if equal else f"other {what} than here"))
     return items
 

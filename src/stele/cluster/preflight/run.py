@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from stele.cluster import settings
 from stele.cluster.preflight import disk, network
 from stele.cluster.requests import JobRequest
-from stele.cluster.slurm import sinfo, squeue
-from stele.cluster.slurm.sinfo import Nodes, nodes
+from stele.cluster.slurm import sinfo
+from stele.cluster.slurm.sinfo import Nodes
 from stele.errors import SteleError
 from stele.files.durations import duration
 from stele.plan.plan import Plan
@@ -25,7 +25,7 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
     """Refuses a run that surely cannot be done, naming all that is missing; prints the rest as warnings."""
     warnings, errors = [], []
     if slurm and (submitted := [job for job in jobs if not job.local]):
-        cluster = nodes(squeue.query(sinfo.SINFO, timeout=60))
+        cluster = sinfo.cluster()
         errors += of_cluster(submitted, cluster)
         warnings += growth(submitted, cluster)
         warnings += _merged((text, job.rule) for job in submitted if on_cpus(job) for text in too_long(job, cluster))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from stele.cluster.slurm import squeue
 from stele.cluster.slurm.sacct import clock
 from stele.errors import nearest
 
@@ -57,6 +58,11 @@ def gpus(text: str) -> dict[str, int]:
             model = rest[0] if len(rest) > 1 else ""
             models[model] = models.get(model, 0) + int(rest[-1] if rest else 1)
     return models
+
+
+def cluster() -> list[Nodes]:
+    """What the cluster has; a controller that does not answer is asked again for a minute."""
+    return nodes(squeue.query(SINFO, timeout=60))
 
 
 def nodes(text: str) -> list[Nodes]:
