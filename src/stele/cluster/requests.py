@@ -83,7 +83,11 @@ def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
 
 
 def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
-    work = _work(plan, job)
+    try:
+        work = rules.work(plan, job.rule.name, dict(job.wildcards_dict))
+    except Exception as error:  # an estimate that fails is no reason not to run
+        print(f"Stele: no estimate of {job.rule.name}: {type(error).__name__}: {error}", file=sys.stderr)
+        work = None
     known = JobRequest(
         stage=Path(job.rule.snakefile).stem,
         rule=job.rule.name,
@@ -99,15 +103,6 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
         work=work,
     )
     return known if work is None else replace(known, seconds=seconds(work, on, known.devices, job.threads))
-
-
-def _work(plan: Plan, job: Any) -> Work | None:
-    """What a job does; an estimate that fails is no reason not to run."""
-    try:
-        return rules.work(plan, job.rule.name, dict(job.wildcards_dict))
-    except Exception as error:
-        print(f"Stele: no estimate of {job.rule.name}: {type(error).__name__}: {error}", file=sys.stderr)
-        return None
 
 
 def note(jobs: Iterable[JobRequest]) -> None:

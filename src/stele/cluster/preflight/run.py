@@ -44,10 +44,9 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
 
 def _merged(problems: Iterable[tuple[str, str]]) -> list[str]:
     """A line for each problem, with the rules that have it."""
-    rules: dict[str, list[str]] = {}
+    rules: dict[str, dict[str, None]] = {}
     for problem, rule in problems:
-        if rule not in rules.setdefault(problem, []):
-            rules[problem].append(rule)
+        rules.setdefault(problem, {})[rule] = None
     return [f"{problem} ({', '.join(names)})" for problem, names in rules.items()]
 
 
@@ -99,25 +98,22 @@ def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
 # --- what is fetched, what the user gives -----------------------------------------------------------------------------
 def all_wait_for(missing: set[str], jobs: list[JobRequest]) -> bool:
     """Whether everything that is to be built comes, at some remove, after some jobs (by log)."""
-    if not missing:
-        return False
-    blocked, grown = set(missing), True
-    while grown:
-        more = {job.log for job in jobs if job.log not in blocked and not blocked.isdisjoint(job.after)}
+    blocked, more = set(), set(missing)
+    while more:
         blocked |= more
-        grown = bool(more)
-    return all(job.log in blocked or job.stage == RENDERING for job in jobs)
+        more = {job.log for job in jobs if job.log not in blocked and not blocked.isdisjoint(job.after)}
+    return bool(missing) and all(job.log in blocked or job.stage == RENDERING for job in jobs)
 
 
 def unavailable(plan: Plan, jobs: list[JobRequest]) -> list[str]:
     """The rows of the tables that a run renders which wait for something that only the user can give."""
     tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, set[str]] = {}
     for table in sorted(tables):
         for row, (state, reason) in plan.tables.problems(table).items():
             if state == "unavailable":
-                reasons.setdefault(reason, []).append("/".join(row))
+                reasons.setdefault(reason, set()).add("/".join(row))
     return [
-        f"{len(set(rows))} rows ({', '.join(sorted(set(rows))[:2])}{', ...' if len(set(rows)) > 2 else ''}): {reason}"
+        f"{len(rows)} rows ({', '.join(sorted(rows)[:2])}{', ...' if len(rows) > 2 else ''}): {reason}"
         for reason, rows in reasons.items()
     ]
