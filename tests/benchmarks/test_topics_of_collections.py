@@ -55,7 +55,7 @@ ACLIA = '<SET>\n<TOPIC ID="ACLIA2-CS-0002">\n<QUESTION LANG="CS"><![CDATA[什么
 )
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("name", ["topics.txt", "topics.gz"])
-def test_topics(tmp_path, content, wanted, ends, name):
+def test_topics_of_every_layout_are_read(tmp_path, content, wanted, ends, name):
     data = (content if isinstance(content, bytes) else content.encode()).replace(b"\n", ends.encode())
     read = topics(put(tmp_path / name, data), "fr", "iso-8859-1")
     assert [(number, t.get("title"), t.get("description", "")) for number, t in read.items()] == wanted
