@@ -123,7 +123,7 @@ def prepare(root: Path, folder: Path, given: settings.ClusterSettings | None = N
     scale["pretraining"]["msm"]["steps"] = STEPS
     files: dict[str, Any] = {"tiny.yaml": scale, "config.yaml": {"scale": "tiny.yaml", "papers": ["msm"]}}
     if given is not None:
-        hours = {kind: min(HOURS, getattr(given.hours, kind) or HOURS) for kind in ("cpu", "gpu")}
+        hours = {kind: min(HOURS, given.most("hours", kind)) for kind in ("cpu", "gpu")}
         kept = given.model_dump(exclude={"gpus", "nodes"}, exclude_none=True)
         if given.software == "container":
             kept["container"] = str(given.image)

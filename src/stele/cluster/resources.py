@@ -36,14 +36,7 @@ def growing(size: int | OfWildcards, most: float = math.inf) -> Callable[..., in
     >>> growing(1000, most=1500)(None, 2)
     1500
     """
-
     return lambda wildcards, attempt: int(min((size(wildcards) if callable(size) else size) * attempt, most))
-
-
-def _most(what: str, kind: str, unit: float) -> float:
-    """The most that a job of a kind of work may request here; infinite where no bound is known."""
-    most = getattr(getattr(settings.read(), what), kind)
-    return math.inf if most is None else most * unit
 
 
 def _named(what: str, rule: str, generated: bool) -> int | None:
@@ -102,13 +95,13 @@ def job_resources(rule: str, plan: Plan, dump_mb: OfWildcards | None = None) -> 
     requested = _placed(number, nodes, kind) if facts(rule).gpus else {}
     memory = _size(known.mem_mb, dump_mb, known.each_mb * max(number, 1))
     if memory is not None:
-        requested["mem_mb"] = growing(memory, _most("gigabytes", kind, 1000))
+        requested["mem_mb"] = growing(memory, 1000 * settings.read().most("gigabytes", kind))
     if disk is not None:
         requested["disk_mb"] = disk
     estimated = known.minutes == "estimated"
     minutes = runtime_minutes(rule, plan, number * nodes) if estimated else _size(known.minutes, dump_mb)
     if minutes is not None:
-        requested["runtime"] = growing(minutes, _most("hours", kind, 60))
+        requested["runtime"] = growing(minutes, 60 * settings.read().most("hours", kind))
     return requested
 
 

@@ -71,12 +71,10 @@ def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
     runtime, work = sinfo.size(job.resources, "runtime"), sinfo.work_kind(job.resources)
     if not runtime or job.seconds is None:
         return []
-    hours = getattr(settings.read().hours, work)
-    limits = [sinfo.limit(sinfo.eligible(job.resources, cluster)), None if hours is None else 60 * hours]
-    most = min((limit for limit in limits if limit is not None), default=None)
+    most = min(sinfo.limit(sinfo.eligible(job.resources, cluster)), 60 * settings.read().most("hours", work))
     if (needed := job.seconds / 60) <= sinfo.granted_minutes(runtime, job.attempts, most, job.resumes):
         return []
-    each = f"{job.attempts} attempts of at most {duration(60 * (most or runtime * job.attempts))}"
+    each = f"{job.attempts} attempts of at most {duration(60 * min(most, runtime * job.attempts))}"
     if not job.resumes:
         more = "a partition with a longer limit" if on_cpus(job) else "more GPUs"
         return [f"{job.name} takes about {duration(job.seconds)}, and {each} do not resume from one another: {more}"]
@@ -89,7 +87,7 @@ def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     here, lines = settings.read(), set()
     for job in jobs:
         work = sinfo.work_kind(job.resources)
-        caps = {"gigabytes": getattr(here.gigabytes, work), "hours": getattr(here.hours, work)}
+        caps = {what: here.most(what, work) for what in ("gigabytes", "hours")}
         lines |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
     head = f"a failed job requests more in each further attempt, and would be refused; set in {settings.path()}"
     return [f"{head}: {'; '.join(sorted(lines))}"] if lines else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,11 +22,11 @@ WAYS = {
 
 @dataclass(frozen=True)
 class Nodes:
-    """Equal nodes of a partition: time limit in minutes (None: none), CPUs, memory in MB, GPUs by model, how many."""
+    """Equal nodes of a partition: time limit in minutes (or infinite), CPUs, memory in MB, GPUs by model, how many."""
 
     partition: str
     default: bool
-    limit: float | None
+    limit: float
     cpus: int
     memory: int
     gpus: Mapping[str, int]
@@ -36,13 +37,13 @@ class Nodes:
         return (sum(self.gpus.values()) if model is None else self.gpus.get(model, 0)) >= wanted
 
 
-def minutes(text: str) -> float | None:
-    """A time limit of SLURM in minutes, None where there is none.
+def minutes(text: str) -> float:
+    """A time limit of SLURM in minutes; infinite where there is none.
 
     >>> minutes("2-00:00:00"), minutes("1:30:00"), minutes("10:00"), minutes("infinite")
-    (2880.0, 90.0, 10.0, None)
+    (2880.0, 90.0, 10.0, inf)
     """
-    return clock(text) / 60 if re.fullmatch(r"[\d:-]+", text) else None
+    return clock(text) / 60 if re.fullmatch(r"[\d:-]+", text) else math.inf
 
 
 def gpus(text: str) -> dict[str, int]:
@@ -104,10 +105,9 @@ def eligible(resources: Resources, cluster: list[Nodes]) -> list[Nodes]:
     return [node for node in cluster if node.partition in names]
 
 
-def limit(nodes: list[Nodes]) -> float | None:
-    """The longest that a job may run on some nodes, in minutes; None: no limit is known."""
-    limits = [one.limit for one in nodes]
-    return None if None in limits or not limits else max(limits)
+def limit(nodes: list[Nodes]) -> float:
+    """The longest that a job may run on some nodes, in minutes; infinite where no limit is known."""
+    return max((one.limit for one in nodes), default=math.inf)
 
 
 def work_kind(resources: Resources) -> str:
@@ -126,7 +126,7 @@ def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[s
     if not (nodes := eligible(resources, cluster)):
         return [f"no default partition: name one as partitions.{work}; {there}"]
     lacking, most = _of_nodes(resources, threads, nodes, cluster), limit(nodes)
-    if most is not None and size(resources, "runtime") > most:
+    if size(resources, "runtime") > most:
         lacking.append(
             f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: give hours.{work}: {most / 60:g}"
         )
@@ -169,7 +169,7 @@ def _others(cluster: list[Nodes], model: str | None) -> str:
 
 
 def problems_of_retries(
-    resources: Resources, attempts: int, caps: Mapping[str, float | None], cluster: list[Nodes]
+    resources: Resources, attempts: int, caps: Mapping[str, float], cluster: list[Nodes]
 ) -> list[str]:
     """What a job's last attempt would request and be refused: memory and time grow with attempts up to `caps`.
 
@@ -178,19 +178,19 @@ def problems_of_retries(
     nodes, work = eligible(resources, cluster), work_kind(resources)
     lacking = []
     memory = max((one.memory for one in nodes), default=0)
-    if caps["gigabytes"] is None and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
+    if math.isinf(caps["gigabytes"]) and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
         lacking.append(f"nodes of {_name(nodes)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
     most = limit(nodes)
-    if caps["hours"] is None and most and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
+    if math.isinf(caps["hours"]) and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
         lacking.append(f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
     return lacking
 
 
-def granted_minutes(runtime: int, attempts: int, most: float | None, resumes: bool) -> float:
+def granted_minutes(runtime: int, attempts: int, most: float, resumes: bool) -> float:
     """Minutes that a job gets: of all its attempts where each goes on after the one before, else of the longest.
 
-    >>> granted_minutes(1440, 4, 1440, resumes=True), granted_minutes(240, 3, None, resumes=False)
+    >>> granted_minutes(1440, 4, 1440, resumes=True), granted_minutes(240, 3, math.inf, resumes=False)
     (5760, 720)
     """
-    each = [runtime * attempt if most is None else min(runtime * attempt, most) for attempt in range(1, attempts + 1)]
+    each = [min(runtime * attempt, most) for attempt in range(1, attempts + 1)]
     return sum(each) if resumes else max(each)
