@@ -27,7 +27,7 @@ def swahili(tmp_path):
     return {"mrtydi": {"sw": tmp_path / "t"}, "mrtydi_corpus": {"sw": tmp_path / "c"}}
 
 
-def test_mrtydi(swahili):
+def test_queries_passages_and_judgments_of_mrtydi_are_read(swahili):
     (query_set,) = mrtydi.query_sets(["sw"])
     assert list(mrtydi.queries(swahili, query_set)) == [Query("7", "swali 7?"), Query("8", "swali 8?")]
     assert next(mrtydi.passages(swahili, "sw")) == Passage("1#0", "T1#0", "maandishi 1#0")
@@ -117,7 +117,7 @@ def xor(tmp_path):
     return {"xor_tydi": {"all": tmp_path / "q"}, "enwiki_20190201_w100": {"all": tmp_path / "p"}}
 
 
-def test_xor_retrieve(xor):
+def test_questions_of_xor_retrieve_share_the_english_collection(xor):
     arabic, telugu = xor_retrieve.query_sets(["ar", "te"])
     assert arabic.collection == telugu.collection == "en"
     assert [q.id for q in xor_retrieve.queries(xor, arabic)] == ["-5"]  # the blank before "ar" does not count
@@ -201,7 +201,7 @@ def test_a_damaged_dpr_file_names_the_line(tmp_path, text, message):
         list(xor_retrieve.training({"xor_dpr_train": {"all": tmp_path}}, "train"))
 
 
-def test_nq(tmp_path):
+def test_questions_of_nq_have_answers_and_its_passages_titles(tmp_path):
     put(tmp_path / "q/nq-test.qa.csv", "who?\t['A', \"B's\"]\nwhen?\t['1914']\n")
     put(tmp_path / "p/psgs_w100.tsv.gz", W100)
     data = {"nq_test": {"all": tmp_path / "q"}, "psgs_w100": {"all": tmp_path / "p"}}
@@ -233,7 +233,7 @@ def entity(name: str = "Q7") -> dict:
             "description_language": "en", "sentence_spans": spans}  # fmt: skip
 
 
-def test_mewsli_x(tmp_path):
+def test_mentions_of_mewsli_x_are_marked_in_their_context(tmp_path):
     start = TEXT.index("Smith")
     articles = article(start=start), article("de", start=start)
     put(tmp_path / "news/wikinews_mentions-test.jsonl", rows(*articles))

@@ -82,7 +82,7 @@ def test_xor_counts_on_the_real_files(real_data):
 
 
 # --- Tatoeba ---
-def test_tatoeba(tmp_path):
+def test_tatoeba_is_searched_in_both_directions(tmp_path):
     put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\u2028zwei\ntrois\n")  # only a line feed ends a line
     put(tmp_path / "tatoeba.fra-eng.eng", "one\ntwo\nthree")
     data = {"tatoeba": {"all": tmp_path}}

@@ -76,11 +76,13 @@ def test_a_check_that_is_ended_or_has_no_time_leaves_no_job(cluster, start, busy
 
 
 def test_why_jobs_wait_is_slurm_s_own_word(monkeypatch, tmp_path):
-    queued = [squeue.Queued("7", "run", "PENDING", "rule_pretrain")]
-    monkeypatch.setattr(squeue, "of_folder", lambda folder, timeout: queued)
-    message = check.pending_reasons("5 rule_mine: Priority\n7 rule_pretrain: QOSMaxGRESPerUser\n", tmp_path)
-    assert message == "; waiting in the queue: 7 rule_pretrain: QOSMaxGRESPerUser (--minutes waits longer)"
-    assert check.pending_reasons("5 rule_mine: Priority\n", tmp_path) == ""
+    here = f"|{tmp_path.resolve()}|"
+    queued = [f"5|run|RUNNING{here}None|rule_mine", "6|run|PENDING|/elsewhere|Priority|rule_mine"]
+    monkeypatch.setattr(squeue, "query", lambda command, timeout: "\n".join(queued))
+    assert check.pending_reasons(tmp_path) == ""
+    queued.append(f"7|run|PENDING{here}QOSMaxGRESPerUser|rule_mine_wildcards_a|b")
+    message = check.pending_reasons(tmp_path)
+    assert message == "; waiting in the queue: 7 rule_mine_wildcards_a|b: QOSMaxGRESPerUser (--minutes waits longer)"
 
 
 def test_an_error_of_the_check_has_the_message_of_the_run(start):

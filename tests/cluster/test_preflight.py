@@ -1,6 +1,7 @@
 """Before the first job: what a cluster lacks for jobs is found in what `sinfo` says of it; all is said at once."""
 
 import dataclasses
+from math import inf
 
 import pytest
 
@@ -91,21 +92,27 @@ def test_a_cluster_without_a_default_partition_wants_a_name():
 
 
 def test_sinfo_s_words_are_read():
-    assert [minutes(text) for text in ("2-00:00:00", "1:30:00", "10:00", "30", "infinite")] == [2880, 90, 10, 0.5, None]
+    assert [minutes(text) for text in ("2-00:00:00", "1:30:00", "10:00", "30", "infinite")] == [
+        2880,
+        90,
+        10,
+        0.5,
+        inf,
+    ]
     assert gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1") == {"h100": 4, "a100": 2}
     assert gpus("gpu:2") == {"": 2} and gpus("gpu") == {"": 1} and gpus("(null)") == {}
 
 
 # --- attempts ---------------------------------------------------------------------------------------------------------
 def test_attempts_that_go_on_add_up_and_others_do_not():
-    assert granted_minutes(240, 4, None, resumes=True) == 240 + 480 + 720 + 960
+    assert granted_minutes(240, 4, inf, resumes=True) == 240 + 480 + 720 + 960
     assert granted_minutes(240, 4, 300, resumes=True) == 240 + 3 * 300
-    assert granted_minutes(240, 4, 300, resumes=False) == 300 and granted_minutes(240, 4, None, resumes=False) == 960
+    assert granted_minutes(240, 4, 300, resumes=False) == 300 and granted_minutes(240, 4, inf, resumes=False) == 960
 
 
 def test_a_further_attempt_that_would_be_refused_is_said(cluster_yaml):
     cluster, one = nodes(SINFO), job("score", resources={"mem_mb": 100_000, "runtime": 100}, attempts=4)
-    free = {"gigabytes": None, "hours": None}
+    free = {"gigabytes": inf, "hours": inf}
     assert problems_of_retries(one.resources, 4, free, cluster) == [
         "nodes of short have 256000 MB: gigabytes.cpu: 256",
         "partition short ends jobs after 4 hours: hours.cpu: 4",
@@ -138,7 +145,7 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
 # --- all at once ------------------------------------------------------------------------------------------------------
 def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     cluster_yaml("partitions: {gpu: gpus}\n")
-    monkeypatch.setattr(preflight.squeue, "query", lambda *_, **__: SINFO)
+    monkeypatch.setattr(sinfo.squeue, "query", lambda *_, **__: SINFO)
     monkeypatch.setattr(preflight.disk.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
     monkeypatch.setattr(preflight.disk, "_left_of_quotas", dict)
     monkeypatch.setattr(preflight.network, "unanswered", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
@@ -174,7 +181,7 @@ def test_partitions_are_asked_about_for_jobs_on_nodes_alone(monkeypatch):
     def ask(*_, **__):
         raise AssertionError("nobody runs there")
 
-    monkeypatch.setattr(preflight.squeue, "query", ask)
+    monkeypatch.setattr(sinfo.squeue, "query", ask)
     plan = make_plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
     preflight.check(plan, [job("table", stage="tables", wildcards={"paper": "msm", "number": "01"}, local=True)], True)
     assert sinfo.size({"mem_mb": "<TBD>"}, "mem_mb") == 0, "what is not known before is no problem"

@@ -8,6 +8,7 @@ import re
 import time
 
 import pytest
+from pandas import DataFrame
 
 from stele.cluster import requests, usage
 from stele.cluster.history import finished_jobs, summary
@@ -75,10 +76,11 @@ def test_the_larger_figure_holds_and_says_where_it_is_from(folder):
         "H100",
         4,
     )
-    assert (job.wall, job.cpu, job.peak) == ((100.5, "benchmark"), (70.0, "record"), (500, "record"))
+    assert (job.wall_s, job.cpu_s, job.peak_mb) == (100.5, 70.0, 500)
+    assert (job.wall_from, job.cpu_from, job.peak_from) == ("benchmark", "record", "record")
     measured(log, 100.5, memory=900.0, cpu=280.0)  # a command and its processes
     (job,) = finished_jobs.jobs("logs/tiny")
-    assert (job.cpu, job.peak) == ((280.0, "benchmark"), (900.0, "benchmark"))
+    assert (job.cpu_s, job.cpu_from, job.peak_mb, job.peak_from) == (280.0, "benchmark", 900.0, "benchmark")
 
 
 def test_a_job_without_one_or_both(folder):
@@ -87,16 +89,17 @@ def test_a_job_without_one_or_both(folder):
     measured("logs/tiny/table/b.log", 1.0)  # over before anybody looked
     done("c.md", "context", "logs/tiny/context.log", started=START + 3, ended=START + 10)
     actual = list(finished_jobs.jobs("logs/tiny"))
-    assert [job.wall for job in actual] == [(80.0, "record"), (1.0, "benchmark"), (7.0, "snakemake")]
-    assert [job.cpu for job in actual] == [(70.0, "record"), None, None]
+    walls = [(job.wall_s, job.wall_from) for job in actual]
+    assert walls == [(80.0, "record"), (1.0, "benchmark"), (7.0, "snakemake")]
+    assert [(job.cpu_s, job.cpu_from) for job in actual] == [(70.0, "record"), (None, None), (None, None)]
     assert [job.job for job in actual] == ["a", "b", ""]
 
 
 def test_the_record_of_another_job_is_not_taken_for_its_copy_s(folder):
     done("results/alias.json", "alias", "logs/tiny/alias/a.log", text=record("average"))
     done("work/mined/record.json", "mine", "logs/tiny/mine/m.log", text=record("pairs mine"))
-    actual = {job.rule: job.cpu for job in finished_jobs.jobs("logs/tiny")}
-    assert actual == {"alias": None, "mine": (70.0, "record")}
+    actual = {job.rule: (job.cpu_s, job.cpu_from) for job in finished_jobs.jobs("logs/tiny")}
+    assert actual == {"alias": (None, None), "mine": (70.0, "record")}
 
 
 def test_jobs_of_other_scales_and_those_whose_outputs_are_gone_are_left_out(folder):
@@ -195,15 +198,18 @@ def test_rules_are_summed_by_hand():
         row(cpu_s=None, share_of_time=0.25, share_of_memory=0.9),
         row("pretrain", wall_s=7200.0, gpu_hours=16.0, attempts=3, slurm_starts=4),
     ]
-    first, second = summary.by_rule(rows)
-    assert (first.name, first.hours, first.gpu_hours, first.expected, first.time) == ("pretrain", 2, 16, None, None)
-    assert (second.jobs, second.hours, second.longest, second.cpu_hours) == (2, 1.5, 1, 0.5)
-    assert (second.expected, second.of_those, second.peak_mb) == (0.25, 0.5, 100)
-    assert (second.time, second.memory) == (0.5, 0.9)
-    text = summary.markdown([first, second], rows)
+    jobs = DataFrame(rows, columns=usage.COLUMNS)
+    rules = summary.by_rule(jobs)
+    assert list(rules.index) == ["pretrain", "score"]
+    first, second = (rule for _, rule in rules.iterrows())
+    assert (first.wall_s, first.gpu_hours, first.expected_s) == (7200, 16, 0) and first[summary.MOST].isna().all()
+    assert (second.jobs, second.wall_s, second.longest_s, second.cpu_s) == (2, 5400, 3600, 1800)
+    assert (second.expected_s, second.peak_mb, second.share_of_time, second.share_of_memory) == (900, 100, 0.5, 0.9)
+    text = summary.markdown(rules, jobs)
     assert "| score | 2 | 1 h 30 min | 15 min | 1 h | 30 min | | 100 MB | 50 % | 90 % |" in re.sub(" +", " ", text)
     assert "- score x: 90 %" in text and "- pretrain x: 4 times" in text
-    assert "No job" in summary.markdown([], [])
+    nothing = jobs.head(0)
+    assert "No job" in summary.markdown(summary.by_rule(nothing), nothing)
 
 
 def test_the_command_writes_three_files_that_no_manifest_has(folder, capsys):

@@ -78,7 +78,7 @@ def library():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_generated_wikis(tmp_path, library, language):
+def test_knowledge_bases_of_generated_wikis_have_their_entities(tmp_path, library, language):
     from stele.world.writers.dump import multistream
     from stele.world.writers.wikipedia import pages_of
 
@@ -100,7 +100,7 @@ def test_generated_wikis(tmp_path, library, language):
 
 
 @pytest.mark.parametrize("language", REAL)
-def test_real_excerpts(real_data, tmp_path, language):
+def test_knowledge_bases_of_real_excerpts_have_their_counts(real_data, tmp_path, language):
     folder = tmp_path / "dataset"
     folder.mkdir()
     for path in (real_data / "wikipedia_dumps").glob(f"{language}wiki*"):

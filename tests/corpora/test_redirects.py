@@ -28,7 +28,7 @@ def check(pages, following):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_random_redirects(seed):
+def test_random_redirects_end_where_following_them_one_by_one_ends(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 200))
     pages = np.where(rng.random(size) < 0.1, rng.integers(0, 50, size), -1).astype(np.int32)
@@ -45,6 +45,6 @@ def test_a_long_chain_and_a_long_loop(size):
     check(*arrays([-1] * size, [*range(1, size), size - 1]))  # leads into a page that redirects to itself
 
 
-def test_none():
+def test_no_redirects_have_no_ends():
     ends, how = follow(*arrays([], []))
     assert len(ends) == len(how) == 0

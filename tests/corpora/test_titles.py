@@ -31,7 +31,7 @@ SITE = Site("de", True, {"Datei": 6, "Kategorie": 14, "Benutzer": 2, "Medium": -
         ("", ""),
     ],
 )
-def test_normal_form(written, title):
+def test_a_title_in_normal_form_stays_so(written, title):
     assert SITE.normalise(written) == title
     assert SITE.normalise(title) == title  # and it stays
 
@@ -57,7 +57,7 @@ def test_first_letters_follow_the_wiki():
         ("wikt:x", (None, "project")),
     ],
 )
-def test_prefixes(title, expected):
+def test_a_title_s_prefix_is_that_of_its_namespace_or_wiki(title, expected):
     assert SITE.prefix(title) == expected
 
 

@@ -130,7 +130,7 @@ def excerpt(real_data: Path, language: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("language", EXCERPTS)
-def test_real_excerpts(real_data, run, tmp_path, language):
+def test_real_excerpts_have_their_counts_of_articles_and_links(real_data, run, tmp_path, language):
     pages, articles, redirects, links = EXCERPTS[language]
     dataset = excerpt(real_data, language, tmp_path)
     done = run("wikipedia", dataset, language=language)

@@ -20,9 +20,9 @@ from stele.cost.finetuning import Texts
 from stele.cost.work import Work
 from stele.recipes.calibration import RotationRecipe
 from stele.recipes.finetuning import parse_recipe as parse_finetuning
+from stele.recipes.flops import Shape
 from stele.recipes.pretraining import OBJECTIVES
 from stele.registry import load_named
-from stele.training.flops import Shape
 
 FULL = Fill(tokens=1, sentences=1)
 SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
@@ -43,8 +43,8 @@ def batch_of(objective: str, recipe) -> dict:
     if objective == "msm":
         ids = np.empty((recipe.documents * recipe.sentences, recipe.sentence_length))
         return {"ids": ids, "counts": [recipe.sentences] * recipe.documents}
-    if objective == "crop":
-        return {"ids": np.empty((2 * recipe.pairs, recipe.sentence_length))}
+    if objective in ("crop", "ccp"):
+        return {"ids": np.empty((2 * recipe.pairs, recipe.sentence_length)), "queues": [0]}
     if objective == "ict":
         lengths = {"query_ids": recipe.query_length, "block_ids": recipe.block_length}
     else:
@@ -53,13 +53,17 @@ def batch_of(objective: str, recipe) -> dict:
 
 
 @pytest.mark.parametrize(
-    "model", ["msm", "msm_neg_4096", "msm_no_pl", "msm_layers_6", "crop", "ict", "kept", "mcontriever_continued"]
+    "model", ["msm", "msm_neg_4096", "msm_no_pl", "msm_layers_6", "crop", "ict", "ccp", "kept", "mcontriever_continued"]
 )
 def test_full_groups_cost_what_their_objective_counts(jobs, model):
     recipe = jobs(scale="paper").pretraining.recipe(model)
-    for objective in {recipe.objective, "mlm"} if recipe.mlm_share else {recipe.objective}:
-        counted = load_named(OBJECTIVES, objective, "objective").flops(batch_of(objective, recipe), recipe, SHAPE)
-        assert pretraining.GROUP[objective](recipe, SHAPE, FULL) == pytest.approx(counted, rel=1e-4)
+    counted = {
+        objective: load_named(OBJECTIVES, objective, "objective").flops(batch_of(objective, recipe), recipe, SHAPE)
+        for objective in ({recipe.objective, "mlm"} if recipe.mlm_share else {recipe.objective})
+    }
+    own, share = counted[recipe.objective], recipe.mlm_share
+    expected = recipe.groups * ((1 - share) * own + share * counted.get("mlm", 0))
+    assert pretraining.per_step(recipe, SHAPE, FULL) == pytest.approx(expected, rel=1e-4)
 
 
 def test_equal_compute_costs_as_much_as_what_it_equals(jobs):

@@ -4,7 +4,7 @@ from stele import catalogue
 from stele.catalogue.schema.costs import Costs
 from stele.cost import pretraining
 from stele.cost.work import Work, seconds
-from stele.training.flops import Shape, encode
+from stele.recipes.flops import Shape, encode
 
 BASE, LARGE = Shape(12, 768, 3072, 105_879), Shape(24, 1024, 4096, 250_002)
 HOUR = 3600
@@ -14,7 +14,7 @@ def within_two(actual, stated):
     return stated / 2 <= actual <= stated * 2
 
 
-def test_kept(jobs):
+def test_kept_takes_the_hours_that_its_paper_states(jobs):
     """Section 4.3: 300k steps on 8 A100 with 40 GB, mixed precision, "about 2 days". The recipe is ours to the letter.
 
     Without the chunks that 40 GB want here, it is a quarter less.
@@ -29,7 +29,7 @@ def test_kept(jobs):
         assert within_two(seconds(Work({"training": number}, steps), "a100", 8), expected["hours"] * HOUR)
 
 
-def test_clir_lm():
+def test_clir_lm_takes_the_hours_that_its_paper_states():
     """Section 4.3: mBERT on 16 V100 takes about 24 hours; at most 20 epochs of 32K pairs of 6 language pairs for each
     of two objectives, batch 32. Relevance ranking reads two sequences a pair, QLM one, of 512 tokens, the model's most.
 
@@ -41,7 +41,7 @@ def test_clir_lm():
     assert not within_two(seconds(Work({"training": number}), "v100", 16), 24 * HOUR)
 
 
-def test_ccp():
+def test_ccp_takes_about_the_days_that_its_paper_states():
     """Section 4: XLM-R large, batches of 2,048, 7 days on 16 V100. Neither the steps nor the lengths are stated.
 
     So this is an order of magnitude: of 256 tokens, as MLM has them in MSM by the same authors, it would be steps

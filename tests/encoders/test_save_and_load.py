@@ -79,7 +79,7 @@ def test_segments_change_the_vectors_of_pairs_only(tmp_path, folders):
     assert not np.allclose(off.encode(PAIRS, "passage"), on.encode(PAIRS, "passage"), atol=1e-2)
 
 
-def test_separate_towers(tmp_path, folders):
+def test_separate_towers_are_saved_and_loaded_each_as_it_is(tmp_path, folders):
     from sentence_transformers import SentenceTransformer
 
     other = make_folder(tmp_path / "other", "xlm-roberta", seed=1)

@@ -14,7 +14,7 @@ from stele.recipes.encoding import EncodingSpec, make_spec, read_spec, write_spe
         ("text", "Text.", "Text."),
     ],
 )
-def test_passage_formats(form, with_title, without):
+def test_a_passage_is_its_title_and_text_as_the_format_says(form, with_title, without):
     spec = EncodingSpec(pooling="cls", passage_format=form)
     assert spec.passage("Title", "Text.") == with_title
     assert spec.passage("", "Text.") == without
@@ -31,7 +31,7 @@ def test_passage_formats(form, with_title, without):
         ({"pooling": "pooler", "layer": 3}, "the pooler belongs to the last layer"),
     ],
 )
-def test_wrong_values(values, message):
+def test_wrong_values_of_an_encoding_are_refused(values, message):
     with pytest.raises(SteleError, match=message):
         make_spec(values)
 

@@ -24,7 +24,7 @@ def group_of(passages: list[int], columns: list[int], known: list[list[int]] | N
     return Group(np.arange(len(columns)), passages, columns, positive_mask(passages, columns, right))
 
 
-def test_by_hand():
+def test_the_loss_of_two_queries_by_hand():
     """Two queries, three candidates: scores [[2, 0, 1], [0, 3, 1]], positives 0 and 1."""
     queries = torch.tensor([[2.0, 0.0], [0.0, 3.0]])
     passages = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 1 / 3]])

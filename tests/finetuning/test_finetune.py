@@ -70,7 +70,7 @@ def test_the_weights_written_are_the_selected_ones(trained):
     assert record["dev_curve"][-1]["dev_nll"] > record["selected"]["value"] * 1.01
 
 
-def test_finetuning_learns(base, data, tmp_path):
+def test_finetuning_ranks_positives_higher(base, data, tmp_path):
     items = [example(i) for i in range(40)]
     before = rank_of_positives(base, items, {"pooling": "mean", "query_length": 24, "passage_length": 32})
     finetune(base, data, tmp_path, {**RECIPE, "batch": 20, "steps": 120, "learning_rate": 3e-3})
@@ -100,7 +100,7 @@ def test_a_later_stage_takes_up_the_towers(trained, base, data, tmp_path):
         finetune(folder, data, tmp_path / "y", {**RECIPE, "towers": "shared"})
 
 
-def test_xtreme_style(base, data, tmp_path):
+def test_the_xtreme_recipe_trains_and_selects_by_its_dev_set(base, data, tmp_path):
     recipe = {**XTREME, "batch": 4, "accumulation": 2, "steps": 30}
     recipe |= {"dev_set": "jsonl", "selection": "dev_nll", "evaluate_every": 10}
     record = finetune(base, data, tmp_path, recipe)
@@ -205,7 +205,7 @@ def test_broken_off_and_run_again_as_another_run_it_starts_anew(base, data, tmp_
     assert recipe_read["content"] == clean["content"] and recipe_read["examples"] == clean["examples"]
 
 
-def test_mixed_precision(base, data, tmp_path):
+def test_mixed_precision_is_recorded_and_near_float32(base, data, tmp_path):
     one = finetune(base, data, tmp_path / "1", {**DEV, "steps": 5, "dropout": 0.0})
     two = finetune(base, data, tmp_path / "2", {**DEV, "steps": 5, "dropout": 0.0, "precision": "bfloat16"})
     assert two["precision"] == "bfloat16"
@@ -214,7 +214,7 @@ def test_mixed_precision(base, data, tmp_path):
     assert one["content"] != two["content"]
 
 
-def test_limit(base, data, tmp_path):
+def test_a_limited_finetuning_reads_so_many_examples_and_says_so(base, data, tmp_path):
     record = finetune(base, data, tmp_path, {**RECIPE, "steps": 2}, limit=10)
     assert record["examples"]["examples"] == 10
     assert "limited" in record["labels"]

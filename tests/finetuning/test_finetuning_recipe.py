@@ -229,6 +229,6 @@ def test_the_keys_that_a_finetuning_recipe_must_have(key):
         ({"pooling": None}, "pooling"),
     ],
 )
-def test_wrong_recipes(change, message):
+def test_wrong_recipes_of_a_finetuning_are_refused(change, message):
     with pytest.raises(SteleError, match=message):
         parse_recipe({**SHORT, **change})

@@ -23,7 +23,7 @@ def test_neighbours_are_all_equally_likely(size, window):
         assert all(abs(n - draws * share) <= 4 * np.sqrt(draws * share * (1 - share)) for n in actual.values())
 
 
-def test_crop_pairs(mined):
+def test_each_sentence_of_crop_has_a_neighbour_within_its_window(mined):
     """Each sentence is the anchor once, in order; its neighbour is another one of its piece, at most 3 away."""
     documents = [("a", text_of([4] * 25)), ("b", text_of([5] * 2, 500)), ("c", text_of([5], 900))]
     made = mined(documents, method="crop", window=3, sentences=10)
@@ -86,7 +86,7 @@ def test_ict_several_queries_are_different(mined):
     assert len(mined([("a", text_of([3, 4, 5]))], method="ict", queries_per_block=9).examples) == 3
 
 
-def test_ict_lengths(mined):
+def test_queries_and_blocks_of_ict_have_the_published_lengths(mined):
     """The published lengths: a query has at most 62 tokens, a block 286; a sentence longer than that stands alone."""
     sentences = text_of([100, 100, 86, 287, 5, 6])
     made = mined([("a", sentences)], method="ict", removal=0)

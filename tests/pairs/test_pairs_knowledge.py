@@ -174,7 +174,7 @@ def test_a_part_without_pairs_is_an_empty_file(knowledge_pairs, caplog):
     assert "not one clk pair of 0 candidates" in caplog.text
 
 
-def test_record(knowledge_pairs):
+def test_the_record_of_knowledge_pairs_has_their_recipe_and_labels(knowledge_pairs):
     record = knowledge_pairs({"en": EN, "fr": FR}, method="clk").record
     assert record["recipe"]["passages"] == 3 and record["languages"] == ["en", "fr"]
     assert "query_tokens" not in record["recipe"], "no tokens yet"

@@ -80,7 +80,7 @@ def test_documents_draw_apart(method):
     assert len({tuple(made[i : i + size]) for i in range(0, len(made), size)}) > 2
 
 
-def test_limit(mined):
+def test_a_limited_mining_is_the_beginning_of_the_whole(mined):
     documents = random_documents(9)
     few, whole = mined(documents, method="mlm", limit=4), mined(documents, method="mlm")
     assert few.record["documents"] == 4 and whole.examples[: len(few.examples)] == few.examples
@@ -88,7 +88,7 @@ def test_limit(mined):
     assert whole.record["labels"] == ["generated data", "stand-in checkpoint"]
 
 
-def test_record(mined):
+def test_the_record_of_a_mining_counts_what_was_read_and_dropped(mined):
     made = mined([("a", text_of([3, 4, 5])), ("b", text_of([3]))], method="msm")
     record = made.record
     assert (record["documents"], record["examples"], record["segments"], record["tokens"]) == (2, 1, 3, 12)

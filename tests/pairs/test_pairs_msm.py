@@ -50,7 +50,7 @@ def test_blocks_drop_the_tail(mined):
 
 
 @pytest.mark.parametrize("limit", [4, 7, 64])
-def test_packing_laws(limit):
+def test_packed_blocks_fit_and_none_could_take_one_sentence_more(limit):
     """A block fits or is one sentence; the sentence after it would not have fitted: both together leave one answer."""
     for _, sentences in random_documents(30, seed=limit):
         lengths = [len(sentence.split()) for sentence in sentences]
@@ -74,7 +74,7 @@ def test_units_are_the_token_stream(mined, keys):
     assert made.record["tokens"] == sum(map(len, kept)) and made.record["documents"] == 12
 
 
-def test_limits(mined):
+def test_examples_of_msm_keep_the_limits_of_tokens_and_sentences(mined):
     made = mined(random_documents(40, most=80, longest=90), method="msm")
     assert max(map(len, flat(made.examples))) == 62
     assert {len(example) for example in made.examples} <= set(range(2, 33)) and max(map(len, made.examples)) == 32
@@ -83,7 +83,7 @@ def test_limits(mined):
     assert max(map(len, flat(blocks.examples))) == 62
 
 
-def test_words_limit(mined):
+def test_a_sentence_of_msm_has_64_words_at_most(mined):
     """64 words and not one more; white space of any kind divides words."""
     sentences = [*text_of([64, 65]), "w1\u3000w2"]
     made = mined([("a", sentences)], method="msm", sentence_tokens=100)

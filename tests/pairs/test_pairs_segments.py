@@ -23,7 +23,7 @@ from stele.pairs.mining.segments import Page, join, passages, words
         ("Привет, мир", 2),
     ],
 )
-def test_words(text, count):
+def test_words_of_every_script_are_counted(text, count):
     assert words(text) == count
 
 
@@ -66,7 +66,7 @@ def test_passages_are_as_long_as_they_can_be():
             assert end in {*sections, len(lengths)} or sum(lengths[begin : end + 1]) > 20
 
 
-def test_page():
+def test_passages_of_a_page_are_whole_sentences_of_one_section():
     page = Page(["A b.", "C.", "D e f g.", "H."], [3], 3, seed=(1, 0, 7))
     assert [page.passage(n) for n in range(5)] == ["A b. C.", "D e f g.", "H.", None, None]
     assert [page.passage_of(n) for n in range(4)] == ["A b. C.", "A b. C.", "D e f g.", "H."]

@@ -10,8 +10,8 @@ from stele.artifacts.records import read_record
 from stele.catalogue.schema.costs import Costs
 from stele.command.cli import main
 from stele.cost import pretraining
+from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe
-from stele.training.flops import Shape
 
 FACTOR = 1.5
 # texts here have 3 to 8 tokens and two special ones, crops at most half of that

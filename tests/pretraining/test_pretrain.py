@@ -187,7 +187,7 @@ def test_equal_compute_takes_its_steps_from_the_other_recipe(run, tmp_path):
     assert record["steps"] != 40 and set(record["languages"]) == {"mlm"}
 
 
-def test_bfloat16_runs(run):
+def test_a_pretraining_in_bfloat16_runs(run):
     assert run(precision="bfloat16")[0] == 0
 
 

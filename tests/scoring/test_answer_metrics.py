@@ -227,7 +227,7 @@ def test_nq_cuts_count_ranks_and_every_question_counts():
     assert score("r@20", **given) == [1.0, 1.0, 0.0]
 
 
-def test_dpr_tokens():
+def test_tokens_are_those_of_dpr_s_simple_tokenizer():
     assert tokens("L'été 2020: 3.5%") == ["l", "'", "e\u0301te\u0301", "2020", ":", "3", ".", "5", "%"]
 
 

@@ -58,7 +58,7 @@ than the baseline's.
 """
 
 
-def test_printed(systems, capsys):
+def test_a_comparison_is_printed_as_counted_by_hand(systems, capsys):
     """By hand: 2 of 4, 2 of 8 and 2 of 32 outcomes are as extreme; Holm: 3 x .0625, 2 x .25, 1 x .5 (at least .5)."""
     compared(*systems, "--level", "0.2")
     assert capsys.readouterr().out == PRINTED
@@ -81,7 +81,7 @@ def test_the_baseline_can_be_any_system(systems, capsys):
     assert lines[4].split() == expected.split()
 
 
-def test_seeds(tmp_path, systems, capsys):
+def test_a_system_of_several_seeds_is_compared_by_its_mean(tmp_path, systems, capsys):
     seeds = [put_scores(tmp_path / f"{i}.csv", raised({"en": by, "sw": by})) for i, by in enumerate((0.0, 0.5))]
     compared(*systems[:3], "--system", "new", *seeds)
     lines = capsys.readouterr().out.splitlines()
@@ -163,7 +163,7 @@ def put_parquet(path: Path, values: dict[str, list[float]]) -> None:
     pyarrow.parquet.write_table(pyarrow.csv.read_csv(plain, convert_options=texts), path)
 
 
-def test_metrics(tmp_path, systems, capsys, caplog):
+def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, capsys, caplog):
     two = put_scores(tmp_path / "two.csv", BASELINE, ("mrr@10", "recall@10"))
     compared("--system", "two", two, *systems)
     assert capsys.readouterr().out.count("baseline two") == 1
@@ -189,7 +189,7 @@ def test_metrics(tmp_path, systems, capsys, caplog):
         (["--system", "x", "/nowhere/x.csv"], "/nowhere/x.csv: no such file"),
     ],
 )
-def test_wrong_arguments(tmp_path, systems, line, message):
+def test_wrong_arguments_of_compare_leave_no_file(tmp_path, systems, line, message):
     with pytest.raises(SteleError, match=message):
         compared(*systems, *line, "--output", tmp_path / "x.json")
     assert not (tmp_path / "x.json").exists()

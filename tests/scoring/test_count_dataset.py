@@ -101,7 +101,7 @@ def test_xor_questions_and_passages(tmp_path):
     }
 
 
-def test_mewsli_x(tmp_path):
+def test_mentions_and_entities_of_mewsli_x_are_counted(tmp_path):
     context = {"text": "Rome.", "language": "en", "sentence_spans": [{"start": 0, "end": 5}]}
     mention = {"mention_span": {"start": 0, "end": 4}, "entity_id": "Q1"}
     entity = {"entity_id": "Q1", "description": "City.", "sentence_spans": [{"start": 0, "end": 5}]}

@@ -119,11 +119,11 @@ def test_a_question_without_a_gold_answer_is_refused():
         ("zh", "a龥b龦c", ["a", "龥", "b龦c"]),  # U+9FA5 is the last
     ],
 )
-def test_mlqa_tokens(language, text, tokens):
+def test_answers_are_divided_as_mlqa_s_script_divides_them(language, text, tokens):
     assert mlqa_tokens(text, language) == tokens
 
 
-def test_squad_tokens():
+def test_answers_are_divided_as_squad_s_script_divides_them():
     assert squad_tokens("An “apple” - der Apfel, a.b") == ["“apple”", "der", "apfel", "ab"]
     assert squad_tokens("中国人") == ["中国人"]
 

@@ -221,7 +221,7 @@ def test_macro_and_micro_means_and_queries_that_do_not_count():
     assert (macro["average"], micro["average"]) == (0.75, pytest.approx(2 / 3))
 
 
-def test_over_seeds():
+def test_values_over_seeds_are_means_with_their_deviation():
     first = {"languages": {"en": 0.5, "sw": 0.2}, "average": 0.35, "n": {"en": 3, "sw": 2}}
     second = {"languages": {"en": 0.7, "sw": 0.2}, "average": 0.45, "n": {"en": 3, "sw": 2}}
     both = over_seeds([first, second])

@@ -64,7 +64,7 @@ def scored(tmp_path: Path, data, metrics=("mrr@100", "recall@100"), benchmark="m
     return json.loads(output.read_text()), queries
 
 
-def test_score(tmp_path, swahili):
+def test_a_run_is_scored_per_query_per_language_and_on_average(tmp_path, swahili):
     result, queries = scored(tmp_path, [f"mrtydi:sw={swahili}"])
     # query 0: x and a are tied, x has the higher id, so a is second; query 1: b is fourth, c not found; 2: missing
     assert result["metrics"]["mrr@100"]["languages"] == {"sw": pytest.approx((1 / 2 + 1 / 4 + 0) / 3)}
@@ -161,7 +161,7 @@ def test_lareqa_averages_over_questions(tmp_path):
         (["--seeds", "0"], "--seeds: want pt0-ft0"),
     ],
 )
-def test_wrong_arguments(tmp_path, swahili, line, message):
+def test_wrong_arguments_of_score_are_refused(tmp_path, swahili, line, message):
     name = [] if line[0] in ("nq", "mr_tydi") else ["mrtydi"]
     base = [*name, "--model", "m", "--setting", "s", "--seeds", "pt0-ft0"]
     base += ["--metrics", "mrr@100", "--run", str(tmp_path / "run/retrieval.json")]

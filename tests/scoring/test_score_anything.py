@@ -323,7 +323,7 @@ def test_a_pair_without_english(tmp_path):
         (np.ones((3, 2)), np.array([["a"]], dtype=object), "not a readable npy file"),
     ],
 )
-def test_bad_embeddings(tmp_path, first, second, message):
+def test_embeddings_that_cannot_be_scored_are_refused(tmp_path, first, second, message):
     np.save(tmp_path / "x.npy", first)
     np.save(tmp_path / "y.npy", second, allow_pickle=True)
     with pytest.raises(SteleError, match=message):

@@ -42,7 +42,7 @@ def test_a_macro_average_has_the_variance_of_its_languages():
     assert means.std() == pytest.approx(expected, rel=0.05)
 
 
-def test_repeatable(monkeypatch):
+def test_resampled_means_depend_on_the_seed_and_on_no_order(monkeypatch):
     groups = {"en": np.random.default_rng(1).random(90), "sw": np.random.default_rng(2).random(90)}
     first = resampled_means(groups, resamples=500, seed=5)
     shuffled = {"sw": groups["sw"], "en": groups["en"][::-1]}

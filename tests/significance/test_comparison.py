@@ -63,7 +63,7 @@ def test_standard_deviation_over_seeds():
     assert (comparisons.mean, comparisons.std, comparisons.baseline_std) == (0.5, pytest.approx(math.sqrt(0.125)), None)
 
 
-def test_family():
+def test_a_correction_is_over_all_comparisons_of_a_family():
     ours, theirs = of_two_languages("a", [1.0, 0.5, 0.5, 0.75]), of_two_languages("b", [0.5, 0.5, 0.75, 0.25])
     comparisons = compare("a", ours, theirs, METRIC, test=fisher.p_value, average="macro")
     three = [replace(one, p=p) for one, p in zip(comparisons, [0.03, math.nan, 0.02], strict=True)]

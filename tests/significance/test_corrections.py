@@ -20,13 +20,13 @@ from stele.significance.corrections import correct
         ([0.01, math.nan, 0.02], [0.02, math.nan, 0.02], [0.02, math.nan, 0.04]),  # what has no p-value does not count
     ],
 )
-def test_by_hand(p, holm, bonferroni):
+def test_corrections_are_those_counted_by_hand(p, holm, bonferroni):
     assert correct(p, "holm") == pytest.approx(holm, nan_ok=True)
     assert correct(p, "bonferroni") == pytest.approx(bonferroni, nan_ok=True)
     assert correct(p, "none") == pytest.approx(p, nan_ok=True)
 
 
-def test_laws():
+def test_corrected_values_keep_their_order_and_never_fall():
     rng = np.random.default_rng(0)
     for _ in range(50):
         p = np.round(rng.random(int(rng.integers(1, 12))) ** 3, 2)  # with ties and zeros
@@ -46,6 +46,6 @@ def test_a_correction_leaves_the_p_values_given_as_they_were():
     assert given.tolist() == p
 
 
-def test_unknown_name():
+def test_an_unknown_correction_is_refused_with_the_nearest():
     with pytest.raises(SteleError, match="unknown correction 'bonferoni'; did you mean 'bonferroni'"):
         correct([0.1], "bonferoni")

@@ -21,7 +21,7 @@ from stele.significance.fisher import p_value
         ([0.0, 0.0], 1.0),
     ],
 )
-def test_by_hand(differences, p):
+def test_fishers_test_counts_outcomes_as_by_hand(differences, p):
     assert p_value([np.array(differences)]) == p
 
 
@@ -64,7 +64,7 @@ def random_strata(seed: int, *sizes: int) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("sizes", [(9,), (60,), (30, 41, 3)])
-def test_laws(sizes):
+def test_fishers_test_ignores_signs_and_orders(sizes):
     parts = random_strata(1, *sizes)
     given = {"permutations": 2000, "seed": 3}
     p = p_value(parts, **given)

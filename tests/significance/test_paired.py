@@ -47,7 +47,7 @@ def test_a_difference_by_rounding_is_a_tie():
     assert pairs.differences().tolist() == [0.0, pytest.approx(0.1)]
 
 
-def test_averages():
+def test_macro_and_micro_averages_and_deviations_by_hand():
     groups = {"en": np.array([1.0, 0.0, 0.0, 0.0]), "sw": np.array([1.0])}
     assert mean(strata(groups, "macro")) == 0.625
     assert mean(strata(groups, "micro")) == 0.4

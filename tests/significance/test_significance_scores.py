@@ -11,7 +11,7 @@ from stele.errors import SteleError
 from stele.significance.scores import read
 
 
-def test_csv(tmp_path):
+def test_scores_in_a_csv_keep_their_ids_as_texts(tmp_path):
     rows = [("en", "en", "007", 0.5, 1), ("en", "en", "7", "", 0), ("sw", "sw", "no", 0.25, 1)]
     path = write_csv(tmp_path / "x.csv", rows, ("mrr@10", "r@5"))
     (scores_read,) = read(path)
@@ -69,13 +69,13 @@ GOOD = "search,language,query,mrr@10\n"
         (GOOD + "en,en,1\n", "x.csv: not a readable .*Expected 4 columns, got 3"),
     ],
 )
-def test_wrong_csv(tmp_path, text, message):
+def test_a_csv_that_holds_no_scores_is_refused(tmp_path, text, message):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(SteleError, match=message):
         read(tmp_path / "x.csv")
 
 
-def test_wrong_files(tmp_path):
+def test_files_that_hold_no_scores_are_refused(tmp_path):
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "x.xlsx").write_bytes(b"")
     (tmp_path / "config.json").write_text('{"job": "retrieve"}')

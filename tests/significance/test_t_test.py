@@ -48,7 +48,7 @@ def test_strata_have_the_stated_size():
         ([[0.25, 0.25], [0.25, 0.25]], 0.0),
     ],
 )
-def test_no_variance(strata, p):
+def test_a_t_test_without_variance_gives_0_or_1_and_no_warning(strata, p):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert p_value([np.array(one) for one in strata]) == p
@@ -67,7 +67,7 @@ def test_a_single_query_cannot_be_tested():
     assert math.isnan(p_value([np.array([0.3]), np.array([0.1, 0.2])]))
 
 
-def test_laws():
+def test_a_t_test_ignores_signs_and_orders():
     rng = np.random.default_rng(2)
     parts = [rng.normal(0.1, 1, 30), rng.normal(0, 2, 12)]
     p = p_value(parts)

@@ -193,7 +193,7 @@ def test_redirects_lead_to_http_only(site, target, location):
     assert location in str(caught.value) and not target.exists()
 
 
-def test_redirects_end(site, target):
+def test_a_fetch_follows_ten_redirects_at_most(site, target):
     site.faults["/x"] = [{"status": 302, "headers": {"Location": "/x"}}] * 99
     with pytest.raises(Failed, match="more than 10 redirects"):
         fetch(f"{site.address}/x", target, {}, QUICK)
@@ -296,7 +296,7 @@ def test_progress_renews_patience_but_standing_still_does_not(site, url, target)
         fetch(url, target, {}, Policy(attempts=3, base=0.001))
 
 
-def test_nobody_listens(target):
+def test_a_fetch_gives_up_where_nobody_listens(target):
     with pytest.raises(Failed, match="gave up after 2"):
         fetch("http://127.0.0.1:9/x", target, {}, Policy(attempts=2, base=0.001))
 

@@ -88,7 +88,7 @@ def test_parameters_are_in_millions(tables):
     assert {c.printed.value for c in cells if not c.printed.marks} == {"*"}, "BM25 has none"
 
 
-def test_cell_counts(tables):
+def test_every_table_has_the_number_of_cells_that_is_printed(tables):
     assert {name: counts(table).total() for name, table in tables.items()} == {
         "msm/1": 48, "msm/2": 192, "msm/3": 80, "msm/4": 104, "msm/5": 20, "msm/6": 16, "msm/7": 12, "msm/8": 16,
         "msm/9": 144, "msm/10": 96, "msm/11": 36, "msm/12": 36, "msm/13": 27, "msm/14": 168, "msm/15": 96, "msm/16": 15,

@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import load_named
 from stele.training import flops, tasks
@@ -58,14 +59,14 @@ def test_equals_what_pytorch_counts(objective, shapes):
     tokens = np.random.default_rng(0).integers(5, 300, examples * sum(lengths))
     flat = Flat(tokens, np.array(lengths * examples), np.full(examples, len(lengths)))
     made = chosen.batch(flat, WORDS, recipe, Group(0, [("en", np.arange(examples))]), generator(1))
-    expected = chosen.flops(made, recipe, flops.Shape.of(model.config))
+    expected = chosen.flops(made, recipe, Shape.of(model.config))
     with FlopCounterMode(display=False) as counter:
         heads(model, tasks.to_device(made, torch.device("cpu"))).backward()
     assert counter.get_total_flops() == pytest.approx(expected, rel=0.06)
 
 
 def test_recomputed_chunks_cost_one_pass_more():
-    assert [flops.passes(n, chunk) for n, chunk in ((8, None), (8, 8), (9, 8))] == [3, 3, 4]
+    assert [passes(n, chunk) for n, chunk in ((8, None), (8, 8), (9, 8))] == [3, 3, 4]
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def stores(tmp_path):
 
 def test_equal_compute_by_the_lengths_of_the_batches(stores):
     """The operations of the groups that both runs train on, added up, are the same to half a step."""
-    shape = flops.Shape.of(small_model().config)
+    shape = Shape.of(small_model().config)
     msm = {"objective": "msm", **SIZES, **OWN["msm"], "steps": 20, "warmup_steps": 2, "groups": 3, "mlm_share": 0.25}
     mlm_recipe = {"objective": "mlm", **SIZES, "steps": None, "warmup_steps": 0, "equal_compute_to": msm}
 
@@ -118,11 +119,11 @@ def test_a_recipe_with_steps_comes_back_as_it_is(stores):
 def test_the_papers_sizes_by_hand():
     """XLM-R base: a full contrastive group is 32,768 tokens; twelve layers of 2 x 7.08 million operations a token, and
     the attention of 64 tokens on top. An MLM batch has as many tokens and the vocabulary besides."""
-    shape = flops.Shape(layers=12, width=768, inner=3072, vocabulary=250_002)
+    shape = Shape(layers=12, width=768, inner=3072, vocabulary=250_002)
     layer = 8 * 768**2 + 4 * 768 * 3072 + 4 * 64 * 768
     whole = 12 * layer * 32_768
-    first_only = flops.encode(512, 64, shape, first_only=True)
-    assert flops.encode(512, 64, shape, first_only=False) == whole
+    first_only = encode(512, 64, shape, first_only=True)
+    assert encode(512, 64, shape, first_only=False) == whole
     assert 0.92 < first_only / whole < 0.95
     recipe = parse_recipe({"objective": "mlm", **SIZES})
     batch = {"ids": np.zeros((128, 256)), "places": np.zeros(4_915)}

@@ -39,7 +39,7 @@ def test_projection_head_keeps_what_vectors_differ_in_under_bfloat16():
 
 
 @pytest.mark.parametrize(("kind", "heads"), [("none", 0), ("shared", 1), ("asymmetric", 2)])
-def test_projector_kinds(kind, heads):
+def test_a_projector_has_the_heads_of_its_kind(kind, heads):
     made = Projector(kind, 4)
     keys, queries = torch.randn(5, 4), torch.randn(5, 4)
     assert len(made.heads) == heads

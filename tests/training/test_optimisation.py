@@ -15,7 +15,7 @@ def test_linear_warm_up_and_decay():
     assert rates(steps=8, warmup_steps=4) == pytest.approx([0.25, 0.5, 0.75, 1.0, 1.0, 0.75, 0.5, 0.25])
 
 
-def test_polynomial_decay():
+def test_a_polynomial_schedule_falls_by_its_power():
     assert rates(steps=4, schedule="polynomial", power=2.0) == pytest.approx([1.0, 9 / 16, 1 / 4, 1 / 16])
 
 

@@ -15,7 +15,7 @@ def examples():
 
 
 @pytest.mark.parametrize("buffer", [1, 17, 1 << 20], ids=["a flush an example", "some flushes", "one flush"])
-def test_round_trip(tmp_path, examples, monkeypatch, buffer):
+def test_a_store_gives_back_the_examples_written(tmp_path, examples, monkeypatch, buffer):
     monkeypatch.setattr(stores, "BUFFER", buffer)
     counts = write_store(tmp_path, iter(examples))
     segments = [segment for example in examples for segment in example]

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
+from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe
-from stele.training.flops import Shape
 from stele.training.masking import Vocabulary
 from stele.training.store import Store, write_store
 

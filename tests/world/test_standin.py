@@ -207,7 +207,7 @@ def test_goes_on_after_a_stop(made, tmp_path, monkeypatch, values, steps_done_tw
     assert len(calls) == 3 + steps_done_twice
 
 
-def test_loss_falls(made, tmp_path):
+def test_the_loss_of_a_longer_stand_in_is_lower(made, tmp_path):
     mirror, records = tmp_path / "mirror", tmp_path / "standins"
     shutil.copytree(made.mirror, mirror, ignore=shutil.ignore_patterns("huggingface.co"))
     body = {**catalogue.load("standins")["bert"]["architecture"], **runs.BODY}

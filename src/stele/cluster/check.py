@@ -37,7 +37,6 @@ STEPS = 600  # of the training: long enough on any device to be sent a signal
 HOURS = 0.5  # that a job requests at most: short ones start sooner
 FIRST_LOOK = 5  # seconds before the first look at the queue
 INTERVAL = 0.5  # seconds between two looks at the run
-PENDING = ["squeue", "--noheader", f"--user={os.getuid()}", "--states=PENDING", "--format=%i %k: %r"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +70,9 @@ def run(args: argparse.Namespace) -> None:
     items = [Item("cluster.yaml", True, describe_settings(given)), Item("SLURM", True, describe_cluster())]
     print(*items, sep="\n", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="stele-check-", dir=args.folder))
+    here, there = folder / "here", folder / "there"
     print(f"building {RESULT} in {folder}: at most {args.minutes:g} minutes", flush=True)
-    with ended_with(folder) as (here, there):
+    with removed_when_ended(folder):
         prepare(root, here)
         prepare(root, there, given)
         items = [*build(here, there, 60 * args.minutes), *compared(here, there)]
@@ -92,27 +92,25 @@ def describe_settings(given: settings.ClusterSettings) -> str:
 
 def describe_cluster() -> str:
     """What SLURM says of itself, in a line."""
-    text = squeue.query(sinfo.SINFO, timeout=60)
     parts = []
-    for of in sinfo.nodes(text):
+    for of in sinfo.cluster():
         gpus = "".join(f", {number} {model or 'GPU'}" for model, number in of.gpus.items())
         parts.append(f"{of.partition}{'*' * of.default}: {of.number} x ({of.cpus} CPUs, {of.memory} MB{gpus})")
     return "; ".join(parts)
 
 
 @contextmanager
-def ended_with(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """The two folders of a check; a signal to this process, or an error, leaves no job of theirs behind."""
-    here, there = folder / "here", folder / "there"
+def removed_when_ended(folder: Path) -> Iterator[None]:
+    """Removes a folder after an error, which is what a signal to this process is made into."""
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = [signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in ends]
+    before = {number: signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in ends}
     try:
-        yield here, there
+        yield
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     finally:
-        for number, handler in zip(ends, before, strict=True):
+        for number, handler in before.items():
             signal.signal(number, handler)
 
 
@@ -125,7 +123,7 @@ def prepare(root: Path, folder: Path, given: settings.ClusterSettings | None = N
     scale["pretraining"]["msm"]["steps"] = STEPS
     files: dict[str, Any] = {"tiny.yaml": scale, "config.yaml": {"scale": "tiny.yaml", "papers": ["msm"]}}
     if given is not None:
-        hours = {kind: min(HOURS, getattr(given.hours, kind) or HOURS) for kind in ("cpu", "gpu")}
+        hours = {kind: min(HOURS, given.most("hours", kind)) for kind in ("cpu", "gpu")}
         kept = given.model_dump(exclude={"gpus", "nodes"}, exclude_none=True)
         if given.software == "container":
             kept["container"] = str(given.image)
@@ -147,7 +145,7 @@ def build(here: Path, there: Path, seconds: float) -> list[Item]:
         while any(one.code is None for one in runs) and not failed(runs) and time.monotonic() < until:
             signalled = signalled or signal_training(there)
             time.sleep(INTERVAL)
-        waiting = pending_reasons(squeue.query(PENDING, timeout=10), there) if runs[1].code is None else ""
+        waiting = pending_reasons(there) if runs[1].code is None else ""
         why = "" if failed(runs) else f"not done in {duration(seconds)}{waiting}"
     finally:
         for one in runs:
@@ -162,10 +160,10 @@ def failed(runs: Sequence[trial_run.Build]) -> bool:
     return any(one.code for one in runs)
 
 
-def pending_reasons(text: str, folder: Path) -> str:
+def pending_reasons(folder: Path) -> str:
     """Why jobs wait, if some do."""
-    ids = {job.id for job in squeue.of_folder(folder, timeout=10)}
-    lines = [line for line in text.splitlines() if line.split(" ")[0] in ids]
+    jobs = squeue.of_folder(folder, timeout=10)
+    lines = [f"{job.id} {job.comment}: {job.reason}" for job in jobs if job.state == "PENDING"]
     return f"; waiting in the queue: {'; '.join(lines)} (--minutes waits longer)" if lines else ""
 
 
@@ -211,15 +209,13 @@ def compared(here: Path, there: Path) -> list[Item]:
     on_gpu = spared or not device.startswith("cpu")
     why = ", as STELE_DEVICE says" if spared else "" if on_gpu else ": is torch on the nodes one for GPUs?"
     items = [Item("GPU", on_gpu, f"the training ran on {device}{why}")]
-    kinds = {
-        "documents": [files_digest(folder / "work/tiny/documents") for folder in (here, there)],
-        "training pairs": [files_digest(folder / "work/tiny/pairs") for folder in (here, there)],
-        "encoder": [trial_run.tensors(folder / ENCODER / "model.safetensors") for folder in (here, there)],
-        "result": [query_counts(folder / RESULT) for folder in (here, there)],
-    }
-    for name, (first, second) in kinds.items():
-        what = {"encoder": "names and shapes", "result": "metrics, languages, queries"}.get(name, "bytes")
-        equal = first == second
+    for name, what, read, path in (
+        ("documents", "bytes", files_digest, "work/tiny/documents"),
+        ("training pairs", "bytes", files_digest, "work/tiny/pairs"),
+        ("encoder", "names and shapes", trial_run.tensors, f"{ENCODER}/model.safetensors"),
+        ("result", "metrics, languages, queries", query_counts, RESULT),
+    ):
+        equal = read(here / path) == read(there / path)
         items.append(Item(name, equal, f"the same {what} as here" if equal else f"other {what} than here"))
     return items
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from stele import catalogue
-from stele.catalogue.schema.costs import Costs, Share, Shares
+from stele.catalogue.schema.costs import Costs
 from stele.catalogue.schema.sizes import Device
 from stele.cluster.requests import JobRequest
 from stele.cluster.slurm.sinfo import size as number
@@ -38,14 +38,14 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool) 
     title = f"# What a run costs: scale {plan.settings.scale_folder}, {', '.join(plan.settings.config.papers)}"
     if not jobs:
         return f"{title}\n\nNothing is left to be built.\n"
-    unknown = [job.name for job in jobs if job.work is None]
+    unit, unknown = unit_of(jobs), [job.name for job in jobs if job.work is None]
     parts = [
         title,
         f"{len(jobs):,} jobs, {what}. Every figure is an estimate: hours within a factor of two.",
-        _by_stage(jobs, on),
+        _by_stage(jobs, on, unit),
         *_devices(jobs, on),
         *_documents(plan, jobs, on),
-        _chain(jobs),
+        _chain(jobs, unit),
         *_too_long(jobs),
         *_guessed(plan, jobs),
         *([f"Counted as nothing, since costs.yaml has no figures for them: {', '.join(unknown)}."] if unknown else []),
@@ -86,26 +86,20 @@ def size(number: float) -> str:
     >>> size(0), size(5e5), size(1.12e9), size(2.5e12)
     ('', '1 MB', '1.1 GB', '2.5 TB')
     """
-    if number <= 0:
-        return ""
-    unit, name = next(
-        (unit, name) for unit, name in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB")) if number >= unit or unit == 1e6
-    )
-    value = max(1, number / unit)
-    return f"{value:,.0f} {name}" if name == "MB" or value >= 100 else f"{value:.1f} {name}"
+    for unit, name in ((1e12, "TB"), (1e9, "GB")):
+        if (value := number / unit) >= 1:
+            return f"{value:,.0f} {name}" if value >= 100 else f"{value:.1f} {name}"
+    return f"{max(1, number / 1e6):,.0f} MB" if number > 0 else ""
 
 
-def _by_stage(jobs: Sequence[JobRequest], on: str) -> str:
-    unit = unit_of(jobs)
+def _by_stage(jobs: Sequence[JobRequest], on: str, unit: Unit) -> str:
     times = [f"{on.upper()}-{unit.name}s", f"CPU-{unit.name}s", f"longest job, {unit.name}s"]
-    rows = [_row(stage, [job for job in jobs if job.stage == stage], unit) for stage in STAGES]
+    groups = {stage: [job for job in jobs if job.stage == stage] for stage in STAGES} | {"together": jobs}
     head = ["stage", "jobs", "with GPUs", *times, "most memory", "download", "kept"]
-    return table(head, [*filter(None, rows), _row("together", jobs, unit)])
+    return table(head, [_row(name, group, unit) for name, group in groups.items() if group])
 
 
 def _row(name: str, jobs: Sequence[JobRequest], unit: Unit) -> list[str]:
-    if not jobs:
-        return []
     on_gpus = sum(job.devices > 0 for job in jobs)
     works = [job.work for job in jobs if job.work]
     return [
@@ -124,97 +118,73 @@ def _row(name: str, jobs: Sequence[JobRequest], unit: Unit) -> list[str]:
 def _devices(jobs: Sequence[JobRequest], on: str) -> list[str]:
     """The same work on each kind of GPU that is known."""
     works = [(job.work, job.devices) for job in jobs if job.devices and job.work]
-    if not works:
-        return []
-
-    def total(kind: str) -> float:
-        return sum(seconds(work, kind, devices) * devices for work, devices in works)
-
-    kinds = [kind for kind in catalogue.entries(Device) if kind != on]
-    return [f"On other GPUs: {', '.join(f'{HOUR.show(total(kind))} {kind.upper()}-hours' for kind in kinds)}."]
+    totals = {
+        kind: sum(seconds(work, kind, devices) * devices for work, devices in works)
+        for kind in catalogue.entries(Device)
+        if kind != on
+    }
+    hours = ", ".join(f"{HOUR.show(total)} {kind.upper()}-hours" for kind, total in totals.items())
+    return [f"On other GPUs: {hours}."] if works else []
 
 
 def _documents(plan: Plan, jobs: Sequence[JobRequest], on: str) -> list[str]:
     """Collections whose documents are encoded in windows: how many there are, and what one encoding of them takes."""
     encodings = [job for job in jobs if job.rule == "retrieve" and job.work]
-    collections: dict[str, list[JobRequest]] = {}
-    for job in encodings:
-        if plan.data.benchmark(job.wildcards["benchmark"]).windows:
-            collections.setdefault(job.wildcards["benchmark"], []).append(job)
-    if not collections:
-        return []
-    unit = unit_of(encodings)
-    rows = [
-        [name, f"{windows(name, plan.data.languages(name)):,}", f"{len(own):,}", *_each(own, unit)]
-        for name, own in collections.items()
-    ]
+    unit, rows = unit_of(encodings), []
+    for name in dict.fromkeys(job.wildcards["benchmark"] for job in encodings):
+        if plan.data.benchmark(name).windows:
+            own = [job for job in encodings if job.wildcards["benchmark"] == name]
+            longest, vectors = max(map(gpu_seconds, own)), max(job.work.temporary for job in own if job.work)
+            number = windows(name, plan.data.languages(name))
+            rows.append([name, f"{number:,}", f"{len(own):,}", unit.show(longest), size(vectors)])
     head = ["collection", "windows", "encodings", f"{on.upper()}-{unit.name}s each", "vectors, while a job runs"]
-    return [f"Documents that are encoded in windows of sentences:\n\n{table(head, rows)}"]
+    return [f"Documents that are encoded in windows of sentences:\n\n{table(head, rows)}"] if rows else []
 
 
-def _each(jobs: Sequence[JobRequest], unit: Unit) -> list[str]:
-    """The GPU time of the longest of some encodings, and the disk that its vectors take."""
-    return [unit.show(max(map(gpu_seconds, jobs))), size(max(job.work.temporary for job in jobs if job.work))]
-
-
-def _chain(jobs: Sequence[JobRequest]) -> str:
+def _chain(jobs: Sequence[JobRequest], unit: Unit) -> str:
     """The longest chain, which no number of nodes shortens, without its negligible jobs."""
-    unit, place = unit_of(jobs), {job.log: n for n, job in enumerate(jobs)}
+    place = {job.log: n for n, job in enumerate(jobs)}
     after = [[place[log] for log in job.after if log in place] for job in jobs]
     longest = [(jobs[n], jobs[n].seconds or 0) for n in chain.longest([job.seconds or 0 for job in jobs], after)]
     total = sum(took for _, took in longest)
     lines = [[job.name, str(job.devices or ""), unit.show(took)] for job, took in longest if took >= total / 100]
-    return (
-        f"The longest chain of jobs takes {unit.show(total) or 0} {unit.name}s, without the time in a queue:\n\n"
-        + table(["job", "GPUs", f"{unit.name}s"], lines)
-    )
+    title = f"The longest chain of jobs takes {unit.show(total) or 0} {unit.name}s, without the time in a queue:"
+    return f"{title}\n\n{table(['job', 'GPUs', f'{unit.name}s'], lines)}"
 
 
 def _too_long(jobs: Sequence[JobRequest]) -> list[str]:
     """Jobs that take longer than their first attempt may: those that keep a state go on in the next one."""
     too_long = [job for job in jobs if (job.seconds or 0) > 60 * number(job.resources, "runtime") > 0]
-    kinds = {
-        "resume from their state in a second attempt": [job for job in too_long if job.resumes],
-        "start anew with each attempt, which requests more time": [job for job in too_long if not job.resumes],
-    }
-    return [
-        f"Longer than the time that the first attempt requests, {len(group)} jobs that {what} (hours): "
-        f"{_longest(group)}."
-        for what, group in kinds.items()
-        if group
-    ]
-
-
-def _longest(jobs: Sequence[JobRequest]) -> str:
-    most = sorted(jobs, key=lambda job: -(job.seconds or 0))[:LISTED]
-    more = ", ..." if len(jobs) > LISTED else ""
-    return ", ".join(f"{job.name} {HOUR.show(job.seconds or 0)}" for job in most) + more
+    lines = []
+    for resumes, what in (
+        (True, "resume from their state in a second attempt"),
+        (False, "start anew with each attempt, which requests more time"),
+    ):
+        group = sorted((job for job in too_long if job.resumes == resumes), key=lambda job: -(job.seconds or 0))
+        named = [f"{job.name} {HOUR.show(job.seconds or 0)}" for job in group[:LISTED]]
+        named += ["..."] if len(group) > LISTED else []
+        start = f"Longer than the time that the first attempt requests, {len(group)} jobs that {what} (hours): "
+        lines += [f"{start}{', '.join(named)}."] if group else []
+    return lines
 
 
 def _guessed(plan: Plan, jobs: Sequence[JobRequest]) -> list[str]:
-    counted = [job for job in jobs if job.work and job.work.flops and "model" in job.wildcards]
-    unknown = [
-        model for model in sorted({job.wildcards["model"] for job in counted}) if not shape_of(plan, model).known
-    ]
-    return (
-        [f"Assumed to be as large as {UNKNOWN}, since their size is unknown: {', '.join(unknown)}."] if unknown else []
-    )
+    counted = (job.wildcards.get("model") for job in jobs if job.work and job.work.flops)
+    unknown = ", ".join(model for model in sorted({*filter(None, counted)}) if not shape_of(plan, model).known)
+    return [f"Assumed to be as large as {UNKNOWN}, since their size is unknown: {unknown}."] if unknown else []
 
 
 def _assumed(on: str, gpus: bool) -> str:
     """What the figures rest on."""
-    costs = catalogue.whole(Costs)
+    costs, device = catalogue.whole(Costs), catalogue.entry(Device, on)
     start = "Assumed (src/stele/catalogue/costs.yaml has all, with sources): "
     if not gpus:
         return f"{start}{costs.core / 1e9:.0f} GFLOP a second of a core; other jobs take what the miniature's took."
-    shares = ", ".join(f"{kind.replace('_half', ' in 16 bits')} {_share(kind, on)}" for kind in Shares.model_fields)
+    shares = ", ".join(
+        f"{kind.replace('_half', ' in 16 bits')} {reached.share:.0%} of {getattr(device, reached.peak):g} TFLOPS"
+        for kind, reached in costs.shares
+    )
     return (
         f"{start}{on.upper()}s reach {shares}; each optimiser step takes {costs.step_seconds} s more, each GPU job "
         f"{costs.start_minutes} minutes. Kept: all that is on the disk afterwards, downloads among it."
     )
-
-
-def _share(kind: str, on: str) -> str:
-    reached: Share = getattr(catalogue.whole(Costs).shares, kind)
-    peak = getattr(catalogue.entries(Device)[on], reached.peak)
-    return f"{reached.share:.0%} of {peak:g} TFLOPS"

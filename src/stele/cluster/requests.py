@@ -68,10 +68,10 @@ def subject(log: str, rule: str) -> str:
     return "" if path.stem == rule else path.name.removesuffix(".log")
 
 
-def resources(job: Any) -> Resources:
-    """What a job of Snakemake requests in its present attempt, as plain values."""
-    requested = {name: job.resources.get(name) for name in NOTED}
-    return {"threads": job.threads, **{k: v for k, v in requested.items() if isinstance(v, int | str)}}
+def requested(job: Any) -> Resources:
+    """What a job, of Snakemake or a JobRequest, requests in its present attempt, as plain values."""
+    values = {"threads": job.threads, **{name: job.resources.get(name) for name in NOTED}}
+    return {name: value for name, value in values.items() if isinstance(value, int | str)}
 
 
 def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
@@ -83,7 +83,11 @@ def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
 
 
 def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
-    work = _work(plan, job)
+    try:
+        work = rules.work(plan, job.rule.name, dict(job.wildcards_dict))
+    except Exception as error:  # an estimate that fails is no reason not to run
+        print(f"Stele: no estimate of {job.rule.name}: {type(error).__name__}: {error}", file=sys.stderr)
+        work = None
     known = JobRequest(
         stage=Path(job.rule.snakefile).stem,
         rule=job.rule.name,
@@ -101,23 +105,10 @@ def _request(plan: Plan, dag: Any, job: Any, on: str) -> JobRequest:
     return known if work is None else replace(known, seconds=seconds(work, on, known.devices, job.threads))
 
 
-def _work(plan: Plan, job: Any) -> Work | None:
-    """What a job does; an estimate that fails is no reason not to run."""
-    try:
-        return rules.work(plan, job.rule.name, dict(job.wildcards_dict))
-    except Exception as error:
-        print(f"Stele: no estimate of {job.rule.name}: {type(error).__name__}: {error}", file=sys.stderr)
-        return None
-
-
 def note(jobs: Iterable[JobRequest]) -> None:
     """Notes what jobs request, by their logs, beside what earlier runs noted."""
     new = {
-        job.log: {
-            "threads": job.threads,
-            **{key: job.resources[key] for key in NOTED if isinstance(job.resources.get(key), int | str)},
-            **({} if job.seconds is None else {"seconds": round(job.seconds, 1)}),
-        }
+        job.log: {**requested(job), **({} if job.seconds is None else {"seconds": round(job.seconds, 1)})}
         for job in jobs
     }
     if new:
@@ -125,6 +116,6 @@ def note(jobs: Iterable[JobRequest]) -> None:
             json.dump({**read(), **new}, handle)
 
 
-def read(path: Path = NOTES) -> dict[str, JsonObject]:
+def read() -> dict[str, JsonObject]:
     """What was noted, by log; nothing where there is no note, or none that can be read."""
-    return read_note(path)
+    return read_note(NOTES)

@@ -6,6 +6,7 @@ says so.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,7 @@ from stele.catalogue.schema.rules import Growing, RuleFacts, Size
 from stele.cluster import settings
 from stele.cluster.slurm.sinfo import Resources
 from stele.cost.rules import work
-from stele.cost.work import device, seconds
+from stele.cost.work import Work, device, seconds
 from stele.plan.plan import Plan
 
 # of a rule that trains or encodes, at a generated scale
@@ -27,7 +28,7 @@ VARIABLE = "STELE_ON_CLUSTER"  # set by the slurm profile
 OfWildcards = Callable[[Any], int]
 
 
-def growing(size: int | OfWildcards, most: float | None = None) -> Callable[..., int]:
+def growing(size: int | OfWildcards, most: float = math.inf) -> Callable[..., int]:
     """A resource that grows with each attempt: of a number, or of a function of the wildcards; at most `most`.
 
     >>> [growing(1000)(None, attempt) for attempt in (1, 2, 3)]
@@ -35,19 +36,7 @@ def growing(size: int | OfWildcards, most: float | None = None) -> Callable[...,
     >>> growing(1000, most=1500)(None, 2)
     1500
     """
-
-    def resource(wildcards: Any, attempt: int) -> int:
-        first = size(wildcards) if callable(size) else size
-        grown = first * attempt
-        return grown if most is None else int(min(grown, most))
-
-    return resource
-
-
-def _most(what: str, kind: str, unit: float) -> float | None:
-    """The most that a job of a kind of work may request here; None: no bound is known."""
-    most = getattr(getattr(settings.read(), what), kind)
-    return None if most is None else most * unit
+    return lambda wildcards, attempt: int(min((size(wildcards) if callable(size) else size) * attempt, most))
 
 
 def _named(what: str, rule: str, generated: bool) -> int | None:
@@ -78,8 +67,8 @@ def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
     on, threads = device(settings.read().gpu_model), plan.settings.sizes.threads
 
     def minutes(wildcards: Any) -> int:
-        job_work = work(plan, rule, dict(wildcards.items()))
-        return DAY if job_work is None else 30 + round(2 * seconds(job_work, on, devices, threads) / 60)
+        known = work(plan, rule, dict(wildcards.items()))
+        return DAY if known is None else 30 + round(2 * seconds(known, on, devices, threads) / 60)
 
     return minutes
 
@@ -88,8 +77,8 @@ def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     """MB on the disk that a job is estimated to fill, with what lies there while it runs; 1 GB at least."""
 
     def megabytes(wildcards: Any) -> int:
-        job_work = work(plan, rule, dict(wildcards.items()))
-        return 1000 + (0 if job_work is None else round((job_work.kept + job_work.temporary) / 1e6))
+        known = work(plan, rule, dict(wildcards.items())) or Work()
+        return 1000 + round((known.kept + known.temporary) / 1e6)
 
     return megabytes
 
@@ -106,13 +95,13 @@ def job_resources(rule: str, plan: Plan, dump_mb: OfWildcards | None = None) -> 
     requested = _placed(number, nodes, kind) if facts(rule).gpus else {}
     memory = _size(known.mem_mb, dump_mb, known.each_mb * max(number, 1))
     if memory is not None:
-        requested["mem_mb"] = growing(memory, _most("gigabytes", kind, 1000))
+        requested["mem_mb"] = growing(memory, 1000 * settings.read().most("gigabytes", kind))
     if disk is not None:
         requested["disk_mb"] = disk
     estimated = known.minutes == "estimated"
     minutes = runtime_minutes(rule, plan, number * nodes) if estimated else _size(known.minutes, dump_mb)
     if minutes is not None:
-        requested["runtime"] = growing(minutes, _most("hours", kind, 60))
+        requested["runtime"] = growing(minutes, 60 * settings.read().most("hours", kind))
     return requested
 
 

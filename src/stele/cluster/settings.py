@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from functools import cache
@@ -80,6 +81,11 @@ class ClusterSettings(Strict):
                 f"nodes: {many[0]}: several nodes need srun, which no container has: use `software: conda`"
             )
         return self
+
+    def most(self, what: Literal["hours", "gigabytes"], kind: str) -> float:
+        """The most that a job of a kind of work ("cpu", "gpu") may request; infinite where the file says nothing."""
+        named = getattr(getattr(self, what), kind)
+        return math.inf if named is None else named
 
     @property
     def image(self) -> Path:

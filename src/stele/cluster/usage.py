@@ -12,11 +12,11 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
 from stele.cluster import requests
 from stele.cluster.history import finished_jobs, summary
 from stele.cluster.history.finished_jobs import FinishedJob
-from stele.cluster.history.summary import Row
 from stele.cluster.slurm import submissions
 from stele.cluster.slurm.sacct import Account, accounts
 from stele.command import arguments
@@ -39,16 +39,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from pandas import DataFrame
+
     from stele.cluster.history.plot import draw
     from stele.files.figures import save_figure
 
-    jobs = rows(args.logs.rstrip("/"))
-    write(args.output, jobs)
+    lines = rows(args.logs.rstrip("/"))
+    with atomic_file(args.output, newline="") as handle:
+        write_csv(handle, [COLUMNS, *(map(_shown, line.values()) for line in lines)])
+    jobs = DataFrame(lines, columns=COLUMNS)
     rules = summary.by_rule(jobs)
     with atomic_file(args.output.with_suffix(".md")) as handle:
         handle.write(summary.markdown(rules, jobs))
     save_figure(draw(rules, jobs), args.output.with_suffix(".svg"), "What the jobs took")
     print(f"{len(jobs)} jobs: {args.output}, {args.output.with_suffix('.md')}, {args.output.with_suffix('.svg')}")
+
+
+Row = dict[str, Any]  # a column -> its value; None: unknown
 
 
 def rows(logs: str) -> list[Row]:
@@ -57,41 +64,23 @@ def rows(logs: str) -> list[Row]:
     plans, submitted = requests.read(), dict(submissions.notes())
     slurm = {log: note.get("slurm") or [] for log, note in submitted.items()}
     accounting = accounts(id for job in done for id in slurm.get(job.log, ()))
-    return [
-        row(
-            job,
-            plans.get(job.log, {}),
-            submitted.get(job.log, {}),
-            [accounting[id] for id in slurm.get(job.log, ()) if id in accounting],
-        )
-        for job in done
-    ]
+    of_jobs = {log: [accounting[id] for id in ids if id in accounting] for log, ids in slurm.items()}
+    return [row(job, plans.get(job.log, {}), submitted.get(job.log, {}), of_jobs.get(job.log, [])) for job in done]
 
 
 def row(job: FinishedJob, plan: JsonObject, submitted: JsonObject, accounting: list[Account]) -> Row:
     """A job's figures beside what it requested, in its last attempt where that one is known."""
     wanted = {**plan, **submitted.get("requested", {})}
     gpus, nodes = wanted.get("gpus", 0), wanted.get("nodes", 1)
-    wall, (cpu, cpu_from), (peak, peak_from) = job.wall[0], job.cpu or (None, None), job.peak or (None, None)
     minutes, memory, expected = wanted.get("runtime"), wanted.get("mem_mb"), plan.get("seconds")
-    peaks = [one.peak_mb for one in accounting if one.peak_mb is not None]
+    wall, peak = job.wall_s, job.peak_mb
     figures = {
-        "rule": job.rule,
-        "job": job.job,
+        **job._asdict(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(job.started)),
-        "wall_s": wall,
-        "wall_from": job.wall[1],
-        "cpu_s": cpu,
-        "cpu_from": cpu_from,
-        "peak_mb": peak,
-        "peak_from": peak_from,
         "threads": wanted.get("threads"),
-        "processes": job.processes,
         "gpus": gpus * nodes,
         "nodes": nodes,
         "gpu_hours": gpus * nodes * wall / 3600,
-        "device": job.device,
-        "host": job.host,
         "requested_minutes": minutes,
         "requested_mb": memory,
         "expected_s": expected,
@@ -108,13 +97,11 @@ def row(job: FinishedJob, plan: JsonObject, submitted: JsonObject, accounting: l
             "slurm_starts": sum(one.starts for one in accounting),
             "slurm_elapsed_s": sum(one.elapsed for one in accounting),
             "slurm_cpu_s": sum(one.cpu for one in accounting),
-            "slurm_peak_mb": max(peaks, default=None),
+            "slurm_peak_mb": max((one.peak_mb for one in accounting if one.peak_mb is not None), default=None),
         }
     return {name: figures.get(name) for name in COLUMNS}
 
 
-def write(path: Path, lines: list[Row]) -> None:
-    """Writes the rows as CSV: numbers with four digits, empty where unknown."""
-    with atomic_file(path, newline="") as handle:
-        rows = ([f"{value:.4g}" if isinstance(value, float) else value for value in one.values()] for one in lines)
-        write_csv(handle, [COLUMNS, *rows])
+def _shown(value: Any) -> Any:
+    """A number with four digits; nothing where it is unknown."""
+    return f"{value:.4g}" if isinstance(value, float) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 
 def longest(seconds: Sequence[float], after: Sequence[Sequence[int]]) -> list[int]:
@@ -11,14 +12,8 @@ def longest(seconds: Sequence[float], after: Sequence[Sequence[int]]) -> list[in
     >>> longest([5, 1, 1, 2], [(), (), (0, 1), (1,)])
     [0, 2]
     """
-    ends: list[float] = []
-    before: list[int | None] = []
-    for duration, waits in zip(seconds, after, strict=True):
-        last = max(waits, key=lambda job: ends[job], default=None)
-        ends.append(duration + (0 if last is None else ends[last]))
-        before.append(last)
-    chain, job = [], max(range(len(ends)), key=lambda job: ends[job], default=None)
-    while job is not None:
-        chain.append(job)
-        job = before[job]
-    return chain[::-1]
+    chains: list[tuple[float, list[int]]] = []  # the longest one that ends with each job
+    for job, (own, waits) in enumerate(zip(seconds, after, strict=True)):
+        before, chain = max((chains[other] for other in waits), key=itemgetter(0), default=(0.0, []))
+        chains.append((before + own, [*chain, job]))
+    return max(chains, key=itemgetter(0), default=(0.0, []))[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 from stele.catalogue import datasets, whole
@@ -48,10 +49,12 @@ def total(items: Iterable[int | str], languages: Sequence[str] | None) -> int:
     >>> total([3, "squad.dev"], None)
     10573
     """
-    return sum(item if isinstance(item, int) else pinned(*item.split("."), languages) for item in items)
+    codes = None if languages is None else tuple(languages)
+    return sum(item if isinstance(item, int) else pinned(*item.split("."), codes) for item in items)
 
 
-def pinned(dataset: str, count: str, languages: Sequence[str] | None) -> int:
+@cache
+def pinned(dataset: str, count: str, languages: tuple[str, ...] | None) -> int:
     """What a count of a dataset must come out as, over its parts."""
     entry = datasets.dataset(dataset)
     sources = [datasets.resolve(dataset, part, languages) for part in datasets.parts(entry, languages)]

@@ -22,11 +22,11 @@ def _rate(what: str) -> float:
 def dataset_bytes(plan: Plan, name: str, part: str) -> float:
     """About how many bytes are fetched of a part of a dataset; 0 where unknown (an evaluation's small files)."""
     if name == "wikipedia":
-        return float(plan.corpora.dump_mb(part) << 20)
+        return _dump(plan, part)
     if name == "cc100":
         return plan.text_sizes.web_bytes(part)
     if name == "mrtydi_corpus":
-        return costs().passage_bytes * pinned(name, "passages", [part])
+        return costs().passage_bytes * pinned(name, "passages", (part,))
     files = plan.data.resolve(name, part, plan.sources.part_languages(name, part)).files
     sizes = [file.bytes for file in files]
     return sum(sizes) if sizes and None not in sizes else costs().datasets.get(name, 0)

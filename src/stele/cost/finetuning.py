@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stele.recipes.finetuning import FinetuningRecipe
-from stele.training.flops import Shape, encode, passes
+from stele.recipes.flops import Shape, encode, passes
 
 
 class Texts(NamedTuple):
@@ -21,15 +21,6 @@ class Texts(NamedTuple):
         """Mean length of `number` texts that are padded together, or by length in chunks."""
         chunks = max(1, -(-number // chunk)) if chunk else 1
         return self.mean + (self.longest - self.mean) / chunks
-
-
-def steps(recipe: FinetuningRecipe, examples: int) -> int:
-    """Optimiser steps of a fine-tuning; an epoch is the whole groups of the examples, one at least."""
-    return recipe.steps or max(1, int(recipe.epochs * _an_epoch(recipe, examples)))
-
-
-def _an_epoch(recipe: FinetuningRecipe, examples: int) -> int:
-    return max(1, examples // recipe.batch // recipe.accumulation)
 
 
 def per_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts) -> float:
@@ -48,9 +39,9 @@ def dev(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, ex
     """Operations of choosing a checkpoint: what is encoded at each evaluation."""
     if not recipe.needs_dev:
         return 0.0
-    an_epoch = _an_epoch(recipe, examples)
+    an_epoch = recipe.steps_per_epoch(examples)
     every = recipe.evaluate_every or an_epoch
-    number, ranked = steps(recipe, examples) // every, 0
+    number, ranked = recipe.total_steps(examples) // every, 0
     if recipe.rank_from_epoch is not None:
         ranked = max(0, number - recipe.rank_from_epoch * an_epoch // every)
     questions = questions if recipe.dev_limit is None else min(questions, recipe.dev_limit)
@@ -64,7 +55,8 @@ def dev(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, ex
 def operations(
     recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
 ) -> tuple[float, int]:
-    """(operations, steps) of a whole fine-tuning."""
-    number = steps(recipe, examples)
-    training = number * per_step(recipe, shape, query, passage)
-    return training + dev(recipe, shape, query, passage, examples, questions), number
+    """(operations, steps) of a whole fine-tuning, of one step at least."""
+    examples = max(examples, recipe.batch * recipe.accumulation)
+    steps = recipe.total_steps(examples)
+    training = steps * per_step(recipe, shape, query, passage)
+    return training + dev(recipe, shape, query, passage, examples, questions), steps

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from stele.catalogue.schema.costs import BenchmarkSize, TrainingSetSize
 from stele.cost import counts, cpu_rules, finetuning, pretraining
 from stele.cost.counts import benchmark_size, costs, training_set_size
 from stele.cost.finetuning import Texts
@@ -14,8 +16,9 @@ from stele.cost.work import Work
 from stele.plan.plan import Plan
 from stele.recipes.calibration import RotationRecipe
 from stele.recipes.encoding import EncodingSpec
-from stele.training.flops import Shape, encode
+from stele.recipes.flops import Shape, encode
 
+Sizes = BenchmarkSize | TrainingSetSize
 FLOAT = 4  # bytes of a number of a vector
 PAIRS = 1000  # of sentences of a language of Tatoeba, at most
 
@@ -68,26 +71,22 @@ def encoded(search: Search, shape: Shape, first_only: bool, half: bool) -> Work:
     )
 
 
-def _encoding(plan: Plan, w: Any) -> EncodingSpec:
-    """How the texts of a row are read: as its fine-tuning says, else as its protocol does."""
-    recipe = plan.protocols.recipe(w.benchmark, w.setting)
-    return plan.retrieval.encoding(w.benchmark, w.model) if recipe is None else plan.finetuning.recipe(recipe).spec()
+def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec, shape: Shape) -> Work:
+    """Encoding and comparing texts of costs.yaml's kinds, cut as an encoding says."""
+    lengths = (_texts(sizes.query).within(encoding.query_length), _texts(sizes.passage).within(encoding.passage_length))
+    search = Search(queries, passages, *(texts.mean for texts in lengths))
+    return encoded(search, shape, encoding.pooling != "mean", half=encoding.precision == "bfloat16")
 
 
 def retrieve(plan: Plan, w: Any) -> Work:
-    shape = shape_of(plan, w.model).shape
-    entry, languages = benchmark_size(w.benchmark), plan.data.languages(w.benchmark)
-    encoding = _encoding(plan, w)
-    search = Search(
-        counts.total(entry.queries, languages),
-        counts.windows(w.benchmark, languages),
-        _texts(entry.query).within(encoding.query_length).mean,
-        _texts(entry.passage).within(encoding.passage_length).mean,
-    )
-    work = encoded(search, shape, encoding.pooling != "mean", half=encoding.precision == "bfloat16")
-    kept = search.queries * plan.data.benchmark(w.benchmark).depth * costs().run_bytes
+    """Texts are read as the row's fine-tuning says, else as its protocol does."""
+    sizes, languages = benchmark_size(w.benchmark), plan.data.languages(w.benchmark)
+    recipe = plan.protocols.recipe(w.benchmark, w.setting)
+    encoding = plan.finetuning.recipe(recipe).spec() if recipe else plan.retrieval.encoding(w.benchmark, w.model)
+    queries, passages = counts.total(sizes.queries, languages), counts.windows(w.benchmark, languages)
+    work = _searched(sizes, queries, passages, encoding, shape_of(plan, w.model).shape)
     index = work.temporary if plan.settings.config.keep_index else 0
-    return Work(work.flops, 0, work.cpu_seconds, kept=kept + index, temporary=work.temporary)
+    return replace(work, kept=queries * plan.data.benchmark(w.benchmark).depth * costs().run_bytes + index)
 
 
 def calibrate(plan: Plan, w: Any) -> Work:
@@ -126,18 +125,11 @@ def rotation(recipe: RotationRecipe, width: int) -> tuple[float, int]:
 
 
 def hard_negatives(plan: Plan, w: Any) -> Work:
-    shape, recipe = shape_of(plan, w.model).shape, plan.finetuning.recipe(w.recipe)
-    entry, languages = training_set_size(w.training_set), plan.data.training_languages(w.training_set) or None
-    depth = plan.data.training_set(w.training_set).mined.depth
-    search = Search(
-        counts.total(entry.examples, languages),
-        counts.total(entry.collection, languages),
-        _texts(entry.query).within(recipe.query_length).mean,
-        _texts(entry.passage).within(recipe.passage_length).mean,
-    )
-    work = encoded(search, shape, recipe.pooling != "mean", half=False)
-    kept = search.queries * depth * costs().negative_bytes
-    return Work(work.flops, 0, work.cpu_seconds, kept=kept, temporary=work.temporary)
+    sizes, languages = training_set_size(w.training_set), plan.data.training_languages(w.training_set) or None
+    queries, passages = (counts.total(items, languages) for items in (sizes.examples, sizes.collection))
+    encoding = plan.finetuning.recipe(w.recipe).spec()
+    work = _searched(sizes, queries, passages, encoding, shape_of(plan, w.model).shape)
+    return replace(work, kept=queries * plan.data.training_set(w.training_set).mined.depth * costs().negative_bytes)
 
 
 def encode_pairs(plan: Plan, w: Any) -> Work:
@@ -147,15 +139,13 @@ def encode_pairs(plan: Plan, w: Any) -> Work:
     number = counts.total(entry.queries, plan.data.languages(w.benchmark))
     search = Search(number, number, _texts(entry.query).mean, _texts(entry.passage).mean)
     work = encoded(search, shape, first_only=False, half=False)
-    return Work(work.flops, 0, work.cpu_seconds, kept=2.0 * number * shape.width * FLOAT)
+    return replace(work, kept=2.0 * number * shape.width * FLOAT, temporary=0)
 
 
 def finetune_generator(plan: Plan, w: Any) -> Work:
     """Pairs through an encoder and a decoder; every judged passage of the translations is read."""
-    recipe, shape = (
-        plan.transfer.generator(w.recipe, w.part),
-        shape_of(plan, plan.transfer.model(w.recipe, w.part)).shape,
-    )
+    recipe = plan.transfer.generator(w.recipe, w.part)
+    shape = shape_of(plan, plan.transfer.model(w.recipe, w.part)).shape
     entry = training_set_size(plan.transfer.translated(w.recipe, w.part))
     source = _texts(entry.passage).within(recipe.source_length).longest
     target = _texts(entry.query).within(recipe.query_length).longest
@@ -167,11 +157,8 @@ def finetune_generator(plan: Plan, w: Any) -> Work:
 
 def generate_queries(plan: Plan, w: Any) -> Work:
     """A query for each window that is drawn, by as many beams; the collection is read twice."""
-    recipe, name = plan.transfer.generated(w.recipe), plan.transfer.generator_of(w.recipe)
-    shape, benchmark = (
-        shape_of(plan, plan.transfer.model(name, w.part)).shape,
-        plan.transfer.benchmark(w.recipe, w.part),
-    )
+    recipe, benchmark = plan.transfer.generated(w.recipe), plan.transfer.benchmark(w.recipe, w.part)
+    shape = shape_of(plan, plan.transfer.model(plan.transfer.generator_of(w.recipe), w.part)).shape
     source = _texts(benchmark_size(benchmark).passage).within(recipe.source_length).mean
     number = min(recipe.windows, counts.windows(benchmark, [w.part]))
     characters = 2 * counts.windows(benchmark, [w.part]) * costs().passage_characters

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from stele import catalogue
 from stele.catalogue.schema.sizes import Checkpoint
 from stele.plan.plan import Plan
+from stele.recipes.flops import Shape
 from stele.recipes.standins import retokenised, trained
-from stele.training.flops import Shape
 
 UNKNOWN = "xlmr"  # assumed for a user's checkpoint
 NUMBER = 4  # bytes of a saved weight, float32

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from stele import catalogue
 from stele.catalogue.schema.costs import Costs
 from stele.catalogue.schema.sizes import Device
-from stele.errors import unknown
 
 REFERENCE = "a100"  # the device that hours are of where the cluster's own is not known
 
@@ -50,11 +49,8 @@ def device(name: str | None) -> str:
 
 def rate(kind: str, on: str) -> float:
     """Operations a second of one device for a kind of work: a share of its peak."""
-    devices = catalogue.entries(Device)
-    if on not in devices:
-        raise unknown("device", on, devices, "catalogue/devices.yaml")
     share = getattr(catalogue.whole(Costs).shares, kind)
-    return getattr(devices[on], share.peak) * 1e12 * share.share
+    return getattr(catalogue.entry(Device, on), share.peak) * 1e12 * share.share
 
 
 def gpu_seconds(work: Work, on: str, devices: int) -> float:
@@ -68,13 +64,11 @@ def gpu_seconds(work: Work, on: str, devices: int) -> float:
     return 60 * costs.start_minutes + max(computing + stepping, work.cpu_seconds / devices)
 
 
-def cpu_seconds(work: Work) -> float:
-    """Seconds of one core without a GPU."""
-    return work.cpu_seconds + work.operations / catalogue.whole(Costs).core
+def cpu_seconds(work: Work, threads: int = 1) -> float:
+    """Seconds on cores without a GPU: only operations use several."""
+    return work.cpu_seconds + work.operations / catalogue.whole(Costs).core / max(1, threads)
 
 
 def seconds(work: Work, on: str, devices: int, threads: int = 1) -> float:
-    """Seconds of a job: on its GPUs, or where it has none on its CPU threads, of which only operations use several."""
-    if devices:
-        return gpu_seconds(work, on, devices)
-    return work.waiting + work.cpu_seconds + work.operations / catalogue.whole(Costs).core / max(1, threads)
+    """Seconds of a job: on its GPUs, or where it has none on its CPU threads."""
+    return gpu_seconds(work, on, devices) if devices else work.waiting + cpu_seconds(work, threads)

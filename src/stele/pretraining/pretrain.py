@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     from stele.pretraining.inputs.base import load_base
     from stele.pretraining.inputs.stores import open_stores, parse_pairs
+    from stele.recipes.flops import Shape
     from stele.recipes.pretraining import parse_recipe
     from stele.training import flops, loop, tasks
     from stele.training.callbacks import AfterStep, Curve, Snapshots
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     recipe, given = parse_recipe(values), parse_pairs(args.pairs)
     base, inputs, process = args.base.parent, {"base": args.base, **given}, process_context()
     model, tokenizer = load_base(base, recipe.dropout, args.seed)
-    vocabulary, shape = read_vocabulary(tokenizer, model.config.vocab_size), flops.Shape.of(model.config)
+    vocabulary, shape = read_vocabulary(tokenizer, model.config.vocab_size), Shape.of(model.config)
     stores = open_stores(given, tasks.stores_read(recipe), recipe.languages, tokenizer, vocabulary.size)
 
     def tasks_of(some: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from stele.errors import SteleError, unknown
 from stele.files.strict import Betas, Strict, Values, validate
+from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.optimisation import Optimisation
 from stele.registry import load_named, module_names
 
@@ -79,6 +80,17 @@ class PretrainingRecipe(Strict):
     def own_tasks(self) -> list[str]:
         """The tasks of the objective itself, without MLM beside it; they take turns, group by group."""
         return [self.objective]
+
+    def mlm_flops(self, shape: Shape, sequences: int, length: int, places: float) -> float:
+        """Operations of an MLM batch, forward and backward; `places`: tokens that it predicts."""
+        head = places * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
+        whole = encode(sequences, length, shape, first_only=False) + head
+        return passes(sequences, self.encode_chunk) * whole
+
+    def mlm_sizes(self, tokens: float) -> tuple[int, int, float]:
+        """What `mlm_flops` wants, of sequences with a share `tokens` of the recipe's length."""
+        length = round(self.mlm_length * tokens)
+        return self.mlm_sequences, length, self.mask_probability * self.mlm_sequences * (length - 2)
 
     def optimisation(self) -> Optimisation:
         return Optimisation(**{key: getattr(self, key) for key in Optimisation.model_fields})

@@ -1,63 +1,19 @@
-"""Floating-point operations of a pretraining run: the arithmetic behind "equal compute".
+"""Floating-point operations of a pretraining run, by its own batches: lengths are theirs, padding included.
 
-Multiplications and additions of the matrix products are counted (one multiply-add = 2), as this code computes them;
-softmax, normalisation and dropout are not. Lengths are those of the batches, padding included: documents and sentences
-are shorter than a recipe allows, stretches of running text hardly. A backward pass costs two forward passes, recomputed
-activations (`encode_chunk`) one more. With width C, inner width F, V words:
-
-    layer, per token                  8 C^2 (query, key, value, output) + 4 C F (feed-forward)
-    attention, per query token        4 T C (scores and weighted sum over T tokens)
-    vocabulary head, per masked token 2 C^2 + 2 C V
+Documents and sentences are shorter than a recipe allows, stretches of running text hardly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from stele.recipes.flops import Shape
 from stele.recipes.pretraining import PretrainingRecipe
 
 Tasks = Mapping[str, Any]  # name -> training.tasks.Task, which stands above this file
 
 SAMPLED = 200  # groups of each kind whose batches an average is taken of
-
-
-class Shape(NamedTuple):
-    """The sizes of an encoder that its cost depends on."""
-
-    layers: int
-    width: int
-    inner: int
-    vocabulary: int
-
-    @classmethod
-    def of(cls, config: Any) -> Shape:
-        """From a `transformers` configuration (DistilBERT spells some sizes differently)."""
-        layers = getattr(config, "num_hidden_layers", None) or config.n_layers
-        width = getattr(config, "hidden_size", None) or config.dim
-        inner = getattr(config, "intermediate_size", None) or config.hidden_dim
-        return cls(layers, width, inner, config.vocab_size)
-
-
-def layer_forward(tokens: float, length: int, shape: Shape, queries: float | None = None) -> float:
-    """One layer over `tokens` tokens in sequences of `length`; `queries` of them have an output (None: all)."""
-    queries = tokens if queries is None else queries
-    keys = 4 * shape.width**2 * tokens  # key and value of every token
-    rest = (4 * shape.width**2 + 4 * shape.width * shape.inner + 4 * length * shape.width) * queries
-    return keys + rest
-
-
-def encode(sequences: int, length: int, shape: Shape, first_only: bool) -> float:
-    """An encoder's forward pass; `first_only`: the last layer computes the first token of each sequence alone."""
-    tokens = sequences * length
-    full = layer_forward(tokens, length, shape)
-    last = layer_forward(tokens, length, shape, sequences) if first_only else full
-    return (shape.layers - 1) * full + last
-
-
-def passes(sequences: int, chunk: int | None) -> int:
-    """A forward and a backward pass in units of the forward one; with chunks the forward one is done twice."""
-    return 3 if chunk is None or sequences <= chunk else 4
 
 
 def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:

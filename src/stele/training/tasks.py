@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stele.recipes.flops import Shape
 from stele.recipes.pretraining import OBJECTIVES, PretrainingRecipe
 from stele.registry import load_named
-from stele.training.flops import Shape
 from stele.training.heads import ObjectiveHeads
 from stele.training.loop import MicroBatches, Named
 from stele.training.masking import Vocabulary

@@ -9,28 +9,29 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from stele.cluster.requests import subject
 from stele.files.reading import JsonObject, read_note
 
 METADATA = Path(".snakemake/metadata")
 SUFFIX = ".benchmark.tsv"
-Figure = tuple[float, str]  # a number and where it is from
 
 
-@dataclass(frozen=True)
-class FinishedJob:
-    """A job that was done: wall and CPU seconds, peak memory in MB (None: unknown), where and when."""
+class FinishedJob(NamedTuple):
+    """A job that was done: wall and CPU seconds, peak memory in MB (None: unknown), each with where it is from."""
 
     rule: str
     job: str
     log: str
     started: float
-    wall: Figure
-    cpu: Figure | None
-    peak: Figure | None
+    wall_s: float
+    wall_from: str
+    cpu_s: float | None
+    cpu_from: str | None
+    peak_mb: float | None
+    peak_from: str | None
     processes: int
     device: str
     host: str
@@ -91,10 +92,6 @@ def _record(outputs: list[str], rule: str) -> JsonObject:
     return {}
 
 
-def _larger(*figures: tuple[float | None, str]) -> Figure | None:
-    return max(((value, source) for value, source in figures if value is not None), default=None)
-
-
 def jobs(logs: str, metadata: Path = METADATA) -> Iterator[FinishedJob]:
     """The jobs that were done whose logs are in a folder, by the time at which they started."""
     finished = [_finished(log, *done) for log, done in _done(metadata, logs).items()]
@@ -105,17 +102,13 @@ def _finished(log: str, done: JsonObject, outputs: list[str]) -> FinishedJob:
     rule = done["rule"]
     measured, record = benchmark(Path(log.removesuffix(".log") + SUFFIX)), _record(outputs, rule)
     started = done.get("starttime") or done["endtime"]
+
+    def larger(column: str, key: str, otherwise: tuple[Any, Any] = (None, None)) -> tuple[Any, Any]:
+        both = ((measured.get(column), "benchmark"), (record.get(key), "record"))
+        return max((figure for figure in both if figure[0] is not None), default=otherwise)
+
     # Snakemake's own span has the waiting in a cluster's queue in it, so it is the last resort
-    wall = _larger((measured.get("s"), "benchmark"), (record.get("wall_seconds"), "record"))
-    return FinishedJob(
-        rule=rule,
-        job=subject(log, rule),
-        log=log,
-        started=started,
-        wall=wall or (max(0.0, done["endtime"] - started), "snakemake"),
-        cpu=_larger((measured.get("cpu_time"), "benchmark"), (record.get("cpu_seconds"), "record")),
-        peak=_larger((measured.get("max_pss"), "benchmark"), (record.get("peak_memory_mb"), "record")),
-        processes=record.get("processes") or 1,
-        device=record.get("device") or "",
-        host=record.get("host") or "",
-    )
+    wall = larger("s", "wall_seconds", (max(0.0, done["endtime"] - started), "snakemake"))
+    cpu, peak = larger("cpu_time", "cpu_seconds"), larger("max_pss", "peak_memory_mb")
+    where = record.get("processes") or 1, record.get("device") or "", record.get("host") or ""
+    return FinishedJob(rule, subject(log, rule), log, started, *wall, *cpu, *peak, *where)

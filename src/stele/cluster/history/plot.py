@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-from stele.cluster.history.summary import Row, Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 WIDTH, LINE, AROUND = 9.0, 0.26, 1.25  # inches: the page, a rule, what stands above and below
 TOOK, EXPECTED, TIME, MEMORY = "#4477AA", "black", "#228833", "#EE6677"
@@ -18,15 +16,15 @@ TICKS = {0.01: "10 ms", 0.1: "0.1 s", 1: "1 s", 10: "10 s", 60: "1 min", 600: "1
 TICKS |= {3600 * 10**n: f"{10**n:,} h" for n in range(2, 7)}
 
 
-def draw(rules: Sequence[Rule], rows: Sequence[Row]) -> Figure:
-    """The picture: a line a rule, those that took longest at the top."""
+def draw(rules: DataFrame, jobs: DataFrame) -> Figure:
+    """The picture of what summary.by_rule has: a line a rule, those that took longest at the top."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(WIDTH, AROUND + LINE * max(len(rules), 1)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     _hours(left, rules)
-    _shares(right, rules, rows)
-    left.set_yticks(range(len(rules)), [f"{rule.name} ({rule.jobs})" for rule in rules], fontsize=8)
+    _shares(right, rules, jobs)
+    left.set_yticks(range(len(rules)), [f"{name} ({number})" for name, number in rules["jobs"].items()], fontsize=8)
     left.set_ylim(len(rules) - 0.4, -0.6)
     for axes in (left, right):
         axes.tick_params(axis="x", labelsize=8)
@@ -44,10 +42,12 @@ def _legend(axes: Axes) -> None:
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize=8, frameon=False, borderaxespad=0)
 
 
-def _hours(axes: Axes, rules: Sequence[Rule]) -> None:
+def _hours(axes: Axes, rules: DataFrame) -> None:
     """Time of all jobs of a rule as a point, the expected one as a stroke, and a line between them."""
-    took = [(3600 * rule.hours, place) for place, rule in enumerate(rules) if rule.hours]
-    expected = [(3600 * rule.expected, place) for place, rule in enumerate(rules) if rule.expected]
+    took, expected = (
+        [(seconds, place) for place, seconds in enumerate(rules[column]) if seconds]
+        for column in ("wall_s", "expected_s")
+    )
     other = {place: seconds for seconds, place in expected}
     for seconds, place in took:
         axes.plot([seconds, other.get(place, seconds)], [place, place], color=TOOK, linewidth=1.2, zorder=1)
@@ -65,18 +65,15 @@ def _hours(axes: Axes, rules: Sequence[Rule]) -> None:
     _legend(axes)
 
 
-def _shares(axes: Axes, rules: Sequence[Rule], rows: Sequence[Row]) -> None:
+def _shares(axes: Axes, rules: DataFrame, jobs: DataFrame) -> None:
     """A point a job: what it took of the time and of the memory that it requested."""
-    place = {rule.name: number for number, rule in enumerate(rules)}
+    place = jobs["rule"].map({name: number for number, name in enumerate(rules.index)})
     for column, colour, shift, label in (
         ("share_of_time", TIME, -0.16, "of the time requested"),
         ("share_of_memory", MEMORY, 0.16, "of the memory"),
     ):
-        known = [row for row in rows if row[column] is not None]
-        points = [(min(max(row[column], LEAST), MOST), place[row["rule"]] + shift) for row in known]
-        axes.scatter(
-            [x for x, _ in points], [y for _, y in points], s=7, color=colour, linewidths=0, alpha=0.6, label=label
-        )
+        shares = jobs[column].dropna().astype(float).clip(LEAST, MOST)
+        axes.scatter(shares, place[shares.index] + shift, s=7, color=colour, linewidths=0, alpha=0.6, label=label)
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_xlim(LEAST * 0.8, MOST * 1.1)

@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from stele.cluster.requests import JobRequest
+from stele.cost.work import Work
 
 ROUGHLY = 3  # estimates of sizes are right within this factor
 GB = 1e9
@@ -20,19 +22,13 @@ QUOTA = ("quota", "--no-wrap", "--raw-grace", "--show-mntpoint", "--hide-device"
 
 def needed(jobs: Iterable[JobRequest]) -> dict[Path, float]:
     """Mount point -> bytes that jobs will keep there, and the most that lies there beside while one of them runs."""
-    mounts: dict[str, Path] = {}
-    kept: dict[Path, float] = {}
-    beside: dict[Path, float] = {}
+    mount = cache(_mount)
+    works: dict[Path, list[Work]] = {}
     for job in jobs:
         if job.work is not None:
             path = Path(job.outputs[0])
-            folder = str(path.parent if path.is_absolute() else path.parts[0])
-            if folder not in mounts:
-                mounts[folder] = _mount(Path(folder))
-            at = mounts[folder]
-            kept[at] = kept.get(at, 0) + job.work.kept
-            beside[at] = max(beside.get(at, 0), job.work.temporary)
-    return {at: kept[at] + beside[at] for at in kept}
+            works.setdefault(mount(path.parent if path.is_absolute() else Path(path.parts[0])), []).append(job.work)
+    return {at: sum(one.kept for one in on) + max(one.temporary for one in on) for at, on in works.items()}
 
 
 def _mount(path: Path) -> Path:

@@ -23,8 +23,7 @@ def files(plan: Plan, job: JobRequest) -> list[list[str]]:
     if job.rule == "dataset" and not plan.sources.dataset_inputs(w) and not plan.data.folder(w.dataset):
         languages, date = plan.sources.part_languages(w.dataset, w.part), plan.sources.dump_date(w.dataset)
         source = plan.data.resolve(w.dataset, w.part, languages, date)
-        wanted = [file for file in source.files if not file.optional]
-        return [file.addresses for file in wanted]
+        return [file.addresses for file in source.files if not file.optional]
     if job.rule == "checkpoint" and not plan.world.standin(w.model):
         source = plan.models.checkpoint_source(w.model)
         if "path" not in source and (repository := hub.repository(source)):
@@ -35,8 +34,7 @@ def files(plan: Plan, job: JobRequest) -> list[list[str]]:
 def locations(addresses: Sequence[str], mirrors: Sequence[str], offline: bool) -> list[str] | None:
     """The addresses where a file is looked for; None where a folder has it."""
     below = [datasets.mirror_path(url) for url in addresses]
-    folders = [mirror for mirror in mirrors if not _is_address(mirror)]
-    if any(Path(folder, path).is_file() for folder in folders for path in below):
+    if any(Path(mirror, path).is_file() for mirror in mirrors if not _is_address(mirror) for path in below):
         return None
     of_mirrors = [f"{m.rstrip('/')}/{quote(path)}" for m in mirrors if _is_address(m) for path in below]
     return [*of_mirrors, *([] if offline else addresses)]
@@ -55,8 +53,6 @@ def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, s
 
     All are queried at once.
     """
-    if not urls:
-        return {}
     import requests
 
     def why_silent(url: str) -> str | None:
@@ -84,15 +80,15 @@ def problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
                 group = waiting.setdefault(tuple(dict.fromkeys(map(_host, urls))), [])
                 if job not in group[-1:]:
                     group.append(job)
-    if not waiting:
-        return {}
+    silent_hosts = unanswered(address_of) if address_of else {}
+    lines = {
+        _line(hosts, silent_hosts, group): [job.log for job in group]
+        for hosts, group in waiting.items()
+        if all(host in silent_hosts for host in hosts)
+    }
     missing_folders = [mirror for mirror in mirrors if not _is_address(mirror) and not Path(mirror).is_dir()]
-    silent_hosts = unanswered(address_of)
-    without = {hosts: group for hosts, group in waiting.items() if all(host in silent_hosts for host in hosts)}
-    lines = {_line(hosts, silent_hosts, group): group for hosts, group in without.items()}
-    everything = [job for group in lines.values() for job in group]
-    lines |= {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders}
-    return {line: [job.log for job in group] for line, group in lines.items()}
+    everything = [log for logs in lines.values() for log in logs]
+    return lines | {f"mirrors: {mirror} is no folder": everything for mirror in missing_folders if waiting}
 
 
 def _line(hosts: Sequence[str], silent_hosts: Mapping[str, str], jobs: Sequence[JobRequest]) -> str:

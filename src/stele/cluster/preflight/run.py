@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from stele.cluster import settings
 from stele.cluster.preflight import disk, network
 from stele.cluster.requests import JobRequest
-from stele.cluster.slurm import sinfo, squeue
-from stele.cluster.slurm.sinfo import Nodes, nodes
+from stele.cluster.slurm import sinfo
+from stele.cluster.slurm.sinfo import Nodes
 from stele.errors import SteleError
 from stele.files.durations import duration
 from stele.plan.plan import Plan
@@ -25,7 +25,7 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
     """Refuses a run that surely cannot be done, naming all that is missing; prints the rest as warnings."""
     warnings, errors = [], []
     if slurm and (submitted := [job for job in jobs if not job.local]):
-        cluster = nodes(squeue.query(sinfo.SINFO, timeout=60))
+        cluster = sinfo.cluster()
         errors += of_cluster(submitted, cluster)
         warnings += growth(submitted, cluster)
         warnings += _merged((text, job.rule) for job in submitted if on_cpus(job) for text in too_long(job, cluster))
@@ -44,10 +44,9 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
 
 def _merged(problems: Iterable[tuple[str, str]]) -> list[str]:
     """A line for each problem, with the rules that have it."""
-    rules: dict[str, list[str]] = {}
+    rules: dict[str, dict[str, None]] = {}
     for problem, rule in problems:
-        if rule not in rules.setdefault(problem, []):
-            rules[problem].append(rule)
+        rules.setdefault(problem, {})[rule] = None
     return [f"{problem} ({', '.join(names)})" for problem, names in rules.items()]
 
 
@@ -72,12 +71,10 @@ def too_long(job: JobRequest, cluster: list[Nodes]) -> list[str]:
     runtime, work = sinfo.size(job.resources, "runtime"), sinfo.work_kind(job.resources)
     if not runtime or job.seconds is None:
         return []
-    hours = getattr(settings.read().hours, work)
-    limits = [sinfo.limit(sinfo.eligible(job.resources, cluster)), None if hours is None else 60 * hours]
-    most = min((limit for limit in limits if limit is not None), default=None)
+    most = min(sinfo.limit(sinfo.eligible(job.resources, cluster)), 60 * settings.read().most("hours", work))
     if (needed := job.seconds / 60) <= sinfo.granted_minutes(runtime, job.attempts, most, job.resumes):
         return []
-    each = f"{job.attempts} attempts of at most {duration(60 * (most or runtime * job.attempts))}"
+    each = f"{job.attempts} attempts of at most {duration(60 * min(most, runtime * job.attempts))}"
     if not job.resumes:
         more = "a partition with a longer limit" if on_cpus(job) else "more GPUs"
         return [f"{job.name} takes about {duration(job.seconds)}, and {each} do not resume from one another: {more}"]
@@ -90,7 +87,7 @@ def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
     here, lines = settings.read(), set()
     for job in jobs:
         work = sinfo.work_kind(job.resources)
-        caps = {"gigabytes": getattr(here.gigabytes, work), "hours": getattr(here.hours, work)}
+        caps = {what: here.most(what, work) for what in ("gigabytes", "hours")}
         lines |= set(sinfo.problems_of_retries(job.resources, job.attempts, caps, cluster))
     head = f"a failed job requests more in each further attempt, and would be refused; set in {settings.path()}"
     return [f"{head}: {'; '.join(sorted(lines))}"] if lines else []
@@ -99,25 +96,22 @@ def growth(jobs: list[JobRequest], cluster: list[Nodes]) -> list[str]:
 # --- what is fetched, what the user gives -----------------------------------------------------------------------------
 def all_wait_for(missing: set[str], jobs: list[JobRequest]) -> bool:
     """Whether everything that is to be built comes, at some remove, after some jobs (by log)."""
-    if not missing:
-        return False
-    blocked, grown = set(missing), True
-    while grown:
-        more = {job.log for job in jobs if job.log not in blocked and not blocked.isdisjoint(job.after)}
+    blocked, more = set(), set(missing)
+    while more:
         blocked |= more
-        grown = bool(more)
-    return all(job.log in blocked or job.stage == RENDERING for job in jobs)
+        more = {job.log for job in jobs if job.log not in blocked and not blocked.isdisjoint(job.after)}
+    return bool(missing) and all(job.log in blocked or job.stage == RENDERING for job in jobs)
 
 
 def unavailable(plan: Plan, jobs: list[JobRequest]) -> list[str]:
     """The rows of the tables that a run renders which wait for something that only the user can give."""
     tables = {f"{job.wildcards['paper']}/{job.wildcards['number']}" for job in jobs if job.rule == "table"}
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, set[str]] = {}
     for table in sorted(tables):
         for row, (state, reason) in plan.tables.problems(table).items():
             if state == "unavailable":
-                reasons.setdefault(reason, []).append("/".join(row))
+                reasons.setdefault(reason, set()).add("/".join(row))
     return [
-        f"{len(set(rows))} rows ({', '.join(sorted(set(rows))[:2])}{', ...' if len(set(rows)) > 2 else ''}): {reason}"
+        f"{len(rows)} rows ({', '.join(sorted(rows)[:2])}{', ...' if len(rows) > 2 else ''}): {reason}"
         for reason, rows in reasons.items()
     ]

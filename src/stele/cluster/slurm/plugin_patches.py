@@ -53,11 +53,10 @@ class Earlier:
         `again`: the job is tried again. A submission that seems to have failed may have made a job all the same.
         """
         with self.lock:
+            jobs = squeue.of_folder(Path.cwd()) if again or self.jobs is None else []
             if again:
-                jobs = squeue.of_folder(Path.cwd())
                 return next((job for job in jobs if job.comment == comment and job.state != "COMPLETING"), None)
             if self.jobs is None:
-                jobs = squeue.of_folder(Path.cwd())
                 self.jobs = {job.comment: job for job in jobs if job.name != run}
             return self.jobs.pop(comment, None)
 
@@ -73,18 +72,18 @@ def comment_of(plugin: Any, job: Any) -> str:
     return f"rule_{job.name}_wildcards_{wildcards}" if wildcards else f"rule_{job.name}"
 
 
-def _once(plugin: Any) -> bool:
-    """Whether the plugin is there and not patched yet."""
-    fresh = plugin is not None and not hasattr(plugin, "patched_by_stele")
-    if fresh:
-        plugin.patched_by_stele = True
-    return fresh
+def _unpatched(name: str) -> Any:
+    """A plugin that is loaded and not patched yet, once; else None."""
+    plugin = sys.modules.get(name)
+    if plugin is None or hasattr(plugin, "patched_by_stele"):
+        return None
+    plugin.patched_by_stele = True
+    return plugin
 
 
 def patch_driver() -> None:
     """Adds to the plugin what a driver needs. Nothing happens where jobs run here."""
-    plugin = sys.modules.get("snakemake_executor_plugin_slurm")
-    if not _once(plugin):
+    if (plugin := _unpatched("snakemake_executor_plugin_slurm")) is None:
         return
     earlier = Earlier()
     plugin.get_min_job_age = remembered(plugin.get_min_job_age, _controller)
@@ -108,11 +107,8 @@ def remembered(question: Any, wait: Callable[[], None]) -> Any:
     def ask() -> Any:
         if not answers:
             wait()
-            answer = question()
-            if answer is None:
-                return None
-            answers.append(answer)
-        return answers[0]
+            answers.extend(answer for answer in [question()] if answer is not None)
+        return answers[0] if answers else None
 
     return ask
 
@@ -191,8 +187,7 @@ def _follow(plugin: Any, executor: Any, job: Any, queued: squeue.Queued, earlier
 
 def patch_node() -> None:
     """Adds to the plugin, and to Snakemake's records, what a job on a node needs."""
-    plugin = sys.modules.get("snakemake_executor_plugin_slurm_jobstep")
-    if not _once(plugin):
+    if (plugin := _unpatched("snakemake_executor_plugin_slurm_jobstep")) is None:
         return
     from stele.cluster.snakemake_patches import record_on_nodes
 
@@ -208,19 +203,19 @@ class _Subprocess:
         return getattr(subprocess, name)
 
     def Popen(self, *arguments: Any, env: dict[str, str], **more: Any) -> subprocess.Popen:
-        kept = {name: os.environ[name] for name in ("SLURM_CONF",) if name in os.environ}
+        kept = {name: value for name, value in os.environ.items() if name == "SLURM_CONF"}
         return subprocess.Popen(*arguments, env=env | kept, **more)
 
 
 def _unchanged(run_job: Any) -> Any:
     @functools.wraps(run_job)
     def run(self: Any, job: Any) -> None:
-        if not job.is_group() and submitted(job) not in (None, content(job)):
-            raise SteleError(
-                f"rule {job.rule.name}, {', '.join(map(str, job.output))}: code, recipe or configuration changed after "
-                "this job was submitted, so it does not run; start the workflow again"
-            )
         if not job.is_group():
+            if submitted(job) not in (None, content(job)):
+                raise SteleError(
+                    f"rule {job.rule.name}, {', '.join(map(str, job.output))}: code, recipe or configuration changed "
+                    "after this job was submitted, so it does not run; start the workflow again"
+                )
             note_start(job)
         run_job(self, job)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from stele.cluster.slurm import squeue
+from stele.cluster.slurm.sacct import clock
 from stele.errors import nearest
 
 FORMAT = "%P|%l|%c|%m|%G|%D"
 # a line for each kind of node, and hidden partitions too
 SINFO = ["sinfo", "--noheader", "--exact", "--all", f"--format={FORMAT}"]
-DAY = 24 * 60
 WAYS = {
     "CPUs": "another partition, or --set-threads RULE=NUMBER",
     "MB of memory": "another partition, or --set-resources RULE:mem_mb=NUMBER",
@@ -20,11 +22,11 @@ WAYS = {
 
 @dataclass(frozen=True)
 class Nodes:
-    """Equal nodes of a partition: time limit in minutes (None: none), CPUs, memory in MB, GPUs by model, how many."""
+    """Equal nodes of a partition: time limit in minutes (or infinite), CPUs, memory in MB, GPUs by model, how many."""
 
     partition: str
     default: bool
-    limit: float | None
+    limit: float
     cpus: int
     memory: int
     gpus: Mapping[str, int]
@@ -35,17 +37,13 @@ class Nodes:
         return (sum(self.gpus.values()) if model is None else self.gpus.get(model, 0)) >= wanted
 
 
-def minutes(text: str) -> float | None:
-    """A time limit of SLURM in minutes, None where there is none.
+def minutes(text: str) -> float:
+    """A time limit of SLURM in minutes; infinite where there is none.
 
     >>> minutes("2-00:00:00"), minutes("1:30:00"), minutes("10:00"), minutes("infinite")
-    (2880.0, 90.0, 10.0, None)
+    (2880.0, 90.0, 10.0, inf)
     """
-    if not re.fullmatch(r"[\d:-]+", text):
-        return None
-    days, _, clock = text.rpartition("-")
-    parts = [0, 0, 0, *map(int, clock.split(":"))][-3:]
-    return int(days or 0) * DAY + parts[0] * 60 + parts[1] + parts[2] / 60
+    return clock(text) / 60 if re.fullmatch(r"[\d:-]+", text) else math.inf
 
 
 def gpus(text: str) -> dict[str, int]:
@@ -61,6 +59,11 @@ def gpus(text: str) -> dict[str, int]:
             model = rest[0] if len(rest) > 1 else ""
             models[model] = models.get(model, 0) + int(rest[-1] if rest else 1)
     return models
+
+
+def cluster() -> list[Nodes]:
+    """What the cluster has; a controller that does not answer is asked again for a minute."""
+    return nodes(squeue.query(SINFO, timeout=60))
 
 
 def nodes(text: str) -> list[Nodes]:
@@ -102,10 +105,9 @@ def eligible(resources: Resources, cluster: list[Nodes]) -> list[Nodes]:
     return [node for node in cluster if node.partition in names]
 
 
-def limit(nodes: list[Nodes]) -> float | None:
-    """The longest that a job may run on some nodes, in minutes; None: no limit is known."""
-    limits = [one.limit for one in nodes]
-    return None if None in limits or not limits else max(limits)
+def limit(nodes: list[Nodes]) -> float:
+    """The longest that a job may run on some nodes, in minutes; infinite where no limit is known."""
+    return max((one.limit for one in nodes), default=math.inf)
 
 
 def work_kind(resources: Resources) -> str:
@@ -115,29 +117,24 @@ def work_kind(resources: Resources) -> str:
 
 def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[str]:
     """What a job requests that no node has on which it may run."""
-    partitions = ", ".join(sorted({node.partition for node in cluster}))
-    names = str(resources.get("slurm_partition") or "").split(",")
-    if missing := [name for name in names if name and name not in partitions.split(", ")]:
-        close = nearest(missing[0], partitions.split(", "))
-        hint = f" (did you mean {close!r}?)" if close else ""
-        return [f"no partition {missing[0]!r}{hint}; there are {partitions}"]
+    known, work = sorted({node.partition for node in cluster}), work_kind(resources)
+    there = f"there are {', '.join(known)}"
+    for name in str(resources.get("slurm_partition") or "").split(","):
+        if name and name not in known:
+            close = nearest(name, known)
+            return [f"no partition {name!r}{f' (did you mean {close!r}?)' if close else ''}; {there}"]
     if not (nodes := eligible(resources, cluster)):
-        return [f"no default partition: name one as partitions.{work_kind(resources)}; there are {partitions}"]
-    lacking = _of_nodes(resources, threads, nodes, cluster)
-    most = limit(nodes)
-    if most is not None and size(resources, "runtime") > most:
-        hours = f"{most / 60:g}"
-        give = f"give hours.{work_kind(resources)}: {hours}"
-        lacking.append(f"partition {_name(nodes)} ends jobs after {hours} hours: {give}")
+        return [f"no default partition: name one as partitions.{work}; {there}"]
+    lacking, most = _of_nodes(resources, threads, nodes, cluster), limit(nodes)
+    if size(resources, "runtime") > most:
+        lacking.append(
+            f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: give hours.{work}: {most / 60:g}"
+        )
     return lacking
 
 
-def _names(nodes: list[Nodes]) -> list[str]:
-    return list(dict.fromkeys(one.partition for one in nodes))
-
-
 def _name(nodes: list[Nodes]) -> str:
-    return ",".join(_names(nodes))
+    return ",".join(dict.fromkeys(one.partition for one in nodes))
 
 
 def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: list[Nodes]) -> list[str]:
@@ -161,9 +158,9 @@ def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: l
     good = [one for one in nodes if all(has(one) for has in wants.values())]
     if not good:
         return [f"partition {_name(nodes)} has no node with all of {', '.join(wants)}"]
-    if (there := max(sum(one.number for one in good if one.partition == name) for name in _names(good))) < many:
-        return [f"partition {_name(nodes)} has {there} nodes with {', '.join(wants)}, of the {many} that a job takes"]
-    return []
+    there = max(sum(one.number for one in good if one.partition == name) for name in {one.partition for one in good})
+    lacks = f"has {there} nodes with {', '.join(wants)}, of the {many} that a job takes"
+    return [f"partition {_name(nodes)} {lacks}"] if there < many else []
 
 
 def _others(cluster: list[Nodes], model: str | None) -> str:
@@ -172,7 +169,7 @@ def _others(cluster: list[Nodes], model: str | None) -> str:
 
 
 def problems_of_retries(
-    resources: Resources, attempts: int, caps: Mapping[str, float | None], cluster: list[Nodes]
+    resources: Resources, attempts: int, caps: Mapping[str, float], cluster: list[Nodes]
 ) -> list[str]:
     """What a job's last attempt would request and be refused: memory and time grow with attempts up to `caps`.
 
@@ -181,19 +178,19 @@ def problems_of_retries(
     nodes, work = eligible(resources, cluster), work_kind(resources)
     lacking = []
     memory = max((one.memory for one in nodes), default=0)
-    if caps["gigabytes"] is None and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
+    if math.isinf(caps["gigabytes"]) and size(resources, "mem_mb") <= memory < size(resources, "mem_mb") * attempts:
         lacking.append(f"nodes of {_name(nodes)} have {memory} MB: gigabytes.{work}: {memory // 1000}")
     most = limit(nodes)
-    if caps["hours"] is None and most and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
+    if math.isinf(caps["hours"]) and size(resources, "runtime") <= most < size(resources, "runtime") * attempts:
         lacking.append(f"partition {_name(nodes)} ends jobs after {most / 60:g} hours: hours.{work}: {most / 60:g}")
     return lacking
 
 
-def granted_minutes(runtime: int, attempts: int, most: float | None, resumes: bool) -> float:
+def granted_minutes(runtime: int, attempts: int, most: float, resumes: bool) -> float:
     """Minutes that a job gets: of all its attempts where each goes on after the one before, else of the longest.
 
-    >>> granted_minutes(1440, 4, 1440, resumes=True), granted_minutes(240, 3, None, resumes=False)
+    >>> granted_minutes(1440, 4, 1440, resumes=True), granted_minutes(240, 3, math.inf, resumes=False)
     (5760, 720)
     """
-    each = [runtime * attempt if most is None else min(runtime * attempt, most) for attempt in range(1, attempts + 1)]
+    each = [min(runtime * attempt, most) for attempt in range(1, attempts + 1)]
     return sum(each) if resumes else max(each)

@@ -20,17 +20,22 @@ AWAY = (
     "connect failure",
     "try again",
 )
+SQUEUE = ["squeue", "--noheader", f"--user={os.getuid()}"]
 EVERY = 5.0  # seconds between two questions to a controller that does not answer
 
 
 @dataclass(frozen=True)
 class Queued:
-    """A job in SLURM's queue: its id, name (of the run that submitted it), state and comment (rule and wildcards)."""
+    """A job in SLURM's queue: its id, name (of the run that submitted it), state, comment (rule and wildcards).
+
+    `reason`: why it waits.
+    """
 
     id: str
     name: str
     state: str
     comment: str
+    reason: str = ""
 
 
 def query(command: Sequence[str], timeout: float = float("inf")) -> str:
@@ -60,12 +65,12 @@ def query(command: Sequence[str], timeout: float = float("inf")) -> str:
 
 def of_folder(folder: Path, timeout: float = float("inf")) -> list[Queued]:
     """This user's living jobs that Snakemake submitted for a folder."""
-    text = query(["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%T|%Z|%k"], timeout)
-    rows = [line.split("|", 4) for line in text.splitlines() if line.count("|") >= 4]
+    text = query([*SQUEUE, "--format=%i|%j|%T|%Z|%r|%k"], timeout)
+    rows = [line.split("|", 5) for line in text.splitlines() if line.count("|") >= 5]
     here = folder.resolve()
     return [
-        Queued(id, name, state, comment)
-        for id, name, state, workdir, comment in rows
+        Queued(id, name, state, comment, reason)
+        for id, name, state, workdir, reason, comment in rows
         if comment.startswith(("rule_", "group_")) and Path(workdir).resolve() == here
     ]
 
@@ -77,14 +82,7 @@ def cancel(ids: Sequence[str], seconds: float = 120) -> None:
     with suppress(SteleError):  # some have ended meanwhile; whether all have is asked below
         query(["scancel", *ids])
     until = time.monotonic() + seconds
-    while alive(ids):
+    while not set(ids).isdisjoint(query([*SQUEUE, "--format=%i"]).split()):
         if time.monotonic() > until:
             raise SteleError(f"jobs {' '.join(ids)} are cancelled and still in the queue: see `squeue --me`")
         time.sleep(1)
-
-
-def alive(ids: Sequence[str]) -> list[str]:
-    """Those of some jobs that have not ended."""
-    text = query(["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i"])
-    living = set(text.split())
-    return [id for id in ids if id in living]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stele.cluster.requests import resources
+from stele.cluster.requests import requested
 from stele.files.atomic import atomic_file, digest
 from stele.files.reading import JsonObject, read_note
 
@@ -36,7 +36,7 @@ def note(job: Any) -> None:
     earlier = read_note(_path(job)).get("slurm", []) if job.attempt > 1 else []
     written = {"content": content(job), "rule": job.rule.name, "log": str(job.log[0]) if job.log else ""}
     with atomic_file(_path(job)) as handle:
-        json.dump({**written, "requested": resources(job), "attempt": job.attempt, "slurm": earlier}, handle)
+        json.dump({**written, "requested": requested(job), "attempt": job.attempt, "slurm": earlier}, handle)
 
 
 def note_start(job: Any) -> None:

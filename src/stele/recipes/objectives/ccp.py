@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from stele.files.strict import Values
+from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 
 
@@ -113,3 +114,14 @@ class Recipe(PretrainingRecipe):
     def store_of(cls, task: str) -> str:
         """Contexts are drawn from the documents that MSM reads."""
         return "msm" if task == "ccp" else task
+
+    def flops(self, shape: Shape, sentences: int, length: int, languages: int) -> float:
+        """Encoder, heads, scores; no gradient goes to the bank, whose queues of the group's languages are read."""
+        encoder = encode(sentences, length, shape, first_only=True)
+        queues = languages if self.bank_per == "language" else 1
+        heads, scores = 4 * shape.width**2 * sentences, 2 * shape.width * sentences**2
+        banked = 2 * shape.width * sentences * self.bank * queues
+        return passes(sentences, self.encode_chunk) * encoder + 3 * (heads + scores) + 2 * banked
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        return 2 * self.pairs, round(self.sentence_length * tokens), 1

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 
 
@@ -18,3 +19,11 @@ class Recipe(PretrainingRecipe):
     temperature: float = Field(gt=0)
     projector: Literal["none", "shared", "asymmetric"]
     mask_duplicates: bool = Field(True, description="a sentence equal to the positive is not a negative")
+
+    def flops(self, shape: Shape, sentences: int, length: int) -> float:
+        encoder = encode(sentences, length, shape, first_only=True)
+        heads = 0 if self.projector == "none" else 4 * shape.width**2 * sentences
+        return passes(sentences, self.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int]:
+        return 2 * self.pairs, round(self.sentence_length * tokens)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 
 
@@ -19,3 +20,11 @@ class Recipe(PretrainingRecipe):
     width: int = Field(ge=1, description="numbers a projected vector")
     temperature: float = Field(1.0, gt=0)
     mask_duplicates: bool = Field(True, description="a block equal to the positive is not a negative")
+
+    def flops(self, shape: Shape, pairs: int, query_length: int, block_length: int) -> float:
+        encoder = sum(encode(pairs, length, shape, first_only=True) for length in (query_length, block_length))
+        heads = 4 * shape.width * self.width * pairs
+        return passes(pairs, self.encode_chunk) * encoder + 3 * (heads + 2 * self.width * pairs**2)
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        return self.pairs, round(self.query_length * tokens), round(self.block_length * tokens)

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from stele.files.strict import Values
 from stele.recipes.crop_ratio import CropRatio
+from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 
 Name = Literal["crop", "ilk", "clk", "uhs_ilk", "ds_clk", "clhed"]
@@ -48,3 +49,11 @@ class Recipe(PretrainingRecipe):
 
     def own_tasks(self) -> list[str]:
         return list(self.tasks)
+
+    def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
+        encoder = sum(encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))
+        return passes(pairs, self.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        length = round(self.length * tokens)
+        return self.pairs, length, length

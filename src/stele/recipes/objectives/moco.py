@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from stele.recipes.crop_ratio import CropRatio
+from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 
 
@@ -33,3 +34,12 @@ class Recipe(PretrainingRecipe):
     def store_of(cls, task: str) -> str:
         """Crops are of the stretches that MLM reads."""
         return "mlm"
+
+    def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
+        """Queries forward and backward, keys forward; scores twice, since no gradient goes to the queue."""
+        queries, keys = (encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))
+        return passes(pairs, self.encode_chunk) * queries + keys + 2 * 2 * shape.width * pairs * self.queue
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        length = round(self.length * tokens)
+        return self.pairs, length, length

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import PretrainingRecipe
 
 
@@ -34,3 +35,15 @@ class Recipe(PretrainingRecipe):
         if self.mixing != "one_language" and "separate_english" in (self.document_encoder, self.heads):
             raise ValueError("separate_english needs groups of one language: mixing: one_language")
         return self
+
+    def flops(self, shape: Shape, sentences: int, length: int, of_a_document: int) -> float:
+        """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
+        encoder = encode(sentences, length, shape, first_only=True)
+        document = encode(sentences, of_a_document, shape._replace(layers=self.layers), first_only=True)
+        heads = 0 if self.projector == "none" else 8 * shape.width**2 * sentences
+        scores = 2 * shape.width * sentences**2
+        return passes(sentences, self.encode_chunk) * encoder + 3 * (document + heads + scores)
+
+    def group_sizes(self, tokens: float, sentences: float) -> tuple[int, int, int]:
+        number = round(self.documents * self.sentences * sentences)
+        return number, round(self.sentence_length * tokens), self.sentences

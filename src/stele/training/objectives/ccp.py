@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from stele.recipes.flops import Shape
 from stele.recipes.objectives.ccp import Recipe
-from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, pad
@@ -47,14 +47,8 @@ def negatives(recipe: Recipe, vectors: float) -> float:
     return (vectors - 1) * (2 if recipe.candidates == "both_sides" else 1) + recipe.bank
 
 
-def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
-    """Encoder, heads, scores; no gradient goes to the bank, of which the queues of the group's languages are read."""
-    sentences, length = batch["ids"].shape
-    encoder = count.encode(sentences, length, shape, first_only=True)
-    queues = len(batch["queues"]) if recipe.bank_per == "language" else 1
-    heads, scores = 4 * shape.width**2 * sentences, 2 * shape.width * sentences**2
-    banked = 2 * shape.width * sentences * recipe.bank * queues
-    return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + scores) + 2 * banked
+def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
+    return recipe.flops(shape, *batch["ids"].shape, len(batch["queues"]))
 
 
 def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:

@@ -14,8 +14,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from stele.errors import SteleError
+from stele.recipes.flops import Shape
 from stele.recipes.objectives.crop import Recipe
-from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, pad
@@ -29,11 +29,8 @@ POOLING = "cls"
 __all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
-def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
-    sentences, length = batch["ids"].shape
-    encoder = count.encode(sentences, length, shape, first_only=True)
-    heads = 0 if recipe.projector == "none" else 4 * shape.width**2 * sentences
-    return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (heads + shape.width * sentences**2 / 2)
+def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
+    return recipe.flops(shape, *batch["ids"].shape)
 
 
 def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:

@@ -15,8 +15,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from stele.errors import SteleError
+from stele.recipes.flops import Shape
 from stele.recipes.objectives.ict import Recipe
-from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads, initialise
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, pad
@@ -30,11 +30,8 @@ POOLING = "cls"
 __all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
-def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
-    pairs = len(batch["query_ids"])
-    encoder = sum(count.encode(*batch[name].shape, shape, first_only=True) for name in ("query_ids", "block_ids"))
-    heads = 4 * shape.width * recipe.width * pairs
-    return count.passes(pairs, recipe.encode_chunk) * encoder + 3 * (heads + 2 * recipe.width * pairs**2)
+def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
+    return recipe.flops(shape, *batch["query_ids"].shape, batch["block_ids"].shape[1])
 
 
 def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:

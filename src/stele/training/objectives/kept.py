@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
+from stele.recipes.flops import Shape
 from stele.recipes.objectives.kept import Recipe
-from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
@@ -29,10 +29,8 @@ POOLING = "mean"
 __all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
 
 
-def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
-    pairs = len(batch["query_ids"])
-    encoder = sum(count.encode(*batch[name].shape, shape, first_only=False) for name in ("query_ids", "passage_ids"))
-    return count.passes(pairs, recipe.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2
+def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
+    return recipe.flops(shape, *batch["query_ids"].shape, batch["passage_ids"].shape[1])
 
 
 def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.errors import SteleError
+from stele.recipes.flops import Shape
 from stele.recipes.pretraining import PretrainingRecipe
-from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads, vocabulary_head
 from stele.training.hidden_states import token_states
 from stele.training.masking import Vocabulary, attention, mask_tokens, pad
@@ -32,10 +32,8 @@ def vectors(recipe: PretrainingRecipe) -> None:
     return None
 
 
-def flops(batch: Batch, recipe: PretrainingRecipe, shape: count.Shape) -> float:
-    head = len(batch["places"]) * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
-    whole = count.encode(*batch["ids"].shape, shape, first_only=False) + head
-    return count.passes(len(batch["ids"]), recipe.encode_chunk) * whole
+def flops(batch: Batch, recipe: PretrainingRecipe, shape: Shape) -> float:
+    return recipe.mlm_flops(shape, *batch["ids"].shape, len(batch["places"]))
 
 
 def batch(

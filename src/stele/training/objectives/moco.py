@@ -21,8 +21,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from stele.recipes.flops import Shape
 from stele.recipes.objectives.moco import Recipe
-from stele.training import flops as count
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
@@ -42,11 +42,8 @@ def negatives(recipe: Recipe, vectors: float) -> int:
     return recipe.queue
 
 
-def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
-    """Queries forward and backward, keys forward; scores twice, since no gradient goes to the queue."""
-    pairs = len(batch["query_ids"])
-    queries, keys = (count.encode(*batch[name].shape, shape, first_only=False) for name in ("query_ids", "passage_ids"))
-    return count.passes(pairs, recipe.encode_chunk) * queries + keys + 2 * 2 * shape.width * pairs * recipe.queue
+def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
+    return recipe.flops(shape, *batch["query_ids"].shape, batch["passage_ids"].shape[1])
 
 
 def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from stele.recipes.flops import Shape
 from stele.recipes.objectives.msm import Recipe
-from stele.training import flops as count
 from stele.training.document_encoder import DocumentEncoder
 from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hidden_states import first_states
@@ -44,14 +44,8 @@ def vectors(recipe: Recipe) -> int:
     return recipe.documents * recipe.sentences
 
 
-def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
-    """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
-    sentences, length = batch["ids"].shape
-    encoder = count.encode(sentences, length, shape, first_only=True)
-    document = count.encode(sentences, max(batch["counts"]), shape._replace(layers=recipe.layers), first_only=True)
-    heads = 0 if recipe.projector == "none" else 8 * shape.width**2 * sentences
-    scores = 2 * shape.width * sentences**2
-    return count.passes(sentences, recipe.encode_chunk) * encoder + 3 * (document + heads + scores)
+def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:
+    return recipe.flops(shape, *batch["ids"].shape, max(batch["counts"]))
 
 
 def batch(flat: Flat, vocabulary: Vocabulary, recipe: Recipe, group: Group, rng: np.random.Generator) -> Batch:
