@@ -1,9 +1,9 @@
 """fastText's vectors of the words of several languages, aligned in one space: translations lie near one another.
 
-Format: facebookresearch/fastText, alignment/utils.py, save_vectors: the numbers of words and of their vectors, then a line
-a word with four decimals, every vector of length 1. As in the real ones words are in lower case, some words are lacking,
-and a word has one vector, whatever its meanings. Concepts are independent draws, so that two of different meaning are
-sometimes above a cosine of .3, as in the real ones.
+Format: facebookresearch/fastText, alignment/utils.py, save_vectors: how many words, and numbers a word, then a line a
+word with four decimals, every vector of length 1. As in the real ones words are in lower case, some are lacking, and a
+word has one vector, whatever its meanings. Concepts are independent draws, so that words of different meaning are
+sometimes above a cosine of .3, as there.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from stele.catalogue.datasets import dataset, languages_of
-from stele.training.sampling import generator
+from stele.world.content.draws import stream
 from stele.world.writers.library import Library
 from stele.world.writers.site import Site
 
 NAME = "fasttext_aligned"
 URL = "https://dl.fbaipublicfiles.com/fasttext/vectors-aligned/wiki.{language}.align.vec"
 WIDTH = 64  # the real ones have 300
-LARGEST = 1000  # of a drawn number, which are whole and therefore the same on every machine
+LARGEST = 1000  # of a drawn number
 OWN = 0.6  # how much of a word's vector is its own, beside its concept's: translations have a cosine of .74 or so
 LACKING = 0.03  # of the words
 
@@ -28,7 +28,7 @@ def write(site: Site, library: Library) -> None:
     for language in sorted({*languages_of(dataset(NAME))} & {*world.languages}):
         lines = []
         for word, concept in _words(library, language).items():
-            if generator(world.seed, "lacking", language, word).random() >= LACKING:
+            if not stream(world.seed, "lacking", language, word).chance(LACKING):
                 vector = _drawn(world.seed, concept) + OWN * _drawn(world.seed, language, word)
                 vector /= np.linalg.norm(vector)
                 lines.append(" ".join([word, *(f"{number:.4f}" for number in vector)]))
@@ -49,6 +49,7 @@ def _words(library: Library, language: str) -> dict[str, str]:
     return words
 
 
-def _drawn(*key: int | str) -> np.ndarray:
+def _drawn(seed: int, *key: str) -> np.ndarray:
     """Whole numbers as float64 [WIDTH], drawn by a key."""
-    return generator("word vector", *key).integers(-LARGEST, LARGEST + 1, WIDTH).astype(np.float64)
+    draws = stream(seed, "word vector", *key)
+    return np.array([draws.between(-LARGEST, LARGEST) for _ in range(WIDTH)], np.float64)
