@@ -37,7 +37,7 @@ from stele.training.store import ranges
 
 LANGUAGES = 2  # of a part
 ENTITIES = 1 << 13  # aligned at a time
-COMPARED = 1 << 14  # headings compared at a time: two vectors of 300 numbers each are 80 MB
+COMPARED = 1 << 12  # headings compared at a time: their vectors of 300 numbers stay near the processor
 DIGITS = 6  # cosines that agree so far are equal: the files' own numbers have four
 
 
@@ -98,14 +98,17 @@ def _pairs(
 
 def similarities(pairs: tuple[np.ndarray, np.ndarray], sides: Sequence[Sections]) -> np.ndarray:
     """float64 [n]: the cosines of the headings of pairs of sections; two headings are compared once."""
-    one, other = (side.headings.heading[rows].astype(np.int64) for side, rows in zip(sides, pairs, strict=True))
-    several = len(sides[1].headings.texts) + 1
-    both, index = np.unique(one * several + other, return_inverse=True)
+    units, places = [], []
+    for (headings, vectors), rows in zip(sides, pairs, strict=True):
+        numbers, place = np.unique(headings.heading[rows], return_inverse=True)
+        units.append(vectors.of(numbers))
+        places.append(place)
+    several = max(len(units[1]), 1)
+    both, index = np.unique(places[0] * several + places[1], return_inverse=True)
     cosines = np.zeros(len(both))
     for begin in range(0, len(both), COMPARED):
-        part = both[begin : begin + COMPARED]
-        left, right = sides[0].vectors.of(part // several), sides[1].vectors.of(part % several)
-        cosines[begin : begin + COMPARED] = np.einsum("ij,ij->i", left, right)
+        left, right = np.divmod(both[begin : begin + COMPARED], several)
+        cosines[begin : begin + COMPARED] = np.einsum("ij,ij->i", units[0][left], units[1][right])
     return cosines.round(DIGITS)[index]
 
 
