@@ -19,6 +19,7 @@ from stele.files.reading import AGAIN, reading
 
 KIND = "file of fastText's vectors"
 BLOCK = 1 << 24  # bytes of lines that are read at once
+HEADER = 40  # bytes of the first line, at most
 _HEADER = re.compile(rb"([0-9]{1,12}) ([1-9][0-9]{0,5}) ?\n")
 
 
@@ -45,7 +46,7 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
     repeated = read = 0
     with reading(path, KIND), open(path, "rb") as handle:
         size = path.stat().st_size
-        words, width = _header(path, handle.readline())
+        words, width = _header(path, handle.readline(HEADER))
         for lines in _blocks(handle, size, path.name):
             for number, line in enumerate(lines, read + 2):
                 if line.count(b" ") != width and not (line.endswith(b" \n") and line.count(b" ") == width + 1):
@@ -72,7 +73,7 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
 def _header(path: Path, line: bytes) -> tuple[int, int]:
     match = _HEADER.fullmatch(line)
     if match is None:
-        raise SteleError(f"{path}: begins with {line[:40]!r}, want the numbers of words and of their vectors; {AGAIN}")
+        raise SteleError(f"{path}: begins with {line!r}, want the numbers of words and of their vectors; {AGAIN}")
     return int(match[1]), int(match[2])
 
 
