@@ -10,8 +10,10 @@ from stele.encoders.word_vectors import WordVectors
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
 from stele.pairs.methods import section
-from stele.pairs.mining.headings import HeadingVectors, Span, collect, spans, stop_words, terms
+from stele.pairs.mining.headings import HeadingVectors, Span, collect, spans, terms
 from stele.pairs.mining.method import load_method
+from stele.pairs.section_pairs import stop_words
+from stele.recipes.pairs.section import Recipe
 
 
 def test_five_pages_by_hand(tmp_path):
@@ -182,9 +184,10 @@ def test_a_section_has_its_nearest_heading():
 
 def test_terms_are_those_of_fasttexts_vocabulary():
     assert terms("Prämien, Ehrungen & Ämter", frozenset()) == ["prämien", "ehrungen", "ämter"]
-    assert terms("D’un siècle à l’autre", stop_words("FRENCH")) == ["siècle", "autre"]
+    french = stop_words("fr", Recipe(stop_words={"fr": "FRENCH"}))
+    assert terms("D’un siècle à l’autre", french) == ["siècle", "autre"]
     assert terms("Ｆｉｎａｌ（２０２０）", frozenset()) == ["final", "2020"]
-    assert stop_words(None) == frozenset()
+    assert stop_words("sw", Recipe(stop_words={"fr": "FRENCH"})) == frozenset()
 
 
 def test_a_heading_whose_terms_cancel_out_matches_nothing():
@@ -210,6 +213,7 @@ def test_a_run_that_ends_early_leaves_nothing_and_the_next_is_whole(tmp_path, mo
     [
         ({"recipe": {"treshold": 0.3}}, "did you mean 'threshold'"),
         ({"recipe": {"threshold": 1.0}}, "threshold"),
+        ({"recipe": {"stop_words": {"en": "ENGLISH"}}}, "stop_words.en: unknown list of stop words 'ENGLISH'"),
         ({"vectors": ["en"]}, "--vectors: want those of en, es, found en"),
         ({"part": ["en"]}, "two languages in order"),
     ],

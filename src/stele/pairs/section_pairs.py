@@ -21,17 +21,19 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_chosen, read_headings
 from stele.artifacts.section_pairs import TextSection, write_pairs, write_sections
 from stele.encoders.word_vectors import read_word_vectors
-from stele.errors import SteleError
+from stele.errors import SteleError, unknown
 from stele.files import atomic
 from stele.pairs.methods.section import Matches, Sections
 from stele.pairs.mining import inputs
-from stele.pairs.mining.headings import Headings, HeadingVectors, collect, spans, stop_words, terms
+from stele.pairs.mining.headings import Headings, HeadingVectors, collect, spans, terms
 from stele.pairs.mining.knowledge import Candidates, Knowledge, hashed, unpack
 from stele.pairs.mining.method import load_method
 from stele.recipes.pairs.section import Recipe
 from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
+
+LISTS = "STOPWORDS_"  # what bm25s calls its lists of stop words
 
 
 class Side(NamedTuple):
@@ -41,6 +43,7 @@ class Side(NamedTuple):
     base: Knowledge
     documents: list[Path]
     vectors: Path
+    stop_words: frozenset[str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,11 +63,17 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"--vectors: want those of {', '.join(given.languages)}, found {', '.join(sorted(vectors))}")
     with atomic.atomic_directory(args.output.parent) as folder:
         sides = [
-            Side(code, Knowledge(given.bases[code], 0, 1, folder), given.documents[code], vector_file(vectors[code]))
+            Side(
+                code,
+                Knowledge(given.bases[code], 0, 1, folder),  # no links are joined
+                given.documents[code],
+                vector_file(vectors[code]),
+                stop_words(code, recipe),
+            )
             for code in given.languages
         ]
         dropped: Counter[str] = Counter()
-        counts, sections = read_sides(sides, recipe)
+        counts, sections = read_sides(sides)
         made = drawn(
             module.matches([side.base for side in sides], sections, recipe, dropped),
             derive(args.seed, recipe.method, args.part, "order"),
@@ -104,7 +113,7 @@ def vector_file(record: Path) -> Path:
     return files[0]
 
 
-def read_sides(sides: Sequence[Side], recipe: Recipe) -> tuple[dict[str, dict[str, int]], list[Sections]]:
+def read_sides(sides: Sequence[Side]) -> tuple[dict[str, dict[str, int]], list[Sections]]:
     """What is counted of each language's sections, and the sections with their headings' vectors.
 
     Only pages are read whose entity has one in the other language, too.
@@ -114,7 +123,7 @@ def read_sides(sides: Sequence[Side], recipe: Recipe) -> tuple[dict[str, dict[st
     for side in sides:
         pages = np.sort(side.base.pages_of(shared)[1])
         headings = collect(_spans(side, pages))
-        vectors, facts = _vectors(side, headings, recipe)
+        vectors, facts = _vectors(side, headings)
         known = vectors.known[headings.heading]
         counts[side.code] = {
             "pages": len(pages),
@@ -132,10 +141,9 @@ def _spans(side: Side, pages: np.ndarray) -> Iterator[tuple[int, list]]:
         yield page, spans(titles, begins, size)
 
 
-def _vectors(side: Side, headings: Headings, recipe: Recipe) -> tuple[HeadingVectors, dict[str, int]]:
+def _vectors(side: Side, headings: Headings) -> tuple[HeadingVectors, dict[str, int]]:
     """The vectors of headings, and what is counted of the words behind them."""
-    left_out = stop_words(recipe.stop_words.get(side.code))
-    terms_of = [terms(text, left_out) for text in headings.texts]
+    terms_of = [terms(text, side.stop_words) for text in headings.texts]
     wanted = {term for of_heading in terms_of for term in of_heading}
     words = read_word_vectors(side.vectors, wanted)
     facts = {
@@ -145,6 +153,18 @@ def _vectors(side: Side, headings: Headings, recipe: Recipe) -> tuple[HeadingVec
         "repeated_words": words.counts["repeated"],
     }
     return HeadingVectors(terms_of, words), facts
+
+
+def stop_words(language: str, recipe: Recipe) -> frozenset[str]:
+    """Those of a language: the list of bm25s that the recipe names by the end of its name there."""
+    from bm25s import stopwords
+
+    if (name := recipe.stop_words.get(language)) is None:
+        return frozenset()
+    lists = {key.removeprefix(LISTS): words for key, words in vars(stopwords).items() if key.startswith(LISTS)}
+    if name not in lists:
+        raise unknown("list of stop words", name, lists, f"--recipe: stop_words.{language}")
+    return frozenset(lists[name])
 
 
 def drawn(matches: Iterable[Matches], key: int) -> Matches:

@@ -48,13 +48,6 @@ def terms(heading: str, stop_words: frozenset[str]) -> list[str]:
     return [word for word in words if word not in stop_words]
 
 
-def stop_words(name: str | None) -> frozenset[str]:
-    """A list of bm25s, by the end of its name there; none for None."""
-    from bm25s import stopwords
-
-    return frozenset(getattr(stopwords, f"STOPWORDS_{name}")) if name else frozenset()
-
-
 class Headings(NamedTuple):
     """The sections of some pages of one language that have a heading.
 
