@@ -1,5 +1,7 @@
 """`pairs section_pairs`: a small wiki by hand, the matching against brute force, and what must not matter."""
 
+import os
+import signal
 from itertools import chain
 
 import numpy as np
@@ -9,6 +11,7 @@ from section_texts import PAIRS, SHORT, WIKIS, WORDS, command, documents, knowle
 from stele.encoders.word_vectors import WordVectors
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
+from stele.pairs import section_pairs
 from stele.pairs.methods import section
 from stele.pairs.mining.headings import HeadingVectors, Span, collect, spans, terms
 from stele.pairs.mining.method import load_method
@@ -198,14 +201,24 @@ def test_a_heading_whose_terms_cancel_out_matches_nothing():
 
 
 # --- what is refused, and what a failure leaves ---
-def test_a_run_that_ends_early_leaves_nothing_and_the_next_is_whole(tmp_path, monkeypatch):
-    whole = command(tmp_path / "a")
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("stele.pairs.section_pairs.write_pairs", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        command(tmp_path / "b")
-    assert not (tmp_path / "b" / "pairs").exists()
-    again = command(tmp_path / "c")
-    assert files_digest(again.folder) == files_digest(whole.folder)
+def given(place, codes=("en", "es")):
+    """The documents, knowledge bases and vectors of the wikis by hand."""
+    sources = {code: documents(place / "documents", code, WIKIS[code]) for code in codes}
+    bases = {code: knowledge(place / f"base-{code}", WIKIS[code], sources[code]) for code in codes}
+    return sources, bases, {code: vectors(place / f"vectors-{code}", WORDS[code]) for code in codes}
+
+
+@pytest.mark.parametrize("step", ["write_pairs", "read_word_vectors"])
+def test_a_killed_run_leaves_nothing_and_the_next_is_whole(tmp_path, step):
+    whole, inputs = command(tmp_path / "a"), given(tmp_path)
+    if not (child := os.fork()):
+        setattr(section_pairs, step, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        run(tmp_path, *inputs)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert not (tmp_path / "pairs").exists() and list(tmp_path.glob(".pairs.*.part"))
+    again = run(tmp_path, *inputs)
+    assert files_digest(again.folder) == files_digest(whole.folder) and not list(tmp_path.glob(".pairs.*"))
 
 
 @pytest.mark.parametrize(
@@ -219,10 +232,8 @@ def test_a_run_that_ends_early_leaves_nothing_and_the_next_is_whole(tmp_path, mo
     ],
 )
 def test_wrong_recipes_and_parts_are_refused(tmp_path, change, words):
-    codes = change.get("part", ["en", "es"])
-    sources = {code: documents(tmp_path / "documents", code, WIKIS[code]) for code in codes}
-    bases = {code: knowledge(tmp_path / f"base-{code}", WIKIS[code], sources[code]) for code in codes}
-    files = {code: vectors(tmp_path / f"v-{code}", WORDS[code]) for code in change.get("vectors", codes)}
+    sources, bases, files = given(tmp_path, change.get("part", ["en", "es"]))
+    files = {code: path for code, path in files.items() if code in change.get("vectors", files)}
     with pytest.raises(SteleError, match=words):
         run(tmp_path, sources, bases, files, **change.get("recipe", {}))
     assert not (tmp_path / "pairs").exists()

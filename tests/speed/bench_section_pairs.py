@@ -14,6 +14,7 @@ process has taken at most after each part.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import resource
 import sys
@@ -25,6 +26,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 sys.path.insert(0, str(SOURCE))
@@ -54,10 +56,6 @@ def write_vectors(path: Path, words: int, width: int) -> list[str]:
 
 
 def by_pandas(path: Path, wanted: list[str]) -> np.ndarray:
-    import csv
-
-    import pandas as pd
-
     table = pd.read_csv(
         path, sep=" ", header=None, skiprows=1, index_col=0, quoting=csv.QUOTE_NONE, na_filter=False, dtype={0: str}
     )
