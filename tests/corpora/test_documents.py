@@ -12,7 +12,9 @@ from stele.artifacts.documents import (
     Link,
     Section,
     document_shards,
+    read_chosen,
     read_documents,
+    read_headings,
     read_sentences,
 )
 from stele.errors import SteleError
@@ -78,6 +80,23 @@ def test_no_documents_are_a_readable_shard(tmp_path):
 def test_broken_positions_are_refused(tmp_path, change):
     with pytest.raises(SteleError, match="document"), DocumentWriter(tmp_path) as writer:
         writer.add(dataclasses.replace(made(1), **change))
+
+
+def test_chosen_documents_come_in_order_of_all_sources(tmp_path, monkeypatch):
+    """Counted through all sources; others are left out, and one that is not there is an error."""
+    monkeypatch.setattr("stele.artifacts.documents.GROUP_DOCUMENTS", 3)
+    documents = [dataclasses.replace(made(n), sections=(Section(f"A{n}", 0), Section("B", n % 3))) for n in range(10)]
+    sources = [tmp_path / name for name in ("one", "two")]
+    for folder, part in zip(sources, (documents[:4], documents[4:]), strict=True):
+        folder.mkdir()
+        written(part, folder)
+    numbers = [1, 3, 4, 9]
+    assert list(read_chosen(sources, numbers)) == [(documents[n].sentences, [0, n % 3]) for n in numbers]
+    assert list(read_headings(sources, numbers)) == [([f"A{n}", "B"], [0, n % 3]) for n in numbers]
+    assert list(read_headings(sources, [])) == []
+    for read in (read_chosen, read_headings):
+        with pytest.raises(SteleError, match="1 documents are not there: number 10 of 10"):
+            list(read(sources, [2, 10]))
 
 
 def test_damaged_shards_are_named(tmp_path):

@@ -16,12 +16,12 @@ from stele.files.atomic import files_digest
 
 @dataclass
 class Article:
-    """A page; `links` are (sentence, number of the page linked to)."""
+    """A page; `links` are (sentence, number of the page linked to), `sections` (heading, sentence) or sentences."""
 
     sentences: list[str]
     links: list[tuple[int, int]] = field(default_factory=list)
     entity: int | None = None
-    sections: tuple[int, ...] = ()
+    sections: tuple[int | tuple[str, int], ...] = ()
 
 
 def documents(folder, language, articles, shards=1):
@@ -33,7 +33,10 @@ def documents(folder, language, articles, shards=1):
         with DocumentWriter(shard) as writer:
             for number in range(begin, end):
                 article = articles[number]
-                sections = tuple(Section(f"section {first}", first) for first in article.sections)
+                sections = tuple(
+                    Section(*one) if isinstance(one, tuple) else Section(f"section {one}", one)
+                    for one in article.sections
+                )
                 writer.add(Document(language, str(number), article.sentences, [0], f"Page {number}", sections=sections))
         sources.append(record(shard, **writer.counts, labels=["generated data"], shard=n))
     return sources

@@ -12,6 +12,7 @@ from pathlib import Path
 from stele.corpora import cc100
 from stele.corpora.dumps import decompress, dump_files, siteinfo, sql_dump
 from stele.corpora.dumps import xml_dump as dumps
+from stele.encoders.word_vectors import read_word_vectors
 from stele.world.writers.dump import SQL_HEAD, SQL_TAIL
 from tests.readers.files import Reader, whole
 
@@ -60,5 +61,10 @@ CORPORA: dict[str, Reader] = {
         "sw.txt.xz",
         lzma.compress(b"moja\nmbili\n\ntatu\n"),
         lambda path: whole(cc100.read_texts(decompress.read_blocks(path), str(path), Counter())),
+    ),
+    "vectors of words": (
+        "wiki.sw.align.vec",
+        b"3 2\nmoja 0.1 -0.25\nmbili 1e-05 3\ntatu -1 0.5\n",
+        lambda path: read_word_vectors(path, {"moja", "tatu"}),
     ),
 }

@@ -9,11 +9,13 @@ import os
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from stele.artifacts.results import read_result
 from stele.artifacts.row import Row
-from stele.catalogue import datasets
+from stele.artifacts.section_pairs import write_pairs
+from stele.catalogue import datasets, recipes
 from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
@@ -167,6 +169,17 @@ def test_the_real_queries_of_mr_tydi(tmp_path):
     assert found["queries_dev"] == expected["dev"].expect and found["languages"] == 11
 
 
+def test_section_pairs_are_counted_by_part(tmp_path):
+    for part, number in (("de-en", 3), ("en-fr", 0)):
+        (tmp_path / part).mkdir()
+        rows = np.arange(number)
+        write_pairs(tmp_path / part, rows, rows + number, rows / 4)
+    assert count(tmp_path, "section_pairs", "de-en", "en-fr") == {"pairs": {"all": 3, "de-en": 3, "en-fr": 0}}
+    (tmp_path / "de-en/pairs.parquet").write_bytes(b"PAR1")
+    with pytest.raises(SteleError, match=r"de-en/pairs\.parquet: no readable section pairs"):
+        count(tmp_path, "section_pairs", "de-en")
+
+
 # --- the plan ---
 @pytest.fixture
 def plan():
@@ -188,7 +201,7 @@ def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
 
 def test_a_count_without_a_reader_is_not_built(plan):
     of_paper = plan(scale="paper")
-    for dataset in ("clef", "section_pairs", "trec3_es_topics"):
+    for dataset in ("clef", "clk", "trec3_es_topics"):
         assert of_paper.rows.problem(Row("statistics", dataset, "count"))[0] == "not built"
     assert of_paper.rows.problem(Row("statistics", "mrtydi", "counted"))[0] == "not built"
 
@@ -231,8 +244,8 @@ def test_topics_and_documents_of_a_collection(tmp_path):
     }
 
 
-def test_the_files_of_statistics_are_datasets():
+def test_the_files_of_statistics_are_datasets_or_mining_recipes():
     for name in module_names("stele.scoring.statistics"):
-        assert name == "collection" or datasets.dataset(name)
+        assert name == "collection" or name in recipes.names("pairs") or datasets.dataset(name)
     with pytest.raises(SteleError):
         datasets.dataset("mrtydy")

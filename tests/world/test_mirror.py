@@ -62,6 +62,7 @@ def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generate
         "nq_dpr",
         "squad",
         "mrtydi_combined",
+        "fasttext_aligned",
     }
     table, have, missing = catalogue.entries(Language), set(generated.world.languages), []
     for name in sorted(wanted):

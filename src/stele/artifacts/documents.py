@@ -260,14 +260,31 @@ def read_chosen(sources: Iterable[Path | str], numbers: Sequence[int]) -> Iterat
 
     A document's number counts from 0 through all `sources`; what is not chosen is decoded, but never becomes text.
     """
+    for chosen in _chosen(sources, numbers, ["sentences", "sections"]):
+        begins = _of_sections(chosen, "first_sentence")
+        yield from zip(chosen.column("sentences").to_pylist(), begins.to_pylist(), strict=True)
+
+
+def read_headings(sources: Iterable[Path | str], numbers: Sequence[int]) -> Iterator[tuple[list[str], list[int]]]:
+    """(headings, the sentences that they stand before) of some documents, as `read_chosen`; reads nothing else."""
+    for chosen in _chosen(sources, numbers, ["sections"]):
+        columns = (_of_sections(chosen, name).to_pylist() for name in ("title", "first_sentence"))
+        yield from zip(*columns, strict=True)
+
+
+def _chosen(sources: Iterable[Path | str], numbers: Sequence[int], columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Some columns of some documents, a batch at a time; a number that is not there is an error."""
     first = done = 0
-    for batch in chain.from_iterable(read_batches(source, ["sentences", "sections"]) for source in sources):
+    for batch in chain.from_iterable(read_batches(source, columns) for source in sources):
         last = bisect_left(numbers, first + len(batch), done)
         if last > done:
-            chosen = batch.take(pa.array([int(number) - first for number in numbers[done:last]], pa.int32()))
-            sections = chosen.column("sections")
-            begins = pa.ListArray.from_arrays(sections.offsets, sections.values.field("first_sentence"))
-            yield from zip(chosen.column("sentences").to_pylist(), begins.to_pylist(), strict=True)
+            yield batch.take(pa.array([int(number) - first for number in numbers[done:last]], pa.int32()))
         first, done = first + len(batch), last
     if done < len(numbers):
         raise SteleError(f"{len(numbers) - done} documents are not there: number {numbers[done]} of {first}")
+
+
+def _of_sections(batch: pa.RecordBatch, name: str) -> pa.ListArray:
+    """A field of the sections of each document."""
+    sections = batch.column("sections")
+    return pa.ListArray.from_arrays(sections.offsets, sections.values.field(name))

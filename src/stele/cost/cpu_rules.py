@@ -100,6 +100,27 @@ def tokenise(plan: Plan, w: Any) -> Work:
     return Work(cpu_seconds=number * pair.characters / _rate("mined_bytes"), kept=number * pair.tokens_bytes)
 
 
+def section_pairs(plan: Plan, w: Any) -> Work:
+    """Headings of all documents are read, then words' vectors, then the texts of the pages that have a pair."""
+    codes = plan.mining.part_codes(w.method, w.part)
+    text = _dump(plan, *codes) * costs().wikipedia_text
+    vectors = sum(dataset_bytes(plan, plan.mining.reads(w.method).vectors, code) for code in codes)
+    number = _section_pairs(plan, w)
+    seconds = 2 * text / _rate("read_bytes") + vectors / _rate("vector_bytes") + number / _rate("section_pairs")
+    return Work(cpu_seconds=seconds, kept=number * costs().section_pair.bytes)
+
+
+def tokenise_sections(plan: Plan, w: Any) -> Work:
+    number, pair = _section_pairs(plan, w), costs().section_pair
+    return Work(cpu_seconds=number * pair.characters / _rate("mined_bytes"), kept=number * pair.tokens_bytes)
+
+
+def _section_pairs(plan: Plan, w: Any) -> float:
+    """Section pairs of a part: what its smaller wiki gives."""
+    smallest = min(plan.corpora.dump_mb(code) for code in plan.mining.part_codes(w.method, w.part))
+    return min(plan.mining.recipe(w.method).max_pairs or math.inf, smallest * costs().sections_a_megabyte)
+
+
 # --- retrieval, scoring ----------------------------------------------------------------------------------------------
 def bm25(plan: Plan, w: Any) -> Work:
     """A model that expands queries reads the collection three times; the second index has most of its terms."""

@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from stele.artifacts import knowledge_base, records
+from stele.artifacts import records
 from stele.command import arguments
-from stele.errors import SteleError
 from stele.files import atomic
+from stele.pairs.mining import inputs
 from stele.pairs.mining.knowledge import PAIRS, Candidates, Knowledge, sample, unpack
 from stele.pairs.mining.knowledge_texts import BUCKET, Pair, Spool, fetch, kept
 from stele.pairs.mining.method import load_method
@@ -45,47 +45,32 @@ OVERDRAW = 2  # candidates whose texts are read for each pair that is wanted, at
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--recipe", required=True, metavar="JSON", help='`method` and its keys, e.g. {"method": "ilk"}')
-    parser.add_argument("--part", required=True, help='a language, or two in order: "en", "en-fr"')
-    parser.add_argument(
-        "--knowledge-base", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="of the part's languages"
-    )
-    parser.add_argument(
-        "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD[,RECORD...]", help="shards in order"
-    )
-    parser.add_argument("--seed", required=True, type=arguments.seed, help="of all random choices, at least 0")
+    inputs.add_arguments(parser)
     parser.add_argument(
         "--memory-mb", required=True, type=arguments.whole, help="of the job; a quarter for its join of links"
     )
     parser.add_argument("--threads", type=arguments.whole, default=1, help="of the join (default: %(default)s)")
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
 
 
 def run(args: argparse.Namespace) -> None:
     """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
     clock = records.start()
     module, recipe = load_method(args.recipe, "candidates")
-    if args.seed < 0:
-        raise SteleError(f"--seed: found {args.seed}, want a number of at least 0")
-    bases = {code: path for code, (path,) in _by_language(args.knowledge_base, "--knowledge-base", many=False).items()}
-    documents = _by_language(args.documents, "--documents", many=True)
-    codes = _languages(args.part, bases, documents, recipe.method, module.LANGUAGES)
-    for code in codes:
-        _check_documents(code, bases[code], documents[code])
+    given = inputs.parse(args, recipe.method, module.LANGUAGES)
+    codes = given.languages
     with atomic.atomic_directory(args.output.parent) as folder:
         work = folder / "work"
         work.mkdir()
-        knowledge = [Knowledge(bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
+        knowledge = [Knowledge(given.bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
         key = derive(args.seed, recipe.method, args.part)
-        facts = mine(module, recipe, knowledge, {code: documents[code] for code in codes}, key, folder / PAIRS, work)
+        documents = {code: given.documents[code] for code in codes}
+        facts = mine(module, recipe, knowledge, documents, key, folder / PAIRS, work)
         pairs, candidates = facts["pairs"], facts["candidates"]
         shutil.rmtree(work)
-        inputs = {f"knowledge_base:{code}": bases[code] for code in codes}
-        inputs |= {f"documents:{code}:{n}": path for code in codes for n, path in enumerate(documents[code], 1)}
         records.write_record(
             folder / args.output.name,
             job="pairs knowledge_pairs",
-            inputs=inputs,
+            inputs=given.records(),
             clock=clock,
             seed=args.seed,
             method=recipe.method,
@@ -148,49 +133,3 @@ def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[P
             hashes = sketch(zip(*texts, strict=True), hashes)
     np.save(path.with_name(SKETCH), hashes)
     return total
-
-
-def _by_language(given: Sequence[str], name: str, many: bool) -> dict[str, list[Path]]:
-    """The records by language, of LANGUAGE=RECORD or, where they are many, LANGUAGE=RECORD,RECORD..."""
-    records: dict[str, list[Path]] = {}
-    for item in given:
-        code, equals, paths = item.partition("=")
-        if not (code and equals and paths):
-            raise SteleError(f"{name} {item!r}: want LANGUAGE=RECORD{'[,RECORD...]' if many else ''}")
-        if code in records:
-            raise SteleError(f"{name}: {code} is given twice")
-        records[code] = [Path(path) for path in (paths.split(",") if many else [paths])]
-    return records
-
-
-def _languages(
-    part: str, bases: dict[str, Path], documents: dict[str, list[Path]], method: str, count: int
-) -> list[str]:
-    """The languages of a part, in order; what is given must be theirs."""
-    codes = sorted(bases)
-    if len(codes) != count or "-".join(codes) != part:
-        want = "one language" if count == 1 else 'two languages in order, as in "en-fr"'
-        raise SteleError(
-            f"--part {part}: a part of {method} is {want}; knowledge bases are given of {', '.join(codes)}"
-        )
-    if sorted(documents) != codes:
-        raise SteleError(f"--documents: want those of {', '.join(codes)}, found {', '.join(sorted(documents))}")
-    return codes
-
-
-def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
-    """A knowledge base counts pages through its documents: others, or another order, would give wrong texts."""
-    known = records.read_record(base)["inputs"]
-    others = [
-        str(path)
-        for number, path in enumerate(documents, 1)
-        if records.content_digest(path) != known.get(f"documents:{number}")
-    ]
-    pages = sum(records.read_record(path)["documents"] for path in documents)
-    if others or pages != (built := knowledge_base.read_pages(base, ["page"]).num_rows):
-        what = (
-            f"of these documents of {code} in this order: {', '.join(others)}"
-            if others
-            else f"of {pages} documents but of {built}"
-        )
-        raise SteleError(f"{base}: not made {what}; build the knowledge base again")

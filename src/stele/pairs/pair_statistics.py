@@ -1,8 +1,9 @@
 """Count the pairs mined from knowledge bases: a table (CSV, Markdown) and a heat map of languages (SVG).
 
 The table has a line for each language (pages, those with an entity, links) and for each recipe and part (candidates,
-pairs, what was dropped and why, how many pairs another recipe has, too). The map shows how many CLK pairs each two
-languages have, on its diagonal how many ILK pairs each language has.
+pairs, what was dropped and why, how many pairs another recipe has, too; section pairs, whose texts are drawn in
+training, have none in common). The map shows how many CLK pairs each two languages have, on its diagonal how many ILK
+pairs each language has.
 """
 
 from __future__ import annotations
@@ -29,13 +30,15 @@ log = logging.getLogger(__name__)
 OF_A_LANGUAGE = ("pages", "pages_with_entity", "links")
 OF_A_PART = ("candidates", "pairs")
 FIRST = ("recipe", "method", "part")
+OF_TEXTS = "pairs knowledge_pairs"  # the job whose pairs can be compared with others'
+JOBS = (OF_TEXTS, "pairs section_pairs")
 
 Row = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--pairs", required=True, nargs="+", metavar="RECIPE=RECORD", help="records of `pairs knowledge_pairs`"
+        "--pairs", required=True, nargs="+", metavar="RECIPE=RECORD", help=f"records of {' and '.join(JOBS)}"
     )
     parser.add_argument(
         "--output", required=True, type=Path, metavar="CSV", help="file.csv; .md and .svg stand beside it"
@@ -53,12 +56,12 @@ def run(args: argparse.Namespace) -> None:
         if not (recipe and equals and path):
             raise SteleError(f"--pairs {item!r}: want RECIPE=RECORD")
         record = records.read_record(path)
-        if record.get("job") != "pairs knowledge_pairs":
-            raise SteleError(f"{path}: found a record of {record.get('job')!r}, want one of 'pairs knowledge_pairs'")
+        if record.get("job") not in JOBS:
+            raise SteleError(f"{path}: found a record of {record.get('job')!r}, want one of {' or '.join(JOBS)}")
         if (recipe, record["part"]) in made:
             raise SteleError(f"--pairs: {recipe} of {record['part']} is given twice")
         made[recipe, record["part"]], paths[recipe, record["part"]] = record, Path(path)
-    sketches = {key: read_sketch(path) for key, path in paths.items()}
+    sketches = {key: read_sketch(path) for key, path in paths.items() if made[key]["job"] == OF_TEXTS}
     languages, parts = language_rows(made), part_rows(made, sketches)
     with atomic_file(args.output) as handle:
         names = columns([*languages, *parts])
@@ -92,7 +95,7 @@ def part_rows(
     recipes = sorted({recipe for recipe, _ in made})
 
     def overlaps(recipe: str, part: str) -> Row:
-        others = [other for other in recipes if other != recipe and (other, part) in made]
+        others = [other for other in recipes if other != recipe and {(recipe, part), (other, part)} <= sketches.keys()]
         keys = {other: ((recipe, part), (other, part)) for other in others}
         return {
             f"shared_with_{other}": shared([sketches[key] for key in both], [made[key]["pairs"] for key in both])

@@ -77,8 +77,9 @@ class Data:
     def languages(self, benchmark: str) -> list[str]:
         """The languages of a benchmark that are built: in scale (all, when the user gave its data) and chosen."""
         entry, read = self.benchmark(benchmark), self.of_benchmark(benchmark)
-        if not read:  # a count of parameters is of no language
-            return entry.languages
+        if not read:  # a count of parameters is of no language, one of pairs of those that are built
+            built = (self.settings.sizes.languages, self.settings.config.languages)
+            return [c for c in entry.languages if "-" not in c or all(_is_among(c, chosen) for chosen in built)]
         users, sizes = self.is_users(read), self.settings.sizes
         in_scale = None if users else sizes.benchmarks.get(benchmark, sizes.languages)
         # a benchmark's own list is what the papers' tables show; real data are taken with all their languages

@@ -67,11 +67,20 @@ class Mining:
 
     @cached_property
     def by_rule(self) -> dict[str, list[str]]:
-        """The mining recipes by the rule that starts with them: `mine` and `knowledge_pairs`."""
-        rules: dict[str, list[str]] = {"mine": [], "knowledge_pairs": []}
+        """The mining recipes by the rule that starts with them: `mine`, `knowledge_pairs` and `section_pairs`."""
+        rules: dict[str, list[str]] = {"mine": [], "knowledge_pairs": [], "section_pairs": []}
         for name in sorted(recipes.names("pairs")):
-            rules["knowledge_pairs" if self.reads_knowledge(name) else "mine"].append(name)
+            of_knowledge = "section_pairs" if self.reads(name).vectors else "knowledge_pairs"
+            rules[of_knowledge if self.reads_knowledge(name) else "mine"].append(name)
         return rules
+
+    def datasets(self, mining: str, languages: Iterable[str]) -> set[tuple[str, str]]:
+        """(dataset, part) of all that a mining recipe reads in some languages."""
+        if not self.reads_knowledge(mining):
+            return {(self.corpus(mining, code), code) for code in languages}
+        vectors = [self.reads(mining).vectors] if self.reads(mining).vectors else []
+        by_language = {(name, code) for name in ("wikipedia", *vectors) for code in languages}
+        return by_language | {("wikidata_items", "all")}
 
     # --- parts --------------------------------------------------------------------------------------------------------
     def parts(self, mining: str, languages: Iterable[str]) -> list[str]:

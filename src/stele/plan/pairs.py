@@ -33,3 +33,11 @@ class Pairs:
             "knowledge_base": list(self.knowledge_bases(w).values()),
             "documents": [record for records in documents.values() for record in records],
         }
+
+    def vectors(self, w) -> dict[str, str]:
+        """language -> the record of its words' vectors, of a part's languages."""
+        dataset = self.mining.reads(w.method).vectors
+        return {code: self.paths.dataset(dataset, code) for code in self.mining.part_codes(w.method, w.part)}
+
+    def section_inputs(self, w) -> Inputs:
+        return {**self.knowledge_inputs(w), "vectors": list(self.vectors(w).values())}

@@ -69,12 +69,9 @@ class Pretraining:
     # --- texts --------------------------------------------------------------------------------------------------------
     def _texts(self, model: str, languages: list[str]) -> set[tuple[str, str]]:
         """(dataset, part) of all texts in some languages that a model's recipe is mined from."""
-        texts = set()
+        texts: set[tuple[str, str]] = set()
         for mining in self.stores(model).values():
-            if self.mining.reads_knowledge(mining):
-                texts |= {("wikipedia", code) for code in languages} | {("wikidata_items", "all")}
-            else:
-                texts |= {(self.mining.corpus(mining, code), code) for code in languages}
+            texts |= self.mining.datasets(mining, languages)
         return texts
 
     @once

@@ -48,6 +48,7 @@ FAMILIES = (
     "punkt",
     "parallel",
     "collections",
+    "fasttext",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 

@@ -71,6 +71,8 @@ class Rates(Strict):
     mined_bytes: Positive
     read_bytes: Positive
     text_pairs: Positive
+    vector_bytes: Positive
+    section_pairs: Positive
     links_of_dump: Positive
     bm25_passages: Positive
     fused_topics: Positive
@@ -79,7 +81,7 @@ class Rates(Strict):
 
 
 class TextPair(Strict):
-    """A pair of ILK and CLK."""
+    """A pair of ILK and CLK, or of sections with the pages that they are of."""
 
     characters: Positive
     bytes: Positive
@@ -131,6 +133,8 @@ class Costs(Strict):
     rates: Rates
     text_pair: TextPair
     pairs_a_megabyte: Positive
+    section_pair: TextPair
+    sections_a_megabyte: Positive
     passage_characters: Positive
     article: Positive
     run_bytes: Positive

@@ -42,6 +42,7 @@ class PairsReads(Strict):
     parts: Literal["languages", "language_pairs"] | None = Field(
         None, description="the knowledge base, a language or two a job; None: the documents of `corpus`"
     )
+    vectors: str | None = Field(None, description="a dataset of aligned words' vectors: sections are paired by them")
 
 
 class Expected(Strict):

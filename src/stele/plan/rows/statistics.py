@@ -1,13 +1,15 @@
-"""Rows that count a dataset, or a test collection: the row's model is that."""
+"""Rows that count a dataset, a test collection or mined pairs: the row's model is that, or the mining recipe."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stele.artifacts.row import Row
-from stele.catalogue import datasets
+from stele.catalogue import datasets, recipes
 from stele.catalogue.counted import COLLECTION, counted
 from stele.files.strict import Strict
+from stele.plan.mining import Mining
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Below
@@ -21,7 +23,13 @@ class Statistics:
     class Setting(Strict):
         pass
 
+    @property
+    def _mining(self) -> Mining:
+        return self.below.availability.pretraining.mining
+
     def problem(self, row: Row) -> Problem | None:
+        if row.model in recipes.names("pairs"):
+            return self._pairs_problem(row.model)
         what = counted(row.model)
         if what.module not in module_names("stele.scoring.statistics"):
             return "not built", f"nothing counts {row.model} yet"
@@ -39,11 +47,37 @@ class Statistics:
         reason = data.problem(read) or data.mixture_problem(benchmark, read)
         return ("unavailable", reason) if reason else None
 
+    def _pairs_problem(self, mining: str) -> Problem | None:
+        if mining not in module_names("stele.scoring.statistics"):
+            return "not built", f"nothing counts {mining} yet"
+        if not (parts := self._parts(mining)):
+            return "not in scale", f"no two languages of {self._mining.reads(mining).vectors} are built"
+        data, read = self.below.data, sorted({name for name, _ in self._datasets(mining, parts)})
+        reason = data.problem(read) or data.mixture_problem(mining, read)
+        return ("unavailable", reason) if reason else None
+
+    def _parts(self, mining: str) -> list[str]:
+        """The pairs of languages of a mining recipe that are counted: of those that its vectors have."""
+        data = self.below.data
+        built = data.languages("statistics")
+        return [
+            part
+            for part in self._mining.parts(mining, data.languages_of(self._mining.reads(mining).vectors))
+            if part in built
+        ]
+
+    def _datasets(self, mining: str, parts: Iterable[str]) -> set[tuple[str, str]]:
+        """(dataset, part) of all that some parts are mined from."""
+        codes = {code for part in parts for code in self._mining.part_codes(mining, part)}
+        return self._mining.datasets(mining, codes)
+
     def left_out(self, row: Row) -> dict[str, str]:
         return {}
 
     def records(self, name: str) -> dict[str, str]:
-        """`dataset:part` -> record of all that is counted: all parts in scale."""
+        """`dataset:part` -> record of all that is counted: all parts in scale; the same of a mining recipe."""
+        if name in recipes.names("pairs"):
+            return {f"{name}:{part}": self.below.paths.knowledge_pairs(name, part) for part in self._parts(name)}
         return {key: path for read in counted(name).datasets for key, path in self.below.data.all_records(read).items()}
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
@@ -54,6 +88,8 @@ class Statistics:
         return []
 
     def downloads(self, row: Row) -> set[str]:
+        if row.model in recipes.names("pairs"):
+            return {self.below.paths.dataset(*read) for read in self._datasets(row.model, self._parts(row.model))}
         return {*self.records(row.model).values()}
 
 

@@ -1,0 +1,98 @@
+"""Word vectors in fastText's text format: a line "WORDS WIDTH", then a line a word, its numbers after single spaces.
+
+Format: facebookresearch/fastText, FastText::saveVectors, and alignment/utils.py, which writes the aligned ones. Files
+have up to 2.5 million words and 6 GB, so they are read once, and of their numbers only what is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from stele import progress
+from stele.errors import SteleError
+from stele.files.reading import AGAIN, reading
+
+KIND = "file of fastText's vectors"
+BLOCK = 1 << 24  # bytes of lines that are read at once
+HEADER = 40  # bytes of the first line, at most
+_HEADER = re.compile(rb"([0-9]{1,12}) ([1-9][0-9]{0,5}) ?\n")
+
+
+class WordVectors(NamedTuple):
+    """words     word -> its row
+    vectors   float32 [words, width], as the file has them
+    counts    `in_file` words; `repeated`: lines of a word that came before, which the first one stands for
+    """
+
+    words: dict[str, int]
+    vectors: np.ndarray
+    counts: dict[str, int]
+
+
+def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
+    """The vectors of those of the `wanted` words that a file has, in its order.
+
+    Raises SteleError with the line: no header, a line with more or fewer numbers than it says, more or fewer lines, a
+    last line without its end, and, in the lines of wanted words, what is no finite number.
+    """
+    keys = {word.encode(): word for word in wanted}
+    rows: dict[str, int] = {}
+    vectors: list[np.ndarray] = []
+    repeated = read = 0
+    with reading(path, KIND), open(path, "rb") as handle:
+        size = path.stat().st_size
+        words, width = _header(path, handle.readline(HEADER))
+        for lines in _blocks(handle, size, path.name):
+            for number, line in enumerate(lines, read + 2):
+                if line.count(b" ") != width and not (line.endswith(b" \n") and line.count(b" ") == width + 1):
+                    raise _bad(
+                        path, number, f"{max(len(line.split()) - 1, 0)} numbers, where the first line says {width}"
+                    )
+                word = line[: line.index(b" ")]
+                if word not in keys:
+                    continue
+                if keys[word] in rows:
+                    repeated += 1
+                    continue
+                rows[keys[word]] = len(rows)
+                vectors.append(_numbers(path, number, line[len(word) + 1 :], width))
+            read += len(lines)
+            if not lines[-1].endswith(b"\n"):
+                raise _bad(path, read + 1, "no end: the file is cut short")
+    if read != words:
+        raise SteleError(f"{path}: {read:,} lines of words, where the first line says {words:,}; {AGAIN}")
+    matrix = np.stack(vectors) if vectors else np.zeros((0, width), np.float32)
+    return WordVectors(rows, matrix, {"in_file": read, "repeated": repeated})
+
+
+def _header(path: Path, line: bytes) -> tuple[int, int]:
+    match = _HEADER.fullmatch(line)
+    if match is None:
+        raise SteleError(f"{path}: begins with {line!r}, want the numbers of words and of their vectors; {AGAIN}")
+    return int(match[1]), int(match[2])
+
+
+def _blocks(handle, size: int, name: str) -> Iterator[list[bytes]]:
+    with progress.bar(size, f"read {name}", "B") as shown:
+        while lines := handle.readlines(BLOCK):
+            yield lines
+            shown.update(sum(map(len, lines)))
+
+
+def _numbers(path: Path, number: int, text: bytes, width: int) -> np.ndarray:
+    try:
+        vector = np.array([float(value) for value in text.split()], np.float32)
+    except ValueError as error:
+        raise _bad(path, number, str(error)) from None
+    if len(vector) != width or not np.isfinite(vector).all():
+        raise _bad(path, number, "an empty number, or one that is not finite")
+    return vector
+
+
+def _bad(path: Path, number: int, what: str) -> SteleError:
+    return SteleError(f"{path}, line {number}: {what}; {AGAIN}")

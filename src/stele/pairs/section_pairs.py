@@ -1,0 +1,202 @@
+"""Mine the pages of one entity in two languages for section pairs (Yu et al., section 4.1; `methods/section.py`).
+
+Writes the sections and the pairs (`artifacts/section_pairs.py`) and their record. The pairs stand in an order drawn by
+the seed, of which `max_pairs` takes the first. A part is two languages in order ("en-fr"). Headings are read first,
+then the words' vectors, of which only the headings' terms are kept, and last the texts of the pages that have a pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from stele import progress
+from stele.artifacts import records
+from stele.artifacts.documents import read_chosen, read_headings
+from stele.artifacts.section_pairs import TextSection, write_pairs, write_sections
+from stele.encoders.word_vectors import read_word_vectors
+from stele.errors import SteleError, unknown
+from stele.files import atomic
+from stele.pairs.methods.section import Matches, Sections
+from stele.pairs.mining import inputs
+from stele.pairs.mining.headings import Headings, HeadingVectors, collect, spans, terms
+from stele.pairs.mining.knowledge import Candidates, Knowledge, hashed, unpack
+from stele.pairs.mining.method import load_method
+from stele.recipes.pairs.section import Recipe
+from stele.training.sampling import derive
+
+log = logging.getLogger(__name__)
+
+LISTS = "STOPWORDS_"  # what bm25s calls its lists of stop words
+
+
+class Side(NamedTuple):
+    """One language of a part."""
+
+    code: str
+    base: Knowledge
+    documents: list[Path]
+    vectors: Path
+    stop_words: frozenset[str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    inputs.add_arguments(parser)
+    parser.add_argument(
+        "--vectors", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="aligned vectors of words"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
+    clock = records.start()
+    module, recipe = load_method(args.recipe, "matches")
+    given = inputs.parse(args, recipe.method, module.LANGUAGES)
+    vectors = inputs.single(args.vectors, "--vectors")
+    if sorted(vectors) != given.languages:
+        raise SteleError(f"--vectors: want those of {', '.join(given.languages)}, found {', '.join(sorted(vectors))}")
+    with atomic.atomic_directory(args.output.parent) as folder:
+        sides = [
+            Side(
+                code,
+                Knowledge(given.bases[code], 0, 1, folder),  # no links are joined
+                given.documents[code],
+                vector_file(vectors[code]),
+                stop_words(code, recipe),
+            )
+            for code in given.languages
+        ]
+        dropped: Counter[str] = Counter()
+        counts, sections = read_sides(sides)
+        made = drawn(
+            module.matches([side.base for side in sides], sections, recipe, dropped),
+            derive(args.seed, recipe.method, args.part, "order"),
+        )
+        chosen = Matches(*(column[: recipe.max_pairs] for column in made))
+        write(folder, sides, chosen)
+        facts = {
+            "candidates": len(made.first) + dropped["short"],
+            "pairs": len(chosen.first),
+            "dropped": {reason: number for reason, number in dropped.items() if number},
+            "sections": counts,
+        }
+        records.write_record(
+            folder / args.output.name,
+            job="pairs section_pairs",
+            inputs={**given.records(), **{f"vectors:{code}": vectors[code] for code in given.languages}},
+            clock=clock,
+            seed=args.seed,
+            method=recipe.method,
+            recipe=recipe.model_dump(),
+            part=args.part,
+            languages=given.languages,
+            knowledge={side.code: side.base.counts for side in sides},
+            **facts,
+            outputs=atomic.folder_facts(folder),
+        )
+    log.info("%s %s: %s", recipe.method, args.part, facts)
+    if not facts["pairs"]:
+        log.warning("%s: not one pair of sections", args.part)
+
+
+def vector_file(record: Path) -> Path:
+    """The one file of vectors beside a record."""
+    files = sorted(record.parent.glob("*.vec"))
+    if len(files) != 1:
+        raise SteleError(f"{record.parent}: found {len(files)} files *.vec, want one; fetch the vectors again")
+    return files[0]
+
+
+def read_sides(sides: Sequence[Side]) -> tuple[dict[str, dict[str, int]], list[Sections]]:
+    """What is counted of each language's sections, and the sections with their headings' vectors.
+
+    Only pages are read whose entity has one in the other language, too.
+    """
+    shared = np.intersect1d(*(side.base.by_entity[0] for side in sides))
+    counts, sections = {}, []
+    for side in sides:
+        pages = np.sort(side.base.pages_of(shared)[1])
+        headings = collect(_spans(side, pages))
+        vectors, facts = _vectors(side, headings)
+        known = vectors.known[headings.heading]
+        counts[side.code] = {
+            "pages": len(pages),
+            "with_heading": len(known),
+            "without_known_term": int((~known).sum()),
+            **facts,
+        }
+        sections.append(Sections(headings, vectors))
+    return counts, sections
+
+
+def _spans(side: Side, pages: np.ndarray) -> Iterator[tuple[int, list]]:
+    read = progress.track(read_headings(side.documents, pages), len(pages), f"headings of {side.code}", "page")
+    for page, size, (titles, begins) in zip(pages.tolist(), side.base.sentences[pages].tolist(), read, strict=True):
+        yield page, spans(titles, begins, size)
+
+
+def _vectors(side: Side, headings: Headings) -> tuple[HeadingVectors, dict[str, int]]:
+    """The vectors of headings, and what is counted of the words behind them."""
+    terms_of = [terms(text, side.stop_words) for text in headings.texts]
+    wanted = {term for of_heading in terms_of for term in of_heading}
+    words = read_word_vectors(side.vectors, wanted)
+    facts = {
+        "headings": len(headings.texts),
+        "terms": len(wanted),
+        "known_terms": len(words.words),
+        "repeated_words": words.counts["repeated"],
+    }
+    return HeadingVectors(terms_of, words), facts
+
+
+def stop_words(language: str, recipe: Recipe) -> frozenset[str]:
+    """Those of a language: the list of bm25s that the recipe names by the end of its name there."""
+    from bm25s import stopwords
+
+    if (name := recipe.stop_words.get(language)) is None:
+        return frozenset()
+    lists = {key.removeprefix(LISTS): words for key, words in vars(stopwords).items() if key.startswith(LISTS)}
+    if name not in lists:
+        raise unknown("list of stop words", name, lists, f"--recipe: stop_words.{language}")
+    return frozenset(lists[name])
+
+
+def drawn(matches: Iterable[Matches], key: int) -> Matches:
+    """All matches in an order drawn by the key; batches and their order play no part."""
+    columns = [np.concatenate(column) for column in zip(*matches, strict=True)] or [np.zeros(0)] * 3
+    first, second, similarity = (c.astype(t) for c, t in zip(columns, (np.uint64, np.uint64, np.float64), strict=True))
+    order = np.lexsort((second, first, hashed(Candidates(first, second), key)))
+    return Matches(first[order], second[order], similarity[order])
+
+
+def write(folder: Path, sides: Sequence[Side], matches: Matches) -> None:
+    """Writes the sections of all pages that have a pair, and the pairs as their rows."""
+    rows = []
+    first_row = 0
+    page_rows: list[int] = []  # of each page, the row of its first section
+    chosen = [np.unique(unpack(packed)[1]) for packed in (matches.first, matches.second)]
+
+    def sections() -> Iterator[TextSection]:
+        nonlocal first_row
+        for number, (side, pages) in enumerate(zip(sides, chosen, strict=True)):
+            texts, headings = (read(side.documents, pages) for read in (read_chosen, read_headings))
+            shown = progress.track(pages.tolist(), len(pages), f"sections of {side.code}", "page")
+            for page, (sentences, _), (titles, begins) in zip(shown, texts, headings, strict=True):
+                of_page = spans(titles, begins, len(sentences))
+                page_rows.append(first_row)
+                first_row += len(of_page)
+                for heading, begin, end in of_page:
+                    yield TextSection(number, page, heading, sentences[begin:end])
+
+    write_sections(folder, sections())
+    begins = np.split(np.array(page_rows, np.int64), [len(chosen[0])])
+    for packed, pages, of_pages in zip((matches.first, matches.second), chosen, begins, strict=True):
+        _, page, place = unpack(packed)
+        rows.append(of_pages[np.searchsorted(pages, page)] + place)
+    write_pairs(folder, *rows, matches.similarity)

@@ -1,0 +1,81 @@
+"""Tokenise section pairs into a store of sections and their pairs (`training/section_store.py`), for one tokenizer.
+
+Sentences are whole, without special tokens; those without tokens are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+from stele import progress
+from stele.artifacts import records
+from stele.artifacts.section_pairs import TextSection, read_pairs, read_sections
+from stele.errors import SteleError
+from stele.files import atomic
+from stele.pairs.mining.method import load_method
+from stele.pairs.mining.tokens import Encode, encoder, tokenised
+from stele.training.section_store import EMPTY, TokenSection, write_section_store
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs")
+    parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the section pairs")
+    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
+    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    _, recipe = load_method(args.recipe, "matches")
+    made = records.read_record(args.pairs)
+    if made.get("method") != recipe.method:
+        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
+    from stele.encoders.probe import tokenizer_probe
+    from stele.encoders.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(args.tokenizer.parent)
+    probe = atomic.digest(tokenizer_probe(tokenizer))
+    counts: Counter[str] = Counter()
+    sections = progress.track(
+        chain.from_iterable(read_sections(args.pairs.parent)), None, f"tokenise {made['part']}", "section"
+    )
+    with atomic.atomic_directory(args.output.parent) as folder:
+        pairs = read_pairs(args.pairs.parent)
+        stored = write_section_store(folder, token_sections(sections, encoder(tokenizer), counts), pairs)
+        dropped = stored.pop(EMPTY)
+        records.write_record(
+            folder / args.output.name,
+            job="pairs tokenise_sections",
+            inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
+            clock=clock,
+            method=recipe.method,
+            recipe={"method": recipe.method},
+            language=made["part"],
+            tokenizer_probe=probe,
+            **stored,
+            dropped={EMPTY: dropped} if dropped else {},
+            counts={name: number for name, number in sorted(counts.items()) if number},
+            outputs=atomic.folder_facts(folder),
+        )
+    log.info("%s %s: %s", recipe.method, made["part"], stored)
+
+
+def token_sections(sections: Iterable[TextSection], encode: Encode, counts: Counter[str]) -> Iterator[TokenSection]:
+    """The sections with the tokens of their sentences, in order; counts sentences without tokens."""
+    waiting: deque[TextSection] = deque()
+
+    def texts() -> Iterator[tuple[str, list[str]]]:
+        for section in sections:
+            waiting.append(section)
+            yield section.heading, section.sentences
+
+    for _, tokens in tokenised(texts(), encode, str, counts):
+        section = waiting.popleft()
+        yield TokenSection(section.side, section.page, tokens.sentences())

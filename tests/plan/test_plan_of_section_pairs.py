@@ -1,0 +1,99 @@
+"""Section pairs as they are planned: what a part reads, which parts Table 2 counts, what they cost."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from stele.artifacts.row import Row
+from stele.errors import SteleError
+from stele.papers.table import load_spec
+from stele.papers.targets import asks
+from stele.plan.params import as_json
+
+TABLE_2 = Row("statistics", "section_pairs", "count")
+SIX = ["de-en", "de-es", "de-fr", "en-es", "en-fr", "es-fr"]
+
+
+def part(name):
+    return SimpleNamespace(method="section_pairs", part=name)
+
+
+def parts(plan, row=TABLE_2):
+    return [path.split("/")[-2] for path in plan.rows.inputs(row)["data"]]
+
+
+def test_a_part_reads_its_languages_alone(jobs):
+    plan = jobs(scale="paper")
+    read = plan.pairs.section_inputs(part("de-en"))
+    assert read["vectors"] == [f"resources/paper/datasets/fasttext_aligned/{code}/record.json" for code in ("de", "en")]
+    assert read["knowledge_base"] == [f"work/paper/knowledge_base/{code}/record.json" for code in ("de", "en")]
+    documents = [f"work/paper/documents/wikipedia/{c}/{n}/record.json" for c in ("de", "en")
+                 for n in range(1, plan.corpora.shards(c) + 1)]  # fmt: skip
+    assert read["documents"] == documents
+    with pytest.raises(SteleError, match="pairs/section_pairs/en-de: want de-en"):
+        plan.pairs.section_inputs(part("en-de"))
+
+
+def test_the_words_vectors_change_no_other_recipe(jobs):
+    """What clk is given, and the datasets that it reads, are what they were."""
+    plan = jobs(scale="paper")
+    assert "vectors" not in as_json(plan.mining.text_recipe("clk"))
+    assert plan.mining.datasets("clk", ["en", "sw"]) == {
+        ("wikipedia", "en"),
+        ("wikipedia", "sw"),
+        ("wikidata_items", "all"),
+    }
+    assert plan.mining.datasets("section_pairs", ["en"]) - plan.mining.datasets("clk", ["en"]) == {
+        ("fasttext_aligned", "en")
+    }
+    assert plan.mining.datasets("chunks", ["en"]) == {("wikipedia", "en")}
+
+
+def test_table_2_counts_all_its_pairs_at_the_papers_size(jobs, root):
+    plan = jobs(scale="paper", papers=["clir_lm"])
+    assert plan.rows.problem(TABLE_2) is None and parts(plan) == SIX
+    cells = list(asks(load_spec(root / "paper_tables/clir_lm/table_02.yaml")))
+    assert {reference.result for reference in cells} == {TABLE_2} and len(cells) == 6
+    assert sorted(code for reference in cells for code in reference.languages) == SIX
+    assert plan.tables.results("clir_lm/02") == [plan.paths.result(TABLE_2)]
+    assert {path.split("/")[3] for path in plan.rows.downloads(TABLE_2)} == {
+        "fasttext_aligned",
+        "wikidata_items",
+        "wikipedia",
+    }
+    assert len(plan.rows.downloads(TABLE_2)) == 4 + 4 + 1
+
+
+def test_pairs_whose_languages_are_not_built_are_not_in_scale(jobs):
+    """The cell of a pair that a scale lacks says so; the others are counted."""
+    some = jobs(scale="paper", languages=["de", "en"])
+    assert parts(some) == ["de-en"]
+    assert [code for code in some.data.languages("statistics") if "-" in code] == ["de-en"]
+    assert "sw" in some.data.languages("statistics"), "a dataset is counted in its own languages"
+    state, _ = jobs(scale="paper", languages=["en", "sw"]).rows.problem(TABLE_2)
+    assert state == "not in scale"
+    miniature = jobs(scale="miniature")
+    assert parts(miniature) == [p for p in SIX if set(p.split("-")) <= set(miniature.settings.sizes.languages)]
+
+
+def test_generated_vectors_do_not_go_with_a_real_wikipedia(jobs, tmp_path):
+    given = {"wikipedia": str(tmp_path), "wikidata_items": str(tmp_path)}
+    state, reason = jobs(scale="miniature", user_data=given).rows.problem(TABLE_2)
+    assert state == "unavailable" and "user_data: {fasttext_aligned: YOUR_FOLDER}" in reason
+
+
+def test_a_recipe_without_a_counter_is_not_built(jobs):
+    state, reason = jobs(scale="paper").rows.problem(Row("statistics", "clk", "count"))
+    assert (state, reason) == ("not built", "nothing counts clk yet")
+
+
+def test_costs_are_of_the_texts_and_the_vectors(jobs):
+    """Seconds of a day at most, for the largest part; the vectors' gigabytes alone are some of them."""
+    from stele.cost import cpu_rules
+
+    plan = jobs(scale="paper")
+    work = cpu_rules.section_pairs(plan, part("de-en"))
+    assert 8 < work.cpu_seconds < 24 * 3600 and 1e8 < work.kept < 1e11
+    assert cpu_rules.tokenise_sections(plan, part("de-en")).kept > 1e8
+    # table 2: 169,900 to 295,800
+    assert all(100_000 < cpu_rules._section_pairs(plan, part(name)) < 400_000 for name in SIX)
