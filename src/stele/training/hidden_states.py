@@ -9,13 +9,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from stele.training.global_attention import global_attention
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
 
-def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
-    """Last hidden states [n, t, d] of ids [n, t]; mask bool [n, t], None where nothing is padding."""
-    return model(input_ids=ids, attention_mask=None if mask is None else mask.long()).last_hidden_state
+def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
+    """Last hidden states [n, t, d] of ids [n, t]; mask bool [n, t], None where nothing is padding.
+
+    types int64 [n, t]: 1 for the second text of a pair; None: none is given, which the model takes for 0.
+    """
+    inputs = {} if types is None else {"token_type_ids": types}
+    inputs |= global_attention(model.config, ids, mask, types)
+    return model(input_ids=ids, attention_mask=None if mask is None else mask.long(), **inputs).last_hidden_state
 
 
 def first_states(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.encoders.backbone import DROPOUTS, load_backbone
-from stele.encoders.tokenizer import first_line, load_tokenizer, quiet
+from stele.encoders.tokenizer import TOKENIZER_FILES, first_line, load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.training.heads import vocabulary_head
 
@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "sentencepiece.bpe.model",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-)
 HEAD = ("lm_head.", "cls.", "vocab_")  # what the vocabulary heads of the known families are called
 
 
@@ -50,7 +40,6 @@ def load_base(folder: Path, dropout: float, seed: int) -> tuple[PreTrainedModel,
                 folder,
                 config=config,
                 dtype=torch.float32,
-                attn_implementation="sdpa",
                 use_safetensors=True,
                 local_files_only=True,
                 output_loading_info=True,
