@@ -76,6 +76,10 @@ class PretrainingRecipe(Strict):
         """The store whose examples a task reads."""
         return task
 
+    def trains_pooler(self) -> bool:
+        """Whether the checkpoint's pooler is trained, and not only kept."""
+        return False
+
     def own_tasks(self) -> list[str]:
         """The tasks of the objective itself, without MLM beside it; they take turns, group by group."""
         return [self.objective]

@@ -17,5 +17,8 @@ stores they read):
     diverged(rows)               only where a run that comes to nothing is a result: why it did, by the log of its
                                  steps, or None. It ends before a step that is not finite, which elsewhere is an error
 
+An objective whose tasks differ in more than their stores has `TASKS`, a module of the above for each. One whose
+examples are not taken whole has take(stores, group, recipe, rng), whose result its `batch` gets in place of `flat`.
+
 What objectives on pairs of texts share is in _contrastive.py.
 """
