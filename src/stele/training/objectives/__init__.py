@@ -6,6 +6,7 @@ stores they read):
     POOLING                      how its vectors come from token states, None where it makes none
     examples(recipe)             examples in one group
     vectors(recipe)              vectors that share a group's negatives, at most; None where there is no contrast
+    CHOICES                      only where there is none and not the vocabulary is chosen from: of how many
     negatives(recipe, vectors)   where there is one: negatives of a query in a group of so many vectors
     batch(flat, vocabulary, recipe, group, rng)
                                  arrays of one group (sampling.Group), whose examples `flat` holds in their order, a

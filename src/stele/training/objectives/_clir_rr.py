@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ from stele.training.sampling import Batch, Group
 from stele.training.store import Flat, joined
 
 POOLING = "cls"
+CHOICES = 2  # the document and one negative, or two classes
 
 
 class Texts(NamedTuple):
@@ -99,10 +99,7 @@ class Heads(ObjectiveHeads):
         with torch.autocast(states.device.type, enabled=False):
             logits = self.score(states.float())
             scores = logits[:, -1].view(2, -1).T  # of class 1, as the released code ranks by
-            self.figures = {
-                "chance": scores.new_tensor(math.log(2)),
-                "accuracy": (scores[:, 0] > scores[:, 1]).float().mean().detach(),
-            }
+            self.figures = {"accuracy": (scores[:, 0] > scores[:, 1]).float().mean().detach()}
             return pointwise_loss(logits) if self.pointwise else pairwise_loss(scores)
 
     def kept(self) -> dict[str, Tensor]:
