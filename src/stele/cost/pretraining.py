@@ -13,6 +13,8 @@ from stele.catalogue.schema.costs import Fill
 from stele.recipes.pretraining import PretrainingRecipe
 from stele.training.flops import Shape, encode, passes
 
+QUERY = 40  # tokens of a query that is a sentence of a Wikipedia, special ones included (assumed)
+
 
 def _mlm(recipe: Any, shape: Shape, fill: Fill) -> float:
     length = round(recipe.mlm_length * fill.tokens)
@@ -64,6 +66,19 @@ def _moco(recipe: Any, shape: Shape, fill: Fill) -> float:
     return (passes(recipe.pairs, recipe.encode_chunk) + 1) * one + scores
 
 
+def _clir(recipe: Any, shape: Shape, fill: Fill) -> float:
+    length = round(recipe.length * fill.tokens)
+    ranked = encode(2 * recipe.pairs, length, shape, first_only=True, global_tokens=QUERY)
+    hidden = (recipe.mask_probability or 0.0) * recipe.pairs * (length if recipe.mask != "query" else QUERY)
+    head = hidden * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
+    modelled = encode(recipe.pairs, length, shape, first_only=False, global_tokens=QUERY) + head
+    of_task = {
+        "rr": passes(2 * recipe.pairs, recipe.encode_chunk) * ranked,
+        "qlm": passes(recipe.pairs, recipe.encode_chunk) * modelled,
+    }
+    return sum(of_task[task] for task in recipe.tasks) / len(recipe.tasks)
+
+
 GROUP: dict[str, Callable[[Any, Shape, Fill], float]] = {
     "mlm": _mlm,
     "msm": _msm,
@@ -72,6 +87,7 @@ GROUP: dict[str, Callable[[Any, Shape, Fill], float]] = {
     "ccp": _ccp,
     "kept": _kept,
     "moco": _moco,
+    "clir": _clir,
 }
 
 

@@ -35,6 +35,11 @@ def kept_lengths(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np.n
     return np.where(swapped, longer, shorter), np.where(swapped, shorter, longer)
 
 
+def most_global(types: np.ndarray) -> int:
+    """Global tokens of the longest query among types [n, t], where there are windows: all but the document's."""
+    return int(types.argmax(1).max()) + 1
+
+
 def pack(queries: Flat, documents: Flat, vocabulary: Vocabulary, longest: int) -> Packed:
     """Query i with document i, cut to `longest` ids; both Flat of n texts, one segment each."""
     if min(queries.lengths.min(), documents.lengths.min()) < 1:

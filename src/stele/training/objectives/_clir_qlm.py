@@ -14,7 +14,7 @@ from stele.training.heads import ObjectiveHeads
 from stele.training.masking import Vocabulary, mask_tokens
 from stele.training.objectives._clir_draws import Sections, draw_pairs
 from stele.training.objectives.mlm import masked_loss
-from stele.training.packed_pairs import Packed, pack
+from stele.training.packed_pairs import Packed, most_global, pack
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
@@ -32,8 +32,8 @@ def vectors(recipe: Recipe) -> None:
 
 def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
     head = len(batch["places"]) * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
-    whole = count.encode(*batch["ids"].shape, shape, first_only=False) + head
-    return count.passes(len(batch["ids"]), recipe.encode_chunk) * whole
+    encoder = count.encode(*batch["ids"].shape, shape, first_only=False, global_tokens=most_global(batch["types"]))
+    return count.passes(len(batch["ids"]), recipe.encode_chunk) * (encoder + head)
 
 
 def take(stores: Mapping[str, Sections], group: Group, recipe: Recipe, rng: np.random.Generator) -> tuple[Flat, Flat]:

@@ -17,7 +17,7 @@ from stele.training.heads import ObjectiveHeads, initialise
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary
 from stele.training.objectives._clir_draws import Sections, draw_negatives, draw_pairs
-from stele.training.packed_pairs import pack
+from stele.training.packed_pairs import most_global, pack
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch, Group
 from stele.training.store import Flat, joined
@@ -44,8 +44,8 @@ def vectors(recipe: Recipe) -> None:
 
 
 def flops(batch: Batch, recipe: Recipe, shape: count.Shape) -> float:
-    sequences = len(batch["ids"])
-    return count.passes(sequences, recipe.encode_chunk) * count.encode(*batch["ids"].shape, shape, first_only=True)
+    encoder = count.encode(*batch["ids"].shape, shape, first_only=True, global_tokens=most_global(batch["types"]))
+    return count.passes(len(batch["ids"]), recipe.encode_chunk) * encoder
 
 
 def take(stores: Mapping[str, Sections], group: Group, recipe: Recipe, rng: np.random.Generator) -> Texts:
