@@ -17,12 +17,16 @@ from stele.catalogue.schema.costs import Costs, Fill
 from stele.cluster import resources
 from stele.cost import chain, counts, finetuning, gpu_rules, pretraining, rules, shapes, work
 from stele.cost.finetuning import Texts
+from stele.cost.shapes import shape_of
 from stele.cost.work import Work
 from stele.recipes.calibration import RotationRecipe
 from stele.recipes.finetuning import parse_recipe as parse_finetuning
 from stele.recipes.flops import Shape
+from stele.recipes.objectives.clir import QUERY
 from stele.recipes.pretraining import OBJECTIVES
+from stele.recipes.pretraining import parse_recipe as parse_pretraining
 from stele.registry import load_named
+from stele.training.objectives import clir
 
 FULL = Fill(tokens=1, sentences=1)
 SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
@@ -64,6 +68,35 @@ def test_full_groups_cost_what_their_objective_counts(jobs, model):
     own, share = counted[recipe.objective], recipe.mlm_share
     expected = recipe.groups * ((1 - share) * own + share * counted.get("mlm", 0))
     assert pretraining.per_step(recipe, SHAPE, FULL) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("window", [None, 64])
+@pytest.mark.parametrize("tasks", [["rr"], ["qlm"], ["qlm", "rr"]])
+def test_full_groups_of_packed_pairs_cost_what_their_tasks_count(tasks, window):
+    values = dict(objective="clir", tasks=tasks, pairs=32, length=512, mask_probability=0.3, steps=1, dropout=0.1)
+    values |= dict(learning_rate=1e-5, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, clip_norm=5.0)
+    recipe, shape = parse_pretraining(values), SHAPE._replace(window=window)
+    types = np.broadcast_to(np.arange(512) >= QUERY - 1, (32, 512))  # the last [SEP] is global, too
+    places = np.empty(round(0.3 * 32 * QUERY))
+    batches = {"rr": {"types": types, "ids": np.empty((64, 512))}}
+    batches["qlm"] = {"types": types, "ids": np.empty((32, 512)), "places": places}
+    counted = [clir.TASKS[task].flops(batches[task], recipe, shape) for task in tasks]
+    assert recipe.flops(shape, *recipe.group_sizes(1, 1)) == pytest.approx(np.mean(counted), rel=1e-4)
+
+
+def test_a_chain_that_began_with_a_conversion_has_its_windows(jobs):
+    windows = {"window": 64, "positions": 1024, "global_separators": 2}
+    mlm = {"steps": 2000, "equal_compute_to": None, "mlm_length": 1024, "mining": {"mlm": "mlm"}, "languages": ["en"]}
+    models = {
+        "plain": {"base": "mbert", "recipe": "mlm_equal_compute", "override": mlm},
+        "windows": {"base": "mbert", "recipe": "mlm_equal_compute", "override": {**mlm, "sliding_window": windows}},
+        "after": {"base": "windows", "recipe": "mlm_equal_compute", "override": mlm},
+    }
+    plan = jobs(scale="paper", models=models)
+    shapes = {model: shape_of(plan, model).shape for model in ("mbert", *models)}
+    actual = {model: shape.window for model, shape in shapes.items()}
+    assert actual == {"mbert": None, "plain": None, "windows": 64, "after": 64}
+    assert shapes["after"]._replace(window=None) == shapes["mbert"]
 
 
 def test_equal_compute_costs_as_much_as_what_it_equals(jobs):

@@ -165,8 +165,8 @@ def test_layers_of_vectors_that_are_made_on_top_of_the_last_are_refused(folders)
 
 
 def test_layers_of_a_family_that_is_not_cut_by_layer_are_refused(encoder, monkeypatch):
-    monkeypatch.setattr(encoder.model("query").config, "model_type", "longformer")
-    with pytest.raises(SteleError, match=r"every layer is for bert, .*; found longformer"):
+    monkeypatch.setattr(encoder.model("query").config, "model_type", "mpnet")
+    with pytest.raises(SteleError, match=r"every layer is for bert, .*; found mpnet"):
         encoder.encode_layers(["a"], "query")
 
 

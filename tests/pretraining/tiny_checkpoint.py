@@ -23,6 +23,25 @@ def tokenizer(words=80):
     return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", mask_token="<mask>", **special)
 
 
+def bert_checkpoint(folder, positions=20, seed=7):
+    """The same of BERT's kind: two token types, a vocabulary head and a pooler."""
+    from transformers import BertConfig, BertForPreTraining
+
+    config = BertConfig(
+        vocab_size=80,
+        hidden_size=WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=positions,
+        pad_token_id=1,
+    )
+    torch.manual_seed(seed)
+    BertForPreTraining(config).save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+    return recorded(folder)
+
+
 def checkpoint(folder, *, head=True, pooler=True, seed=7):
     """A plain transformers folder with its record; returns the record's path."""
     from safetensors.torch import load_file, save_file
@@ -46,6 +65,11 @@ def checkpoint(folder, *, head=True, pooler=True, seed=7):
         weights |= {f"roberta.pooler.{k}": v.clone() for k, v in body.pooler.state_dict().items()}
         save_file(weights, folder / "model.safetensors", {"format": "pt"})
     tokenizer().save_pretrained(folder)
+    return recorded(folder)
+
+
+def recorded(folder):
+    """The record of a checkpoint's folder, written."""
     record = folder / "record.json"
     records.write_record(
         record,

@@ -10,6 +10,7 @@ from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import load_named
 from stele.training import flops, tasks
 from stele.training.masking import Vocabulary
+from stele.training.objectives import clir
 from stele.training.sampling import Group, generator
 from stele.training.store import Flat, Store, write_store
 
@@ -130,3 +131,38 @@ def test_the_papers_sizes_by_hand():
     mlm = load_named(OBJECTIVES, "mlm", "objective").flops(batch, recipe, shape)
     head = 3 * 4_915 * 2 * 768 * (768 + 250_002)
     assert mlm == pytest.approx(3 * (whole + 12 * 4 * (256 - 64) * 768 * 32_768) + head)
+
+
+# --- pairs in one sequence, through full attention and through windows ------------------------------------------------
+def pair_model(window):
+    from transformers import AutoModelForMaskedLM, BertConfig
+
+    from stele.encoders.sliding_window import windowed_config
+    from stele.recipes.sliding_window import SlidingWindow
+
+    sizes = dict(vocab_size=300, hidden_size=32, num_hidden_layers=3, num_attention_heads=2, intermediate_size=64)
+    config = BertConfig(**sizes, max_position_embeddings=128)
+    if window:
+        config = windowed_config(config, SlidingWindow(window=window, positions=128, global_separators=2))
+    return AutoModelForMaskedLM.from_config(config)
+
+
+@pytest.mark.parametrize("window", [None, 8, 32])
+@pytest.mark.parametrize("task", ["rr", "qlm"])
+def test_pairs_in_one_sequence_cost_what_pytorch_counts(task, window):
+    recipe = parse_recipe(
+        {**{name: value for name, value in SIZES.items() if not name.startswith("mlm") and name != "sampling_alpha"}}
+        | dict(objective="clir", tasks=["rr", "qlm"], pairs=4, length=120, groups=1)
+    )
+    model, chosen, rng = pair_model(window), clir.TASKS[task], np.random.default_rng(0)
+    texts = []
+    for number, length in ((4, 12), (8 if task == "rr" else 4, 100)):
+        tokens = rng.integers(5, 300, number * length)
+        texts.append(Flat(tokens, np.full(number, length), np.ones(number, int)))
+    taken = clir.TASKS["rr"].Texts(*texts, 0) if task == "rr" else tuple(texts)
+    made = chosen.batch(taken, WORDS, recipe, Group(0, []), generator(1))
+    heads = chosen.Heads(recipe, model.config)
+    expected = chosen.flops(made, recipe, Shape.of(model.config))
+    with FlopCounterMode(display=False) as counter:
+        heads(model, tasks.to_device(made, torch.device("cpu"))).backward()
+    assert counter.get_total_flops() == pytest.approx(expected, rel=0.06)

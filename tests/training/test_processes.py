@@ -28,6 +28,8 @@ CASES = {
     "kept": dict(encode_chunk=1),
     "moco": dict(encode_chunk=1, groups=3),  # the queue has all keys, in the order of the groups
     "ccp": dict(encode_chunk=2, groups=3, mlm_sequences=8),  # bank and running statistics, MLM beside it
+    "clir": dict(encode_chunk=1, steps=6),  # a round of both tasks, every group spread
+    "clir pointwise": dict(encode_chunk=1, steps=6, ranking="pointwise"),
     "ccp whole": dict(
         encode_chunk=2, groups=4, mlm_sequences=8, bank_sides="both", statistics="language", output_norm=True
     ),
@@ -51,9 +53,14 @@ def together(world, run, *arguments):
 
 
 def fit(process, folder, stores, case, changes):
-    settled = recipe(case.split()[0], dropout=0.2, steps=2, **changes)
+    settled = recipe(case.split()[0], dropout=0.2, **{"steps": 2, **changes})
     made = tasks.new_tasks(settled, stores, WORDS, 3)
     encoder = model("bert")
+    torch.manual_seed(2)
+    if settled.trains_pooler():
+        from transformers.models.bert.modeling_bert import BertPooler
+
+        encoder.base_model.pooler = BertPooler(encoder.config)
     for part in encoder.modules():
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.2
@@ -95,7 +102,7 @@ def rows(path):
 def test_the_curve_is_that_of_one_process(trained, case, world):
     """Dropout included: every piece draws its own, whoever encodes it."""
     alone, shared = rows(trained / f"{case}-1.csv"), rows(trained / f"{case}-{world}.csv")
-    assert len(alone) == len(shared) == 2
+    assert len(alone) == len(shared) == CASES[case].get("steps", 2)
     for one, other in zip(alone, shared, strict=True):
         assert one.keys() == other.keys()
         assert [name for name in one if one[name]] == [name for name in other if other[name]]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from tiny_sections import random_sections
 
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import parse_recipe
@@ -23,11 +24,13 @@ OWN = {
     "ccp": dict(pairs=4, sentence_length=8, window=5, temperature=0.1, l2=True, batch_norm="asymmetric", bank=40),
 }
 OWN["ccp"] |= dict(languages=["en", "sw"])
+OWN["clir"] = dict(tasks=["rr", "qlm"], pairs=4, length=24, groups=1, mlm_share=0.0, mask_probability=0.3)
+OWN["clir"] |= dict(sampling_alpha=0.0, steps=12)
 for _mixed in ("kept", "moco"):
     OWN[_mixed] |= dict(mixing="all_languages", crop_ratio=(0.1, 0.5), mlm_share=0.0)
 SHAPE = Shape(layers=2, width=16, inner=24, vocabulary=90)
 SHAPES = {"msm": (4, 6), "crop": (2, 6), "ict": (2, 10), "mlm": (1, 10), "ilk": (2, 10), "clk": (2, 10)}
-PARTS = {"clk": ("en-sw", "en-th", "sw-th")}  # of the others: en, sw
+PARTS = {"clk": ("en-sw", "en-th", "sw-th"), "section": ("en-sw", "en-th", "sw-th")}  # of the others: en, sw
 
 
 def recipe(objective, **changes):
@@ -72,4 +75,5 @@ def new_stores(folder):
         write_store(place, [example() for _ in range(20)])
         return Store(place)
 
-    return {method: {part: store(method, part) for part in PARTS.get(method, ("en", "sw"))} for method in SHAPES}
+    made = {method: {part: store(method, part) for part in PARTS.get(method, ("en", "sw"))} for method in SHAPES}
+    return made | {"section": {part: random_sections(seed) for seed, part in enumerate(PARTS["section"])}}

@@ -20,13 +20,21 @@ class Known(NamedTuple):
 
 
 def shape_of(plan: Plan, model: str) -> Known:
-    """The shape of a model's encoder: pretraining keeps that of the checkpoint it starts from."""
-    root = plan.models.root(model)
+    """The shape of a model's encoder: that of the checkpoint its pretrainings started from, but for its attention."""
+    root, window = plan.models.root(model), attention_window(plan, model)
     if key := plan.world.standin(root):
-        return Known(standin_shape(plan, key), True)
+        return Known(standin_shape(plan, key)._replace(window=window), True)
     known = catalogue.entries(Checkpoint)
     sizes = known.get(root, known[UNKNOWN])
-    return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary), root in known)
+    return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary, window), root in known)
+
+
+def attention_window(plan: Plan, model: str) -> int | None:
+    """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
+    if not plan.models.is_trained(model):
+        return None
+    windows = plan.pretraining.recipe(model).sliding_window
+    return windows.window if windows else attention_window(plan, plan.models[model].base)
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:

@@ -12,7 +12,8 @@ from stele.errors import SteleError
 from stele.files.reading import reading
 
 # model families whose hidden states of layer k are what a k-layer model would return (no normalisation after the last)
-CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "roberta", "xlm-roberta")
+CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "longformer", "roberta", "xlm-roberta")
+ROBERTA_LIKE = ("camembert", "longformer", "roberta", "xlm-roberta")
 RECORD = "record.json"
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
@@ -60,7 +61,7 @@ def load_backbone(
 
 def positions(config) -> int:
     """How many tokens fit; RoBERTa-like models keep the first positions (up to the padding id) for themselves."""
-    offset = config.pad_token_id + 1 if config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
+    offset = config.pad_token_id + 1 if config.model_type in ROBERTA_LIKE else 0
     return (getattr(config, "max_position_embeddings", None) or 10**9) - offset
 
 
@@ -93,6 +94,8 @@ def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
     if layer > config.num_hidden_layers:
         raise SteleError(f"{folder}: layer {layer} is requested, the model has {config.num_hidden_layers}")
     config.num_hidden_layers = layer
+    if config.model_type == "longformer" and not isinstance(config.attention_window, int):
+        config.attention_window = config.attention_window[:layer]
 
 
 def check_cut_by_layer(config: Any, what: str) -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.recipes.encoding import EncodingSpec
+from stele.training.global_attention import global_attention
 from stele.training.hidden_states import first_states
 
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
@@ -44,15 +45,22 @@ def embed(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, hea
 
 def embed_layers(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec) -> Tensor:
     """The vectors [n, layers, d], float32, of a batch at every layer: those of a spec with that `layer`."""
-    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    inputs = _inputs(model, batch)
     states = model(**inputs, output_hidden_states=True).hidden_states[1:]
     pooled = torch.stack([_pool(layer, inputs, spec).float() for layer in states], dim=1)
     return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
 
 
+def _inputs(model: nn.Module, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """What the model's forward takes of a batch, and which tokens are global where it has sliding windows."""
+    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    ids, mask, types = (inputs.get(name) for name in MODEL_INPUTS)
+    return inputs | global_attention(model.config, ids, mask, types)
+
+
 def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, deeper: bool) -> Tensor:
     """Pooled vectors from the states of all tokens."""
-    inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}
+    inputs = _inputs(model, batch)
     output = model(**inputs, output_hidden_states=deeper)
     if spec.pooling == "pooler":
         return output.pooler_output

@@ -12,6 +12,17 @@ from pathlib import Path
 from stele.errors import SteleError
 from stele.files.reading import JsonObject, read_object, reading
 
+TOKENIZER_FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "sentencepiece.bpe.model",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+)
+
 
 def load_tokenizer(folder: Path):
     """The fast tokenizer of a folder.

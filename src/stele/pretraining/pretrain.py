@@ -10,6 +10,7 @@ import logging
 import math
 import shutil
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    from stele.pretraining.inputs.base import load_base
+    from stele.pretraining.inputs.base import check_length, load_base
+    from stele.pretraining.inputs.conversion import measured_bits, windowed_base
     from stele.pretraining.inputs.stores import open_stores, parse_pairs
     from stele.recipes.flops import Shape
     from stele.recipes.pretraining import parse_recipe
@@ -57,8 +59,11 @@ def run(args: argparse.Namespace) -> None:
 
     values = parse_object(args.recipe, "--recipe")
     recipe, given = parse_recipe(values), parse_pairs(args.pairs)
-    base, inputs, process = args.base.parent, {"base": args.base, **given}, process_context()
-    model, tokenizer = load_base(base, recipe.dropout, args.seed)
+    inputs, process = {"base": args.base, **given}, process_context()
+    state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main)
+    base = windowed_base(args.base.parent, recipe, state, process)
+    model, tokenizer = load_base(base, recipe.dropout, args.seed, recipe.trains_pooler())
+    check_length(model.config, recipe)
     vocabulary, shape = read_vocabulary(tokenizer, model.config.vocab_size), Shape.of(model.config)
     stores = open_stores(given, tasks.stores_read(recipe), recipe.languages, tokenizer, vocabulary.size)
 
@@ -72,9 +77,12 @@ def run(args: argparse.Namespace) -> None:
     for task in made.values():
         if task.sampler.left_out:
             log.warning("%s: too few examples, left out: %s", task.name, task.sampler.left_out)
-    state = own_folder(args.state, recipe=values, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main)
+    bits, measured = {}, partial(measured_bits, tokenizer=tokenizer, recipe=recipe, tasks_of=tasks_of, process=process)
+    if recipe.sliding_window and process.is_main:
+        bits = {"before": measured(load_base(args.base.parent, 0.0, args.seed)[0]), "converted": measured(model)}
     curve, snapshots = state / "curve.csv", state / "snapshots"
-    keep = {step: snapshot(model, base, snapshots / f"step-{step}") for step in recipe.snapshots}
+    save = partial(save_encoder, module=module, base=base, vocabulary=recipe.sliding_window is not None)
+    keep = {step: snapshot(save, snapshots / f"step-{step}") for step in recipe.snapshots}
     label = f"pretrain {args.model}"
     callbacks = {"heads": AfterStep(module.after_step), "snapshots": Snapshots(keep), "curve": Curve(curve, label)}
     batches, optimisation = tasks.losses(made, module, recipe, process, shape), recipe.optimisation()
@@ -84,6 +92,8 @@ def run(args: argparse.Namespace) -> None:
     if process.is_main:
         facts = {**describe(recipe, made, outcome, wanted), "model": args.model, "processes": process.world}
         facts |= learnt(made, recipe, outcome, vocabulary.size)
+        if bits:
+            facts["bits"] = {**bits, "after": measured(model)}
         if judge is not None:
             facts["diverged"] = divergence(judge, recipe, outcome)
             if facts["diverged"]:
@@ -91,18 +101,25 @@ def run(args: argparse.Namespace) -> None:
         losses, chance = facts["losses"], facts["chance"]
         for name in sorted(losses.keys() & chance.keys()):
             log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])
-        publish(args.output, model, base, snapshots, curve, inputs, clock, args.seed, facts)
+        publish(args.output, save, snapshots, curve, inputs, clock, args.seed, facts)
         drop(state)
     process.barrier()
 
 
-def snapshot(model: Any, base: Path, folder: Path):
+def save_encoder(folder: Path, module: Any, base: Path, vocabulary: bool) -> None:
+    """Writes the encoder as it is now, and what its tasks keep beside it."""
+    from stele.pretraining.inputs.base import save_heads, save_sentence_encoder
+
+    save_sentence_encoder(folder, module.model, base, vocabulary)
+    save_heads(folder, module.heads)
+
+
+def snapshot(save: Callable[[Path], None], folder: Path):
     """Keeps the encoder as it is when called; a second time for the same step writes the same again."""
-    from stele.pretraining.inputs.base import save_sentence_encoder
 
     def keep() -> None:
         with atomic_directory(folder) as made:
-            save_sentence_encoder(made, model, base)
+            save(made)
 
     return keep
 
@@ -190,7 +207,7 @@ def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], voc
         if not counts.get(f"groups_{name}"):  # a short run may have had none of a task
             continue
         if task.objective.vectors(recipe) is None:
-            choices = vocabulary
+            choices = getattr(task.objective, "CHOICES", vocabulary)
         else:
             choices = 1 + task.objective.negatives(recipe, counts[f"vectors_{name}"] / counts[f"groups_{name}"])
         losses[name] = round(math.log(choices), 6)
@@ -199,8 +216,7 @@ def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], voc
 
 def publish(
     output: Path,
-    model: Any,
-    base: Path,
+    save: Callable[[Path], None],
     snapshots: Path,
     curve: Path,
     inputs: Mapping[str, Path],
@@ -209,12 +225,10 @@ def publish(
     facts: Mapping[str, Any],
 ) -> None:
     """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
-    from stele.pretraining.inputs.base import save_sentence_encoder
-
     of_run = {"job": "pretrain", "inputs": inputs, "clock": clock, "seed": seed}
     of_run["labels"] = [records.DIVERGED] if facts.get("diverged") else []
     with atomic_directory(output.parent) as folder:
-        save_sentence_encoder(folder, model, base)
+        save(folder)
         if snapshots.exists():
             shutil.copytree(snapshots, folder / "snapshots")
         made = folder_facts(folder)

@@ -8,6 +8,10 @@ softmax, normalisation and dropout are not. A backward pass costs two forward pa
     attention, per query token        4 T C (scores and weighted sum over T tokens)
     vocabulary head, per masked token 2 C^2 + 2 C V
 
+Of windows of W tokens with G global ones, as transformers' Longformer computes them: per token 4 C^2 more (key and
+value of global attention) and 7 W C + 8 G C for attention (scores of chunks of 2 W tokens, sums over 1.5 W, both ways
+between a token and the global ones), per global token 2 C^2 (its query). Inputs are padded to a multiple of W.
+
 What a group of an objective takes is the recipe's `flops` (objectives/), of the sizes of a batch or of expected ones.
 """
 
@@ -23,6 +27,7 @@ class Shape(NamedTuple):
     width: int
     inner: int
     vocabulary: int
+    window: int | None = None  # of attention, on both sides together; None: full attention
 
     @classmethod
     def of(cls, config: Any) -> Shape:
@@ -30,7 +35,8 @@ class Shape(NamedTuple):
         layers = getattr(config, "num_hidden_layers", None) or config.n_layers
         width = getattr(config, "hidden_size", None) or config.dim
         inner = getattr(config, "intermediate_size", None) or config.hidden_dim
-        return cls(layers, width, inner, config.vocab_size)
+        window = max(config.attention_window) if config.model_type == "longformer" else None
+        return cls(layers, width, inner, config.vocab_size, window)
 
 
 def layer_forward(tokens: float, length: int, shape: Shape, queries: float | None = None) -> float:
@@ -41,8 +47,21 @@ def layer_forward(tokens: float, length: int, shape: Shape, queries: float | Non
     return keys + rest
 
 
-def encode(sequences: int, length: int, shape: Shape, first_only: bool) -> float:
-    """An encoder's forward pass; `first_only`: the last layer computes the first token of each sequence alone."""
+def windowed_layer_forward(sequences: int, length: int, shape: Shape, global_tokens: int) -> float:
+    """One layer with sliding windows over sequences of `length`, each with as many global tokens."""
+    padded = -(-length // shape.window) * shape.window
+    attention = (7 * shape.window + 8 * global_tokens) * shape.width
+    token = 12 * shape.width**2 + 4 * shape.width * shape.inner + attention
+    return sequences * (padded * token + global_tokens * 2 * shape.width**2)
+
+
+def encode(sequences: int, length: int, shape: Shape, first_only: bool, global_tokens: int = 2) -> float:
+    """An encoder's forward pass; `first_only`: the last layer computes the first token of each sequence alone.
+
+    `global_tokens`: of a sequence, where there are windows; of a text alone, [CLS] and [SEP].
+    """
+    if shape.window is not None:
+        return shape.layers * windowed_layer_forward(sequences, length, shape, global_tokens)
     tokens = sequences * length
     full = layer_forward(tokens, length, shape)
     last = layer_forward(tokens, length, shape, sequences) if first_only else full

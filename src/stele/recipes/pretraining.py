@@ -11,6 +11,7 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Betas, Strict, Values, validate
 from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.optimisation import Optimisation
+from stele.recipes.sliding_window import SlidingWindow
 from stele.registry import load_named, module_names
 
 OBJECTIVES = "stele.training.objectives"
@@ -55,6 +56,9 @@ class PretrainingRecipe(Strict):
     encode_chunk: int | None = Field(
         None, ge=1, description="sequences encoded at a time; a device with several such parts encodes them twice"
     )
+    sliding_window: SlidingWindow | None = Field(
+        None, description="the checkpoint's full attention becomes windows before the first step; with MLM alone"
+    )
     equal_compute_to: Values | None = Field(None, description="a recipe whose FLOPs decide this one's steps")
 
     @model_validator(mode="after")
@@ -62,6 +66,16 @@ class PretrainingRecipe(Strict):
         sizes = (self.mlm_sequences, self.mlm_length, self.mask_probability)
         if (self.objective == "mlm" or self.mlm_share) and None in sizes:
             raise ValueError("MLM batches need mlm_sequences, mlm_length and mask_probability")
+        return self
+
+    @model_validator(mode="after")
+    def _windows_are_of_mlm(self) -> PretrainingRecipe:
+        if self.sliding_window is None:
+            return self
+        if self.objective != "mlm":
+            raise ValueError(f"sliding_window: a conversion is trained by mlm, not {self.objective}")
+        if self.mlm_length > self.sliding_window.positions:
+            raise ValueError(f"mlm_length {self.mlm_length} is more than the {self.sliding_window.positions} positions")
         return self
 
     @model_validator(mode="after")
@@ -76,6 +90,10 @@ class PretrainingRecipe(Strict):
     def store_of(cls, task: str) -> str:
         """The store whose examples a task reads."""
         return task
+
+    def trains_pooler(self) -> bool:
+        """Whether the checkpoint's pooler is trained, and not only kept."""
+        return False
 
     def own_tasks(self) -> list[str]:
         """The tasks of the objective itself, without MLM beside it; they take turns, group by group."""

@@ -33,6 +33,10 @@ class ObjectiveHeads(nn.Module):
     def begin(self, model: nn.Module) -> None:
         """Called once, before the first step, with the model that training starts from."""
 
+    def kept(self) -> Mapping[str, Tensor]:
+        """Weights that are saved beside the encoder, as {task}_head.safetensors; most heads are dropped."""
+        return {}
+
     def after_step(self, model: nn.Module, process: ProcessContext) -> None:
         """Called after every optimiser step, in all processes together; what it changes is saved with the module."""
 

@@ -9,13 +9,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from stele.training.global_attention import global_attention
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
 
-def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
-    """Last hidden states [n, t, d] of ids [n, t]; mask bool [n, t], None where nothing is padding."""
-    return model(input_ids=ids, attention_mask=None if mask is None else mask.long()).last_hidden_state
+def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
+    """Last hidden states [n, t, d] of ids [n, t]; mask bool [n, t], None where nothing is padding.
+
+    types int64 [n, t]: 1 for the second text of a pair; None: none is given, which the model takes for 0.
+    """
+    inputs = {} if types is None else {"token_type_ids": types}
+    inputs |= global_attention(model.config, ids, mask, types)
+    return model(input_ids=ids, attention_mask=None if mask is None else mask.long(), **inputs).last_hidden_state
 
 
 def first_states(
@@ -24,15 +30,18 @@ def first_states(
     mask: Tensor | None,
     chunk: int | None = None,
     processes: ProcessContext | None = None,
+    types: Tensor | None = None,
 ) -> Tensor:
     """The last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
 
     In the last layer only that token's output is needed, so queries, attention, feed-forward and normalisation are
     computed for it alone; with L layers this saves about 5/6 of one layer and changes nothing else. With `chunk`,
     sequences go through that many at a time and are computed again in the backward pass, so memory is that of one
-    chunk. Of several `processes` each computes some of them, and all get all (sharding.in_pieces).
+    chunk. Of several `processes` each computes some of them, and all get all (sharding.in_pieces). `types` as for
+    `token_states`.
     """
-    return _in_pieces(_first_states if _is_bert_like(model) else _first_of_all, model, ids, mask, chunk, processes)
+    one = _first_states if _is_bert_like(model) else _first_of_all
+    return _in_pieces(one, model, ids, mask, chunk, processes, types)
 
 
 def mean_states(
@@ -56,13 +65,14 @@ def _in_pieces(
     mask: Tensor | None,
     chunk: int | None,
     processes: ProcessContext | None,
+    types: Tensor | None = None,
 ) -> Tensor:
     if processes is None and (chunk is None or len(ids) <= chunk):
-        return one(model, ids, mask)
+        return one(model, ids, mask, types)
 
     def encode(rows: np.ndarray) -> Tensor:
         chosen = torch.from_numpy(rows).to(ids.device)
-        return one(model, ids[chosen], None if mask is None else mask[chosen])
+        return one(model, ids[chosen], *(None if part is None else part[chosen] for part in (mask, types)))
 
     return in_pieces(encode, cut(len(ids), chunk), chunk is not None, processes)
 
@@ -80,20 +90,20 @@ def _is_bert_like(model: nn.Module) -> bool:
     )
 
 
-def _mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
-    states = token_states(model, ids, mask).float()
+def _mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
+    states = token_states(model, ids, mask, types).float()
     if mask is None:
         return states.mean(1)
     return states.masked_fill(~mask[..., None], 0.0).sum(1) / mask.sum(1, keepdim=True)
 
 
-def _first_of_all(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
-    return token_states(model, ids, mask)[:, 0]
+def _first_of_all(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
+    return token_states(model, ids, mask, types)[:, 0]
 
 
-def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None) -> Tensor:
+def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
     seen = None if mask is None else mask[:, None, None, :]  # broadcast over heads and queries
-    states = model.embeddings(input_ids=ids)
+    states = model.embeddings(input_ids=ids, **({} if types is None else {"token_type_ids": types}))
     for layer in model.encoder.layer[:-1]:
         states = layer(states, seen)
     last = model.encoder.layer[-1]

@@ -74,14 +74,20 @@ def attention(lengths: np.ndarray, width: int) -> np.ndarray | None:
 
 
 def mask_tokens(
-    ids: np.ndarray, vocabulary: Vocabulary, rng: np.random.Generator, probability: float
+    ids: np.ndarray,
+    vocabulary: Vocabulary,
+    rng: np.random.Generator,
+    probability: float,
+    among: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Chooses tokens to be predicted and hides them: 80 % masked, 10 % replaced, 10 % kept (BERT, section 3.1).
 
-    Special tokens are never chosen; at least one token is, if there is any. ids [n, t] -> the ids as the model sees
-    them [n, t], flat positions of the chosen [m], the ids to be predicted there [m]
+    Special tokens are never chosen, nor those where `among` [n, t] is given and false; at least one token is, if there
+    is any. ids [n, t] -> the ids as the model sees them [n, t], flat positions of the chosen [m], the ids to be
+    predicted there [m]
     """
-    candidates = np.flatnonzero(~np.isin(ids, vocabulary.special))
+    ordinary = ~np.isin(ids, vocabulary.special)
+    candidates = np.flatnonzero(ordinary if among is None else ordinary & among)
     if not len(candidates):
         raise SteleError("masking: a batch of empty sequences; the mined stretches hold no tokens")
     chosen = candidates[rng.random(len(candidates)) < probability]

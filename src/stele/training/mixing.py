@@ -22,6 +22,8 @@ CHUNK = 512  # groups
 class MixedSampler:
     """Which parts and which examples group n has: a function of (seed, name, n)."""
 
+    in_a_row = 1
+
     def __init__(self, sampling: Sampling) -> None:
         self.sizes, self.left_out = sampling.sizes_from(1)
         if sum(self.sizes.values()) < sampling.group:

@@ -146,7 +146,11 @@ class Sampler:
     Languages are drawn independently for each group; within a language, examples come in passes: each pass is a new
     permutation in which every example stands once, cut into groups one after another (a group may begin in one pass and
     end in the next, then without repeating an example).
+
+    in_a_row   groups of this kind that stand together before those of the next kind that takes turns with it
     """
+
+    in_a_row = 1
 
     def __init__(self, sampling: Sampling) -> None:
         self.sizes, self.left_out = sampling.sizes_from(sampling.group)
@@ -158,10 +162,14 @@ class Sampler:
         self.group_size, self.seed, self.name = sampling.group, sampling.seed, sampling.name
         self.languages: Sequence[str] = list(self.sizes)
         self.probabilities = sampling.probabilities(self.sizes)
-        bounds = np.cumsum([self.probabilities[language] for language in self.languages])
-        draws = generator(self.seed, self.name, "languages").random(sampling.groups)
-        self.drawn = np.minimum(np.searchsorted(bounds, draws, side="right"), len(bounds) - 1)
+        self.drawn = self._draws(sampling.groups)
         self.earlier = _occurrences(self.drawn, len(self.languages))
+
+    def _draws(self, groups: int) -> np.ndarray:
+        """The language of each group, by its number: int64 [groups]."""
+        bounds = np.cumsum([self.probabilities[language] for language in self.languages])
+        draws = generator(self.seed, self.name, "languages").random(groups)
+        return np.minimum(np.searchsorted(bounds, draws, side="right"), len(bounds) - 1)
 
     def draw(self, n: int) -> list[tuple[str, np.ndarray]]:
         """The n-th group of this kind as its parts, here a single one: (language, example indices [group])."""

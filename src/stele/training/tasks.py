@@ -19,13 +19,14 @@ from stele.training.masking import Vocabulary
 from stele.training.metrics_log import Figure
 from stele.training.mixing import MixedSampler
 from stele.training.processes import ProcessContext
+from stele.training.rounds import RoundSampler
 from stele.training.sampling import Batch, Group, Sampler, Sampling, derive, generator, kind_of
 from stele.training.sharding import divide
 from stele.training.store import Flat, Store, joined
 
 MLM = "mlm"
-COUNTED = ("duplicates", "vectors")  # what a batch says of itself, added up over the run
-SAMPLERS = {"one_language": Sampler, "all_languages": MixedSampler}
+COUNTED = ("duplicates", "hard_negatives", "vectors")  # what a batch says of itself, added up over the run
+SAMPLERS = {"one_language": Sampler, "all_languages": MixedSampler, "rounds": RoundSampler}
 
 
 class Objective(Protocol):
@@ -33,7 +34,7 @@ class Objective(Protocol):
 
     def examples(self, recipe: Any) -> int: ...
 
-    def batch(self, flat: Flat, vocabulary: Vocabulary, recipe: Any, group: Group, rng: Any) -> Batch: ...
+    def batch(self, flat: Any, vocabulary: Vocabulary, recipe: Any, group: Group, rng: Any) -> Batch: ...
 
     def flops(self, batch: Batch, recipe: Any, shape: Shape) -> float: ...
 
@@ -67,9 +68,14 @@ class Task:
         """The arrays of the n-th group: a function of (seed, n)."""
         # sorted: read the files forwards; order is no information
         group = Group(n, [(part, np.sort(indices)) for part, indices in self.sampler.draw(n)])
-        flat = joined([self.stores[part].take(indices) for part, indices in group.drawn])
         rng = generator(self.seed, self.name, "noise", n)
-        return self.objective.batch(flat, self.vocabulary, self.recipe, group, rng)
+        taken = getattr(self.objective, "take", whole_examples)(self.stores, group, self.recipe, rng)
+        return self.objective.batch(taken, self.vocabulary, self.recipe, group, rng)
+
+
+def whole_examples(stores: Mapping[str, Store], group: Group, recipe: Any, rng: np.random.Generator) -> Flat:
+    """The examples of a group as they were mined: what most objectives take."""
+    return joined([stores[part].take(indices) for part, indices in group.drawn])
 
 
 class Pretraining(nn.Module):
@@ -112,8 +118,9 @@ def mlm_beside(recipe: PretrainingRecipe) -> bool:
 def objectives(recipe: PretrainingRecipe) -> dict[str, ModuleType]:
     """task -> the module of its objective: the recipe's own tasks, and MLM beside them."""
     module = load_named(OBJECTIVES, recipe.objective, "objective")
+    own = getattr(module, "TASKS", {})
     beside = {MLM: load_named(OBJECTIVES, MLM, "objective")} if mlm_beside(recipe) else {}
-    return dict.fromkeys(recipe.own_tasks(), module) | beside
+    return {name: own.get(name, module) for name in recipe.own_tasks()} | beside
 
 
 def stores_read(recipe: PretrainingRecipe) -> set[str]:
@@ -132,15 +139,18 @@ def new_tasks(
     }
 
 
-def scheduled(j: int, recipe: PretrainingRecipe) -> tuple[str, int]:
+def scheduled(j: int, recipe: PretrainingRecipe, in_a_row: int = 1) -> tuple[str, int]:
     """The task of group j of the run, and how many groups of that task came before.
 
-    Group j is an MLM batch where `kind_of` says so; the objective's own tasks take turns over the others, so a step
-    whose groups are a multiple of the tasks has as many groups of each.
+    Group j is an MLM batch where `kind_of` says so; the objective's own tasks take turns over the others, each with
+    `in_a_row` groups, so a step whose groups are a multiple of all these has as many groups of each.
     """
     tasks = recipe.own_tasks()
     beside, n = kind_of(j, recipe.mlm_share) if mlm_beside(recipe) else (False, j)
-    return (MLM, n) if beside else (tasks[n % len(tasks)], n // len(tasks))
+    if beside:
+        return MLM, n
+    turn, place = divmod(n, in_a_row)
+    return tasks[turn % len(tasks)], turn // len(tasks) * in_a_row + place
 
 
 def losses(
@@ -154,10 +164,11 @@ def losses(
     Adam's steps do not depend on. Groups, their vectors and duplicates, and the operations of all are counted.
     """
     part = divide(recipe.groups, process)
+    in_a_row = tasks[recipe.own_tasks()[0]].sampler.in_a_row
 
     def loss_at(step: int) -> Iterator[Named]:
         for i in part.numbers:
-            name, n = scheduled(step * recipe.groups + i, recipe)
+            name, n = scheduled(step * recipe.groups + i, recipe, in_a_row)
             task = tasks[name]
             made = task.batch(n)
             counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}

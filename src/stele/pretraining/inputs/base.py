@@ -4,37 +4,33 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from stele.encoders.backbone import DROPOUTS, load_backbone
-from stele.encoders.tokenizer import first_line, load_tokenizer, quiet
+from stele.encoders.backbone import DROPOUTS, load_backbone, positions
+from stele.encoders.tokenizer import TOKENIZER_FILES, first_line, load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.training.heads import vocabulary_head
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from stele.training.heads import ObjectiveHeads
+
 log = logging.getLogger(__name__)
 
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "sentencepiece.bpe.model",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-)
 HEAD = ("lm_head.", "cls.", "vocab_")  # what the vocabulary heads of the known families are called
 
 
-def load_base(folder: Path, dropout: float, seed: int) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def load_base(
+    folder: Path, dropout: float, seed: int, pooler: bool = False
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """The masked language model in a folder, in float32, with the recipe's dropout, and its tokenizer.
 
     A checkpoint without a vocabulary head (an encoder alone) gets a new one, initialised from `seed`; its output layer
-    is tied to the embeddings, so little of it is new. A checkpoint whose body lacks weights is an error.
+    is tied to the embeddings, so little of it is new. A checkpoint whose body lacks weights is an error. With `pooler`
+    the checkpoint's is there, too, to be trained.
     """
     import torch
     from transformers import AutoConfig, AutoModelForMaskedLM
@@ -50,7 +46,6 @@ def load_base(folder: Path, dropout: float, seed: int) -> tuple[PreTrainedModel,
                 folder,
                 config=config,
                 dtype=torch.float32,
-                attn_implementation="sdpa",
                 use_safetensors=True,
                 local_files_only=True,
                 output_loading_info=True,
@@ -66,14 +61,33 @@ def load_base(folder: Path, dropout: float, seed: int) -> tuple[PreTrainedModel,
     if fresh:
         log.info("%s has no vocabulary head: %s start from new weights", folder, ", ".join(fresh))
     vocabulary_head(model)
+    if pooler:
+        model.base_model.pooler = load_backbone(folder, "pooler")[0].pooler
     return model, load_tokenizer(folder)
 
 
-def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path) -> None:
+def check_length(config: Any, recipe: Any) -> None:
+    """Refuses a recipe whose texts are longer than the model reads."""
+    length, most = getattr(recipe, "length", 0), positions(config)
+    if length > most:
+        raise SteleError(f"--recipe: length is {length}, the model has {most} positions")
+
+
+def save_heads(folder: Path, heads: Mapping[str, ObjectiveHeads]) -> None:
+    """Writes what tasks keep beside the encoder into its folder: {task}_head.safetensors."""
+    from safetensors.torch import save_file
+
+    for name, head in heads.items():
+        weights = {key: value.detach().cpu().contiguous() for key, value in head.kept().items()}
+        if weights:
+            save_file(weights, folder / f"{name}_head.safetensors", {"format": "pt"})
+
+
+def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path, vocabulary: bool = False) -> None:
     """Writes the encoder into `folder` as a plain transformers folder, with the tokenizer files of `base` as they are.
 
-    Vocabulary head, document encoder and projection heads are left behind. A pooler that `base` has stays as it was: no
-    objective trains it, and some fine-tunings start from it.
+    Document encoder and projection heads are left behind, and the vocabulary head without `vocabulary`. A pooler that
+    `base` has stays as it was where the objective did not train it; some fine-tunings start from it.
     """
     encoder, _ = load_backbone(base, pooling="cls")
     body = {name: value.detach().cpu() for name, value in model.base_model.state_dict().items()}
@@ -83,7 +97,18 @@ def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path) -> N
         raise SteleError(f"{base}: the trained encoder does not fit its own architecture: {', '.join(wrong[:3])}")
     folder.mkdir(parents=True, exist_ok=True)
     with quiet():
-        encoder.save_pretrained(folder)
+        (model if vocabulary else encoder).save_pretrained(folder)
+    if vocabulary:
+        _add_pooler(folder / "model.safetensors", encoder, f"{model.base_model_prefix}.pooler")
     for name in TOKENIZER_FILES:
         if (base / name).exists():
             shutil.copyfile(base / name, folder / name)
+
+
+def _add_pooler(path: Path, encoder: PreTrainedModel, name: str) -> None:
+    """Puts an encoder's pooler, if it has one, beside the weights of a masked language model, which has none."""
+    from safetensors.torch import load_file, save_file
+
+    if encoder.pooler is not None:
+        pooler = {f"{name}.{key}": value for key, value in encoder.pooler.state_dict().items()}
+        save_file(load_file(path) | pooler, path, {"format": "pt"})

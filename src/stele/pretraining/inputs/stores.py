@@ -10,6 +10,7 @@ from stele.artifacts import records
 from stele.encoders.probe import tokenizer_probe
 from stele.errors import SteleError, unknown
 from stele.files.atomic import digest
+from stele.training.section_store import SectionStore
 from stele.training.store import Store
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 CHECKED = 1 << 20  # tokens of a store that are compared with the vocabulary
 FILES, OTHERS = 3, 256  # files of a store; room for all other files of a process
+KINDS = {"section": SectionStore}  # by the method that mined it; of others a Store
 
 
 def parse_pairs(arguments: Sequence[str]) -> dict[str, Path]:
@@ -38,7 +40,7 @@ def open_stores(
     languages: Sequence[str] | None,
     tokenizer: PreTrainedTokenizerBase,
     words: int,
-) -> dict[str, dict[str, Store]]:
+) -> dict[str, dict[str, Store | SectionStore]]:
     """method -> part -> store, for the methods that the recipe's tasks read; a part is a language or a pair of them.
 
     Refused: a method with no store at all, a language of the recipe without one, or without any pair that it belongs
@@ -46,7 +48,7 @@ def open_stores(
     its languages are the recipe's.
     """
     probe = digest(tokenizer_probe(tokenizer))
-    stores: dict[str, dict[str, Store]] = {method: {} for method in sorted(needed)}
+    stores: dict[str, dict[str, Store | SectionStore]] = {method: {} for method in sorted(needed)}
     allow_open_files(len(given) * FILES)
     for name, record in given.items():
         method, part = name.split(":")
@@ -85,12 +87,12 @@ def allow_open_files(number: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _open(record: Path, method: str, part: str, probe: str, words: int) -> Store:
+def _open(record: Path, method: str, part: str, probe: str, words: int) -> Store | SectionStore:
     facts = records.read_record(record)
     for key, wanted in (("method", method), ("language", part)):
         if facts.get(key) not in (None, wanted):
             raise SteleError(f"{record}: {key} {facts[key]!r}, given as {method}:{part}; name the right record")
-    store = Store(record.parent, facts.get("examples_in_all"))
+    store = KINDS.get(method, Store)(record.parent, facts.get("examples_in_all"))
     largest = int(store.tokens[:CHECKED].max(initial=0))
     if largest >= words or facts.get("tokenizer_probe") not in (None, probe):
         difference = f"token {largest} of {words}" if largest >= words else "other ids for the same text"

@@ -67,8 +67,9 @@ def masked_loss(
     several `processes` each computes some of them, and all get the mean of all (sharding.own_parts).
     """
     ids, mask, places, targets = (batch[name] for name in ("ids", "mask", "places", "targets"))
+    types = batch.get("types")
     if processes is None and (chunk is None or len(ids) <= chunk):
-        return _loss(model, ids, mask, places, targets, "mean")
+        return _loss(model, (ids, mask, types), places, targets, "mean")
     width = ids.shape[1]
 
     def summed_loss(rows: np.ndarray) -> Tensor:
@@ -77,14 +78,14 @@ def masked_loss(
         number[chosen] = torch.arange(len(rows), device=ids.device)
         row = number[places // width]
         own = row >= 0
-        part = None if mask is None else mask[chosen]
-        return _loss(model, ids[chosen], part, row[own] * width + places[own] % width, targets[own], "sum")
+        texts = tuple(None if part is None else part[chosen] for part in (ids, mask, types))
+        return _loss(model, texts, row[own] * width + places[own] % width, targets[own], "sum")
 
     parts = own_parts(summed_loss, cut(len(ids), chunk), chunk is not None, processes)
     return summed(torch.stack(parts).sum(), processes) / len(targets)
 
 
-def _loss(model: nn.Module, ids: Tensor, mask: Tensor | None, places: Tensor, targets: Tensor, kind: str) -> Tensor:
-    states = token_states(model.base_model, ids, mask)
+def _loss(model: nn.Module, texts: tuple[Tensor | None, ...], places: Tensor, targets: Tensor, kind: str) -> Tensor:
+    states = token_states(model.base_model, *texts)
     logits = vocabulary_head(model)(functional.embedding(places, states.flatten(0, 1)))
     return functional.cross_entropy(logits.float(), targets, reduction=kind)

@@ -1,0 +1,106 @@
+"""Read WikiText-103 (raw) into Documents, an article each.
+
+The format (Merity et al. 2016): UTF-8, a line is a paragraph, tokens apart by blanks, ` = Title = ` between empty lines
+begins an article, ` = = Section = = ` a section. The text stays as it is, `@-@` for a hyphen within a word included: so
+it was read by those who measured bits per character on it. Only the training part is read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from stele import progress
+from stele.artifacts import records
+from stele.artifacts.documents import Document, DocumentWriter, Section
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files import atomic
+from stele.files.reading import reading
+from stele.sentences.split import split_sentences, tidy
+
+log = logging.getLogger(__name__)
+
+LANGUAGE = "en"
+FILE = "wiki.train.raw"
+HEADING = re.compile(r" (=(?: =)*) (.+) \1 ")  # as many = as its level, the same behind it
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
+    parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the shards")
+    parser.add_argument("--limit", type=arguments.whole, help="take this many articles only")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the articles; raises SteleError for a damaged or foreign file."""
+    clock = records.start()
+    if args.limit is not None and args.limit < 1:
+        raise SteleError(f"--limit {args.limit}: want a number of articles, at least 1")
+    records.read_record(args.dataset)  # before the work, not after it
+    source = text_file(args.dataset.parent)
+    with atomic.atomic_directory(args.output.parent) as folder:
+        with DocumentWriter(folder) as writer, reading(source, "text"), open(source, encoding="utf-8") as lines:
+            articles = progress.track(documents(lines, str(source)), None, "wikitext103", "article")
+            for document in islice(articles, args.limit):
+                writer.add(document)
+        if not writer.counts["documents"]:
+            raise SteleError(f"{source}: not one article in it; want lines of text below ` = Title = `")
+        records.write_record(
+            folder / args.output.name,
+            job="corpora wikitext103",
+            inputs={"dataset": args.dataset},
+            clock=clock,
+            labels=[records.LIMITED] if args.limit is not None else [],
+            corpus="wikitext103",
+            language=LANGUAGE,
+            **writer.counts,
+            outputs=atomic.folder_facts(folder),
+        )
+    log.info("%s", dict(writer.counts))
+
+
+def text_file(folder: Path) -> Path:
+    """The training part in a dataset's folder."""
+    files = sorted(folder.rglob(FILE))
+    if not files:
+        there = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"
+        raise SteleError(f"{folder}: no {FILE} (found: {there})")
+    return files[0]
+
+
+def documents(lines: Iterable[str], where: str) -> Iterator[Document]:
+    """The articles that have text; text before the first title is an error."""
+    number, title = 0, None
+    sentences: list[str] = []
+    paragraphs: list[int] = []
+    sections: list[Section] = []
+
+    def article() -> Iterator[Document]:
+        if sentences:
+            yield Document(LANGUAGE, f"wikitext103-{number}", sentences, paragraphs, title or "", tuple(sections))
+
+    heading, blank = None, True
+    for line in lines:
+        line = line.rstrip("\n")
+        match = HEADING.fullmatch(line)
+        if match and blank and match[1] == "=":
+            yield from article()
+            number += bool(sentences)
+            title, heading, sentences, paragraphs, sections = match[2], None, [], [], []
+        elif match:
+            heading = match[2]
+        elif text := tidy(line):
+            if title is None:
+                raise SteleError(f"{where}: text before the first ` = Title = `: {text[:40]!r}; want WikiText-103, raw")
+            if heading is not None:
+                sections.append(Section(heading, len(sentences)))
+                heading = None
+            paragraphs.append(len(sentences))
+            sentences.extend(text[start:end] for start, end in split_sentences(text, LANGUAGE))
+        blank = not line.strip()
+    yield from article()

@@ -1,0 +1,127 @@
+"""BERT with global and sliding-window attention, as a `longformer` folder (Yu et al. 2021, sections 3 and 4.3).
+
+Position vectors 0 to 511 are copied to 512 to 1,023, and so on; Longformer counts positions from the row behind the
+padding id's, so all are shifted there. The projections of global attention start as copies of the local ones and are
+weights of their own from then on: Equation 1's text has two sets, and so has the released code once its converted model
+is loaded again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.encoders.probe import tokenizer_probe
+from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, read_json
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.reading import reading
+from stele.recipes.sliding_window import SlidingWindow
+from stele.training.global_attention import KEY
+
+KEPT = (  # of BERT's configuration
+    *("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act"),
+    *("hidden_dropout_prob", "attention_probs_dropout_prob", "type_vocab_size", "initializer_range", "layer_norm_eps"),
+    "pad_token_id",
+)
+PROJECTIONS = ("query", "key", "value")
+HEAD = {  # of masked language modelling: BERT's names and Longformer's
+    "cls.predictions.transform.dense.": "lm_head.dense.",
+    "cls.predictions.transform.LayerNorm.": "lm_head.layer_norm.",
+    "cls.predictions.bias": "lm_head.bias",
+}
+
+
+def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
+    """Writes the BERT in folder `source` as a Longformer into the new folder `target`, with its tokenizer.
+
+    Its vocabulary head and its pooler come along where it has them. Other families than BERT are refused.
+    """
+    from safetensors.torch import save_file
+    from transformers import BertForPreTraining
+
+    source = Path(source)
+    config = _read_config(source)
+    with reading(source, "folder of weights"), quiet():
+        model, report = BertForPreTraining.from_pretrained(
+            source, use_safetensors=True, local_files_only=True, output_loading_info=True
+        )
+    lacking = set(report["missing_keys"])
+    wrong = sorted(name for name in lacking if name.startswith("bert.") and "pooler" not in name)
+    if wrong or report["mismatched_keys"]:
+        raise SteleError(f"{source}: its weights lack what config.json asks for, {', '.join(wrong[:3])} among them")
+    given = {name: value for name, value in model.state_dict().items() if name not in lacking}
+    if any(name.startswith("cls.predictions.transform") for name in lacking):
+        given = {name: value for name, value in given.items() if not name.startswith("cls.")}
+    wanted = windowed_config(config, recipe)
+    with atomic_directory(target) as folder:
+        wanted.save_pretrained(folder)
+        save_file(windowed_weights(given, config, recipe.positions), folder / "model.safetensors", {"format": "pt"})
+        _copy_tokenizer(source, folder, recipe.positions)
+
+
+def windowed_config(config: Any, recipe: SlidingWindow) -> Any:
+    """Longformer's configuration for a BERT's."""
+    from transformers import LongformerConfig
+
+    kept = {name: getattr(config, name) for name in KEPT}
+    made = LongformerConfig(
+        **kept,
+        attention_window=[recipe.window] * config.num_hidden_layers,
+        max_position_embeddings=recipe.positions + config.pad_token_id + 1,
+        architectures=["LongformerForMaskedLM"],
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+    setattr(made, KEY, recipe.global_separators)
+    return made
+
+
+def windowed_weights(weights: Mapping[str, Any], config: Any, positions: int) -> dict[str, Any]:
+    """Longformer's weights, by their names, from those of BERT with its heads."""
+    import torch
+
+    made = {}
+    for name, value in weights.items():
+        if name.startswith("bert."):
+            made[f"longformer.{name.removeprefix('bert.')}"] = value
+        for ours, theirs in HEAD.items():
+            if name.startswith(ours):
+                made[theirs + name.removeprefix(ours)] = value
+    for name in [name for name in made if ".attention.self." in name]:
+        place, projection, kind = name.rsplit(".", 2)
+        if projection in PROJECTIONS:
+            made[f"{place}.{projection}_global.{kind}"] = made[name].clone()
+    made.pop("longformer.embeddings.position_ids", None)
+    table = made["longformer.embeddings.position_embeddings.weight"]
+    rows = torch.zeros(positions + config.pad_token_id + 1, table.shape[1], dtype=table.dtype)
+    rows[config.pad_token_id + 1 :] = table[torch.arange(positions) % len(table)]
+    made["longformer.embeddings.position_embeddings.weight"] = rows
+    return {name: value.contiguous() for name, value in made.items()}
+
+
+def _read_config(folder: Path) -> Any:
+    from transformers import AutoConfig
+
+    with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    if config.model_type != "bert" or config.hidden_act != "gelu":
+        raise SteleError(
+            f"{folder}: a {config.model_type} with {config.hidden_act}: sliding windows are for bert with gelu"
+        )
+    return config
+
+
+def _copy_tokenizer(source: Path, target: Path, positions: int) -> None:
+    """The tokenizer's files as they are; its configuration names the class, which else follows from the family."""
+    tokenizer = load_tokenizer(source)
+    for name in TOKENIZER_FILES:
+        if (source / name).exists():
+            shutil.copyfile(source / name, target / name)
+    stated = read_json(source / "tokenizer_config.json")
+    stated |= {"tokenizer_class": type(tokenizer).__name__, "model_max_length": positions}
+    atomic_write_json(target / "tokenizer_config.json", stated)
+    if tokenizer_probe(load_tokenizer(target)) != tokenizer_probe(tokenizer):
+        raise SteleError(f"{source}: its tokenizer gives other ids beside the converted model; save it as a fast one")

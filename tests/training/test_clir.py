@@ -1,0 +1,247 @@
+"""The CLIR language model: packed pairs, what is drawn and hidden, both losses by hand, rounds, and that it learns."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from tiny_objectives import SHAPE, WORDS, model, recipe
+from tiny_sections import Sections, flat, random_sections
+from transformers.models.bert.modeling_bert import BertPooler
+
+from stele.errors import SteleError
+from stele.recipes.pretraining import parse_recipe
+from stele.training import tasks
+from stele.training.heads import vocabulary_head
+from stele.training.loop import train
+from stele.training.objectives import _clir_qlm as qlm
+from stele.training.objectives import _clir_rr as rr
+from stele.training.objectives._clir_draws import draw_negatives, draw_pairs, hard_probability
+from stele.training.packed_pairs import kept_lengths, pack
+from stele.training.processes import ProcessContext
+from stele.training.sampling import Group, generator
+
+HERE = ProcessContext(torch.device("cpu"))
+
+
+def on_cpu(batch):
+    return tasks.to_device(batch, HERE.device)
+
+
+def one_batch(task, settled, store, n=0):
+    group = Group(n, [("en-sw", np.arange(min(len(store), settled.pairs)))])
+    rng = generator(n)
+    return task.batch(task.take({"en-sw": store}, group, settled, rng), WORDS, settled, group, rng)
+
+
+# --- pairs in one sequence --------------------------------------------------------------------------------------------
+def test_a_query_and_its_document_in_one_sequence():
+    packed = pack(flat([[11, 12], [13]]), flat([[21, 22, 23], [24]]), WORDS, longest=20)
+    cls, sep, pad = WORDS.cls, WORDS.sep, WORDS.pad
+    assert packed.ids.tolist() == [[cls, 11, 12, sep, 21, 22, 23, sep], [cls, 13, sep, 24, sep, pad, pad, pad]]
+    assert packed.types.tolist() == [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 0, 0, 0]]
+    assert packed.mask.sum(1).tolist() == [8, 5]
+    assert pack(flat([[11]]), flat([[21, 22]]), WORDS, longest=20).mask is None
+
+
+def test_pairs_are_those_of_a_tokenizer_that_cuts_the_longer_text_first():
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    made = Tokenizer(models.WordLevel({f"t{i}": i for i in range(90)}, unk_token="t3"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.post_processor = processors.BertProcessing(("t2", WORDS.sep), ("t0", WORDS.cls))
+    made.enable_truncation(13, strategy="longest_first")
+    rng = np.random.default_rng(0)
+    for first, second in rng.integers(1, 19, (300, 2)):
+        texts = [rng.integers(5, 90, size) for size in (first, second)]
+        packed = pack(flat(texts[:1]), flat(texts[1:]), WORDS, longest=13)
+        theirs = made.encode(*(" ".join(f"t{i}" for i in text) for text in texts))
+        assert (packed.ids[0].tolist(), packed.types[0].tolist()) == (theirs.ids, theirs.type_ids)
+    assert [part.tolist() for part in kept_lengths(np.array([30]), np.array([30]), 9)] == [[4], [5]]
+
+
+def test_an_empty_sentence_is_refused():
+    with pytest.raises(SteleError, match="holds an empty query or document"):
+        pack(flat([np.zeros(0, int), [5]]), flat([[6], [7]]), WORDS, longest=9)
+
+
+# --- what is drawn ----------------------------------------------------------------------------------------------------
+PAGES = [[[[[10], [11]], [[12]]], [[[13]]]], [[[[20], [21], [22]]], [[[23]], [[24]], [[25]]]]]
+SMALL = [(0, 3), (2, 4)]  # section 0 with 3; 2, alone on its page, with 4, whose page has two others
+
+
+def test_a_query_is_a_sentence_of_either_section_and_the_document_the_other_one():
+    store, seen = Sections(PAGES, SMALL), Counter()
+    for n in range(2000):
+        drawn = draw_pairs(store, np.array([0]), generator(n))
+        seen[drawn.queries.tokens[0], drawn.documents[0], drawn.sides[0]] += 1
+    expected = {(10, 3, 1): 500, (11, 3, 1): 500, (20, 0, 0): 333, (21, 0, 0): 333, (22, 0, 0): 333}
+    assert seen.keys() == expected.keys()
+    assert all(abs(seen[key] - number) < 90 for key, number in expected.items())
+
+
+def test_the_probability_of_a_hard_negative():
+    assert hard_probability(np.array([0, 1, 2, 5])) == pytest.approx([0, 0.25, 0.4375, 0.7627], abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("document", "side", "page", "language"),
+    [(0, 0, [1], [1, 2]), (2, 0, [], [0, 1]), (4, 1, [5, 6], [3, 5, 6]), (3, 1, [], [4, 5, 6])],
+)
+def test_negatives_are_of_the_page_as_often_as_it_has_others_and_never_the_document(document, side, page, language):
+    """Without others none is hard; a random one may be of the page, too."""
+    store, number = Sections(PAGES, SMALL), 20000
+    drawn = draw_pairs(store, np.zeros(number, int), generator(0))._replace(
+        documents=np.full(number, document), sides=np.full(number, side)
+    )
+    negatives, hard = draw_negatives(store, drawn, generator(1))
+    share = 1 - 0.75 ** len(page)
+    assert hard.mean() == pytest.approx(share, abs=0.02)
+    assert set(negatives[hard]) == set(page) and set(negatives[~hard]) == set(language)
+    for each in language:
+        expected = (share / len(page) if each in page else 0) + (1 - share) / len(language)
+        assert (negatives == each).mean() == pytest.approx(expected, abs=0.02)
+
+
+def test_a_language_of_one_section_has_no_negatives():
+    store = Sections([[[[[10]]]], [[[[20]]]]], [(0, 1)])
+    with pytest.raises(SteleError, match="a language of one section has no negatives"):
+        draw_negatives(store, draw_pairs(store, np.array([0]), generator(0)), generator(0))
+
+
+# --- query language modelling -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("mask", "hidden"), [("query", {0}), ("document", {1}), ("both", {0, 1})])
+@pytest.mark.parametrize("probability", [0.15, 0.3, 0.45])
+def test_qlm_hides_tokens_of_the_query_alone_and_its_variants_those_they_say(mask, hidden, probability):
+    settled = recipe("clir", mask=mask, mask_probability=probability, pairs=12)
+    chosen = ordinary = 0
+    for n in range(60):
+        made = one_batch(qlm, settled, random_sections(), n)
+        types, ids = made["types"].ravel(), made["ids"].ravel().copy()
+        assert set(types[made["places"]]) <= hidden
+        ids[made["places"]] = made["targets"]
+        assert not np.isin(made["targets"], WORDS.special).any()
+        chosen += len(made["places"])
+        ordinary += (~np.isin(ids, WORDS.special) & np.isin(types, list(hidden))).sum()
+    assert chosen / ordinary == pytest.approx(probability, abs=0.03)
+
+
+@pytest.mark.parametrize("chunk", [None, 3])
+def test_qlm_is_the_cross_entropy_of_the_hidden_tokens(chunk):
+    settled, encoder = recipe("clir", encode_chunk=chunk), model("bert")
+    made = on_cpu(one_batch(qlm, settled, random_sections()))
+    states = encoder.bert(made["ids"], made["mask"].long(), made["types"]).last_hidden_state.flatten(0, 1)
+    logits = vocabulary_head(encoder)(states[made["places"]])
+    expected = torch.nn.functional.cross_entropy(logits, made["targets"])
+    assert qlm.Heads(settled, encoder.config)(encoder, made).item() == pytest.approx(expected.item(), abs=1e-5)
+
+
+# --- relevance ranking ------------------------------------------------------------------------------------------------
+def test_the_losses_by_hand():
+    assert rr.pairwise_loss(torch.tensor([[2.0, 1.0]])).item() == pytest.approx(0.3133, abs=5e-5)
+    two = math.log(1 + math.exp(-1)), math.log(1 + math.exp(3))
+    assert rr.pairwise_loss(torch.tensor([[2.0, 1.0], [0.0, 3.0]])).item() == pytest.approx(sum(two) / 2)
+    logits = torch.tensor([[0.0, 2.0], [1.0, 1.0]])  # a positive, then a negative
+    expected = (math.log(1 + math.exp(-2)) + math.log(2)) / 2
+    assert rr.pointwise_loss(logits).item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("ranking", ["pairwise", "pointwise"])
+def test_rr_scores_a_query_with_its_document_and_with_a_negative(ranking):
+    settled, encoder, store = recipe("clir", ranking=ranking), model("bert").eval(), random_sections()
+    encoder.bert.pooler = BertPooler(encoder.config)
+    made = one_batch(rr, settled, store)
+    heads = rr.Heads(settled, encoder.config).eval()
+    heads.begin(encoder)
+    found, logits = heads(encoder, on_cpu(made)).item(), []
+    for row in range(8):
+        there = slice(None) if made["mask"] is None else made["mask"][row]
+        ids, types = (torch.from_numpy(made[name][row][there])[None] for name in ("ids", "types"))
+        out = encoder.bert(ids, token_type_ids=types)
+        logits.append(heads.score(out.last_hidden_state[:, 0] if ranking == "pairwise" else out.pooler_output)[0])
+    if ranking == "pairwise":
+        losses = [-torch.log_softmax(torch.cat(logits[row::4]), 0)[0] for row in range(4)]
+    else:
+        losses = [-torch.log_softmax(each, 0)[1 if row < 4 else 0] for row, each in enumerate(logits)]
+    assert found == pytest.approx(torch.stack(losses).mean().item(), abs=1e-5)
+    queries = [row[1 : list(row).index(WORDS.sep)].tolist() for row in made["ids"]]
+    assert queries[:4] == queries[4:], "one query before both documents"
+    assert {name: tuple(w.shape) for name, w in heads.kept().items()} == (
+        {"weight": (1, 16)} if ranking == "pairwise" else {"weight": (2, 16), "bias": (2,)}
+    )
+
+
+def test_what_rr_cannot_start_from():
+    settled = recipe("clir", ranking="pointwise")
+    encoder = model("bert")
+    with pytest.raises(SteleError, match="scores by the pooler, and the checkpoint has none"):
+        rr.Heads(settled, encoder.config).begin(encoder)
+    encoder.config.type_vocab_size = 1
+    with pytest.raises(SteleError, match="want a model with two token types"):
+        rr.Heads(settled, encoder.config)
+
+
+# --- rounds -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("order", [["rr", "qlm"], ["qlm", "rr"], ["qlm"]])
+def test_a_round_has_each_language_pair_once_for_one_task_then_for_the_next(stores, order):
+    settled = recipe("clir", tasks=order, steps=30)
+    made = tasks.new_tasks(settled, stores, WORDS, 3)
+    pairs, orders = ["en-sw", "en-th", "sw-th"], set()
+    steps = [tasks.scheduled(step, settled, 3) for step in range(30)]
+    for begin in range(0, 30, 3):
+        (name,) = {name for name, _ in steps[begin : begin + 3]}
+        assert name == order[begin // 3 % len(order)]
+        drawn = [made[name].sampler.draw(n)[0][0] for _, n in steps[begin : begin + 3]]
+        assert sorted(drawn) == pairs
+        orders.add(tuple(drawn))
+    assert len(orders) > 1, "the order is drawn for the round"
+    assert all(task.sampler.in_a_row == 3 for task in made.values())
+    numbers = [n for name, n in steps if name == order[0]]
+    assert numbers == list(range(len(numbers)))
+
+
+def test_a_pass_over_a_language_pair_has_every_pair_of_sections_once(stores):
+    settled = recipe("clir", pairs=3, steps=24)
+    task = tasks.new_tasks(settled, stores, WORDS, 3)["rr"]
+    passes = [draw[0][1] for n in range(12) if (draw := task.sampler.draw(n))[0][0] == "en-th"]
+    assert sorted(np.concatenate(passes).tolist()) == list(range(12))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tasks": ["rr", "rr"]}, "one is named twice in rr, rr"),
+        ({"mask_probability": None}, "QLM needs it"),
+        ({"mlm_share": 0.2}, "leave the key out"),
+        ({"mask": "queries"}, "'query', 'document' or 'both'"),
+        ({"mixing": "one_language"}, "'rounds'"),
+    ],
+)
+def test_recipes_that_cannot_be(changes, message):
+    with pytest.raises(SteleError, match=message):
+        recipe("clir", **changes)
+
+
+def test_without_query_language_modelling_nothing_is_hidden():
+    values = recipe("clir").given()
+    assert parse_recipe(values | {"tasks": ["rr"], "mask_probability": None}).own_tasks() == ["rr"]
+
+
+# --- training ---------------------------------------------------------------------------------------------------------
+def test_both_tasks_learn(stores, tmp_path):
+    """Of a page's sections only the first is ever a document; few negatives are another page's first."""
+    pages = [[[[[p], [p, 40, p]], *[[[41, 60], [60]]] * 3] for p in range(10, 18)] for _ in range(2)]
+    pairs = [(4 * page, 32 + 4 * page) for page in range(8)]
+    together = {"section": {"en-sw": Sections(pages, pairs)}}
+    settled = recipe("clir", pairs=8, steps=160, learning_rate=1e-2, warmup_steps=10, clip_norm=5.0)
+    made, encoder = tasks.new_tasks(settled, together, WORDS, 1), model("bert")
+    module = tasks.Pretraining.of(encoder, {name: task.objective.Heads for name, task in made.items()}, settled, 1)
+    batches = tasks.losses(made, module, settled, HERE, SHAPE)
+    outcome = train(module, batches, settled.optimisation(), state=tmp_path / "state", seed=1, process=HERE)
+    assert outcome["losses"]["rr"] < 0.3 and outcome["losses"]["rr_accuracy"] > 0.85
+    assert outcome["losses"]["qlm"] < math.log(85) / 2
+    counts = outcome["counts"]
+    assert counts["groups_rr"] == counts["groups_qlm"] == 80
+    share = 1 - 0.75**3
+    assert counts["hard_negatives_rr"] / (80 * 8) == pytest.approx(share, abs=0.1)
