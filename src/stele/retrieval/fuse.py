@@ -29,7 +29,7 @@ from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
 from stele.recipes.fusion import Fusion
 from stele.registry import load_named
-from stele.retrieval.fusion.folds import folds_by_hash, read_folds
+from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.retrieval.fusion.interpolation import ALPHAS, Candidates, average_precisions, candidates, choose, fused
 
 COLUMNS = ("search", "fold", "alpha", "ap", "chosen", "topics")
