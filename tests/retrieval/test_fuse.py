@@ -19,10 +19,10 @@ from stele.artifacts.runs.trec import read_run, write_run
 from stele.benchmarks.types import Query, QuerySet
 from stele.errors import SteleError
 from stele.evaluation.case import Case
+from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.evaluation.metrics import ap
 from stele.retrieval import fuse
 from stele.retrieval.fusion import interpolation
-from stele.evaluation.folds import folds_by_hash, read_folds
 
 TOPICS = [str(number) for number in range(1, 13)]
 

@@ -24,10 +24,10 @@ from stele.files.reading import parse_object
 from stele.progress import bar, track
 from stele.recipes.title_queries import TitleQueriesRecipe, parse_recipe
 from stele.retrieval.lexical import bm25_index
-from stele.terms import analysis
 from stele.retrieval.lexical.bm25_search import TopK
 from stele.retrieval.lexical.engines import TermIndex, Texts
 from stele.retrieval.transfer.files import write_set
+from stele.terms import analysis
 
 logger = logging.getLogger(__name__)
 

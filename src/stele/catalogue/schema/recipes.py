@@ -9,7 +9,7 @@ from pydantic import Field
 
 from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, Values, validate
-from stele.recipes import mining
+from stele.recipes import mining, reranking
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.pretraining import RECIPES, recipe_model
@@ -29,6 +29,7 @@ class Recipes(Strict):
     finetuning: dict[str, Values]
     calibration: dict[str, Values]
     title_queries: dict[str, Values] = Field(description="transfer sets of a Wikipedia's titles")
+    reranking: dict[str, Values] = Field(description="scorers of judged documents, and how they are trained")
 
 
 class PairsReads(Strict):
@@ -72,6 +73,7 @@ READS = {
     "finetuning": FinetuningReads,
     "calibration": Strict,  # nothing that a recipe names
     "title_queries": Strict,
+    "reranking": Strict,
 }
 OF_ONE_KIND = {
     "finetuning": FinetuningRecipe,
@@ -117,6 +119,8 @@ def _does(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Str
     """The model of what a recipe does."""
     if section in OF_ONE_KIND:
         return OF_ONE_KIND[section]
+    if section == "reranking":
+        return reranking.recipe_model(choice(entry, "scorer", reranking.SCORERS, where, at, required=True))
     key, package = NAMED[section]
     name = choice(entry, key, module_names(package), where, at, required=True)
     return recipe_model(name) if section == "pretraining" else mining.recipe_model(name)
