@@ -23,7 +23,8 @@ NAMES = {
     "catalogue/languages.yaml": ["", "*.world.cognates", "*.world.changes", "*.world.spelling"],
     "catalogue/datasets.yaml": ["", "*.fields", "*.counts", "*.counts.*.expect", "*.files.*.sha256", "*.files.*.bytes"],
     "catalogue/recipes.yaml": [
-        *("languages", "pairs", "pretraining", "finetuning", "calibration", "title_queries", "pretraining.*.mining"),
+        *("languages", "pairs", "pretraining", "finetuning", "calibration", "title_queries", "reranking"),
+        "pretraining.*.mining",
     ],
     "catalogue/models.yaml": ["", "*.override.mining"],
     "catalogue/standins.yaml": [""],

@@ -29,12 +29,12 @@ from stele.files.csv_files import write_csv
 from stele.files.reading import parse_object
 from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained, parse_recipe
 from stele.registry import load_named
-from stele.reranking.candidates import Candidates, contents, has_relevant, read_candidates
+from stele.reranking.inputs.candidates import Candidates, contents, has_relevant, read_candidates
+from stele.reranking.inputs.word_vectors import reader
 from stele.reranking.scorers import Sources
-from stele.reranking.word_vectors import reader
 
 if TYPE_CHECKING:
-    from stele.reranking.cross_validation import Outcome
+    from stele.reranking.folds.cross_validation import Outcome
 
 SCORERS = "stele.reranking.scorers"
 COLUMNS = ("search", "fold", "epoch", "dev_map", "chosen", "test_topics")
@@ -67,19 +67,22 @@ def run(args: argparse.Namespace) -> None:
     state = own_folder(args.state, recipe=whole, inputs=inputs, seed=args.seed, code=args.code)
     benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
     job = Job(benchmark, data_folders(of_data), recipe, _word_folders(of_vectors), args.encoder, args.seed, state)
-    folder, table, searches, rows = args.output.parent / "runs", args.output.parent / "epochs.csv", {}, []
+    runs, searches, rows = {}, {}, []
+    for query_set in benchmark.query_sets(args.languages):
+        candidates = read_candidates(benchmark, job.data, query_set)
+        scores, folds = _scores(job, query_set, candidates)
+        runs[query_set.name] = candidates.run(scores)
+        facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(candidates.topics)}
+        searches[query_set.name] = {**facts, **candidates.counts, "folds": [_facts(fold) for fold in folds]}
+        rows += _rows(query_set.name, candidates, folds)
+    folder, table = args.output.parent / "runs", args.output.parent / "epochs.csv"
     with atomic_directory(folder) as made:
-        for query_set in benchmark.query_sets(args.languages):
-            candidates = read_candidates(benchmark, job.data, query_set)
-            scores, folds = _scores(job, query_set, candidates)
-            write_run(made / f"{query_set.name}.trec.gz", candidates.run(scores).items(), tag="stele")
-            facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(candidates.topics)}
-            searches[query_set.name] = {**facts, **candidates.counts, "folds": [_facts(fold) for fold in folds]}
-            rows += _rows(query_set.name, candidates, folds)
+        for name, ranked in runs.items():
+            write_run(made / f"{name}.trec.gz", ranked.items(), tag="stele")
     with atomic_file(table) as handle:
         write_csv(handle, [COLUMNS, *rows])
-    runs = {name: file_facts(folder / f"{name}.trec.gz") for name in searches}
-    outputs = {f"runs/{name}.trec.gz": facts for name, facts in runs.items()} | {table.name: file_facts(table)}
+    of_runs = {name: file_facts(folder / f"{name}.trec.gz") for name in runs}
+    outputs = {f"runs/{name}.trec.gz": facts for name, facts in of_runs.items()} | {table.name: file_facts(table)}
     records.write_record(
         args.output,
         job="rerank",
@@ -92,7 +95,7 @@ def run(args: argparse.Namespace) -> None:
         searches=searches,
         recipe=recipe.model_dump(mode="json", exclude_none=True),
         outputs=outputs,
-        content=facts_digest(runs),
+        content=facts_digest(of_runs),
     )
     drop(state)
 
@@ -132,7 +135,7 @@ def _scores(job: Job, query_set: QuerySet, candidates: Candidates) -> tuple[np.n
     scorer = load_named(SCORERS, job.recipe.scorer, kind="scorer")
     if not isinstance(job.recipe, Trained):
         return scorer.scores(candidates, job.recipe, sources), []
-    from stele.reranking.cross_validation import cross_validate
+    from stele.reranking.folds.cross_validation import cross_validate
 
     judged = getattr(job.benchmark, "all_judgments", job.benchmark.judgments)(job.data, query_set)
     topics = [topic for topic, own in judged.items() if has_relevant(own)]

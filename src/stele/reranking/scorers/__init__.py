@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from stele.reranking.word_vectors import ReadVectors
+from stele.reranking.inputs.word_vectors import ReadVectors
 
 
 class Sources(NamedTuple):

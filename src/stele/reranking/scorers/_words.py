@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stele.reranking.candidates import Candidates
+from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.inputs.word_vectors import WordVectors, known, unit
 from stele.reranking.scorers import Sources
-from stele.reranking.word_vectors import WordVectors, known, unit
 from stele.terms.analysis import analyzer
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stele.reranking.candidates import Candidates
+from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.inputs.word_vectors import WordVectors
 from stele.reranking.scorers import Sources, _words
-from stele.reranking.word_vectors import WordVectors
 
 if TYPE_CHECKING:
     from stele.recipes.reranking import BweAgg

@@ -23,7 +23,7 @@ from stele.encoders.tokens import Tokens, collate, tokenize
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.recipes.encoding import EncodingSpec
-from stele.reranking.candidates import Candidates
+from stele.reranking.inputs.candidates import Candidates
 from stele.reranking.scorers import Sources
 from stele.training.heads import INIT, initialise
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stele.reranking.candidates import Candidates
+from stele.reranking.inputs.candidates import Candidates
 from stele.reranking.scorers import Sources, _words
 
 if TYPE_CHECKING:

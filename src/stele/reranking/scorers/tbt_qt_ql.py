@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stele.reranking.candidates import Candidates
+from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.inputs.word_vectors import WordVectors, known, unit
 from stele.reranking.scorers import Sources
-from stele.reranking.word_vectors import WordVectors, known, unit
 from stele.terms.analysis import analyzer
 
 if TYPE_CHECKING:
