@@ -47,6 +47,7 @@ FAMILIES = (
     "punkt",
     "parallel",
     "collections",
+    "clef",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 
