@@ -33,7 +33,7 @@ NAMES = {
     "catalogue/settings.yaml": ["settings", "aliases"],
     "catalogue/rules.yaml": [""],
     "catalogue/analyzers.yaml": [""],
-    "catalogue/costs.yaml": ["texts", "benchmarks", "training_sets", "datasets", "example_text"],
+    "catalogue/costs.yaml": ["texts", "benchmarks", "judged", "training_sets", "datasets", "example_text"],
     "catalogue/devices.yaml": [""],
     "catalogue/checkpoint_sizes.yaml": [""],
     "catalogue/cc100_sizes.yaml": [""],
@@ -46,7 +46,7 @@ NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/sett
 NAMES["world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
 OF_A_SCALE = [
     *("benchmarks", "standins", "pairs", "pretraining", "pretraining_languages", "finetuning", "calibration", "models"),
-    "title_queries",
+    *("title_queries", "reranking"),
 ]
 # keys that must not be left out; all others may be, or are refused as well
 REQUIRED = {

@@ -43,7 +43,7 @@ def check_scale(values: Facts, where: str) -> None:
         standins = catalogue.load("standins")
         _known(key, standins, where, "standins")
         check_standin({**standins[key], **forced}, where, ["standins", key])
-    for section in ("pairs", "pretraining", "finetuning", "calibration", "title_queries"):
+    for section in ("pairs", "pretraining", "finetuning", "calibration", "title_queries", "reranking"):
         for name, forced in values.get(section, {}).items():
             _known(name, recipes[section], where, section)
             if section == "pairs" and "parts" in forced:

@@ -15,11 +15,13 @@ from stele.files.strict import Strict, Values, validate
 from stele.recipes import calibration as of_calibration
 from stele.recipes import finetuning as of_finetuning
 from stele.recipes import mining as of_mining
+from stele.recipes import reranking as of_reranking
 from stele.recipes import title_queries as of_title_queries
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import recipe_model
+from stele.recipes.reranking import RerankingRecipe, Trained
 from stele.recipes.scale import Scale
 from stele.recipes.title_queries import TitleQueriesRecipe
 
@@ -78,6 +80,14 @@ def title_queries(name: str, sizes: Scale) -> TitleQueriesRecipe:
     """A recipe of title queries with what the scale forces."""
     recipe = {**_named("title_queries", "recipe of title queries", name), **sizes.title_queries.get(name, {})}
     return of_title_queries.parse_recipe({**recipe, "threads": sizes.threads}, f"recipes.yaml: title_queries.{name}")
+
+
+def reranking(name: str, sizes: Scale) -> RerankingRecipe:
+    """A re-ranking recipe with what the scale forces."""
+    where = f"recipes.yaml: reranking.{name}"
+    recipe = {**_named("reranking", "re-ranking recipe", name), **sizes.reranking.get(name, {})}
+    threads = {"threads": sizes.threads} if issubclass(of_reranking.recipe_model(recipe["scorer"]), Trained) else {}
+    return of_reranking.parse_recipe({**recipe, **threads}, where)
 
 
 def stores(reads: PretrainingReads, does: Values) -> dict[str, str]:

@@ -75,5 +75,6 @@ class Scale(Strict):
     finetuning: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     calibration: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     title_queries: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
+    reranking: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     encoding: SomeEncoding = Field(SomeEncoding(), description="lengths forced by this scale at encoding")
     pairs: dict[str, Values] = Field({}, description="mining method -> keys forced by this scale")
