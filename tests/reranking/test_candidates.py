@@ -84,3 +84,16 @@ def test_a_folder_without_languages_says_what_it_wants(tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     with pytest.raises(SteleError, match="no folder de in it"):
         next(iter(clef.passages({"clef": {"all": tmp_path}}, "de")))
+
+
+def test_topics_without_a_negative_are_counted_and_what_is_not_judged_is_no_candidate(tmp_path):
+    folder = write_clef(tmp_path / "clef").parent
+    lines = (folder / "de/qrels_de_2000").read_text().splitlines()
+    alone = [line for line in lines if not line.startswith("3 ") or line.endswith(" 1")]
+    changed = [line.removesuffix(" 0") + " -1" if line == f"4 0 {name_of(13)} 0" else line for line in alone]
+    assert len(changed) == len(lines) - 3 and changed != alone
+    (folder / "de/qrels_de_2000").write_text("".join(f"{line}\n" for line in changed))
+    candidates = read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+    assert candidates.counts["topics_without_negative"] == 1
+    sizes = [int((candidates.topic_of == place).sum()) for place in range(5)]
+    assert sizes == [4, 4, 1, 3, 4]

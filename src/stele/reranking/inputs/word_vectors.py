@@ -39,13 +39,13 @@ def reader(folders: Mapping[str, Path]) -> ReadVectors:
     """Reads the vectors of a language from the one .vec file in its folder (or the file itself)."""
 
     def read(language: str, words: Collection[str]) -> WordVectors:
-        from stele.encoders.word_vectors import read_word_vectors
-
         if language not in folders:
             given = ", ".join(sorted(folders)) or "none"
             raise SteleError(
                 f"needs the vectors of words in {language}; given: {given}. Add --vectors DATASET:{language}="
             )
+        from stele.encoders.word_vectors import read_word_vectors
+
         return read_word_vectors(vector_file(folders[language]), words)
 
     return read
