@@ -18,9 +18,7 @@ rule rerank:
     log:
         plan.paths.log("rerank/{benchmark}.{model}.{setting}.{seeds}.{part}"),
     benchmark:
-        plan.paths.benchmark_file(
-            "rerank/{benchmark}.{model}.{setting}.{seeds}.{part}"
-        )
+        plan.paths.benchmark_file("rerank/{benchmark}.{model}.{setting}.{seeds}.{part}")
     wildcard_constraints:
         benchmark=plan.protocols.constraint("reranked"),
     conda:
