@@ -12,10 +12,21 @@ import pytest
 
 from tests.conftest import ROOT
 
-STAGES = {"world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables"}
+STAGES = {
+    "world",
+    "sources",
+    "corpora",
+    "pairs",
+    "pretraining",
+    "finetuning",
+    "retrieval",
+    "reranking",
+    "scoring",
+    "tables",
+}
 SHARED = {
     *("errors", "registry", "progress", "files", "artifacts", "catalogue", "recipes", "config", "papers"),
-    *("benchmarks", "significance", "evaluation", "training", "encoders", "sentences"),
+    *("benchmarks", "significance", "evaluation", "training", "encoders", "sentences", "terms"),
 }
 COMMAND = {"command"}
 # what a package may import beside itself

@@ -31,7 +31,8 @@ def test_a_ranking_is_made_by_the_one_rule_of_its_kind(protocols, benchmark, set
     path = f"{benchmark}/m.1/{setting}/pt0-ft0/retrieval.json"
     assert may_be(protocols.constraint("lexical"), path) == (kind == "lexical")
     assert may_be(protocols.constraint("tuned"), path) == (kind == "tuned")
-    assert may_be(protocols.default_of(*OF_ENCODERS), path) == (kind not in ("lexical", "tuned", "fused", "statistics"))
+    assert may_be(protocols.constraint("reranked"), path) == (kind == "reranked")
+    assert may_be(protocols.default_of(*OF_ENCODERS), path) == (kind in OF_ENCODERS)
 
 
 def test_names_that_nothing_knows_are_explained_by_the_rule_of_encoders(protocols):

@@ -6,7 +6,7 @@ import pytest
 
 from stele import catalogue
 from stele.errors import SteleError
-from stele.retrieval.lexical.analysis import TermNumbers, analyzer
+from stele.terms.analysis import TermNumbers, analyzer
 
 
 def test_english_as_lucene_cuts_and_stems_it():
@@ -74,7 +74,7 @@ def test_numbers_are_those_of_the_terms_and_stop_words_have_none():
 
 
 def test_memory_of_words_is_bounded(monkeypatch):
-    from stele.retrieval.lexical import analysis
+    from stele.terms import analysis
 
     monkeypatch.setattr(analysis, "MOST_WORDS", 3)
     numbers = TermNumbers("sw", ["w7", "w2"])

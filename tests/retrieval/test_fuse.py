@@ -19,10 +19,10 @@ from stele.artifacts.runs.trec import read_run, write_run
 from stele.benchmarks.types import Query, QuerySet
 from stele.errors import SteleError
 from stele.evaluation.case import Case
+from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.evaluation.metrics import ap
 from stele.retrieval import fuse
 from stele.retrieval.fusion import interpolation
-from stele.retrieval.fusion.folds import folds_by_hash, read_folds
 
 TOPICS = [str(number) for number in range(1, 13)]
 
@@ -129,7 +129,7 @@ def test_folds_are_of_like_sizes_and_stay_when_topics_come_in_another_order():
 
 def test_four_topics_are_too_few(fusing):
     hits = random_hits(1, 5, 0.0)
-    with pytest.raises(SteleError, match="made: the weight is chosen in 5 folds: want 5 topics or more, found 4"):
+    with pytest.raises(SteleError, match="made: cross-validation has 5 folds: want 5 topics or more, found 4"):
         fusing("four", hits, hits, random_judgments(1), topics=TOPICS[:4])
 
 

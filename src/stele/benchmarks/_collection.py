@@ -54,6 +54,12 @@ def topics_file(data: Data, language: str) -> tuple[str, Path]:
     return _first(data, language, TOPICS, "topics, named *topics*")
 
 
+def files_named(data: Data, language: str, wanted: re.Pattern[str]) -> list[tuple[str, Path]]:
+    """(dataset, file) of all that bear such a name (`QRELS`, `TOPICS`), where a collection has several."""
+    given = folders(data, language) if data else {}
+    return [(dataset, path) for dataset, folder in given.items() for path in _named(folder, wanted)]
+
+
 def has_topics(data: Data, language: str) -> bool:
     """Whether topics are among what was given; judgments may be given alone."""
     return any(_named(folder, TOPICS) for folder in folders(data, language).values())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -53,6 +53,28 @@ def topics(path: Path, language: str, encoding: str | None = None) -> dict[str, 
     if not read:
         raise SteleError(f"{path}: no topics")
     return read
+
+
+def by_judgments(read: dict[str, dict[str, str]], judged: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The topics that are judged, by the ids that they have in the judgments.
+
+    >>> by_judgments({"AR26": {"title": "one"}, "AR27": {"title": "two"}}, ["26"])
+    {'26': {'title': 'one'}}
+    """
+    known = list(judged)
+    numbers = {_number(number): number for number in known} | {number: number for number in known}
+    names = {name: numbers.get(name, numbers.get(_number(name))) for name in read}
+    return {number: read[name] for name, number in names.items() if number is not None}
+
+
+def _number(name: str) -> str:
+    """A topic's id without the letters and zeros before its number.
+
+    >>> _number("AR26"), _number("C041"), _number("301-AH"), _number("ACLIA2-CS-0002")
+    ('26', '41', '301-AH', 'ACLIA2-CS-0002')
+    """
+    match = re.fullmatch(r"[A-Za-z]{0,2}0*([0-9]+)", name)
+    return match[1] if match else name
 
 
 Topics = Iterator[tuple[str, str, dict[str, str]]]

@@ -1,21 +1,31 @@
 """CLEF 2000-2003 ad hoc, queries in one language and documents in another: re-ranking of the judged documents.
 
 A query set is a pair `en-de` (query language, document language). All judged documents of a query are its candidates
-(Yu et al., section 5.1.3); a run's files may be the folds of a cross-validation. The judgments of a pair are given as
-part `en-de` of the dataset, in TREC's layout.
+(Yu et al., section 5.1.3); a run's files may be the folds of a cross-validation.
+
+A language is a test collection of its own: a part `de` of the dataset, or the folder `de` in a dataset that is given
+whole, with its documents, the topics in that language (`*topics*`) and the judgments of its documents (`*qrels*`), of
+each one file or more. Topics bear the same numbers in all languages. To score runs the judgments of a pair suffice, as
+part `en-de`. Any dataset that is laid out so is read alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from stele.benchmarks._collection import judgments_of
-from stele.benchmarks.types import QuerySet
+from stele.benchmarks import _collection, collection
+from stele.benchmarks._files import folder_of, refuse_again
+from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._topics import by_judgments, topics
+from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.catalogue.collection_files import QRELS, TOPICS
 from stele.errors import SteleError
 
 AVERAGE = "macro"  # mean over pairs; of a pair, over queries, so that folds weigh by their queries
-
-judgments = judgments_of("clef")
+FIELDS = ("title", "description")  # of a topic, that make its query (Yu et al., section 5.1.1)
+logger = logging.getLogger(__name__)
 
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
@@ -24,3 +34,85 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
         if len([code for code in pair.split("-") if code]) != 2:
             raise SteleError(f"{pair!r}: want query and document language, as en-de")
     return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in languages]
+
+
+def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
+    """The judged topics in the queries' language: title and description."""
+    language = _query_language(query_set)
+    for number, fields in _topics(data, query_set).items():
+        if missing := next((name for name in FIELDS if not fields.get(name)), None):
+            raise SteleError(f"topics in {language}: topic {number} has no {missing}; a query is title and description")
+        yield Query(number, " ".join(fields[name] for name in FIELDS))
+
+
+def judgments(data: Data, query_set: QuerySet) -> _collection.Judgments:
+    """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
+    judged = all_judgments(data, query_set)
+    if not _topic_files(data, _query_language(query_set)):
+        return judged
+    return {number: judged[number] for number in _topics(data, query_set)}
+
+
+def all_judgments(data: Data, query_set: QuerySet) -> _collection.Judgments:
+    """Those of every topic, whether the queries' language has it or not: the same for all query languages."""
+    pair, language = query_set.name, query_set.collection
+    files = [_collection.qrels_file(own[pair]) for own in data.values() if pair in own]
+    files = files or [path for _, path in _collection.files_named(_of_language(data, language), language, QRELS)]
+    files = files or [_collection.qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
+    judged: _collection.Judgments = {}
+    for path in files:
+        for topic, documents in read_qrels(path).items():
+            judged[refuse_again(topic, judged, str(path), "topic")] = documents
+    return judged
+
+
+def passages(data: Data, name: str) -> Iterator[Passage]:
+    """The documents in a language, each id once."""
+    of_language = _of_language(data, name)
+    if not of_language:
+        folder = folder_of(data, next(iter(data), "clef"), name)
+        raise SteleError(
+            f"{folder}: no folder {name} in it; want one a language, with its documents, topics, judgments"
+        )
+    yield from collection.passages(of_language, name)
+
+
+def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:
+    """The judged topics in the queries' language, by the ids of the judgments."""
+    language, read = _query_language(query_set), {}
+    files = _topic_files(data, language)
+    for dataset, path in files:
+        for number, fields in topics(path, language, _collection.layout(dataset).encoding).items():
+            read[refuse_again(number, read, str(path), "topic")] = fields
+    if not files:
+        raise SteleError(
+            f"{query_set.name}: no topics in {language}; want files named *topics* in the folder {language}"
+        )
+    judged = all_judgments(data, query_set)
+    known = by_judgments(read, judged)
+    if not known:
+        raise SteleError(
+            f"{files[0][1]}: none of its topics ({next(iter(read))}, ...) is judged in {query_set.collection} "
+            f"({next(iter(judged))}, ...): they are of different collections"
+        )
+    if lacking := len(judged) - len(known):
+        logger.warning("%s: %d of %d judged topics have no query in %s", query_set.name, lacking, len(judged), language)
+    return known
+
+
+def _query_language(query_set: QuerySet) -> str:
+    return query_set.name.partition("-")[0]
+
+
+def _topic_files(data: Data, language: str) -> list[tuple[str, Path]]:
+    return _collection.files_named(_of_language(data, language), language, TOPICS)
+
+
+def _of_language(data: Data, language: str) -> Data:
+    """The data of one language: its part, or its folder in a dataset that is given whole."""
+    folders = {name: own.get(language) or _inside(own.get("all"), language) for name, own in data.items()}
+    return {name: {language: folder} for name, folder in folders.items() if folder}
+
+
+def _inside(folder: Path | None, language: str) -> Path | None:
+    return folder / language if folder and (folder / language).is_dir() else None

@@ -10,13 +10,12 @@ comes twice the last one stands, as in an index that is updated.
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from stele.benchmarks import _collection
 from stele.benchmarks._qrels import read_qrels
-from stele.benchmarks._topics import topics
+from stele.benchmarks._topics import by_judgments, topics
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
 from stele.errors import SteleError
 
@@ -86,22 +85,10 @@ def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
     dataset, path = _collection.topics_file(data, language)
     judged = read_qrels(judged_path := _collection.judgments_file(data, language))
     read = topics(path, language, _collection.layout(dataset).encoding)
-    numbers = {number: number for number in judged} | {_number(number): number for number in judged}
-    known = {numbers.get(name, numbers.get(_number(name))): fields for name, fields in read.items()}
-    if lacking := len(read) - len(known.keys() - {None}):
+    known = by_judgments(read, judged)
+    if lacking := len(read) - len(known):
         logger.warning("%s: %d of %d topics are not judged and left out", path, lacking, len(read))
-    known.pop(None, None)
     if not known:
         raise SteleError(f"{path}: none of its topics ({next(iter(read))}, ...) is judged in {judged_path} "
                          f"({next(iter(judged))}, ...): they are of different collections")  # fmt: skip
     return known
-
-
-def _number(name: str) -> str:
-    """A topic's id without the letters and zeros before its number.
-
-    >>> _number("AR26"), _number("C041"), _number("301-AH"), _number("ACLIA2-CS-0002")
-    ('26', '41', '301-AH', 'ACLIA2-CS-0002')
-    """
-    match = re.fullmatch(r"[A-Za-z]{0,2}0*([0-9]+)", name)
-    return match[1] if match else name

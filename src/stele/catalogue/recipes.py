@@ -24,6 +24,7 @@ from stele.recipes import finetuning as of_finetuning
 from stele.recipes import generated_queries as of_generated_queries
 from stele.recipes import generator as of_generator
 from stele.recipes import mining as of_mining
+from stele.recipes import reranking as of_reranking
 from stele.recipes import title_queries as of_title_queries
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
@@ -31,6 +32,7 @@ from stele.recipes.generated_queries import GeneratedQueriesRecipe
 from stele.recipes.generator import GeneratorRecipe
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import recipe_model
+from stele.recipes.reranking import RerankingRecipe, Trained
 from stele.recipes.scale import Scale
 from stele.recipes.title_queries import TitleQueriesRecipe
 
@@ -112,6 +114,14 @@ def generated_queries(name: str, sizes: Scale) -> tuple[GeneratedQueriesReads, G
     )
     where = f"recipes.yaml: generated_queries.{name}"
     return validate(GeneratedQueriesReads, reads, where), of_generated_queries.parse_recipe(does, where)
+
+
+def reranking(name: str, sizes: Scale) -> RerankingRecipe:
+    """A re-ranking recipe with what the scale forces."""
+    where = f"recipes.yaml: reranking.{name}"
+    recipe = {**_named("reranking", "re-ranking recipe", name), **sizes.reranking.get(name, {})}
+    threads = {"threads": sizes.threads} if issubclass(of_reranking.recipe_model(recipe["scorer"]), Trained) else {}
+    return of_reranking.parse_recipe({**recipe, **threads}, where)
 
 
 def stores(reads: PretrainingReads, does: Values) -> dict[str, str]:

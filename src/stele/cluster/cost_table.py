@@ -17,7 +17,18 @@ from stele.cost.work import Work, cpu_seconds, seconds
 from stele.files.markdown import table
 from stele.plan.plan import Plan
 
-STAGES = ("world", "sources", "corpora", "pairs", "pretraining", "finetuning", "retrieval", "scoring", "tables")
+STAGES = (
+    "world",
+    "sources",
+    "corpora",
+    "pairs",
+    "pretraining",
+    "finetuning",
+    "retrieval",
+    "reranking",
+    "scoring",
+    "tables",
+)
 LISTED = 8  # jobs named of those that are too long for their limit
 
 

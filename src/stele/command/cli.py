@@ -27,6 +27,7 @@ STAGES = (
     "pretraining",
     "finetuning",
     "retrieval",
+    "reranking",
     "scoring",
     "tables",
     "cluster",

@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any, TypeVar
 
 from stele.catalogue import datasets, whole
-from stele.catalogue.schema.costs import BenchmarkSize, Costs, TrainingSetSize
+from stele.catalogue.schema.costs import BenchmarkSize, Costs, JudgedSize, TrainingSetSize
 
-Size = TypeVar("Size", BenchmarkSize, TrainingSetSize)
+Size = TypeVar("Size", BenchmarkSize, JudgedSize, TrainingSetSize)
 
 
 class NoFigures(LookupError):
@@ -24,6 +24,11 @@ def costs() -> Costs:
 def benchmark_size(name: str) -> BenchmarkSize:
     """What is encoded and searched; NoFigures where costs.yaml has none."""
     return _figures("benchmarks", costs().benchmarks, name)
+
+
+def judged_size(name: str) -> JudgedSize:
+    """What is re-ranked; NoFigures where costs.yaml has none."""
+    return _figures("judged", costs().judged, name)
 
 
 def training_set_size(name: str) -> TrainingSetSize:

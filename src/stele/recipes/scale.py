@@ -77,5 +77,6 @@ class Scale(Strict):
     title_queries: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     generators: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     generated_queries: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
+    reranking: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     encoding: SomeEncoding = Field(SomeEncoding(), description="lengths forced by this scale at encoding")
     pairs: dict[str, Values] = Field({}, description="mining method -> keys forced by this scale")

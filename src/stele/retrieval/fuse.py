@@ -23,13 +23,13 @@ from stele.benchmarks.arguments import add_data_argument, data_folders, data_rec
 from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
+from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.files.atomic import atomic_directory, atomic_file, facts_digest, file_facts
 from stele.files.csv_files import write_csv
 from stele.files.reading import parse_object, reading
 from stele.files.strict import validate
 from stele.recipes.fusion import Fusion
 from stele.registry import load_named
-from stele.retrieval.fusion.folds import folds_by_hash, read_folds
 from stele.retrieval.fusion.interpolation import ALPHAS, Candidates, average_precisions, candidates, choose, fused
 
 COLUMNS = ("search", "fold", "alpha", "ap", "chosen", "topics")

@@ -23,10 +23,11 @@ from stele.files.atomic import atomic_directory, atomic_file, folder_facts
 from stele.files.reading import parse_object
 from stele.progress import bar, track
 from stele.recipes.title_queries import TitleQueriesRecipe, parse_recipe
-from stele.retrieval.lexical import analysis, bm25_index
+from stele.retrieval.lexical import bm25_index
 from stele.retrieval.lexical.bm25_search import TopK
 from stele.retrieval.lexical.engines import TermIndex, Texts
 from stele.retrieval.transfer.files import write_set
+from stele.terms import analysis
 
 logger = logging.getLogger(__name__)
 

@@ -49,6 +49,7 @@ FAMILIES = (
     "parallel",
     "collections",
     "fasttext",
+    "clef",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 

@@ -53,6 +53,15 @@ class BenchmarkSize(Strict):
     reads: float = Field(0.0, ge=0, description="GB of passages that scoring goes through for answers")
 
 
+class JudgedSize(Strict):
+    """What is re-ranked in a pair of languages."""
+
+    topics: Positive
+    relevant: Positive = Field(description="documents a topic")
+    negative: Positive = Field(description="judged documents a topic that are not relevant")
+    pair: str = Field(description="of `texts`: a topic and a document together")
+
+
 class TrainingSetSize(Strict):
     """Examples, those that choose a checkpoint, and the passages among which hard negatives are mined."""
 
@@ -118,6 +127,7 @@ class Costs(Strict):
     fill: Fill
     texts: dict[str, Text]
     benchmarks: dict[str, BenchmarkSize]
+    judged: dict[str, JudgedSize]
     training_sets: dict[str, TrainingSetSize]
     datasets: dict[str, Positive]
     passage_bytes: Positive

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, Values, validate
-from stele.recipes import mining
+from stele.recipes import mining, reranking
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.generated_queries import GeneratedQueriesRecipe
@@ -33,6 +33,7 @@ class Recipes(Strict):
     title_queries: dict[str, Values] = Field(description="transfer sets of a Wikipedia's titles")
     generators: dict[str, Values] = Field(description="what writes a query for a passage")
     generated_queries: dict[str, Values] = Field(description="transfer sets of queries that are generated")
+    reranking: dict[str, Values] = Field(description="scorers of judged documents, and how they are trained")
 
 
 class PairsReads(Strict):
@@ -100,6 +101,7 @@ READS = {
     "title_queries": Strict,
     "generators": GeneratorReads,
     "generated_queries": GeneratedQueriesReads,
+    "reranking": Strict,
 }
 OF_ONE_KIND = {
     "finetuning": FinetuningRecipe,
@@ -150,6 +152,8 @@ def _does(section: str, entry: Facts, where: str, at: Sequence[str]) -> type[Str
     """The model of what a recipe does."""
     if section in OF_ONE_KIND:
         return OF_ONE_KIND[section]
+    if section == "reranking":
+        return reranking.recipe_model(choice(entry, "scorer", reranking.SCORERS, where, at, required=True))
     key, package = NAMED[section]
     name = choice(entry, key, module_names(package), where, at, required=True)
     return recipe_model(name) if section == "pretraining" else mining.recipe_model(name)

@@ -20,10 +20,11 @@ from stele.evaluation.requires import needs
 @needs("judgments", "ap_judged")
 def evaluate(case: Case, cut: str) -> np.ndarray:
     rows = enumerate(case.relevant)
-    return np.array([_average_precision(case.ranking(row), right) for row, right in rows], dtype=np.float64)
+    return np.array([average_precision(case.ranking(row), right) for row, right in rows], dtype=np.float64)
 
 
-def _average_precision(ranking: Sequence[str], relevant: Mapping[str, int]) -> float:
+def average_precision(ranking: Sequence[str], relevant: Mapping[str, int]) -> float:
+    """Of one query, whose judgments are `relevant`; NaN where no document is relevant."""
     total = sum(relevance > 0 for relevance in relevant.values())
     if not total:
         return math.nan

@@ -13,8 +13,9 @@ from typing import NamedTuple
 from stele.benchmarks.types import Query
 from stele.files.atomic import digest
 from stele.recipes.lexical import Rm3
-from stele.retrieval.lexical import analysis, anserini, bm25_index, bm25_search, rm3
+from stele.retrieval.lexical import anserini, bm25_index, bm25_search, rm3
 from stele.retrieval.lexical.bm25_search import Hits, Parameters
+from stele.terms import analysis
 
 EXPANDED_BLOCK = 1 << 15  # passages of a block of an index of many terms: a tenth of a GB while it is made
 

@@ -1,4 +1,4 @@
-"""Texts -> terms for BM25, by the language's entry in catalogue/analyzers.yaml.
+"""Texts -> terms, by the language's entry in catalogue/analyzers.yaml.
 
 >>> analyzer("en")("The cities' rivers, U.S. 1,000 km")
 ['citi', 'river', 'u.', '1,000', 'km']
@@ -25,9 +25,15 @@ Analyzer = Callable[[str], list[str]]
 
 
 @cache
-def analyzer(language: str) -> Analyzer:
-    """The function that gives the terms of a text, in order, with repetitions."""
-    cut, term = _cut(language), _Terms(language)
+def analyzer(language: str, stemmed: bool = True) -> Analyzer:
+    """The function that gives the terms of a text, in order, with repetitions.
+
+    Without stemming they are words, as vectors of words are named.
+
+    >>> analyzer("en", stemmed=False)("The cities' rivers")
+    ['cities', 'rivers']
+    """
+    cut, term = _cut(language), _Terms(language, stemmed)
     return lambda text: [value for word in cut(text) if (value := term[word]) is not None]
 
 
@@ -55,9 +61,10 @@ class TermNumbers:
 class _Terms(dict):
     """word -> its term, None for a stop word; words are looked up once."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, stemmed: bool = True) -> None:
         entry = catalogue.entry(analyzers.Analyzer, language)
-        self._elided, self._stopwords, self._stem = frozenset(entry.elided or ()), _stopwords(entry), _stemmer(entry)
+        self._elided, self._stopwords = frozenset(entry.elided or ()), _stopwords(entry)
+        self._stem = _stemmer(entry) if stemmed else str
 
     def __missing__(self, word: str) -> str | None:
         if len(self) >= MOST_WORDS:

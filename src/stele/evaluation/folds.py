@@ -1,4 +1,4 @@
-"""Topics in five folds: by a hash of their ids, or as a file says."""
+"""Topics in five folds, for cross-validation: by a hash of their ids, or as a file says."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from pathlib import Path
 from stele.errors import SteleError
 from stele.files.reading import reading
 
-FOLDS = 5  # Shi et al., section 5
+FOLDS = 5  # Shi et al., section 5; Yu et al., section 5.1.3
 
 
-def folds_by_hash(topics: Sequence[str]) -> dict[str, int]:
+def folds_by_hash(topics: Sequence[str], key: str = "") -> dict[str, int]:
     """Topic -> its fold, 0 to 4: topics are dealt out in the order of their hashes, so that sizes differ by 1 at most.
+
+    With another `key`, which is hashed before them, they are other folds. Fewer than five topics raise SteleError.
 
     >>> sorted(folds_by_hash(["a", "b", "c", "d", "e", "f"]).values())
     [0, 0, 1, 2, 3, 4]
     """
     _check_number(topics)
-    order = sorted(topics, key=lambda topic: hashlib.sha256(topic.encode("utf-8")).digest())
+    order = sorted(topics, key=lambda topic: hashlib.sha256(f"{key}{topic}".encode()).digest())
     fold_of = {topic: place % FOLDS for place, topic in enumerate(order)}
     return {topic: fold_of[topic] for topic in topics}
 
@@ -45,4 +47,4 @@ def read_folds(path: Path, topics: Sequence[str]) -> dict[str, int]:
 
 def _check_number(topics: Sequence[str]) -> None:
     if len(topics) < FOLDS:
-        raise SteleError(f"the weight is chosen in {FOLDS} folds: want {FOLDS} topics or more, found {len(topics)}")
+        raise SteleError(f"cross-validation has {FOLDS} folds: want {FOLDS} topics or more, found {len(topics)}")

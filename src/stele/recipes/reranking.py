@@ -1,0 +1,136 @@
+"""What a re-ranking recipe may say: how a scorer is trained in folds of topics, or what one is that learns nothing.
+
+Each scorer is a file of stele/reranking/scorers. The papers' recipes stand in catalogue/recipes.yaml.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from stele.errors import SteleError, unknown
+from stele.files.strict import Betas, Strict, Values, validate
+from stele.recipes.optimisation import Optimisation
+
+
+class RerankingRecipe(Strict):
+    """The key that all scorers share."""
+
+    scorer: str = Field(description="a file of stele/reranking/scorers")
+
+
+class Trained(RerankingRecipe):
+    """A scorer that is trained in five folds of topics: three to train, one to choose the epoch, one that is scored.
+
+    In an epoch each relevant document is paired with one that is judged not to be, of the same topic, drawn anew.
+    """
+
+    loss: Literal["pairwise", "pointwise"] = Field(
+        "pairwise",
+        description="cross entropy over the two documents of a pair, or over each document's two classes",
+    )
+    epochs: int = Field(20, ge=1, description="at most: that with the best MAP of the dev fold is taken")
+    dev_from_epoch: int = Field(1, ge=1, description="the first epoch whose MAP counts")
+    batch: int = Field(ge=1, description="pairs an optimiser step")
+    learning_rate: float = Field(gt=0)
+    schedule: Literal["linear", "constant", "polynomial"] = "constant"
+    betas: Betas = (0.9, 0.999)
+    eps: float = Field(1e-8, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    clip_norm: float | None = Field(None, gt=0)
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    threads: int = Field(1, ge=1)
+    save_every_seconds: float = Field(60.0, ge=0)
+
+    @model_validator(mode="after")
+    def _some_epoch_counts(self) -> Trained:
+        if self.dev_from_epoch > self.epochs:
+            raise ValueError(f"dev_from_epoch {self.dev_from_epoch} is past the last of {self.epochs} epochs")
+        return self
+
+    @property
+    def outputs(self) -> int:
+        """Numbers that a document gets, of which the last is its score: a score, or a logit for each of two classes."""
+        return 1 if self.loss == "pairwise" else 2
+
+    def optimisation(self, steps: int) -> Optimisation:
+        values = {name: getattr(self, name) for name in Optimisation.model_fields if name in type(self).model_fields}
+        return Optimisation(**{**values, "steps": steps})
+
+
+class CrossEncoder(Trained):
+    """A transformer over query and document together."""
+
+    scorer: Literal["cross_encoder"]
+    length: int = Field(512, ge=8, description="tokens of query and document together; the longer text is cut first")
+    head: Literal["cls", "pooler"] = Field(
+        "cls", description="a linear layer on the first token's last hidden state, or on the model's pooler"
+    )
+    tuned_layers: int | None = Field(None, ge=1, description="the last ones, which alone are tuned; None: all of it")
+    reset_layers: int = Field(0, ge=0, description="the last ones, which are initialised anew")
+    dropout: float | None = Field(None, ge=0, lt=1, description="None: what the checkpoint's config says")
+
+
+class Interaction(Trained):
+    """A model over the cosines of the words of query and document."""
+
+    document_terms: int | None = Field(None, ge=1, description="the first ones, of which alone it reads; None: all")
+
+
+class Drmm(Interaction):
+    """Guo et al. 2016: histograms of cosines."""
+
+    scorer: Literal["drmm"]
+    bins: int = Field(30, ge=2, description="of a histogram, that of cosine 1 among them")
+    hidden: int = Field(5, ge=1, description="width of the layer over a histogram")
+
+
+class Knrm(Interaction):
+    """Xiong et al. 2017: kernels over cosines."""
+
+    scorer: Literal["knrm"]
+    kernels: int = Field(20, ge=1, description="beside that of cosine 1")
+    sigma: float = Field(0.1, gt=0, description="width of a kernel")
+    exact_sigma: float = Field(0.001, gt=0, description="width of the kernel of cosine 1")
+
+
+class BweAgg(RerankingRecipe):
+    """Litschko et al. 2018: the cosine of summed word vectors."""
+
+    scorer: Literal["bwe_agg"]
+    weights: Literal["uniform", "idf"] = Field(description="of a document's words")
+
+
+class TbtQtQl(RerankingRecipe):
+    """Litschko et al. 2018: each query word is translated to the nearest one, then query likelihood."""
+
+    scorer: Literal["tbt_qt_ql"]
+    mu: float = Field(1500.0, gt=0, description="of Dirichlet smoothing")
+
+
+SCORERS: dict[str, type[RerankingRecipe]] = {
+    "bwe_agg": BweAgg,
+    "cross_encoder": CrossEncoder,
+    "drmm": Drmm,
+    "knrm": Knrm,
+    "tbt_qt_ql": TbtQtQl,
+}
+
+
+def recipe_model(scorer: str, where: str = "--recipe") -> type[RerankingRecipe]:
+    """The recipe of a scorer; nothing that scores is needed for it."""
+    if scorer not in SCORERS:
+        raise unknown("scorer", str(scorer), SCORERS, where)
+    return SCORERS[scorer]
+
+
+def parse_recipe(values: Values, where: str = "--recipe") -> RerankingRecipe:
+    """Validates a recipe with the model of its scorer; what is wrong is said with the key and what is valid.
+
+    >>> parse_recipe({"scorer": "knrm", "batch": 10, "learning_rate": 1e-3}).outputs
+    1
+    """
+    if not isinstance(values.get("scorer"), str):
+        raise SteleError(f"{where}: want an object with the key `scorer`, one of {', '.join(SCORERS)}")
+    return validate(recipe_model(values["scorer"], where), values, where)

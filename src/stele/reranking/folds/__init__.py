@@ -1,0 +1,1 @@
+"""Training and scoring in folds of topics."""

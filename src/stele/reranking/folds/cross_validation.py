@@ -1,0 +1,258 @@
+"""A scorer trained and scored in five folds of topics: what is drawn, what is learnt, which epoch is taken.
+
+Fold n is scored by a module that has seen none of its topics: fold n + 1 chooses the epoch, the other three train (Yu
+et al., section 5.1.3). Draws are functions of seed, topic, fold and epoch; a killed fold goes on from its saved step.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from stele.encoders.encode import default_batch_tokens
+from stele.encoders.tokens import length_buckets
+from stele.errors import SteleError
+from stele.evaluation.folds import FOLDS
+from stele.files.atomic import atomic_write_json
+from stele.files.reading import read_state
+from stele.recipes.reranking import Trained
+from stele.reranking.inputs.candidates import Candidates
+from stele.training import loop
+from stele.training.callbacks import Evaluation, Run
+from stele.training.processes import ProcessContext, process_context
+from stele.training.sampling import derive, generator
+from stele.training.saved_state import State
+
+log = logging.getLogger(__name__)
+
+
+class Fold(NamedTuple):
+    """The topics (places, int64) of one fold's parts."""
+
+    number: int
+    train: np.ndarray
+    dev: np.ndarray
+    test: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """What became of a fold.
+
+    rows, scores   its test candidates, int64, and their scores, float32
+    topics         how many topics they are of
+    pairs          pairs an epoch
+    dev_map        epoch -> MAP of the dev fold; `epoch` is the best
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    topics: int
+    pairs: int
+    dev_map: dict[int, float]
+    epoch: int
+
+
+def parts(topics: Sequence[str], fold_of: Mapping[str, int], where: str) -> list[Fold]:
+    """The five folds of those of the topics that are candidates; one without a topic in some part is an error."""
+    numbers = np.array([fold_of[topic] for topic in topics])
+    folds = []
+    for number in range(FOLDS):
+        dev = (number + 1) % FOLDS
+        masks = {"train": (numbers != number) & (numbers != dev), "dev": numbers == dev, "test": numbers == number}
+        if empty := [name for name, mask in masks.items() if not mask.any()]:
+            raise SteleError(f"{where}: fold {number} has no topic for {empty[0]}; want judged topics in every fold")
+        folds.append(Fold(number, *(np.flatnonzero(mask) for mask in masks.values())))
+    return folds
+
+
+def training_pairs(candidates: Candidates, fold: Fold, seed: int, epoch: int) -> tuple[np.ndarray, np.ndarray]:
+    """(relevant candidates, one drawn negative of the same topic for each), int64 [pairs], in the order of an epoch.
+
+    Topics without a negative have no pairs.
+    """
+    relevant, negative = [], []
+    for topic in fold.train:
+        own = np.flatnonzero(candidates.topic_of == topic)
+        right, wrong = own[candidates.relevant[own]], own[~candidates.relevant[own]]
+        if len(right) and len(wrong):
+            draws = generator(seed, "negatives", candidates.topics[topic], fold.number, epoch)
+            relevant.append(right)
+            negative.append(wrong[draws.integers(len(wrong), size=len(right))])
+    if not relevant:
+        raise SteleError(f"fold {fold.number}: no topic to train on has a relevant document and another one")
+    order = generator(seed, "order", fold.number, epoch).permutation(sum(map(len, relevant)))
+    return np.concatenate(relevant)[order], np.concatenate(negative)[order]
+
+
+def loss_of(outputs: Tensor, loss: str) -> Tensor:
+    """The mean loss of pairs: `outputs` [2 p, k] of p relevant candidates and then of their negatives.
+
+    pairwise: -ln softmax over the two scores at the relevant one; pointwise: cross entropy of two classes.
+
+    >>> round(float(loss_of(torch.tensor([[2.0], [-1.0 + 2.0]]), "pairwise")), 4)  # S+ 2, S- 1
+    0.3133
+    """
+    half = len(outputs) // 2
+    if loss == "pairwise":
+        return functional.softplus(outputs[half:, -1] - outputs[:half, -1]).mean()
+    classes = torch.arange(len(outputs), device=outputs.device) < half
+    return functional.cross_entropy(outputs, classes.long())
+
+
+def scored(module: nn.Module, rows: np.ndarray, batch_size: int | None = None) -> np.ndarray:
+    """The scores of candidates, float32 [n], without dropout; batches are of like lengths, or of `batch_size`.
+
+    A score that is not finite is an error.
+    """
+    device = next(module.parameters()).device
+    budget = batch_size or default_batch_tokens(device, 768)
+    lengths = module.lengths[rows]
+    buckets = length_buckets(np.ones_like(lengths) if batch_size else lengths, budget)
+    scores, training = np.empty(len(rows), np.float32), module.training
+    module.eval()
+    with torch.inference_mode():
+        for places in buckets:
+            scores[places] = module(rows[places])[:, -1].float().cpu().numpy()
+    module.train(training)
+    if not np.isfinite(scores).all():
+        raise SteleError(
+            "training diverged: a score is not finite; lower the learning rate or clip gradients (clip_norm)"
+        )
+    return scores
+
+
+class BestEpoch(Evaluation):
+    """Measures MAP on the dev fold after each epoch, from `first` on, and keeps what is trained at the highest.
+
+    Of equal ones the first epoch stays.
+    """
+
+    def __init__(self, module: nn.Module, candidates: Candidates, fold: Fold, steps_an_epoch: int, first: int) -> None:
+        super().__init__(steps_an_epoch)
+        self.module, self.candidates, self.fold, self.first = module, candidates, fold, first
+        self.best: State = {}
+
+    def on_step(self, run: Run) -> None:
+        if run.step >= self.first * self.every:
+            super().on_step(run)
+
+    def measure(self, step: int) -> dict[str, float]:
+        rows = self.candidates.of_topics(self.fold.dev)
+        scores = np.zeros(len(self.candidates), np.float32)
+        scores[rows] = scored(self.module, rows)
+        value = self.candidates.mean_ap(self.fold.dev, scores)
+        log.info("fold %d, epoch %d: dev MAP %.4f", self.fold.number, step // self.every, value)
+        if value > max((figure["dev_map"] for figure in self.figures), default=-1.0):
+            self.best = {name: tensor.detach().clone() for name, tensor in self._trained()}
+        return {"dev_map": value}
+
+    def by_epoch(self) -> dict[int, float]:
+        """Epoch -> MAP of the dev fold."""
+        return {int(figure["step"]) // self.every: figure["dev_map"] for figure in self.figures}
+
+    def restore(self) -> None:
+        """Puts the weights of the best epoch back."""
+        with torch.no_grad():
+            for name, parameter in self._trained():
+                parameter.copy_(self.best[name])
+
+    def state_dict(self) -> State:
+        return {"figures": super().state_dict(), "best": self.best}
+
+    def load_state_dict(self, state: State) -> None:
+        super().load_state_dict(state["figures"])
+        self.best = state["best"]
+
+    def _trained(self) -> Iterator[tuple[str, nn.Parameter]]:
+        return ((name, value) for name, value in self.module.named_parameters() if value.requires_grad)
+
+
+def run_fold(
+    new_module: Callable[[int], Any],
+    candidates: Candidates,
+    fold: Fold,
+    recipe: Trained,
+    *,
+    seed: int,
+    state: Path,
+    process: ProcessContext,
+    label: str,
+) -> Outcome:
+    """Trains a new module on a fold, and scores the fold's test topics at the best epoch.
+
+    `state` is the fold's own folder; there is nothing in it, or the state of the same fold that was killed.
+    """
+    module = new_module(derive(seed, "module", fold.number))
+    pairs = len(training_pairs(candidates, fold, seed, 0)[0])
+    steps_an_epoch = -(-pairs // recipe.batch)
+    drawn: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def loss_at(step: int) -> Iterator[loop.Named]:
+        epoch, place = divmod(step, steps_an_epoch)
+        if epoch not in drawn:
+            drawn.clear()
+            drawn[epoch] = training_pairs(candidates, fold, seed, epoch)
+        own = slice(place * recipe.batch, (place + 1) * recipe.batch)
+        yield {recipe.loss: loss_of(module(np.concatenate([rows[own] for rows in drawn[epoch]])), recipe.loss)}
+
+    best = BestEpoch(module, candidates, fold, steps_an_epoch, recipe.dev_from_epoch)
+    loop.train(
+        module,
+        loop.MicroBatches(loss_at, [0]),
+        recipe.optimisation(recipe.epochs * steps_an_epoch),
+        state=state,
+        seed=derive(seed, "training", fold.number),
+        process=process,
+        label=f"{label}, fold {fold.number}",
+        callbacks={"best": best},
+    )
+    best.restore()
+    rows, dev_map = candidates.of_topics(fold.test), best.by_epoch()
+    epoch = max(dev_map, key=lambda number: (dev_map[number], -number))
+    return Outcome(rows, scored(module, rows), len(fold.test), pairs, dev_map, epoch)
+
+
+def cross_validate(
+    new_module: Callable[[int], Any],
+    candidates: Candidates,
+    fold_of: Mapping[str, int],
+    recipe: Trained,
+    *,
+    seed: int,
+    state: Path,
+    label: str,
+) -> list[Outcome]:
+    """The five folds, one after another; those that `state` has finished are not run again.
+
+    new_module(seed) makes an untrained module; `fold_of` says the fold of each topic by its id.
+    """
+    process = process_context()
+    folds = []
+    for fold in parts(candidates.topics, fold_of, label):
+        saved, folder = state / f"fold{fold.number}.json", state / f"fold{fold.number}"
+        if not saved.exists():
+            outcome = run_fold(
+                new_module, candidates, fold, recipe, seed=seed, state=folder, process=process, label=label
+            )
+            atomic_write_json(saved, _as_json(outcome))
+            shutil.rmtree(folder, ignore_errors=True)
+        folds.append(_from_json(read_state(saved)))
+    return folds
+
+
+def _as_json(outcome: Outcome) -> dict[str, Any]:
+    lists = {"rows": outcome.rows.tolist(), "scores": outcome.scores.tolist()}  # a float32 is exact as a double
+    return {**outcome._asdict(), **lists, "dev_map": sorted(outcome.dev_map.items())}
+
+
+def _from_json(saved: Mapping[str, Any]) -> Outcome:
+    arrays = {"rows": np.array(saved["rows"], np.int64), "scores": np.array(saved["scores"], np.float32)}
+    return Outcome(**{**saved, **arrays, "dev_map": dict(map(tuple, saved["dev_map"]))})

@@ -1,0 +1,1 @@
+"""What scorers are given: candidates and vectors of words."""

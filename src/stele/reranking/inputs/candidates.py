@@ -1,0 +1,106 @@
+"""What is re-ranked: every judged document of each topic that has a relevant one (Yu et al., section 5.1)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from stele.artifacts.runs.run import Hits, Run, canonical, run_of
+from stele.benchmarks.types import Data, Passage, QuerySet
+from stele.errors import SteleError
+from stele.evaluation.metrics.ap_judged import average_precision
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The candidates of a query set, one topic after another; candidate i is a document of a topic.
+
+    topics, queries       ids of the topics, and their queries; a topic's judgments are in `judged`
+    documents, texts      ids of the documents, each once, and their texts
+    topic_of, document_of   int64 [n], places in those; relevant: bool [n]
+    counts                what was left out
+    """
+
+    topics: list[str]
+    queries: list[str]
+    judged: list[Mapping[str, int]]
+    documents: list[str]
+    texts: list[str]
+    topic_of: np.ndarray
+    document_of: np.ndarray
+    relevant: np.ndarray
+    counts: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.topic_of)
+
+    def of_topics(self, topics: np.ndarray) -> np.ndarray:
+        """The candidates of some topics (places), int64."""
+        return np.flatnonzero(np.isin(self.topic_of, topics))
+
+    def hits(self, topic: int, scores: np.ndarray) -> Hits:
+        """A topic's documents by `scores`, one a candidate of it, in canonical order."""
+        own = self.document_of[self.topic_of == topic]
+        return canonical(zip((self.documents[place] for place in own), scores.tolist(), strict=True))
+
+    def run(self, scores: np.ndarray) -> Run:
+        """All topics' documents by `scores` [n], in canonical order."""
+        hits = {name: self.hits(n, scores[self.topic_of == n]) for n, name in enumerate(self.topics)}
+        return run_of(hits)
+
+    def mean_ap(self, topics: np.ndarray, scores: np.ndarray) -> float:
+        """MAP of some topics (`ap_judged`); of `scores` [n], those of all candidates, theirs alone count."""
+        values = []
+        for topic in topics:
+            ranking = [name for name, _ in self.hits(topic, scores[self.topic_of == topic])]
+            values.append(average_precision(ranking, self.judged[topic]))
+        return float(np.mean(values))
+
+
+def has_relevant(judged: Mapping[str, int]) -> bool:
+    """Whether a topic's judgments have a relevant document."""
+    return any(relevance > 0 for relevance in judged.values())
+
+
+def contents(passage: Passage) -> str:
+    """The text of a document: its title, where it has one, and what follows."""
+    return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text
+
+
+def read_candidates(benchmark: ModuleType, data: Data, query_set: QuerySet) -> Candidates:
+    """The candidates of a query set, in the order of its judgments.
+
+    A judged document that the collection lacks is left out and counted, and so is a topic without a relevant document;
+    a document whose judgment is negative is not judged. Raises SteleError where nothing is left.
+    """
+    all_judged = benchmark.judgments(data, query_set)
+    text_of = {query.id: query.text for query in benchmark.queries(data, query_set)}
+    judged = {topic: own for topic, own in all_judged.items() if has_relevant(own) and topic in text_of}
+    named = {topic: [name for name, relevance in own.items() if relevance >= 0] for topic, own in judged.items()}
+    wanted = {name for own in named.values() for name in own}
+    texts = {p.id: contents(p) for p in benchmark.passages(data, query_set.collection) if p.id in wanted}
+    if not texts:
+        raise SteleError(f"{query_set.name}: none of its {len(wanted)} judged documents is in the collection given")
+    if absent := len(wanted) - len(texts):
+        missing = min(wanted - texts.keys())
+        logger.warning("%s: %d of %d judged documents are absent, as %s", query_set.name, absent, len(wanted), missing)
+    topics, place = list(judged), {name: number for number, name in enumerate(texts)}
+    rows = [(n, place[name], judged[t][name] > 0) for n, t in enumerate(topics) for name in named[t] if name in place]
+    topic_of, document_of, relevant = (np.array(column) for column in zip(*rows, strict=True))
+    both = [np.isin(np.arange(len(topics)), topic_of[relevant == kind]) for kind in (True, False)]
+    counts = {
+        "topics": len(topics),
+        "topics_without_relevant": sum(not has_relevant(own) for own in all_judged.values()),
+        "topics_without_negative": int((both[0] & ~both[1]).sum()),
+        "documents": len(texts),
+        "documents_absent": absent,
+    }
+    queries = [text_of[topic] for topic in topics]
+    own = [judged[topic] for topic in topics]
+    return Candidates(topics, queries, own, list(texts), list(texts.values()), topic_of, document_of, relevant, counts)

@@ -1,0 +1,142 @@
+"""A cross-encoder: a transformer reads query and document together, a linear layer scores what it makes of them.
+
+`head: cls` is w . h[CLS] on the first token's last hidden state (Yu et al., section 4.2.2), `head: pooler` what
+transformers' BertForSequenceClassification has: the pooler, dropout, and a layer with a bias. The last `reset_layers`
+are initialised anew and the last `tuned_layers` alone are trained, the pooler with them (section 5.1.3); the input is
+the tokenizer's own pair, the longer text cut first, with segments where the model has them. A head of relevance ranking
+that a pretraining kept beside the encoder (`HEAD`) is what scores at first, where it is of the recipe's kind.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from stele.encoders.backbone import load_backbone, positions
+from stele.encoders.pooling import embed
+from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.tokens import Tokens, collate, tokenize
+from stele.errors import SteleError
+from stele.files.reading import reading
+from stele.recipes.encoding import EncodingSpec
+from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.scorers import Sources
+from stele.training.heads import INIT, initialise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stele.recipes.reranking import CrossEncoder
+
+
+HEAD = "rr_head.safetensors"
+log = logging.getLogger(__name__)
+
+
+class Pairs(NamedTuple):
+    """The tokens of each candidate, and the id that pads them."""
+
+    tokens: Tokens
+    pad: int
+
+
+def inputs(candidates: Candidates, recipe: CrossEncoder, sources: Sources) -> Pairs:
+    """All candidates, tokenised."""
+    folder = _folder(sources)
+    tokenizer, config = load_tokenizer(folder), _config(folder)
+    if recipe.length > (most := positions(config)):
+        raise SteleError(f"{folder}: length is {recipe.length}, the model has {most} positions")
+    places = zip(candidates.topic_of, candidates.document_of, strict=True)
+    texts = [(candidates.queries[topic], candidates.texts[document]) for topic, document in places]
+    segments = getattr(config, "type_vocab_size", 0) > 1
+    return Pairs(tokenize(tokenizer, texts, recipe.length, segments), tokenizer.pad_token_id)
+
+
+class Model(nn.Module):
+    """Candidates int64 [m] -> float32 [m, outputs]."""
+
+    def __init__(self, pairs: Pairs, recipe: CrossEncoder, backbone: nn.Module) -> None:
+        super().__init__()
+        self.pairs, self.lengths, self.pooled = pairs, pairs.tokens.lengths, recipe.head == "pooler"
+        self.backbone, config = backbone, backbone.config
+        self.spec = EncodingSpec(pooling=recipe.head, segments=pairs.tokens.types is not None)
+        self.dropout = nn.Dropout(getattr(config, "hidden_dropout_prob", 0.0) if self.pooled else 0.0)
+        self.head = nn.Linear(config.hidden_size, recipe.outputs, bias=self.pooled)
+
+    def forward(self, rows: np.ndarray) -> Tensor:
+        batch = collate(self.pairs.tokens, rows, self.pairs.pad)
+        batch = {name: value.to(self.head.weight.device) for name, value in batch.items()}
+        return self.head(self.dropout(embed(self.backbone, batch, self.spec)))
+
+
+def module(pairs: Pairs, recipe: CrossEncoder, sources: Sources, seed: int) -> Model:
+    """The checkpoint's encoder with a head; what is new is drawn by `seed`, and what is not tuned is frozen."""
+    folder = _folder(sources)
+    backbone, _ = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
+    layers = encoder_layers(backbone, folder)
+    for name in ("tuned_layers", "reset_layers"):
+        if (getattr(recipe, name) or 0) > len(layers):
+            raise SteleError(f"{folder}: {name} is {getattr(recipe, name)}, the model has {len(layers)} layers")
+    std = getattr(backbone.config, "initializer_range", INIT)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        for layer in layers[len(layers) - recipe.reset_layers :]:
+            reset(layer, std)
+        model = Model(pairs, recipe, backbone)
+        initialise(model.head, std)
+    _take_kept_head(model.head, folder)
+    if recipe.tuned_layers is not None:
+        backbone.requires_grad_(False)
+        tuned = [*layers[len(layers) - recipe.tuned_layers :], *([backbone.pooler] if model.pooled else [])]
+        for part in tuned:
+            part.requires_grad_(True)
+    elif not model.pooled and getattr(backbone, "pooler", None) is not None:
+        backbone.pooler.requires_grad_(False)  # of no use here
+    return model
+
+
+def _take_kept_head(head: nn.Linear, folder: Path) -> None:
+    """Puts the kept weights into the head, where there are some and they fit: one output, or two classes."""
+    from safetensors.torch import load_file
+
+    if not (path := folder / HEAD).exists():
+        return
+    with reading(path, "safetensors file"):
+        kept = load_file(path)
+    if {name: value.shape for name, value in kept.items()} == {k: v.shape for k, v in head.state_dict().items()}:
+        head.load_state_dict(kept)
+    else:
+        log.warning("%s: scores in another way than the recipe's head, which starts anew", path)
+
+
+def reset(layer: nn.Module, std: float) -> None:
+    """Initialises a layer as it was before pretraining: BERT's draws, normalisation at 1 and 0."""
+    initialise(layer, std)
+    for part in layer.modules():
+        if isinstance(part, nn.LayerNorm):
+            part.reset_parameters()
+
+
+def encoder_layers(backbone: nn.Module, folder: Path) -> nn.ModuleList:
+    """The layers of a transformer: its one list of as many modules as its configuration has layers."""
+    number = backbone.config.num_hidden_layers
+    lists = [part for part in backbone.modules() if isinstance(part, nn.ModuleList) and len(part) == number]
+    if not lists:
+        raise SteleError(f"{folder}: no list of {number} layers in {type(backbone).__name__}, of which some are tuned")
+    return lists[0]
+
+
+def _config(folder: Path) -> Any:
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(folder, local_files_only=True)
+
+
+def _folder(sources: Sources) -> Path:
+    if sources.encoder is None:
+        raise SteleError("a cross-encoder starts from a transformer: give --encoder RECORD")
+    return sources.encoder

@@ -1,0 +1,95 @@
+"""DRMM: a small network over histograms of cosines, its outputs weighed by a gate (Guo et al. 2016).
+
+For each query word the cosines with all words of the document are counted in bins; of each bin the network sees
+ln(1 + count) ("log-count"). The bins share [-1, 1) alike, but for the last, which is that of cosine 1, an exact match.
+A query word's score is a layer of `hidden` units and one output, tanh both; the document's is their sum, weighed by a
+softmax over w . x of the query words' vectors x (the paper's gate of term vectors). A query without words scores 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.scorers import Sources, _words
+
+if TYPE_CHECKING:
+    from stele.recipes.reranking import Drmm
+
+ONE = 1 - 1e-6  # a cosine from here on is one: the rounding of unit vectors
+
+
+class Histograms(NamedTuple):
+    """What the network sees.
+
+    features   of each candidate float32 [q, bins]
+    gates      of each topic float32 [q, d], the vectors of its words; topic_of int64 [n]
+    """
+
+    features: list[np.ndarray]
+    gates: list[np.ndarray]
+    topic_of: np.ndarray
+
+
+def bins_of(cosines: np.ndarray, bins: int) -> np.ndarray:
+    """The bin of each cosine, int64.
+
+    >>> bins_of(np.array([-1.0, -0.01, 0.0, 0.99, 1.0]), 5).tolist()
+    [0, 1, 2, 3, 4]
+    """
+    below = np.floor((cosines.astype(np.float64) + 1) / 2 * (bins - 1)).astype(np.int64)
+    return np.where(cosines >= ONE, bins - 1, np.clip(below, 0, bins - 2))
+
+
+def inputs(candidates: Candidates, recipe: Drmm, sources: Sources) -> Histograms:
+    """The histograms of all candidates."""
+    words = _words.read_words(candidates, sources, recipe.document_terms)
+    features: list[np.ndarray] = [np.zeros((0, recipe.bins), np.float32)] * len(candidates)
+    for topic in _words.interactions(candidates, words):
+        place = bins_of(topic.cosines, recipe.bins) + recipe.bins * np.arange(len(topic.query))[:, None]
+        for candidate, columns, counts in topic.documents:
+            weights = np.broadcast_to(counts, (len(topic.query), len(counts)))
+            histogram = np.bincount(place[:, columns].ravel(), weights.ravel(), len(topic.query) * recipe.bins)
+            features[candidate] = np.log1p(histogram).astype(np.float32).reshape(-1, recipe.bins)
+    gates = [words.query_vectors.vectors[rows] for rows in words.queries]
+    return Histograms(features, gates, candidates.topic_of)
+
+
+class Network(nn.Module):
+    """Candidates int64 [m] -> float32 [m, outputs]."""
+
+    def __init__(self, data: Histograms, recipe: Drmm) -> None:
+        super().__init__()
+        self.data = data
+        self.lengths = np.array([max(1, len(rows)) for rows in data.features])
+        width = next((gate.shape[1] for gate in data.gates), 1)
+        self.matching = nn.Sequential(
+            nn.Linear(recipe.bins, recipe.hidden), nn.Tanh(), nn.Linear(recipe.hidden, recipe.outputs), nn.Tanh()
+        )
+        self.gate = nn.Linear(width, 1, bias=False)
+
+    def forward(self, rows: np.ndarray) -> Tensor:
+        device = self.gate.weight.device
+        words = [len(self.data.features[row]) for row in rows]
+        histograms = _padded([self.data.features[row] for row in rows]).to(device)
+        gates = self.gate(_padded([self.data.gates[self.data.topic_of[row]] for row in rows]).to(device))
+        padding = torch.arange(histograms.shape[1], device=device) >= torch.tensor(words, device=device)[:, None]
+        # all of a query without words is padding: weights that are no numbers become 0
+        weights = gates.squeeze(-1).masked_fill(padding, -torch.inf).softmax(dim=1).masked_fill(padding, 0.0)
+        return (weights.unsqueeze(-1) * self.matching(histograms)).sum(dim=1)
+
+
+def _padded(arrays: list[np.ndarray]) -> Tensor:
+    """Arrays [q, d] as one [m, longest, d], zeros behind each."""
+    return nn.utils.rnn.pad_sequence([torch.from_numpy(array) for array in arrays], batch_first=True)
+
+
+def module(data: Histograms, recipe: Drmm, sources: Sources, seed: int) -> Network:
+    """A new network, its weights drawn by `seed`."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Network(data, recipe)

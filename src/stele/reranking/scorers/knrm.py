@@ -1,0 +1,68 @@
+"""K-NRM: a linear layer over kernels that count cosines softly (Xiong et al. 2017).
+
+    K_k(t) = sum over the document's words of  exp(-(cosine - mu_k)^2 / (2 sigma_k^2))
+    score  = tanh(w . phi + b),   phi_k = .01 * sum over the query's words of  ln(max(K_k(t), 1e-10))
+
+The means of the kernels are the middles of equal parts of [-1, 1]; beside them is one of mean 1 for exact matches. The
+factor .01 and the floor are those of the authors' code (AdeDZY/K-NRM), which keep tanh from saturating. Vectors stay as
+they are given, so that a document's phi is computed once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.scorers import Sources, _words
+
+if TYPE_CHECKING:
+    from stele.recipes.reranking import Knrm
+
+FLOOR, FACTOR = 1e-10, 0.01
+
+
+def means(kernels: int) -> np.ndarray:
+    """The means of the kernels beside that of exact matches.
+
+    >>> [round(float(mean), 2) for mean in means(20)[[0, 1, 10, 19]]]
+    [-0.95, -0.85, 0.05, 0.95]
+    """
+    return -1 + (np.arange(kernels) + 0.5) * 2 / kernels
+
+
+def inputs(candidates: Candidates, recipe: Knrm, sources: Sources) -> np.ndarray:
+    """phi of each candidate, float32 [n, kernels + 1]; that of exact matches is the last."""
+    words = _words.read_words(candidates, sources, recipe.document_terms)
+    centres = np.append(means(recipe.kernels), 1.0)
+    widths = np.append(np.full(recipe.kernels, recipe.sigma), recipe.exact_sigma)
+    phi = np.zeros((len(candidates), len(centres)), np.float32)
+    for topic in _words.interactions(candidates, words):
+        cosines = topic.cosines.astype(np.float64)
+        for kernel, (centre, width) in enumerate(zip(centres, widths, strict=True)):
+            soft = np.exp(-((cosines - centre) ** 2) / (2 * width**2))  # [q, w]
+            for candidate, columns, counts in topic.documents:
+                phi[candidate, kernel] = FACTOR * np.log(np.maximum(soft[:, columns] @ counts, FLOOR)).sum()
+    return phi
+
+
+class Network(nn.Module):
+    """Candidates int64 [m] -> float32 [m, outputs]."""
+
+    def __init__(self, phi: np.ndarray, recipe: Knrm) -> None:
+        super().__init__()
+        self.phi, self.lengths = torch.from_numpy(phi), np.ones(len(phi), np.int64)
+        self.dense = nn.Linear(phi.shape[1], recipe.outputs)
+
+    def forward(self, rows: np.ndarray) -> Tensor:
+        return torch.tanh(self.dense(self.phi[torch.from_numpy(rows)].to(self.dense.weight.device)))
+
+
+def module(phi: np.ndarray, recipe: Knrm, sources: Sources, seed: int) -> Network:
+    """A new network, its weights drawn by `seed`."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Network(phi, recipe)

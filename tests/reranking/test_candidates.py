@@ -1,0 +1,99 @@
+"""CLEF's folders as candidates: topics by title and description, newspapers in Latin-1, what is absent and counted."""
+
+from pathlib import Path
+
+import pytest
+from made_clef import TOPICS, name_of, text_of, write_clef
+
+from stele.benchmarks import clef
+from stele.errors import SteleError
+from stele.reranking.inputs.candidates import read_candidates
+
+(PAIR,) = clef.query_sets(["en-de"])
+
+
+def test_all_judged_documents_of_a_topic_are_its_candidates(clef_record):
+    data = {"clef": {"all": clef_record.parent}}
+    candidates = read_candidates(clef, data, PAIR)
+    assert candidates.topics == [str(n) for n in range(1, TOPICS)]  # the last has nothing relevant
+    assert candidates.queries[6] == "topic7 find topic7 please"
+    own = candidates.document_of[candidates.topic_of == 6]
+    assert [candidates.documents[n] for n in own] == [name_of(place) for place in range(24, 28)]
+    assert candidates.relevant.tolist() == [True, False, False, False] * (TOPICS - 1)
+    texts = dict(zip(candidates.documents, candidates.texts, strict=True))
+    assert texts[name_of(1)] == f"Über 1\n\n{text_of(1)}"
+    assert texts[name_of(0)] == f"Über 0\n\n{text_of(0)}", "keywords are none of the tags that count"
+    assert candidates.counts == {
+        "topics": TOPICS - 1,
+        "topics_without_relevant": 1,
+        "topics_without_negative": 0,
+        "documents": 4 * (TOPICS - 1),
+        "documents_absent": 1,
+    }
+
+
+def test_parts_by_language_are_read_as_one_folder(clef_record):
+    folder = clef_record.parent
+    apart = read_candidates(clef, {"clef": {"en": folder / "en", "de": folder / "de"}}, PAIR)
+    whole = read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+    assert (apart.topics, apart.queries, apart.texts) == (whole.topics, whole.queries, whole.texts)
+
+
+def test_judgments_are_those_of_the_topics_that_the_query_language_has(tmp_path):
+    folder = write_clef(tmp_path / "clef").parent
+    (folder / "en/topics-en-2001.txt").unlink()
+    data = {"clef": {"all": folder}}
+    assert list(clef.judgments(data, PAIR)) == ["1", "2", "3", "4", "5", "6"]
+    assert len(clef.all_judgments(data, PAIR)) == TOPICS
+
+
+def edit(folder: Path, name: str, text: str | None) -> None:
+    (folder / name).unlink() if text is None else (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"en/topics-en-2000.txt": None, "en/topics-en-2001.txt": None}, "no topics in en"),
+        (
+            {"en/topics-en-2001.txt": "<top><num>C001</num><title>x</title><desc>x</desc></top>"},
+            "topic 'C001' is there twice",
+        ),
+        ({"de/qrels_de_2001": "1 0 a 1\n"}, "topic '1' is there twice"),
+        (
+            {"de/spiegel.sgml": None, "de/rundschau.sgml": "<DOC><DOCNO>x</DOCNO><TEXT>y</TEXT></DOC>"},
+            "none of its 45 judged",
+        ),
+    ],
+)
+def test_input_that_makes_no_sense_is_refused(tmp_path, changes, message):
+    folder = write_clef(tmp_path / "clef").parent
+    for name, text in changes.items():
+        edit(folder, name, text)
+    with pytest.raises(SteleError, match=message):
+        read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+
+
+def test_a_topic_without_description_is_an_error(tmp_path):
+    folder = write_clef(tmp_path / "clef", description=False).parent
+    with pytest.raises(SteleError, match="topics in en: topic 2 has no description"):
+        read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+
+
+def test_a_folder_without_languages_says_what_it_wants(tmp_path):
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    with pytest.raises(SteleError, match="no folder de in it"):
+        next(iter(clef.passages({"clef": {"all": tmp_path}}, "de")))
+
+
+def test_topics_without_a_negative_are_counted_and_what_is_not_judged_is_no_candidate(tmp_path):
+    folder = write_clef(tmp_path / "clef").parent
+    lines = (folder / "de/qrels_de_2000").read_text().splitlines()
+    alone = [line for line in lines if not line.startswith("3 ") or line.endswith(" 1")]
+    changed = [line.removesuffix(" 0") + " -1" if line == f"4 0 {name_of(13)} 0" else line for line in alone]
+    assert len(changed) == len(lines) - 3 and changed != alone
+    (folder / "de/qrels_de_2000").write_text("".join(f"{line}\n" for line in changed))
+    candidates = read_candidates(clef, {"clef": {"all": folder}}, PAIR)
+    assert candidates.counts["topics_without_negative"] == 1
+    sizes = [int((candidates.topic_of == place).sum()) for place in range(5)]
+    assert sizes == [4, 4, 1, 3, 4]

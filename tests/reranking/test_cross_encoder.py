@@ -1,0 +1,135 @@
+"""The cross-encoder: what is tuned and reset, whatever the family; scores as sentence-transformers has them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from tiny_models import WIDTH, make_folder
+
+from stele.benchmarks import clef
+from stele.encoders.backbone import load_backbone
+from stele.errors import SteleError
+from stele.recipes.reranking import parse_recipe
+from stele.reranking.folds.cross_validation import loss_of, scored
+from stele.reranking.inputs.candidates import read_candidates
+from stele.reranking.scorers import Sources, cross_encoder
+
+VALUES = {
+    "scorer": "cross_encoder",
+    "batch": 2,
+    "learning_rate": 1e-3,
+    "length": 32,
+    "tuned_layers": 2,
+    "reset_layers": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def judged(clef_record):
+    return read_candidates(clef, {"clef": {"all": clef_record.parent}}, clef.query_sets(["en-de"])[0])
+
+
+def made(judged, folder: Path, seed: int = 1, **changes):
+    recipe = parse_recipe({**VALUES, **changes})
+    given = Sources("en", "de", folder, None, None)
+    return cross_encoder.module(cross_encoder.inputs(judged, recipe, given), recipe, given, seed)
+
+
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "distilbert"])
+@pytest.mark.parametrize("head", ["cls", "pooler"])
+def test_the_last_layers_alone_are_tuned(tmp_path, judged, family, head):
+    if (family, head) == ("distilbert", "pooler"):
+        with pytest.raises(SteleError, match="has no pooler"):
+            made(judged, make_folder(tmp_path / family, family, layers=4), head=head)
+        return
+    folder = make_folder(tmp_path / family, family, layers=4)
+    module, given = made(judged, folder, head=head, loss="pointwise"), load_backbone(folder, "cls")[0].state_dict()
+    before = {name: value.clone() for name, value in module.backbone.state_dict().items()}
+    loss = loss_of(module(np.array([0, 4, 1, 5])), "pointwise")
+    optimiser = torch.optim.SGD([p for p in module.parameters() if p.requires_grad], lr=1.0)
+    loss.backward()
+    optimiser.step()
+    after = module.backbone.state_dict()
+    moved = {name for name in after if not torch.equal(after[name], before[name])}
+    last = {name for name in after if any(f"layer.{number}." in name for number in (2, 3))}
+    assert moved <= last | {name for name in after if name.startswith("pooler")}
+    assert {
+        name for name in last if name.endswith("weight") and "LayerNorm" not in name and "layer_norm" not in name
+    } <= moved
+    assert any(name.startswith("pooler") for name in moved) == (head == "pooler")
+    fresh = {name for name, value in given.items() if name in before and not torch.equal(value, before[name])}
+    assert fresh and all("layer.3." in name for name in fresh), (
+        "the last layer was initialised anew, the others were not"
+    )
+    norms = [value for name, value in before.items() if "layer.3." in name and ("norm" in name.lower())]
+    assert norms and all(value.eq(1).all() or value.eq(0).all() for value in norms)
+
+
+def test_without_tuned_layers_all_of_it_is_tuned_but_a_pooler_of_no_use(tmp_path, judged):
+    module = made(judged, make_folder(tmp_path / "bert", "bert", layers=4), tuned_layers=None)
+    frozen = {name for name, value in module.named_parameters() if not value.requires_grad}
+    assert frozen == {"backbone.pooler.dense.weight", "backbone.pooler.dense.bias"}
+
+
+def test_what_is_new_is_drawn_by_the_seed(bert, judged):
+    one, same, other = (made(judged, bert.parent, seed) for seed in (1, 1, 2))
+    for (name, value), twin in zip(one.state_dict().items(), same.state_dict().values(), strict=True):
+        assert torch.equal(value, twin), name
+    assert not torch.equal(one.head.weight, other.head.weight)
+
+
+def test_the_kept_head_of_relevance_ranking_scores_at_first(tmp_path, judged, caplog):
+    folder = make_folder(tmp_path / "bert", "bert", layers=4)
+    kept = {"weight": torch.arange(WIDTH, dtype=torch.float32)[None]}
+    save_file(kept, folder / "rr_head.safetensors")
+    assert torch.equal(made(judged, folder).head.weight, kept["weight"])
+    other = made(judged, folder, head="pooler", loss="pointwise")
+    assert other.head.weight.shape == (2, WIDTH) and "starts anew" in caplog.text
+
+
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta"])
+def test_the_size_of_a_batch_changes_no_score(tmp_path, judged, family):
+    module = made(judged, make_folder(tmp_path / family, family, layers=4))
+    rows = np.arange(len(judged))
+    alone, some, whole = scored(module, rows, 1), scored(module, rows, 7), scored(module, rows)
+    assert np.abs(alone - whole).max() < 1e-5 and np.abs(some - whole).max() < 1e-5
+    assert len(np.unique(whole)) > 10
+    order = np.random.default_rng(0).permutation(rows)
+    assert np.abs(scored(module, order) - whole[order]).max() < 1e-5
+
+
+def cross_encoder_folder(module, source: Path, folder: Path) -> Path:
+    """The module as transformers' BertForSequenceClassification, with the tokenizer of `source`."""
+    from transformers import AutoTokenizer, BertForSequenceClassification
+
+    module.backbone.config.num_labels = module.head.out_features
+    model = BertForSequenceClassification(module.backbone.config)
+    model.bert.load_state_dict(module.backbone.state_dict())
+    model.classifier.load_state_dict(module.head.state_dict())
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(source).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("length", [12, 32], ids=["cut", "whole"])
+def test_scores_are_those_of_sentence_transformers(tmp_path, bert, judged, length):
+    peers = pytest.importorskip("sentence_transformers")
+    module = made(judged, bert.parent, head="pooler", loss="pointwise", length=length)
+    folder = cross_encoder_folder(module, bert.parent, tmp_path / "peer")
+    peer = peers.CrossEncoder(str(folder), max_length=length, device="cpu", local_files_only=True)
+    places = zip(judged.topic_of, judged.document_of, strict=True)
+    texts = [(judged.queries[topic], judged.texts[document]) for topic, document in places]
+    expected = peer.predict(texts, activation_fn=torch.nn.Identity(), show_progress_bar=False)
+    actual = scored(module, np.arange(len(judged)))
+    assert np.abs(actual - expected[:, -1]).max() < 1e-5 and np.ptp(actual) > 1e-2
+
+
+def test_a_length_beyond_the_model_and_too_many_layers_are_refused(bert, judged):
+    with pytest.raises(SteleError, match="length is 65, the model has 64 positions"):
+        made(judged, bert.parent, length=65)
+    with pytest.raises(SteleError, match="tuned_layers is 5, the model has 4 layers"):
+        made(judged, bert.parent, tuned_layers=5)
+    with pytest.raises(SteleError, match="give --encoder RECORD"):
+        made(judged, None)

@@ -1,0 +1,138 @@
+"""Folds, draws, losses and the choice of an epoch."""
+
+import numpy as np
+import pytest
+import torch
+from made_clef import folds_cover, read_made_vectors
+
+from stele.benchmarks import clef
+from stele.errors import SteleError
+from stele.evaluation.folds import folds_by_hash
+from stele.recipes.reranking import parse_recipe
+from stele.reranking.folds import cross_validation
+from stele.reranking.folds.cross_validation import Fold, loss_of, parts, scored, training_pairs
+from stele.reranking.inputs.candidates import read_candidates
+from stele.reranking.scorers import Sources, knrm
+
+RECIPE = parse_recipe({"scorer": "knrm", "kernels": 3, "batch": 3, "epochs": 3, "learning_rate": 0.05})
+
+
+@pytest.fixture(scope="module")
+def judged(clef_record):
+    return read_candidates(clef, {"clef": {"all": clef_record.parent}}, clef.query_sets(["en-de"])[0])
+
+
+def sources() -> Sources:
+    return Sources("en", "de", None, read_made_vectors, lambda: iter(()))
+
+
+# --- folds ---
+def test_folds_partition_the_topics_and_no_test_topic_trains(judged):
+    fold_of = folds_by_hash(judged.topics, "0 de ")
+    folds = parts(judged.topics, fold_of, "here")
+    assert folds_cover(fold_of)
+    assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(len(judged.topics)))
+    for fold in folds:
+        assert sorted(np.concatenate(fold[1:])) == list(range(len(judged.topics)))  # each topic in one part
+        assert set(fold.dev) == set(folds[(fold.number + 1) % 5].test)
+        rows = np.concatenate(training_pairs(judged, fold, 0, 0))
+        assert not set(judged.topic_of[rows]) & {*fold.dev, *fold.test}
+
+
+def test_folds_are_others_with_another_seed_and_the_same_for_all_orders():
+    topics = [str(n) for n in range(60)]
+    assert folds_by_hash(topics, "0 de ") == folds_by_hash(topics[::-1], "0 de ") != folds_by_hash(topics, "1 de ")
+
+
+def test_a_fold_without_a_topic_is_refused():
+    with pytest.raises(SteleError, match="here: fold 0 has no topic for test"):
+        parts(["1", "2"], {"1": 1, "2": 2}, "here")
+
+
+# --- pairs ---
+def test_each_relevant_document_has_a_drawn_negative_of_its_topic(judged):
+    fold = Fold(2, np.arange(7), np.arange(7, 9), np.arange(9, 11))
+    relevant, negative = training_pairs(judged, fold, 0, 0)
+    assert sorted(relevant) == [4 * n for n in range(7)] and not judged.relevant[negative].any()
+    assert (judged.topic_of[relevant] == judged.topic_of[negative]).all()
+    again, other = training_pairs(judged, fold, 0, 0), training_pairs(judged, fold, 0, 1)
+    assert np.array_equal(again, (relevant, negative)) and not np.array_equal(other, (relevant, negative))
+    # a topic's draws do not depend on the other topics of its fold
+    fewer = dict(zip(*training_pairs(judged, fold._replace(train=np.arange(3)), 0, 0), strict=True))
+    whole = dict(zip(relevant, negative, strict=True))
+    assert fewer == {row: whole[row] for row in fewer} and len(fewer) == 3
+
+
+def test_a_fold_without_a_negative_is_an_error(judged):
+    from dataclasses import replace
+
+    alone = replace(judged, relevant=np.ones(len(judged), bool))
+    with pytest.raises(SteleError, match="fold 0: no topic to train on"):
+        training_pairs(alone, Fold(0, np.arange(3), np.arange(1), np.arange(1)), 0, 0)
+
+
+# --- losses ---
+def test_pairwise_loss():
+    assert float(loss_of(torch.tensor([[2.0], [1.0]]), "pairwise")) == pytest.approx(0.3133, abs=5e-5)
+    scores = torch.tensor([[2.0], [0.5], [1.0], [-1.5]])  # S+ 2 and .5, S- 1 and -1.5
+    both = [np.log1p(np.exp(-1)), np.log1p(np.exp(-2))]
+    assert float(loss_of(scores, "pairwise")) == pytest.approx(np.mean(both))
+
+
+def test_pointwise_loss_is_of_two_classes_a_document():
+    logits = torch.tensor([[0.0, 2.0], [1.0, 0.0]])  # the relevant document, the other
+    expected = [np.log1p(np.exp(-2.0)), np.log1p(np.exp(-1.0))]
+    assert float(loss_of(logits, "pointwise")) == pytest.approx(np.mean(expected))
+
+
+# --- a fold ---
+def trained(judged, folder, recipe=RECIPE):
+    phi = knrm.inputs(judged, recipe, sources())
+    return cross_validation.cross_validate(
+        lambda seed: knrm.module(phi, recipe, sources(), seed),
+        judged,
+        folds_by_hash(judged.topics, "0 de "),
+        recipe,
+        seed=0,
+        state=folder,
+        label="here",
+    )
+
+
+def test_the_epoch_with_the_best_map_on_dev_is_taken_from_the_first_that_counts(judged, tmp_path, monkeypatch):
+    values = iter([0.4, 0.4, 0.3] * 5)
+    monkeypatch.setattr(type(judged), "mean_ap", lambda *given: next(values))
+    outcomes = trained(judged, tmp_path / "a")
+    assert [outcome.epoch for outcome in outcomes] == [1] * 5, "of equal ones the first"
+    assert outcomes[0].dev_map == {1: 0.4, 2: 0.4, 3: 0.3}
+    values = iter([0.2, 0.3] * 5)
+    late = trained(judged, tmp_path / "b", RECIPE.model_copy(update={"dev_from_epoch": 2}))
+    assert late[0].dev_map == {2: 0.2, 3: 0.3} and late[0].epoch == 3
+
+
+def test_the_weights_of_the_best_epoch_score_the_test_topics(judged, tmp_path, monkeypatch):
+    """An epoch that is the best gives the scores of a run that ends with it."""
+    values = iter([0.4, 0.5, 0.3] * 5)
+    monkeypatch.setattr(type(judged), "mean_ap", lambda *given: next(values))
+    chosen = trained(judged, tmp_path / "a")
+    values = iter([0.4, 0.5] * 5)
+    shorter = trained(judged, tmp_path / "b", RECIPE.model_copy(update={"epochs": 2}))
+    for one, other in zip(chosen, shorter, strict=True):
+        assert np.array_equal(one.scores, other.scores) and one.epoch == other.epoch == 2
+
+
+def test_finished_folds_are_not_run_again(judged, tmp_path, monkeypatch):
+    first = trained(judged, tmp_path)
+    monkeypatch.setattr(cross_validation, "run_fold", lambda *given, **more: pytest.fail("run again"))
+    again = trained(judged, tmp_path)
+    for one, other in zip(first, again, strict=True):
+        assert np.array_equal(one.scores, other.scores) and np.array_equal(one.rows, other.rows)
+        assert one.dev_map == other.dev_map and one[2:] == other[2:]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"fold{n}.json" for n in range(5)]
+
+
+def test_a_score_that_is_not_finite_is_an_error(judged):
+    phi = np.full((len(judged), 4), np.nan, np.float32)
+    module = knrm.module(phi, RECIPE, sources(), 0)
+    with pytest.raises(SteleError, match="training diverged"):
+        scored(module, np.arange(3))

@@ -1,0 +1,129 @@
+"""The command `rerank`: one canonical run of five folds, scored as it is; the same bytes after a kill."""
+
+import csv
+import json
+import multiprocessing
+import os
+import signal
+
+import pytest
+from made_clef import TOPICS, write_clef
+
+from stele.artifacts.records import read_record
+from stele.artifacts.runs.trec import read_run
+from stele.errors import SteleError
+from stele.training import loop
+from stele.training.callbacks import Snapshots
+from tests.waiting import exit_code
+
+CROSS = {"scorer": "cross_encoder", "batch": 3, "epochs": 2, "learning_rate": 1e-3, "length": 32, "tuned_layers": 2}
+CROSS |= {"reset_layers": 2, "save_every_seconds": 0}
+WORDS = {"batch": 3, "epochs": 2, "learning_rate": 0.05}
+RECIPES = [
+    CROSS,
+    {**CROSS, "loss": "pointwise", "head": "pooler", "reset_layers": 0, "dev_from_epoch": 2},
+    {"scorer": "drmm", **WORDS},
+    {"scorer": "knrm", "document_terms": 4, **WORDS},
+    {"scorer": "bwe_agg", "weights": "uniform"},
+    {"scorer": "bwe_agg", "weights": "idf"},
+    {"scorer": "tbt_qt_ql"},
+]
+
+
+def encoder(recipe: dict, record) -> tuple[str, ...]:
+    return ("--encoder", str(record)) if recipe["scorer"] == "cross_encoder" else ()
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: "-".join(map(str, list(recipe.values())[:1])))
+def test_every_judged_document_is_ranked_once_and_scored(rerank, recipe, bert, clef_record, tmp_path, capsys):
+    from stele.command.cli import main
+
+    folder = rerank("a", recipe, *encoder(recipe, bert))
+    run = read_run(folder / "runs/en-de.trec.gz")
+    assert run.queries == [str(n) for n in range(1, TOPICS)]
+    assert all(len(set(run.ranking(query))) == 4 for query in run.queries)
+    record = read_record(folder / "retrieval.json")
+    assert record["searches"]["en-de"]["documents_absent"] == 1
+    learns = "epochs" in recipe
+    assert len(record["searches"]["en-de"]["folds"]) == (5 if learns else 0)
+    assert record["labels"] == sorted(
+        {"generated data"} | ({"stand-in checkpoint"} if encoder(recipe, bert) else set())
+    )
+    assert not (tmp_path / "a/state").exists()
+    line = ["scoring", "score", "clef", "--run", str(folder / "retrieval.json"), "--data", f"clef:all={clef_record}"]
+    assert main([*line, "--output", str(tmp_path / "score.json")]) == 0
+    metric = json.loads((tmp_path / "score.json").read_text())["metrics"]["ap_judged"]
+    assert metric["n"] == {"en-de": TOPICS - 1}
+    # relevant documents tell their topic's word three times, whose vector is near that of the query
+    if recipe["scorer"] == "bwe_agg":
+        assert metric["average"] > 0.9
+
+
+def test_epochs_are_written_down_and_folds_share_no_topic(rerank, bert):
+    folder = rerank("a", CROSS, "--encoder", str(bert))
+    rows = list(csv.DictReader((folder / "epochs.csv").read_text().splitlines()))
+    assert [(row["fold"], row["epoch"]) for row in rows] == [(str(f), str(e)) for f in range(5) for e in (1, 2)]
+    topics = [topic for row in rows for topic in row["test_topics"].split()]
+    assert sorted(topics, key=int) == [str(n) for n in range(1, TOPICS)]
+    assert [sum(row["chosen"] == "1" for row in rows if row["fold"] == str(f)) for f in range(5)] == [1] * 5
+
+
+def test_folds_are_the_same_for_all_models_and_query_languages(rerank, bert):
+    def topics(folder) -> dict[str, list[str]]:
+        rows = csv.DictReader((folder / "epochs.csv").read_text().splitlines())
+        return {row["search"] + row["fold"]: row["test_topics"] for row in rows if row["chosen"] == "1"}
+
+    one = topics(rerank("a", CROSS, "--encoder", str(bert), languages=("en-de", "de-de")))
+    assert [one[f"en-de{n}"] for n in range(5)] == [one[f"de-de{n}"] for n in range(5)]
+    other = topics(rerank("b", {"scorer": "knrm", **WORDS}))
+    assert other.items() <= one.items()
+    assert topics(rerank("c", {"scorer": "knrm", **WORDS}, seed=1)) != other
+
+
+@pytest.mark.parametrize("step", [1, 4])
+def test_killed_in_a_fold_and_run_again_it_ends_in_the_same_bytes(rerank, bert, tmp_path, step, monkeypatch):
+    """Killed in the third fold, after a step and after an epoch, before the state of that is saved."""
+    calm = rerank("calm", CROSS, "--encoder", str(bert))
+    original = loop.train
+
+    def dying(*given, callbacks, label, **more):
+        die = {step: lambda: os.kill(os.getpid(), signal.SIGKILL)} if "fold 2" in label else {}
+        return original(*given, callbacks={**callbacks, "die": Snapshots(die)}, label=label, **more)
+
+    def killed():
+        loop.train = dying
+        rerank("rough", CROSS, "--encoder", str(bert))
+
+    process = multiprocessing.get_context("fork").Process(target=killed)
+    process.start()
+    assert exit_code(process) == -signal.SIGKILL
+    assert sorted(path.name for path in (tmp_path / "rough/state").rglob("fold?.json")) == ["fold0.json", "fold1.json"]
+    assert bool(list((tmp_path / "rough/state").rglob("training.pt"))) == (step > 1)
+    assert not (tmp_path / "rough/out").exists()
+    labels = []
+    monkeypatch.setattr(loop, "train", lambda *a, label, **m: (labels.append(label), original(*a, label=label, **m))[1])
+    again = rerank("rough", CROSS, "--encoder", str(bert))
+    assert [label[-1] for label in labels] == ["2", "3", "4"]
+    for name in ("runs/en-de.trec.gz", "epochs.csv"):
+        assert (again / name).read_bytes() == (calm / name).read_bytes()
+    assert read_record(again / "retrieval.json")["content"] == read_record(calm / "retrieval.json")["content"]
+
+
+def test_another_seed_is_another_run(rerank, bert):
+    one, same, other = (
+        rerank(name, CROSS, "--encoder", str(bert), seed=seed) for name, seed in (("a", 0), ("b", 0), ("c", 1))
+    )
+    runs = [(folder / "runs/en-de.trec.gz").read_bytes() for folder in (one, same, other)]
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_what_is_given_must_fit_the_scorer(rerank, bert, tmp_path):
+    with pytest.raises(SteleError, match="scorer cross_encoder needs --encoder RECORD"):
+        rerank("a", CROSS)
+    with pytest.raises(SteleError, match="scorer knrm has no use for --encoder"):
+        rerank("a", {"scorer": "knrm", **WORDS}, "--encoder", str(bert))
+    with pytest.raises(SteleError, match="unknown scorer 'knmr'; did you mean 'knrm'"):
+        rerank("a", {"scorer": "knmr"})
+    few = write_clef(tmp_path / "few", topics=4)
+    with pytest.raises(SteleError, match="want 5 topics or more, found 4"):
+        rerank("a", {"scorer": "knrm", **WORDS}, data=few)

@@ -1,0 +1,130 @@
+"""Scorers over word vectors, by hand on a 2 x 3 matrix: sums, translations, histograms, kernels."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from stele.recipes.reranking import parse_recipe
+from stele.reranking.inputs.candidates import Candidates
+from stele.reranking.scorers import Sources, bwe_agg, drmm, knrm, tbt_qt_ql
+
+QUERY = {"river": [1.0, 0.0, 0.0], "bridge": [0.0, 1.0, 0.0]}  # 2 x 3
+DOCUMENT = {"fluss": [1.0, 0.0, 0.0], "steg": [0.0, 0.6, 0.8], "zug": [0.0, 0.0, -2.0]}
+TEXTS = ["Fluss Fluss Steg", "Zug unbekannt", "unbekannt", "Steg Zug"]
+LEARNS = {"batch": 2, "learning_rate": 1e-2}
+
+
+def read_vectors(language: str, words) -> SimpleNamespace:
+    own = {word: row for word, row in (QUERY if language == "en" else DOCUMENT).items() if word in words}
+    vectors = np.array(list(own.values()), np.float32).reshape(len(own), 3)
+    return SimpleNamespace(words={word: n for n, word in enumerate(own)}, vectors=vectors)
+
+
+SOURCES = Sources("en", "de", None, read_vectors, lambda: iter(TEXTS))
+
+
+def candidates(queries=("the river bridge", "unknown")) -> Candidates:
+    number, topics = len(TEXTS), len(queries)
+    names = [f"d{n}" for n in range(number)]
+    relevant = np.tile([True, False, False, False], topics)
+    judged = [{"d0": 1, "d1": 0, "d2": 0, "d3": 0}] * topics
+    topic_of, document_of = np.repeat(np.arange(topics), number), np.tile(np.arange(number), topics)
+    return Candidates(
+        [str(n) for n in range(topics)], list(queries), judged, names, TEXTS, topic_of, document_of, relevant, {}
+    )
+
+
+def test_bwe_agg_is_the_cosine_of_sums():
+    scores = bwe_agg.scores(candidates(), parse_recipe({"scorer": "bwe_agg", "weights": "uniform"}), SOURCES)
+    query = np.array([1.0, 1.0, 0.0])
+    sums = [np.array([2.0, 0.6, 0.8]), np.array([0.0, 0.0, -2.0]), None, np.array([0.0, 0.6, -1.2])]
+    cosines = [0 if s is None else query @ s / np.linalg.norm(query) / np.linalg.norm(s) for s in sums]
+    assert scores == pytest.approx([*cosines, 0, 0, 0, 0], abs=1e-7)
+
+
+def test_bwe_agg_idf_weighs_the_document_s_words_by_the_collection():
+    scores = bwe_agg.scores(candidates(), parse_recipe({"scorer": "bwe_agg", "weights": "idf"}), SOURCES)
+    fluss, steg = 2 * np.log(4 / 1), np.log(4 / 2)  # in one and in two of the four documents
+    document = np.array([fluss, 0.6 * steg, 0.8 * steg])
+    assert scores[0] == pytest.approx((fluss + 0.6 * steg) / np.sqrt(2) / np.linalg.norm(document), abs=1e-6)
+
+
+def test_query_likelihood_with_dirichlet_smoothing():
+    share = {"a": 0.01, "b": 0.001}
+    value = tbt_qt_ql.query_likelihood(["a", "b"], Counter(a=2, other=8), share, 1500)
+    assert value == pytest.approx(-11.4011, abs=5e-5)
+
+
+def test_a_query_word_becomes_the_nearest_of_the_collection():
+    asked = {"river", "bridge", "unknown"}
+    vocabulary = read_vectors("de", {"fluss", "steg", "zug"})
+    assert tbt_qt_ql.translate(sorted(asked), read_vectors("en", asked), vocabulary) == {
+        "bridge": "steg",
+        "river": "fluss",
+    }
+    scores = tbt_qt_ql.scores(candidates(), parse_recipe({"scorer": "tbt_qt_ql", "mu": 2.0}), SOURCES)
+    # the collection: fluss 2, steg 2, zug 2, unbekannt 2 of 8 words; document 0 has fluss twice, steg once
+    assert scores[0] == pytest.approx(np.log((2 + 0.5) / 5) + np.log((1 + 0.5) / 5))
+    assert scores[2] == pytest.approx(2 * np.log(0.5 / 3))
+    assert scores[4:].tolist() == [0.0] * 4, "no word of the query has a vector or is in the collection"
+
+
+def test_a_query_word_without_a_vector_stays_where_the_collection_has_it():
+    recipe = parse_recipe({"scorer": "tbt_qt_ql", "mu": 2.0})
+    scores = tbt_qt_ql.scores(candidates(("unbekannt", "nowhere")), recipe, SOURCES)
+    assert scores[1] == pytest.approx(np.log((1 + 0.5) / 4)) and scores[4] == 0
+
+
+def test_the_blocks_of_a_vocabulary_change_no_translation(monkeypatch):
+    rng = np.random.default_rng(0)
+    own = SimpleNamespace(words={f"q{n}": n for n in range(9)}, vectors=rng.normal(size=(9, 5)).astype(np.float32))
+    others = SimpleNamespace(words={f"d{n}": n for n in range(40)}, vectors=rng.normal(size=(40, 5)).astype(np.float32))
+    whole = tbt_qt_ql.translate(list(own.words), own, others)
+    monkeypatch.setattr(tbt_qt_ql, "BLOCK", 7)
+    assert tbt_qt_ql.translate(list(own.words), own, others) == whole
+
+
+# --- DRMM and K-NRM ---
+def test_drmm_counts_cosines_in_bins():
+    recipe = parse_recipe({"scorer": "drmm", "bins": 5, **LEARNS})
+    data = drmm.inputs(candidates(), recipe, SOURCES)
+    # cosines of document 0: river with fluss, fluss, steg: 1, 1, 0; bridge: 0, 0, .6; bins of width .5 from -1
+    counts = np.array([[0, 0, 1, 0, 2], [0, 0, 2, 1, 0]])
+    assert np.allclose(data.features[0], np.log1p(counts)) and data.features[0].dtype == np.float32
+    assert np.allclose(data.features[1], np.log1p([[0, 0, 1, 0, 0]] * 2)), "zug is at right angles to both"
+    assert data.features[4].shape == (0, 5)
+
+
+def test_drmm_weighs_words_by_a_softmax_over_their_vectors():
+    recipe = parse_recipe({"scorer": "drmm", "bins": 5, "hidden": 2, **LEARNS})
+    data = drmm.inputs(candidates(), recipe, SOURCES)
+    module = drmm.module(data, recipe, SOURCES, 3)
+    with torch.no_grad():
+        module.gate.weight[:] = torch.tensor([[1.0, 3.0, 0.0]])
+        words = module.matching(torch.from_numpy(data.features[0]))[:, 0].numpy()
+        scores = module(np.arange(8))[:, 0].numpy()
+    weights = np.exp([1.0, 3.0]) / np.exp([1.0, 3.0]).sum()  # the vectors of river and bridge
+    assert scores[0] == pytest.approx(weights @ words, abs=1e-6)
+    assert scores[4:].tolist() == [0.0] * 4, "a query without words"
+
+
+def test_knrm_s_kernels():
+    assert knrm.means(20) == pytest.approx(np.arange(-0.95, 1, 0.1))
+    recipe = parse_recipe({"scorer": "knrm", "kernels": 2, "sigma": 0.1, **LEARNS})
+    phi = knrm.inputs(candidates(), recipe, SOURCES)
+    cosines = [[1.0, 1.0, 0.0], [0.0, 0.0, 0.6]]
+    for kernel, (mean, sigma) in enumerate([(-0.5, 0.1), (0.5, 0.1), (1.0, 0.001)]):
+        soft = [sum(np.exp(-((c - mean) ** 2) / (2 * sigma**2)) for c in row) for row in cosines]
+        assert phi[0, kernel] == pytest.approx(0.01 * sum(np.log(max(k, 1e-10)) for k in soft), abs=1e-6)
+    assert phi[4].tolist() == [0.0] * 3
+    module = knrm.module(phi, recipe, SOURCES, 0)
+    assert module(np.array([0])).shape == (1, 1) and abs(module(np.array([0])).item()) < 1
+
+
+def test_documents_are_read_whole_or_to_their_first_terms():
+    whole, cut = (parse_recipe({"scorer": "drmm", **LEARNS, **more}) for more in ({}, {"document_terms": 1}))
+    features = [drmm.inputs(candidates(), recipe, SOURCES).features[0] for recipe in (whole, cut)]
+    assert np.expm1(features[0]).sum() == pytest.approx(6) and np.expm1(features[1]).sum() == pytest.approx(2)
