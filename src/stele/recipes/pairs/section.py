@@ -8,7 +8,6 @@ from pydantic import Field
 
 from stele.recipes.mining import MiningRecipe
 
-
 NLTK = {"de": "GERMAN", "en": "EN_PLUS", "es": "SPANISH", "fr": "FRENCH"}  # what bm25s calls NLTK's lists
 
 
