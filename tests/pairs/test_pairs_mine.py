@@ -106,13 +106,13 @@ def test_a_language_without_examples_has_an_empty_store(mined, caplog):
     ("recipe", "words"),
     [
         ('{"method": "msm", "sentense_words": 3}', ["sentense_words", "did you mean 'sentence_words'"]),
-        ('{"method": "ictt"}', ["ictt", "did you mean 'ict'", "ict, ilk, mlm, msm, uhs_ilk"]),
+        ('{"method": "ictt"}', ["ictt", "did you mean 'ict'", "ict, ilk, mlm, msm, section, uhs_ilk"]),
         ('{"method": "mine"}', ["unknown mining method 'mine'"]),
         ('{"method": "tokenise"}', ["unknown mining method 'tokenise'"]),
         ('{"method": "ict", "removal": 1.5}', ["removal", "found 1.5"]),
         ('{"method": "crop", "window": "far"}', ["window", "found 'far'"]),
         ('{"method": "msm", "sentences": 4, "sentences_min": 5}', ["sentences_min 5", "4 sentences"]),
-        ('{"unit": "blocks"}', ["`method`", "ict, ilk, mlm, msm, uhs_ilk"]),
+        ('{"unit": "blocks"}', ["`method`", "ict, ilk, mlm, msm, section, uhs_ilk"]),
         ("[1]", ["want an object"]),
         ('{"method": ', ["not JSON"]),
     ],
@@ -146,3 +146,4 @@ def test_catalogue_recipes_are_valid():
     for name in ("msm", "crop", "ict", "mlm", "ilk", "uhs_ilk", "clk", "ds_clk", "clhed"):
         default = parse_recipe({"method": name}).model_dump(exclude={"sentences_min"})
         assert read[name].model_dump(exclude={"sentences_min"}) == default
+    assert read["section_pairs"] == parse_recipe({"method": "section"})
