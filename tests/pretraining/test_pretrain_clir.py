@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from test_pretrain_resume import interrupted
 from tiny_checkpoint import WIDTH, bert_checkpoint
 
+from stele import catalogue
 from stele.artifacts import records
 from stele.artifacts.records import read_record
 from stele.command.cli import main
@@ -196,7 +197,7 @@ def test_the_recipes_that_the_page_has_are_recipes():
 
     page = (ROOT / "docs/clir_lm_pretraining.md").read_text(encoding="utf-8")
     recipes, models = (yaml.safe_load(block.partition("```")[0]) for block in page.split("```yaml\n")[1:])
-    parsed = {}
+    recipes["gsw"], parsed = catalogue.load("recipes")["pretraining"]["gsw"], {}
     for name, model in models.items():
         values = {**recipes[model["recipe"]], **model.get("override", {})}
         parsed[name] = parse_recipe({key: value for key, value in values.items() if key not in ("mining", "expect")})

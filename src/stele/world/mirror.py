@@ -47,6 +47,7 @@ FAMILIES = (
     "punkt",
     "parallel",
     "collections",
+    "wikitext103",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 
