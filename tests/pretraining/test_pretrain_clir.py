@@ -26,6 +26,7 @@ from stele.recipes.pretraining import parse_recipe
 from stele.training.hidden_states import first_states
 from stele.training.section_store import TokenSection, write_section_store
 from tests.conftest import ROOT
+from tests.forked import forked
 
 MLM = {**SMALL, "objective": "mlm", "mlm_length": 32, "steps": 8}
 WINDOWS = {"window": 8, "positions": 40, "global_separators": 2}
@@ -177,6 +178,32 @@ def test_a_killed_conversion_ends_in_the_same_bytes_and_the_same_bits(tmp_path, 
     one, two = (tmp_path / name / "out" for name in ("calm", "rough"))
     assert (one / "model.safetensors").read_bytes() == (two / "model.safetensors").read_bytes()
     assert read_record(one / "record.json")["bits"] == read_record(two / "record.json")["bits"]
+
+
+@pytest.mark.parametrize("step", ["conversion", "clir"])
+def test_two_processes_have_the_curve_of_one(tmp_path, bert, windows, pairs, sections, step):
+    """With windows, whose base the first process converts; every piece draws its own dropout."""
+    given = {
+        "conversion": (bert, pairs, {**MLM, "sliding_window": WINDOWS, "encode_chunk": 1, "steps": 4}),
+        "clir": (windows, sections, {**CLIR, "encode_chunk": 1, "steps": 6}),
+    }[step]
+    assert main(command(tmp_path / "one", *given)) == 0
+
+    def work(rank):
+        assert main(command(tmp_path / "two", *given)) == 0
+
+    assert forked(2, work) == [0, 0]
+    curves = [list(csv.DictReader((tmp_path / name / "out/curve.csv").open())) for name in ("one", "two")]
+    for one, two in zip(*curves, strict=True):
+        assert {name: float(value) for name, value in two.items() if value} == pytest.approx(
+            {name: float(value) for name, value in one.items() if value}, rel=1e-4, abs=1e-5
+        )
+    records_of = [read_record(tmp_path / name / "out/record.json") for name in ("one", "two")]
+    assert [record["processes"] for record in records_of] == [1, 2]
+    assert records_of[0]["counts"] == records_of[1]["counts"]
+    if step == "conversion":
+        assert records_of[0]["bits"]["converted"] == records_of[1]["bits"]["converted"]
+        assert records_of[0]["bits"]["after"] == pytest.approx(records_of[1]["bits"]["after"], rel=1e-4)
 
 
 def test_inputs_past_the_positions_are_refused_before_the_first_step(tmp_path, bert, sections, capsys):
