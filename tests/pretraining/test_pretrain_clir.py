@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from test_pretrain_resume import interrupted
 from tiny_checkpoint import WIDTH, bert_checkpoint
 
+from stele import catalogue
 from stele.artifacts import records
 from stele.artifacts.records import read_record
 from stele.command.cli import main
@@ -25,6 +26,7 @@ from stele.recipes.pretraining import parse_recipe
 from stele.training.hidden_states import first_states
 from stele.training.section_store import TokenSection, write_section_store
 from tests.conftest import ROOT
+from tests.forked import forked
 
 MLM = {**SMALL, "objective": "mlm", "mlm_length": 32, "steps": 8}
 WINDOWS = {"window": 8, "positions": 40, "global_separators": 2}
@@ -178,6 +180,32 @@ def test_a_killed_conversion_ends_in_the_same_bytes_and_the_same_bits(tmp_path, 
     assert read_record(one / "record.json")["bits"] == read_record(two / "record.json")["bits"]
 
 
+@pytest.mark.parametrize("step", ["conversion", "clir"])
+def test_two_processes_have_the_curve_of_one(tmp_path, bert, windows, pairs, sections, step):
+    """With windows, whose base the first process converts; every piece draws its own dropout."""
+    given = {
+        "conversion": (bert, pairs, {**MLM, "sliding_window": WINDOWS, "encode_chunk": 1, "steps": 4}),
+        "clir": (windows, sections, {**CLIR, "encode_chunk": 1, "steps": 6}),
+    }[step]
+    assert main(command(tmp_path / "one", *given)) == 0
+
+    def work(rank):
+        assert main(command(tmp_path / "two", *given)) == 0
+
+    assert forked(2, work) == [0, 0]
+    curves = [list(csv.DictReader((tmp_path / name / "out/curve.csv").open())) for name in ("one", "two")]
+    for one, two in zip(*curves, strict=True):
+        assert {name: float(value) for name, value in two.items() if value} == pytest.approx(
+            {name: float(value) for name, value in one.items() if value}, rel=1e-4, abs=1e-5
+        )
+    records_of = [read_record(tmp_path / name / "out/record.json") for name in ("one", "two")]
+    assert [record["processes"] for record in records_of] == [1, 2]
+    assert records_of[0]["counts"] == records_of[1]["counts"]
+    if step == "conversion":
+        assert records_of[0]["bits"]["converted"] == records_of[1]["bits"]["converted"]
+        assert records_of[0]["bits"]["after"] == pytest.approx(records_of[1]["bits"]["after"], rel=1e-4)
+
+
 def test_inputs_past_the_positions_are_refused_before_the_first_step(tmp_path, bert, sections, capsys):
     assert main(command(tmp_path, bert, sections, CLIR)) == 1
     assert "length is 36, the model has 20 positions" in capsys.readouterr().err
@@ -196,7 +224,7 @@ def test_the_recipes_that_the_page_has_are_recipes():
 
     page = (ROOT / "docs/clir_lm_pretraining.md").read_text(encoding="utf-8")
     recipes, models = (yaml.safe_load(block.partition("```")[0]) for block in page.split("```yaml\n")[1:])
-    parsed = {}
+    recipes["gsw"], parsed = catalogue.load("recipes")["pretraining"]["gsw"], {}
     for name, model in models.items():
         values = {**recipes[model["recipe"]], **model.get("override", {})}
         parsed[name] = parse_recipe({key: value for key, value in values.items() if key not in ("mining", "expect")})

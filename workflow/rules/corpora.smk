@@ -22,6 +22,29 @@ rule cc100:
         "python -m stele corpora cc100 --language {wildcards.part} --dataset {input.dataset} --output {output.record} > {log} 2>&1"
 
 
+rule wikitext103:
+    input:
+        dataset=plan.paths.dataset("wikitext103", "{part}"),
+    output:
+        record=plan.paths.work("documents/wikitext103/{part}/record.json"),
+    log:
+        plan.paths.log("wikitext103/{part}"),
+    benchmark:
+        plan.paths.benchmark_file("wikitext103/{part}")
+    wildcard_constraints:
+        part="en",
+    conda:
+        "../../envs/data.yaml"
+    resources:
+        **job_resources("wikitext103", plan),
+    params:
+        code=code("corpora.wikitext103"),
+    message:
+        "Split WikiText-103 into documents and sentences"
+    shell:
+        "python -m stele corpora wikitext103 --dataset {input.dataset} --output {output.record} > {log} 2>&1"
+
+
 rule wikipedia:
     input:
         dataset=plan.paths.dataset("wikipedia", "{part}"),

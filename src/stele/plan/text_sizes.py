@@ -32,8 +32,11 @@ class TextSizes:
 
     def text_bytes(self, mining: str, language: str) -> float:
         """Bytes of plain text that a mining recipe reads in a language."""
-        if self.mining.corpus(mining, language) == "wikipedia":
+        corpus = self.mining.corpus(mining, language)
+        if corpus == "wikipedia":
             return float(self.corpora.dump_mb(language) << 20) * self._costs.wikipedia_text
+        if corpus == "wikitext103":
+            return self._costs.wikitext103_text
         return self.web_bytes(language) * self._costs.cc100_text
 
     def example_bytes(self, mining: str) -> float:

@@ -50,6 +50,7 @@ FAMILIES = (
     "collections",
     "fasttext",
     "clef",
+    "wikitext103",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 

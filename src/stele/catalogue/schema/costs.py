@@ -133,6 +133,7 @@ class Costs(Strict):
     passage_bytes: Positive
     wikipedia_xml: Positive
     wikipedia_text: Positive
+    wikitext103_text: Positive
     cc100_text: Positive
     documents_kept: Positive
     store_kept: Positive

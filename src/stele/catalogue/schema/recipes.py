@@ -39,7 +39,7 @@ class Recipes(Strict):
 class PairsReads(Strict):
     """What a mining recipe reads."""
 
-    corpus: Literal["cc100", "wikipedia"] = Field("cc100", description="whose documents")
+    corpus: Literal["cc100", "wikipedia", "wikitext103"] = Field("cc100", description="whose documents")
     parts: Literal["languages", "language_pairs"] | None = Field(
         None, description="the knowledge base, a language or two a job; None: the documents of `corpus`"
     )
