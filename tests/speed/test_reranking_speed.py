@@ -47,7 +47,7 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, capsys):
     words = real_sizes.ARCHITECTURES["mbert"][1]["vocab_size"]
     ids = np.random.default_rng(0).integers(5, words, 4 * recipe.length).astype(np.int32)
     tokens = Tokens(ids, np.arange(5) * recipe.length, None)
-    backbone = AutoModel.from_config(real_sizes.config("mbert", recipe.dropout))
+    backbone = AutoModel.from_config(real_sizes.config("mbert", 0.1))
     module, layers = Model(Pairs(tokens, 0), recipe, backbone), encoder_layers(backbone, tmp_path)
     backbone.requires_grad_(False)
     for layer in layers[-recipe.tuned_layers :]:

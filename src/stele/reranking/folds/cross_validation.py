@@ -97,7 +97,7 @@ def loss_of(outputs: Tensor, loss: str) -> Tensor:
 
     pairwise: -ln softmax over the two scores at the relevant one; pointwise: cross entropy of two classes.
 
-    >>> round(float(loss_of(torch.tensor([[2.0], [-1.0 + 2.0]]), "pairwise")), 4)  # S+ 2, S- 1
+    >>> round(float(loss_of(torch.tensor([[2.0], [1.0]]), "pairwise")), 4)  # S+ 2, S- 1
     0.3133
     """
     half = len(outputs) // 2
