@@ -7,7 +7,7 @@ import pytest
 from stele.artifacts.row import Row
 from stele.errors import SteleError
 from stele.papers.table import load_spec
-from stele.papers.targets import asks
+from stele.papers.targets import references
 from stele.plan.params import as_json
 
 TABLE_2 = Row("statistics", "section_pairs", "count")
@@ -52,7 +52,7 @@ def test_the_words_vectors_change_no_other_recipe(jobs):
 def test_table_2_counts_all_its_pairs_at_the_papers_size(jobs, root):
     plan = jobs(scale="paper", papers=["clir_lm"])
     assert plan.rows.problem(TABLE_2) is None and parts(plan) == SIX
-    cells = list(asks(load_spec(root / "paper_tables/clir_lm/table_02.yaml")))
+    cells = list(references(load_spec(root / "paper_tables/clir_lm/table_02.yaml")))
     assert {reference.result for reference in cells} == {TABLE_2} and len(cells) == 6
     assert sorted(code for reference in cells for code in reference.languages) == SIX
     assert plan.tables.results("clir_lm/02") == [plan.paths.result(TABLE_2)]

@@ -20,7 +20,7 @@ from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.papers.table import load_spec
-from stele.papers.targets import asks
+from stele.papers.targets import references
 from stele.plan.plan import make_plan
 from stele.registry import module_names
 from stele.scoring import count_dataset
@@ -188,7 +188,7 @@ def plan():
 
 def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
     spec = load_spec(root / "paper_tables/kept/table_01.yaml")
-    wanted = Counter(reference.result for reference in asks(spec))
+    wanted = Counter(reference.result for reference in references(spec))
     assert sum(wanted.values()) == 18  # three datasets, six numbers each; XOR's test set has none
     for scale in ("miniature", "paper"):
         of_scale = plan(scale=scale, papers=["kept"])

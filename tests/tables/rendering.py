@@ -4,7 +4,7 @@ import json
 import random
 
 from stele.papers.table import load_specs
-from stele.papers.targets import asks
+from stele.papers.targets import references
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import compare_rows
@@ -28,7 +28,7 @@ def measure_everything(results_dir, papers):
     """A result for all that the tables of a folder of specs ask for, with three seeds: the widest tables there are."""
     numbers, actual = random.Random(0), {}
     for table in load_specs(papers):
-        for reference in asks(table, recompute="all"):
+        for reference in references(table, recompute="all"):
             languages = actual.setdefault(reference.result, {}).setdefault(reference.metric, {})
             for code in reference.languages:
                 languages.setdefault(code, [numbers.random() for _ in range(3)])

@@ -20,7 +20,7 @@ def test_the_worked_example_asks_for_what_the_text_says(page, bench):
     bench.result("xlmr", {"sw": 0.25, "te": 0.5}, setting="zero_shot_nq")
     cells = bench.cells(table)
     first = cells["xlmr/mrr/sw"]
-    assert first.ask.result == ("mrtydi", "xlmr", "zero_shot_nq") and first.ask.metric == "mrr@100"
+    assert first.reference.result == ("mrtydi", "xlmr", "zero_shot_nq") and first.reference.metric == "mrr@100"
     assert first.printed.value == 21.0 and first.outcome.value == 0.25
     assert cells["xlmr/mrr/avg"].outcome.value == 0.375
     assert cells["elsewhere/recall/te"].outcome.state == "borrowed"

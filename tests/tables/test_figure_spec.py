@@ -39,8 +39,8 @@ def test_the_schema_is_the_model_s(root):
 def printed_by_tables(root, paper):
     """What the paper's tables print for each target, as in a result."""
     cells = [c for t in load_specs(root / "paper_tables" / paper) for c in table_cells(t, Context(), Results("none"))]
-    with_number = [c for c in cells if c.ask and c.printed and isinstance(c.printed.value, float)]
-    return {c.ask: c.printed.value / c.report.scale for c in with_number}
+    with_number = [c for c in cells if c.reference and c.printed and isinstance(c.printed.value, float)]
+    return {c.reference: c.printed.value / c.report.scale for c in with_number}
 
 
 def test_a_curve_has_the_printed_value_wherever_a_table_prints_one_and_nowhere_else(root, figures):
@@ -70,7 +70,7 @@ def test_series_that_share_a_model_share_their_points(figures):
 def test_targets_bear_names_that_paths_and_the_catalogue_take(root, figures):
     constraint = re.search(r'model="(.+)"', (root / "Snakefile").read_text()).group(1)
     for figure in figures.values():
-        for reference in figure.asks():
+        for reference in figure.references():
             assert re.fullmatch(constraint, reference.model), reference.model
             if figure.kind == "curves":
                 entry = catalogue.load("benchmarks")[reference.benchmark]

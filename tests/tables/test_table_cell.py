@@ -65,7 +65,7 @@ def test_an_incomplete_average_says_so_and_has_no_difference(bench):
 def test_distilmbert_is_averaged_over_the_nine_languages_it_supports(bench, msm):
     bench.result("distilmbert", {c.key: 0.1 for c in msm[2].columns if c.key not in ("bn", "te", "avg")})
     cells = bench.cells(msm[2])
-    assert cells["distilmbert/mrr/avg"].complete and len(cells["distilmbert/mrr/avg"].ask.languages) == 9
+    assert cells["distilmbert/mrr/avg"].complete and len(cells["distilmbert/mrr/avg"].reference.languages) == 9
     assert cells["distilmbert/mrr/bn"].outcome.state == "unavailable"
     assert "does not support Bengali" in cells["distilmbert/mrr/bn"].outcome.reason
 
@@ -206,7 +206,7 @@ def test_a_row_is_added_without_touching_a_spec(bench, msm):
 
 def test_an_added_row_joins_every_setting_of_a_table(bench, msm):
     cells = table_cells(msm[9], Context(extra_rows=[{"model": "minilm"}]), Results(bench.results_dir))
-    assert {cell.ask.setting for cell in cells if cell.extra} == {"zero_shot_marco", "multilingual"}
+    assert {cell.reference.setting for cell in cells if cell.extra} == {"zero_shot_marco", "multilingual"}
     stated = table_cells(msm[13], Context(extra_rows=[{"model": "minilm"}]), Results(bench.results_dir))
     assert not any(cell.extra for cell in stated)
 

@@ -271,7 +271,7 @@ def test_a_copy_is_seen_where_each_cell_has_a_model_of_its_own(write):
         **{"[0.411, 0.212, 0.313, 0.514]": "[0.401, 0.202, 0.303, 0.504]"},
     )
     assert {d.address for d in check.deviations([table])} == {"all/first/*/*", "all/second/*/*"}
-    assert [c.ask.model for c in check.printed_cells(table)][:2] == ["a_ar", "a_bn"]
+    assert [c.reference.model for c in check.printed_cells(table)][:2] == ["a_ar", "a_bn"]
 
 
 def test_printed_differences_are_recomputed(write):

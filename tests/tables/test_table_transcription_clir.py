@@ -159,7 +159,7 @@ def test_a_columns_language_is_the_pair_that_its_headers_name(tables):
 
 def test_every_cell_of_a_result_asks_for_something(tables):
     for name in PRINTED:
-        missing = [cell.address for cell in printed_cells(tables[name]) if cell.ask is None]
+        missing = [cell.address for cell in printed_cells(tables[name]) if cell.reference is None]
         assert not missing, name
 
 
@@ -182,7 +182,11 @@ def test_every_table_has_the_number_of_cells_that_is_printed(tables):
 
 def test_the_baseline_of_a_collection_is_the_stronger_of_the_two_by_p20(tables):
     table = tables["dense_clt/2"]
-    p20 = {(c.ask.benchmark, c.ask.model): c.printed.value for c in printed_cells(table) if c.ask.metric == "p@20"}
+    p20 = {
+        (c.reference.benchmark, c.reference.model): c.printed.value
+        for c in printed_cells(table)
+        if c.reference.metric == "p@20"
+    }
     for benchmark, model in table.significance.against.items():
         other = {"bm25": "bm25_rm3", "bm25_rm3": "bm25"}[model]
         assert p20[benchmark, model] > p20[benchmark, other]

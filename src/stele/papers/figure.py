@@ -20,7 +20,7 @@ from stele.catalogue import read_yaml
 from stele.errors import SteleError
 from stele.files.strict import Strict, validate
 from stele.papers.table_parts import Key, Target
-from stele.papers.targets import Ask, merge, resolve
+from stele.papers.targets import Reference, merge, resolve
 
 
 class Axis(Strict):
@@ -100,7 +100,7 @@ class Figure(Strict):
         """The target of a panel, a series in it or a point of that series; parts may be missing."""
         return merge([self.target, panel.target, *(part.target for part in (series, point) if part)])
 
-    def asks(self) -> Iterator[Ask]:
+    def references(self) -> Iterator[Reference]:
         """All values that a figure shows; one that several panels or series share comes several times."""
         yield from (value for target in self._targets() if (value := resolve(target)))
 
@@ -178,11 +178,11 @@ def figure_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Figure.model_json_schema()}
 
 
-def file_name(value: Ask) -> str:
+def file_name(value: Reference) -> str:
     """The name of the file that holds a value which is drawn, without its suffix."""
     return f"{value.metric}_{'_'.join(value.languages)}"
 
 
-def file_key(value: Ask) -> str:
+def file_key(value: Reference) -> str:
     """What a context calls that file: the name of its result, and its own."""
     return f"{value.result.name}/{file_name(value)}"

@@ -12,7 +12,7 @@ from stele.papers.table_parts import Column, Group, Line, Row, Target
 
 
 @dataclass(frozen=True)
-class Ask:
+class Reference:
     """One value of our chain: a result, a metric of it, and one language or the mean of several."""
 
     benchmark: str
@@ -41,17 +41,17 @@ def merge(targets: Iterable[Target]) -> Target:
     return Target(**merged)
 
 
-def resolve(target: Target) -> Ask | None:
+def resolve(target: Target) -> Reference | None:
     """The value that a merged target names, None when a part is missing: then no result of ours belongs there."""
     setting = target.setting.get(target.benchmark or "") if isinstance(target.setting, dict) else target.setting
     languages = (target.language,) if target.language else tuple(target.average or ())
     languages = tuple(code for code in languages if target.language or code not in target.without)
     if not (target.benchmark and target.model and setting and target.metric and languages):
         return None
-    return Ask(target.benchmark, target.model, setting, target.metric, languages, average=target.language is None)
+    return Reference(target.benchmark, target.model, setting, target.metric, languages, average=target.language is None)
 
 
-def ask(table: Table, group: Group, row: Row, line: Line, column: Column) -> Ask | None:
+def reference_of(table: Table, group: Group, row: Row, line: Line, column: Column) -> Reference | None:
     """The value of ours that one cell shows."""
     return resolve(asked_for(table, group, row, line, column))
 
@@ -85,7 +85,7 @@ def groups_for_extra_rows(table: Table) -> list[Group]:
     return [
         group
         for group in table.groups
-        if group in last.values() and any(ask(table, group, model, line, column) for line, column in places)
+        if group in last.values() and any(reference_of(table, group, model, line, column) for line, column in places)
     ]
 
 
@@ -94,7 +94,7 @@ def accepts_rows(table: Table) -> bool:
     return not table.variants and bool(groups_for_extra_rows(table))
 
 
-def asks(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> Iterator[Ask]:
+def references(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> Iterator[Reference]:
     """All values that a table shows: its own rows, with `recompute="all"` the borrowed ones too, and added rows."""
     extra = [Row(key="extra", label=model, target=Target(model=model)) for model in extra_models]
     rows = [*table.rows(), *((group, row) for group in groups_for_extra_rows(table) for row in extra)]
@@ -103,7 +103,7 @@ def asks(table: Table, recompute: str = "own", extra_models: Iterable[str] = ())
             if source_of(row, column) and recompute == "own":
                 continue
             for line in table.lines:
-                if value := ask(table, group, row, line, column):
+                if value := reference_of(table, group, row, line, column):
                     yield value
 
 
@@ -114,7 +114,7 @@ def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[
     >>> results_needed(load_spec("paper_tables/msm/table_12.yaml"))                        # doctest: +SKIP
     [Row(benchmark='lareqa', model='mbert', setting='zero_shot'), ...]
     """
-    return sorted({value.result for value in asks(table, recompute, extra_models)})
+    return sorted({value.result for value in references(table, recompute, extra_models)})
 
 
 def table_rows(spec: Path | str, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:

@@ -15,7 +15,7 @@ from stele.plan.rows import Rows
 
 if TYPE_CHECKING:
     from stele.papers.figure import Figure
-    from stele.papers.targets import Ask
+    from stele.papers.targets import Reference
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +42,12 @@ class Figures:
         return {key: load_figure(path) for key, path in self.specs.items()}
 
     @cached_property
-    def _values(self) -> dict[str, list[Ask]]:
+    def _values(self) -> dict[str, list[Reference]]:
         """The values that each figure draws."""
-        return {key: list(figure.asks()) for key, figure in self._figures.items()}
+        return {key: list(figure.references()) for key, figure in self._figures.items()}
 
     @property
-    def _from_files(self) -> list[Ask]:
+    def _from_files(self) -> list[Reference]:
         """All values that stand in files beside results."""
         return [value for key, values in self._values.items() if self._figures[key].from_files for value in values]
 
@@ -60,14 +60,14 @@ class Figures:
         rows = sorted({value.result for value in self._from_files if self.rows.is_known(value.result)})
         return {row.model: seeds[0] for row in rows if (seeds := self.rows.seeds(row))}
 
-    def _file(self, value: Ask) -> str:
+    def _file(self, value: Reference) -> str:
         """The file that holds a value."""
         from stele.papers.figure import file_name
 
         seeds = self.rows.seeds(value.result)[0]
         return self.paths.results(f"{value.result.path}/{seeds}/{file_name(value)}.csv")
 
-    def _can_be_built(self, value: Ask) -> bool:
+    def _can_be_built(self, value: Reference) -> bool:
         if self.rows.problem(value.result):
             return False
         return bool(set(value.languages) & set(self.rows.languages(value.result)))

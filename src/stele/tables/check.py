@@ -56,10 +56,20 @@ def averages(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
     for cell in cells:
         lines[cell.group.key, cell.row.key, cell.line.key].append(cell)
     for line in lines.values():
-        single = {c.ask.languages[0]: v for c in line if c.ask and not c.ask.average and (v := _number(c)) is not None}
+        single = {
+            c.reference.languages[0]: v
+            for c in line
+            if c.reference and not c.reference.average and (v := _number(c)) is not None
+        }
         for cell in line:
-            columns = cell.ask.languages if cell.ask and cell.ask.average else _columns_averaged(table, cell)
-            known = [single[code] for code in columns if code in single] if cell.ask else _by_column(line, columns)
+            columns = (
+                cell.reference.languages
+                if cell.reference and cell.reference.average
+                else _columns_averaged(table, cell)
+            )
+            known = (
+                [single[code] for code in columns if code in single] if cell.reference else _by_column(line, columns)
+            )
             if len(columns) < 2 or len(known) != len(columns) or _number(cell) is None:
                 continue
             mean = sum(known) / len(known)
@@ -86,8 +96,8 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
     same = defaultdict(list)
     for table in tables:
         for cell in printed_cells(table):
-            if cell.ask and _number(cell) is not None and not source_of(cell.row, cell.column):
-                reference = cell.ask
+            if cell.reference and _number(cell) is not None and not source_of(cell.row, cell.column):
+                reference = cell.reference
                 same[table.paper, *reference.result, reference.metric, frozenset(reference.languages)].append(cell)
     for cells in same.values():
         if len({_number(cell) for cell in cells}) > 1:

@@ -109,8 +109,8 @@ def _scores(folder: Path, result: tuple[str, str, str]) -> scores.Scores | None:
 
 def _p(one: Cell, other: Cell, read, first: Path, second: Path) -> float | None:
     """p of B against A by the table's test, over the languages that both cover; None where their queries differ."""
-    values = read(first, one.ask.result), read(second, other.ask.result)
-    metric, languages = one.ask.metric, set(one.outcome.languages) & set(other.outcome.languages)
+    values = read(first, one.reference.result), read(second, other.reference.result)
+    metric, languages = one.reference.metric, set(one.outcome.languages) & set(other.outcome.languages)
     if None in values or any(metric not in side.values for side in values) or not languages:
         return None
     try:

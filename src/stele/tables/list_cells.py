@@ -61,10 +61,10 @@ def row(cell: Cell, results: Results) -> list[str]:
     """One cell, in the order of `COLUMNS`."""
     labels = list(cell.outcome.labels)
     language = ""
-    if cell.ask:
-        language = "average" if cell.ask.average else cell.ask.languages[0]
+    if cell.reference:
+        language = "average" if cell.reference.average else cell.reference.languages[0]
     if cell.measured and not cell.complete:
-        labels.append(f"average of {len(cell.outcome.languages)} of {len(cell.ask.languages)} languages")
+        labels.append(f"average of {len(cell.outcome.languages)} of {len(cell.reference.languages)} languages")
     delta, path, measured = delta_of(cell), target(cell, results), _measured(cell)
     failed = bool(measured) and not cell.shows_number
     return [

@@ -19,7 +19,7 @@ from stele.tables.cells.significance import Compared, Comparisons
 
 def results_in(cells: Sequence[Cell], results: Results) -> dict[str, str]:
     """The result files whose values stand in a table -> content digest; one a seed where the table names its own."""
-    paths = {path for cell in cells if cell.measured for path in results.paths(cell.ask.result, cell.seeds)}
+    paths = {path for cell in cells if cell.measured for path in results.paths(cell.reference.result, cell.seeds)}
     return {path.as_posix(): results.digest(path) for path in sorted(paths) if path.is_file()}
 
 

@@ -18,7 +18,7 @@ from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
 from stele.errors import SteleError
 from stele.papers.table import Table
 from stele.papers.table_parts import Column, Group, Line, Printed, Report, Row, Target
-from stele.papers.targets import Ask, ask, column_meant, groups_for_extra_rows, source_of
+from stele.papers.targets import Reference, column_meant, groups_for_extra_rows, reference_of, source_of
 from stele.tables.cells.context import Context
 
 NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that no paper's stand beside
@@ -57,7 +57,7 @@ class Cell:
     meant: Column
     printed: Printed | None
     extra: bool
-    ask: Ask | None
+    reference: Reference | None
     outcome: Outcome
     seeds: tuple[str, ...] = ()  # whose mean it is, `pt0-ft1`; none: those of the configuration
 
@@ -90,7 +90,11 @@ class Cell:
     @property
     def complete(self) -> bool:
         """Whether our value covers all languages that the cell stands for."""
-        return self.measured and self.ask is not None and len(self.outcome.languages) == len(self.ask.languages)
+        return (
+            self.measured
+            and self.reference is not None
+            and len(self.outcome.languages) == len(self.reference.languages)
+        )
 
 
 class Results:
@@ -165,7 +169,7 @@ def _cell(
     meant = column_meant(table, row, column)
     value = (row.cells(line.key) or [None] * len(table.columns))[index]
     printed = None if extra else value if isinstance(value, Printed) else Printed(value=value)
-    reference = ask(table, group, row, line, meant)
+    reference = reference_of(table, group, row, line, meant)
     seeds = context.seeds_of(table, reference.result) if reference else ()
     outcome = _derive(table, context, results, group, row, column, printed, reference, seeds)
     return Cell(table, group, row, line, column, meant, printed, extra, reference, outcome, seeds)
@@ -179,7 +183,7 @@ def _derive(
     row: Row,
     column: Column,
     printed: Printed | None,
-    reference: Ask | None,
+    reference: Reference | None,
     seeds: tuple[str, ...],
 ) -> Outcome:
     """The state of one cell."""
@@ -200,7 +204,7 @@ def _derive(
     return outcome
 
 
-def find(context: Context, results: Results, reference: Ask, seeds: Sequence[str] = ()) -> Outcome:
+def find(context: Context, results: Results, reference: Reference, seeds: Sequence[str] = ()) -> Outcome:
     """What the results folder holds for a value, else what the context knows."""
     result = results.read_seeds(reference.result, seeds) if context.is_current(*reference.result) else None
     if isinstance(result, SteleError):
@@ -229,7 +233,7 @@ def _divergence(result: Result) -> str:
     return by_seed and f"pretraining diverged in {len(runs)} of {len(result.seed_names)} seeds: {by_seed}"
 
 
-def absent(context: Context, reference: Ask) -> Outcome:
+def absent(context: Context, reference: Reference) -> Outcome:
     """Why there is no current file for a value."""
     known = context.known(*reference.result)
     state = "not run" if known.state == "planned" else known.state
@@ -238,7 +242,7 @@ def absent(context: Context, reference: Ask) -> Outcome:
     return Outcome(state, known.reason)
 
 
-def _outside(context: Context, reference: Ask) -> Outcome | None:
+def _outside(context: Context, reference: Reference) -> Outcome | None:
     """`not in scale`, where all languages of the cell are left out of this run."""
     in_scale = context.languages_in_scale.get(reference.benchmark)
     if in_scale is None or set(reference.languages) & set(in_scale):
@@ -246,7 +250,7 @@ def _outside(context: Context, reference: Ask) -> Outcome | None:
     return Outcome("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
 
 
-def _left_out(context: Context, reference: Ask) -> Outcome | None:
+def _left_out(context: Context, reference: Reference) -> Outcome | None:
     """`unavailable`, where the row is evaluated in no language of the cell."""
     reasons = context.left_out.get(reference.result.name, {})
     in_scale = context.languages_in_scale.get(reference.benchmark, reference.languages)

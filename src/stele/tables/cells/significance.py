@@ -57,7 +57,11 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
     def read(result: tuple[str, str, str]) -> scores.Scores:
         return _read(results, paths[result])
 
-    paths = {cell.ask.result: tuple(results.paths(cell.ask.result, cell.seeds)) for cell in cells if cell.ask}
+    paths = {
+        cell.reference.result: tuple(results.paths(cell.reference.result, cell.seeds))
+        for cell in cells
+        if cell.reference
+    }
     for cell, other in _comparisons(cells, plan):
         try:
             pairs = _pairs(cell, other, read)
@@ -85,7 +89,7 @@ def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Ce
         if plan.against is None:
             pairs = [(ordered[0], ordered[1])] if len(ordered) > 1 else []
         else:
-            base = [cell for cell in comparable if cell.ask.model == plan.baseline(cell.ask.benchmark)]
+            base = [cell for cell in comparable if cell.reference.model == plan.baseline(cell.reference.benchmark)]
             pairs = [(cell, base[0]) for cell in comparable if base and cell is not base[0]]
         yield from ((one, other) for one, other in pairs if one.outcome.value != other.outcome.value)
 
@@ -98,11 +102,11 @@ def _read(results: Results, paths: tuple[Path, ...]) -> scores.Scores:
 
 def _pairs(cell: Cell, other: Cell, read) -> paired.Pairs:
     """The values per query of the languages that both cells cover."""
-    both = [read(one.ask.result) for one in (cell, other)]
+    both = [read(one.reference.result) for one in (cell, other)]
     for side, of in zip(both, (cell, other), strict=True):
-        if of.ask.metric not in side.values:
-            raise SteleError(f"{side.source}: no values per query of {of.ask.metric}")
-    pairs = paired.pair(*both, cell.ask.metric)
+        if of.reference.metric not in side.values:
+            raise SteleError(f"{side.source}: no values per query of {of.reference.metric}")
+    pairs = paired.pair(*both, cell.reference.metric)
     kept = np.isin(pairs.languages, cell.outcome.languages)
     return paired.Pairs(pairs.system[:, kept], pairs.baseline[:, kept], pairs.languages[kept])
 

@@ -20,7 +20,7 @@ from stele.errors import SteleError
 from stele.files.atomic import sha256
 from stele.files.reading import reading
 from stele.papers.figure import Figure, Panel, Series, file_key, file_name
-from stele.papers.targets import Ask, resolve
+from stele.papers.targets import Reference, resolve
 from stele.tables.cells.cell import Outcome, Results, absent, find
 from stele.tables.cells.context import Context
 
@@ -57,7 +57,7 @@ class Part:
 
     panel: Panel
     series: Series | None
-    asks: tuple[Ask, ...]
+    references: tuple[Reference, ...]
     outcomes: tuple[Outcome, ...]
     data: Projection | Lengths | None = None
 
@@ -79,25 +79,25 @@ def parts(figure: Figure, context: Context, results: Results) -> list[Part]:
 
 def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
     for series in figure.series:
-        asks = tuple(_asked(figure, panel, series, point) for point in series.points)
-        yield Part(panel, series, asks, tuple(find(context, results, reference) for reference in asks))
+        references = tuple(_reference(figure, panel, series, point) for point in series.points)
+        yield Part(panel, series, references, tuple(find(context, results, reference) for reference in references))
 
 
 def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
     for series in figure.series:
-        reference = _asked(figure, panel, series)
+        reference = _reference(figure, panel, series)
         outcome, data = find_file(context, results, reference, read_lengths)
         yield Part(panel, series, (reference,), (outcome,), data)
 
 
 def _projections(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
-    reference = _asked(figure, panel)
+    reference = _reference(figure, panel)
     sides = [series.key for series in figure.series]
     outcome, data = find_file(context, results, reference, lambda path: read_projection(path, sides))
     yield Part(panel, None, (reference,), (outcome,), data)
 
 
-def _asked(figure: Figure, *place: Any) -> Ask:
+def _reference(figure: Figure, *place: Any) -> Reference:
     reference = resolve(figure.target_of(*place))
     assert reference is not None  # a spec with less is refused
     return reference
@@ -105,7 +105,7 @@ def _asked(figure: Figure, *place: Any) -> Ask:
 
 # --- files ------------------------------------------------------------------------------------------------------------
 def find_file(
-    context: Context, results: Results, reference: Ask, read: Callable[[Path], T]
+    context: Context, results: Results, reference: Reference, read: Callable[[Path], T]
 ) -> tuple[Outcome, T | None]:
     """The state of a file and, where it is there and whole, what it holds."""
     name = file_key(reference)
@@ -124,7 +124,7 @@ def find_file(
     return Outcome("measured", languages=reference.languages, labels=tuple(sorted(record.get("labels", ())))), data
 
 
-def _path(context: Context, results: Results, reference: Ask) -> Path | None:
+def _path(context: Context, results: Results, reference: Reference) -> Path | None:
     """The file of the seeds that the context names, else of the first that are there."""
     folder = results.path(*reference.result).with_suffix("")
     seeds = context.seeds.get(reference.model, "pt*-ft*")

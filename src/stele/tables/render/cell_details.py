@@ -58,14 +58,14 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
         facts={name: value for name, value in _facts(cell, tests).items() if value},
         path=path,
         command=command([path]) if path and cell.outcome.state != "unavailable" else "",
-        result=cell.ask.result if cell.ask else None,
-        sources=tuple(results.paths(cell.ask.result, cell.seeds)) if cell.ask and cell.measured else (),
+        result=cell.reference.result if cell.reference else None,
+        sources=tuple(results.paths(cell.reference.result, cell.seeds)) if cell.reference and cell.measured else (),
     )
 
 
 def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
     """Name -> text; an empty text is left out."""
-    outcome, delta, reference = cell.outcome, delta_of(cell), cell.ask
+    outcome, delta, reference = cell.outcome, delta_of(cell), cell.reference
     state = STATES[outcome.state]
     facts = {
         "state": f"{state.name}: {state.meaning}",

@@ -198,8 +198,8 @@ def _ours(cell: Cell, marks: Marks) -> Box:
         return Box("—", raised=STATES[cell.outcome.state].letter)
     if not cell.shows_number:
         return Box(FAIL, number=False)
-    assert cell.outcome.value is not None and cell.ask is not None
-    raised = [] if cell.complete else [f"{len(cell.outcome.languages)}/{len(cell.ask.languages)}"]
+    assert cell.outcome.value is not None and cell.reference is not None
+    raised = [] if cell.complete else [f"{len(cell.outcome.languages)}/{len(cell.reference.languages)}"]
     if cell.outcome.deviation is not None:
         raised.append(f"±{numbers.ours(cell.outcome.deviation, cell.report)}")
     tested, ranked = marks.tests.cells.get(cell.address), marks.ranks.get(cell.address)

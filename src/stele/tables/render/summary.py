@@ -164,7 +164,9 @@ def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
         row = list(row)
         results_needed = {
-            cell.ask.result for cell in row if cell.ask and cell.outcome.state not in ("borrowed", "unavailable")
+            cell.reference.result
+            for cell in row
+            if cell.reference and cell.outcome.state not in ("borrowed", "unavailable")
         }
         paths = sorted(results.path(*result).as_posix() for result in results_needed)
         if paths:
@@ -181,4 +183,4 @@ def command(paths: Sequence[str]) -> str:
 
 def target(cell: Cell, results: Results) -> str:
     """The result file that one cell needs, "" when none of ours belongs there."""
-    return results.path(*cell.ask.result).as_posix() if cell.ask else ""
+    return results.path(*cell.reference.result).as_posix() if cell.reference else ""
