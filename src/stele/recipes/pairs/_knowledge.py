@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from stele.files.strict import Strict
 from stele.recipes.mining import MiningRecipe
 
-OF_TOKENS = {"query_tokens", "passage_tokens"}  # keys that `pairs tokenise` alone reads, and it no others
+
+class TokenLengths(Strict):
+    """The keys that `pairs tokenise` alone reads, and it no others."""
+
+    query_tokens: int = Field(128, ge=3, description="most tokens of a query, special ones included")
+    passage_tokens: int = Field(128, ge=3, description="the same of a passage")
 
 
-class KnowledgeRecipe(MiningRecipe):
+OF_TOKENS = frozenset(TokenLengths.model_fields)
+
+
+class KnowledgeRecipe(MiningRecipe, TokenLengths):
     """Keys of a method that reads the knowledge base; each method adds its own."""
 
     passage_words: int = Field(100, ge=1, description="most words of a passage, longer sentences apart")
     min_characters: int = Field(10, ge=1, description="a text with fewer letters or digits is near-empty: no pair")
     max_pairs: int | None = Field(None, ge=1, description="most pairs of a part; null: all there are")
-    query_tokens: int = Field(128, ge=3, description="`pairs tokenise`: most tokens of a query, special ones included")
-    passage_tokens: int = Field(128, ge=3, description="the same of a passage")
