@@ -58,8 +58,11 @@ def draw(path: Path, rows: Sequence[dict[str, float]], title: str) -> None:
     from matplotlib.figure import Figure
 
     names = [name for name in columns(rows)[2:] if any(math.isfinite(row.get(name, math.nan)) for row in rows)]
-    figure = Figure(figsize=(3.4 * max(1, len(names)), 2.6), layout="constrained")
+    width = 3.4 * max(1, len(names))
+    figure = Figure(figsize=(width, 2.6))
     FigureCanvasAgg(figure)
+    # margins in inches: matplotlib's own layouts measure every label, which takes as long as drawing
+    figure.subplots_adjust(left=0.5 / width, right=1 - 0.15 / width, bottom=0.17, top=0.8, wspace=0.25)
     for axes, name in zip(figure.subplots(1, max(1, len(names)), squeeze=False)[0], names, strict=False):
         points = [(row["step"], row[name]) for row in rows if name in row]
         steps, values = zip(*points, strict=True)
@@ -68,6 +71,7 @@ def draw(path: Path, rows: Sequence[dict[str, float]], title: str) -> None:
         axes.set_title(name, fontsize=9)
         axes.set_xlabel("step", fontsize=8)
         axes.tick_params(labelsize=7)
+        axes.locator_params(nbins=5)
         axes.grid(alpha=0.25)
     figure.suptitle(title, fontsize=9)
     for target, options in ((path, {"dpi": 110}), (path.with_suffix(".pdf"), {"metadata": {"CreationDate": None}})):
