@@ -26,6 +26,7 @@ AT_START = {
     "paragraphs._GALLERY_LINE",
     "paragraphs._HEADING",
     "sql_dump._COLUMN",
+    "wikitext103.MARKS",
 }
 UNITS = [
     "<", " ", "< ", "<br ", "</", "<ref>", "<ref ", "<ref name=a", "<!--", "-->", "<nowiki ", "<p ", "<div.", "*",

@@ -238,15 +238,18 @@ def test_ten_thousand_nested_ones_take_linear_time(opening, closing):
     assert page.paragraphs[-1:] == ["The end."] or opening == "<!--"  # a comment ends at the first "-->"
 
 
-def assert_linear(page, small=4000, large=32_000):
-    """Eight times the text takes about eight times as long, with slack; were it quadratic, 64 times."""
-    started = time.process_time()
-    extract(page(small), SITE)
-    seconds = time.process_time() - started
-    started = time.process_time()
-    found = extract(page(large), SITE)
-    assert time.process_time() - started < large / small * 4 * seconds + 0.3
-    return found
+def assert_linear(page, small=4000, large=32_000, tries=3):
+    """Eight times the text takes about eight times as long, with slack; were it quadratic, 64 times, in every try."""
+    for _ in range(tries):
+        started = time.process_time()
+        extract(page(small), SITE)
+        seconds = time.process_time() - started
+        started = time.process_time()
+        extracted = extract(page(large), SITE)
+        taken = time.process_time() - started
+        if taken < large / small * 4 * seconds + 0.3:
+            return extracted
+    raise AssertionError(f"{large} characters took {taken:.2f} s, {small} took {seconds:.2f} s")
 
 
 def test_a_page_beyond_all_bounds_is_refused_before_it_is_read(monkeypatch):

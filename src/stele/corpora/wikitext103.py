@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 LANGUAGE = "en"
 FILE = "wiki.train.raw"
-HEADING = re.compile(r" (=(?: =)*) (.+) \1 ")  # as many = as its level, the same behind it
+MARKS = re.compile(r" =(?: =)* ")  # before a heading as many = as its level, and the same behind it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,6 +73,18 @@ def text_file(folder: Path) -> Path:
     return files[0]
 
 
+def heading_of(line: str) -> tuple[int, str]:
+    """(level, text) of a heading; level 0 of any other line.
+
+    >>> heading_of(" = Title = "), heading_of(" = = A = b = = "), heading_of(" a = b ")
+    ((1, 'Title'), (2, 'A = b'), (0, ''))
+    """
+    match = MARKS.match(line)
+    if not match or len(line) <= 2 * match.end() or not line.endswith(match[0]):
+        return 0, ""
+    return match[0].count("="), line[match.end() : -match.end()]
+
+
 def documents(lines: Iterable[str], where: str) -> Iterator[Document]:
     """The articles that have text; text before the first title is an error."""
     number, title = 0, None
@@ -87,13 +99,13 @@ def documents(lines: Iterable[str], where: str) -> Iterator[Document]:
     heading, blank = None, True
     for line in lines:
         line = line.rstrip("\n")
-        match = HEADING.fullmatch(line)
-        if match and blank and match[1] == "=":
+        level, text = heading_of(line)
+        if level == 1 and blank:
             yield from article()
             number += bool(sentences)
-            title, heading, sentences, paragraphs, sections = match[2], None, [], [], []
-        elif match:
-            heading = match[2]
+            title, heading, sentences, paragraphs, sections = text, None, [], [], []
+        elif level:
+            heading = text
         elif text := tidy(line):
             if title is None:
                 raise SteleError(f"{where}: text before the first ` = Title = `: {text[:40]!r}; want WikiText-103, raw")

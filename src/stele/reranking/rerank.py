@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
 from stele.files.atomic import atomic_directory, atomic_file, facts_digest, file_facts
 from stele.files.csv_files import write_csv
-from stele.files.reading import parse_object
+from stele.files.reading import JsonObject, parse_object
 from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained, parse_recipe
 from stele.registry import load_named
 from stele.reranking.inputs.candidates import Candidates, contents, has_relevant, read_candidates
@@ -156,7 +156,7 @@ def _scores(job: Job, query_set: QuerySet, candidates: Candidates) -> tuple[np.n
     return scores, folds
 
 
-def _facts(fold: Outcome) -> dict[str, Any]:
+def _facts(fold: Outcome) -> JsonObject:
     return {"topics": fold.topics, "epoch": fold.epoch, "dev_map": fold.dev_map[fold.epoch], "pairs": fold.pairs}
 
 

@@ -56,20 +56,12 @@ def averages(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]:
     for cell in cells:
         lines[cell.group.key, cell.row.key, cell.line.key].append(cell)
     for line in lines.values():
-        single = {
-            c.reference.languages[0]: v
-            for c in line
-            if c.reference and not c.reference.average and (v := _number(c)) is not None
-        }
+        numbers = ((cell.reference, _number(cell)) for cell in line if cell.reference and not cell.reference.average)
+        single = {reference.languages[0]: number for reference, number in numbers if number is not None}
         for cell in line:
-            columns = (
-                cell.reference.languages
-                if cell.reference and cell.reference.average
-                else _columns_averaged(table, cell)
-            )
-            known = (
-                [single[code] for code in columns if code in single] if cell.reference else _by_column(line, columns)
-            )
+            of = cell.reference
+            columns = of.languages if of and of.average else _columns_averaged(table, cell)
+            known = [single[code] for code in columns if code in single] if of else _by_column(line, columns)
             if len(columns) < 2 or len(known) != len(columns) or _number(cell) is None:
                 continue
             mean = sum(known) / len(known)

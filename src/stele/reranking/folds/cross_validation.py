@@ -22,7 +22,7 @@ from stele.encoders.tokens import length_buckets
 from stele.errors import SteleError
 from stele.evaluation.folds import FOLDS
 from stele.files.atomic import atomic_write_json
-from stele.files.reading import read_state
+from stele.files.reading import JsonObject, read_state
 from stele.recipes.reranking import Trained
 from stele.reranking.inputs.candidates import Candidates
 from stele.training import loop
@@ -248,11 +248,11 @@ def cross_validate(
     return folds
 
 
-def _as_json(outcome: Outcome) -> dict[str, Any]:
+def _as_json(outcome: Outcome) -> JsonObject:
     lists = {"rows": outcome.rows.tolist(), "scores": outcome.scores.tolist()}  # a float32 is exact as a double
     return {**outcome._asdict(), **lists, "dev_map": sorted(outcome.dev_map.items())}
 
 
-def _from_json(saved: Mapping[str, Any]) -> Outcome:
+def _from_json(saved: JsonObject) -> Outcome:
     arrays = {"rows": np.array(saved["rows"], np.int64), "scores": np.array(saved["scores"], np.float32)}
     return Outcome(**{**saved, **arrays, "dev_map": dict(map(tuple, saved["dev_map"]))})
