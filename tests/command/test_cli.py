@@ -26,13 +26,13 @@ def test_an_error_that_the_user_can_mend_is_1(tmp_path, capsys):
 def test_help_lists_every_stage_and_its_commands(capsys):
     assert cli.main([]) == 0
     listed = capsys.readouterr().out
-    assert all(f"\n{stage}\n" in listed for stage in cli.STAGES)
+    assert all(f"\n{stage}\n" in listed for stage in cli.GROUPS)
     assert "  score " in listed and "  pretrain " in listed
 
 
 def test_every_command_is_listed_with_a_line_in_the_imperative():
     """The line is the first one of the docstring, which the listing reads without importing the module."""
-    for stage in cli.STAGES:
+    for stage in cli.GROUPS:
         for name, line in cli.commands(stage).items():
             module = importlib.import_module(f"stele.{stage}.{name}")
             assert line == module.__doc__.partition("\n")[0] and len(line) <= 120
@@ -41,6 +41,6 @@ def test_every_command_is_listed_with_a_line_in_the_imperative():
 
 
 def test_a_stage_has_commands_at_its_top_and_nothing_else():
-    for stage in set(cli.STAGES) - {"cluster"}:  # which also plans and measures, at its top
+    for stage in set(cli.GROUPS) - {"cluster"}:  # which also plans and measures, at its top
         modules = {path.stem for path in (ROOT / "src/stele" / stage).glob("*.py")}
         assert modules - {"__init__"} == set(cli.commands(stage)), stage

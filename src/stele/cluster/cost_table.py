@@ -10,6 +10,7 @@ from stele.catalogue.schema.costs import Costs
 from stele.catalogue.schema.sizes import Device
 from stele.cluster.requests import JobRequest
 from stele.cluster.slurm.sinfo import size as number
+from stele.command.stages import STAGES
 from stele.cost import chain
 from stele.cost.counts import windows
 from stele.cost.shapes import UNKNOWN, shape_of
@@ -17,18 +18,6 @@ from stele.cost.work import Work, cpu_seconds, seconds
 from stele.files.markdown import table
 from stele.plan.plan import Plan
 
-STAGES = (
-    "world",
-    "sources",
-    "corpora",
-    "pairs",
-    "pretraining",
-    "finetuning",
-    "retrieval",
-    "reranking",
-    "scoring",
-    "tables",
-)
 LISTED = 8  # jobs named of those that are too long for their limit
 
 

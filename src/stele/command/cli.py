@@ -17,21 +17,9 @@ from pathlib import Path
 
 from stele.artifacts.integrity import check_inputs
 from stele.command import launch
+from stele.command.stages import GROUPS
 from stele.errors import SteleError, disk_full, unknown
 
-STAGES = (
-    "world",
-    "sources",
-    "corpora",
-    "pairs",
-    "pretraining",
-    "finetuning",
-    "retrieval",
-    "reranking",
-    "scoring",
-    "tables",
-    "cluster",
-)
 USAGE = "usage: stele [--nodes N] [--gpus N] [--cpus N] STAGE COMMAND [--flags]"
 WRONG_USAGE = 2
 
@@ -59,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if argv is None else argv)
     try:
         if not argv or argv[0] in ("-h", "--help"):
-            print(_listing(STAGES))
+            print(_listing(GROUPS))
             return 0
         for argument in argv:
             if not _is_text(argument):
@@ -68,8 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not argv:
             return _refuse(SteleError(f"no stage is named\n{USAGE}"), WRONG_USAGE)
         stage, rest = argv[0], argv[1:]
-        if stage not in STAGES:
-            return _refuse(unknown("stage", stage, STAGES), WRONG_USAGE)
+        if stage not in GROUPS:
+            return _refuse(unknown("stage", stage, GROUPS), WRONG_USAGE)
         if not rest or rest[0] in ("-h", "--help"):
             print(_listing([stage]))
             return 0

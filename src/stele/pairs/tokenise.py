@@ -21,35 +21,22 @@ from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files import atomic
 from stele.pairs.mining.knowledge import PAIRS
-from stele.pairs.mining.method import load_method
+from stele.pairs.mining.tokenisation import add_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder
 from stele.recipes.mining import SPECIAL
 from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
 from stele.training.store import write_store
+
+__all__ = ["add_arguments", "run"]
 
 log = logging.getLogger(__name__)
 
 BATCH = 1 << 12  # pairs tokenised at once
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs, with the lengths in tokens")
-    parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the text pairs")
-    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
-
-
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    _, recipe = load_method(args.recipe, "candidates")
-    made = records.read_record(args.pairs)
-    if made.get("method") != recipe.method:
-        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
-    from stele.encoders.probe import tokenizer_probe
-    from stele.encoders.tokenizer import load_tokenizer
-
-    tokenizer = load_tokenizer(args.tokenizer.parent)
-    probe = atomic.digest(tokenizer_probe(tokenizer))
+    recipe, made, tokenizer, probe = opened(args, "candidates")
     counts: Counter[str] = Counter()
     shown = progress.track(
         read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"

@@ -10,38 +10,23 @@ import logging
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from pathlib import Path
 
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.section_pairs import TextSection, read_pairs, read_sections
-from stele.errors import SteleError
 from stele.files import atomic
-from stele.pairs.mining.method import load_method
+from stele.pairs.mining.tokenisation import add_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder, tokenised
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
+
+__all__ = ["add_arguments", "run"]
 
 log = logging.getLogger(__name__)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs")
-    parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the section pairs")
-    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
-
-
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
-    _, recipe = load_method(args.recipe, "matches")
-    made = records.read_record(args.pairs)
-    if made.get("method") != recipe.method:
-        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want those of {recipe.method}")
-    from stele.encoders.probe import tokenizer_probe
-    from stele.encoders.tokenizer import load_tokenizer
-
-    tokenizer = load_tokenizer(args.tokenizer.parent)
-    probe = atomic.digest(tokenizer_probe(tokenizer))
+    recipe, made, tokenizer, probe = opened(args, "matches")
     counts: Counter[str] = Counter()
     sections = progress.track(
         chain.from_iterable(read_sections(args.pairs.parent)), None, f"tokenise {made['part']}", "section"

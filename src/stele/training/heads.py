@@ -87,6 +87,15 @@ class Projector(nn.Module):
         return self.heads[0](keys), self.heads[-1](queries)
 
 
+def head_file(task: str) -> str:
+    """The name of the file that holds the weights which a task keeps beside the encoder.
+
+    >>> head_file("rr")
+    'rr_head.safetensors'
+    """
+    return f"{task}_head.safetensors"
+
+
 def vocabulary_head(model: nn.Module) -> Callable[[Tensor], Tensor]:
     """The masked-language-model head of a `transformers` model: states [m, d] -> logits [m, vocabulary].
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stele.encoders.backbone import DROPOUTS, load_backbone, positions
 from stele.encoders.tokenizer import TOKENIZER_FILES, first_line, load_tokenizer, quiet
 from stele.errors import SteleError
-from stele.training.heads import vocabulary_head
+from stele.training.heads import head_file, vocabulary_head
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -80,7 +80,7 @@ def save_heads(folder: Path, heads: Mapping[str, ObjectiveHeads]) -> None:
     for name, head in heads.items():
         weights = {key: value.detach().cpu().contiguous() for key, value in head.kept().items()}
         if weights:
-            save_file(weights, folder / f"{name}_head.safetensors", {"format": "pt"})
+            save_file(weights, folder / head_file(name), {"format": "pt"})
 
 
 def save_sentence_encoder(folder: Path, model: PreTrainedModel, base: Path, vocabulary: bool = False) -> None:

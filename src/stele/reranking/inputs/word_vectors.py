@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
+from stele.encoders.word_vectors import WordVectors, read_word_vectors
 from stele.errors import SteleError
 
 ENDING = ".vec"
-
-
-class WordVectors(Protocol):
-    """Words and their vectors: word w has row `words[w]` of `vectors`, float32 [n, d]."""
-
-    words: Mapping[str, int]
-    vectors: np.ndarray
 
 
 # (language, words) -> the vectors of those among the words that have one; a file is read once for all that is wanted
@@ -44,8 +37,6 @@ def reader(folders: Mapping[str, Path]) -> ReadVectors:
             raise SteleError(
                 f"needs the vectors of words in {language}; given: {given}. Add --vectors DATASET:{language}="
             )
-        from stele.encoders.word_vectors import read_word_vectors
-
         return read_word_vectors(vector_file(folders[language]), words)
 
     return read

@@ -25,7 +25,7 @@ from stele.files.reading import reading
 from stele.recipes.encoding import EncodingSpec
 from stele.reranking.inputs.candidates import Candidates
 from stele.reranking.scorers import Sources
-from stele.training.heads import INIT, initialise
+from stele.training.heads import INIT, head_file, initialise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stele.recipes.reranking import CrossEncoder
 
 
-HEAD = "rr_head.safetensors"
+HEAD = head_file("rr")
 log = logging.getLogger(__name__)
 
 
