@@ -21,17 +21,19 @@ from stele.artifacts import records
 from stele.errors import SteleError
 from stele.files import atomic
 from stele.pairs.mining.knowledge import PAIRS
-from stele.pairs.mining.tokenisation import add_arguments, opened
+from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder
 from stele.recipes.mining import SPECIAL
 from stele.recipes.pairs._knowledge import OF_TOKENS, KnowledgeRecipe
 from stele.training.store import write_store
 
-__all__ = ["add_arguments", "run"]
-
 log = logging.getLogger(__name__)
 
 BATCH = 1 << 12  # pairs tokenised at once
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_tokenisation_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:

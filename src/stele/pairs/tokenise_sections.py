@@ -15,13 +15,15 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.section_pairs import TextSection, read_pairs, read_sections
 from stele.files import atomic
-from stele.pairs.mining.tokenisation import add_arguments, opened
+from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder, tokenised
 from stele.training.section_store import EMPTY, TokenSection, write_section_store
 
-__all__ = ["add_arguments", "run"]
-
 log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_tokenisation_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ class Tokenisation(NamedTuple):
     probe: str
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_tokenisation_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs")
     parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the pairs of texts")
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
