@@ -109,5 +109,5 @@ def test_a_scale_without_a_snapshot_that_a_model_wants_is_refused(tmp_path):
     forced = {**values["pretraining"], "clir": {**values["pretraining"]["clir"], "snapshots": [60, 180]}}
     (tmp_path / "own.yaml").write_text(json.dumps({**values, "pretraining": forced}))
     plan = make_plan(parse_config({"scale": str(tmp_path / "own.yaml")}))
-    with pytest.raises(SteleError, match="mbert_qlm_rr_10.epoch: no snapshot of epoch 10, the nearest: 5"):
+    with pytest.raises(SteleError, match=r"mbert_qlm_rr_10\.epoch: no snapshot of epoch 10, the nearest: 5"):
         plan.models.snapshots  # noqa: B018
