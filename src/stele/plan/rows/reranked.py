@@ -1,6 +1,7 @@
 """Rows of re-ranking: all judged documents of a topic are ordered by a cross-encoder, trained in folds of topics.
 
-A pair of languages is a job; the row's run has those of all its pairs.
+A pair of languages is a job; the row's run has those of the pairs that tables and figures show of it, all where they
+show none.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Reranked(Dense):
     def recipe(self, row: Row) -> RerankingRecipe:
         """What the scorer is and how it learns."""
         name = self.below.protocols.setting(row.benchmark, row.setting)["reranking"]
-        return recipes.reranking(name, self.below.paths.settings.sizes)
+        windows = self.below.availability.pretraining.attention_window(row.model) is not None
+        return recipes.reranking(name, self.below.paths.settings.sizes, windows)
 
     def as_json(self, row: Row) -> str:
         return as_json(self.recipe(row).given())
@@ -36,9 +38,17 @@ class Reranked(Dense):
         """The record of the job of one pair of languages."""
         return self.below.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
 
+    def left_out(self, row: Row) -> dict[str, str]:
+        """The pairs that nothing shows: each would be a training of its own."""
+        pairs = self.below.data.languages(row.benchmark)
+        shown = self.below.shown.languages(row) & {*pairs} or {*pairs}
+        return {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
+
     def inputs(self, row: Row, seeds: str) -> Inputs:
-        """The runs of all pairs in scale."""
-        return {"pairs": [self.pair(row, seeds, pair) for pair in self.below.data.languages(row.benchmark)]}
+        """The runs of the row's pairs in scale."""
+        left_out = self.left_out(row)
+        pairs = [pair for pair in self.below.data.languages(row.benchmark) if pair not in left_out]
+        return {"pairs": [self.pair(row, seeds, pair) for pair in pairs]}
 
     def pair_inputs(self, row: Row, seeds: str, pair: str) -> Inputs:
         """The encoder that the scorer starts from, and topics, documents and judgments."""
