@@ -44,6 +44,10 @@ def test_only_the_pairs_that_tables_and_figures_show_of_a_model_are_ranked():
     assert pairs(of, "mbert_gsw_qlm_rr_en_fr_w128") == pairs(of, "mine") == ["en-fr", "fr-en"]
     assert of.rows.languages(Row("clef", "mbert_rr_5", "cv5")) == ["de-es", "en-de"]
     assert pairs(plan(papers=["msm"]), "mbert_rr_5") == ["de-es", "en-de"], "whatever else is built"
+    german = plan(languages=["de", "es"])
+    assert pairs(german, "mbert_rr_5") == ["de-es"] and pairs(german, "xlmr") == ["de-es", "es-de"]
+    state, reason = german.rows.problem(Row("clef", "mbert_gsw_qlm_rr_en_fr_w32", "cv5"))
+    assert state == "not in scale" and "no pair of clef is built" in reason
     of.rows.kind(ROW).pair_inputs(Row("clef", "mbert_rr_5", "cv5"), SEEDS, "fr-de")  # by its own name each can be had
 
 
