@@ -183,7 +183,7 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
     """An estimate must never stop a plan: it is part of every GPU job's time."""
     plan = jobs(scale="paper")
     for model in filter(plan.models.is_trained, plan.models.all):
-        assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e19
+        assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e16
     for recipe in catalogue.load("recipes")["finetuning"]:
         assert rules.work(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
     settings = catalogue.load("settings")["settings"]

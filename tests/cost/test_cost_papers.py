@@ -3,6 +3,7 @@
 from stele import catalogue
 from stele.catalogue.schema.costs import Costs
 from stele.cost import pretraining
+from stele.cost.rules import work
 from stele.cost.work import Work, seconds
 from stele.recipes.flops import Shape, encode
 
@@ -39,6 +40,15 @@ def test_clir_lm_takes_the_hours_that_its_paper_states():
     number = 3 * encode(3 * pairs, 512, BASE, first_only=False)
     assert within_two(seconds(Work({"training": number}, 2 * pairs / 32), "v100", 16), 24 * HOUR)
     assert not within_two(seconds(Work({"training": number}), "v100", 16), 24 * HOUR)
+
+
+def test_the_recipes_of_clir_lm_take_the_hours_that_its_paper_states(jobs):
+    """24 hours with full attention, 40 with windows over 1,024 tokens, both on 16 V100 (section 4.3)."""
+    plan = jobs(scale="paper")
+    for model, hours in {"mbert_qlm_rr": 24, "mbert_gsw_qlm_rr": 40}.items():
+        expected = plan.pretraining.reads(model).expect
+        assert (expected.hours, expected.gpus) == (hours, "16 x V100 16 GB")
+        assert within_two(seconds(work(plan, "pretrain", {"model": model, "pt": "0"}), "v100", 16), hours * HOUR)
 
 
 def test_ccp_takes_about_the_days_that_its_paper_states():

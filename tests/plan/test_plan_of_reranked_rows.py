@@ -31,6 +31,35 @@ def test_each_pair_in_scale_is_a_job_and_the_row_joins_them():
         kind.pair_inputs(ROW, SEEDS, "ja-fr")
 
 
+def pairs(of, model):
+    return [path.split("/")[-2] for path in of.rows.inputs(Row("clef", model, "cv5"), SEEDS)["pairs"]]
+
+
+def test_only_the_pairs_that_tables_and_figures_show_of_a_model_are_ranked():
+    """Table 4 has 12, table 8 two, figures 4 and 5 two; of a model that none shows all are, as of one of the user's."""
+    own = {"base": "mbert_uncased", "recipe": "clir_rr"}
+    of = plan(models={"mine": {**own, "tables": ["clir_lm/8"]}, "other": own})
+    assert len(pairs(of, "xlmr")) == len(pairs(of, "mbert_gsw_qlm_rr_20")) == len(pairs(of, "other")) == 12
+    assert pairs(of, "mbert_rr_5") == pairs(of, "mbert_qlm_both_20") == ["de-es", "en-de"]
+    assert pairs(of, "mbert_gsw_qlm_rr_en_fr_w128") == pairs(of, "mine") == ["en-fr", "fr-en"]
+    assert of.rows.languages(Row("clef", "mbert_rr_5", "cv5")) == ["de-es", "en-de"]
+    assert pairs(plan(papers=["msm"]), "mbert_rr_5") == ["de-es", "en-de"], "whatever else is built"
+    german = plan(languages=["de", "es"])
+    assert pairs(german, "mbert_rr_5") == ["de-es"] and pairs(german, "xlmr") == ["de-es", "es-de"]
+    state, reason = german.rows.problem(Row("clef", "mbert_gsw_qlm_rr_en_fr_w32", "cv5"))
+    assert state == "not in scale" and "no pair of clef is built" in reason
+    of.rows.kind(ROW).pair_inputs(Row("clef", "mbert_rr_5", "cv5"), SEEDS, "fr-de")  # by its own name each can be had
+
+
+def test_a_model_with_windows_of_attention_reads_twice_the_length():
+    for scale, lengths in {"paper": (512, 1024), "miniature": (48, 96)}.items():
+        of = plan(scale).rows.kinds.get("reranked")
+        for model, length in zip(("mbert_qlm_rr_10", "mbert_gsw_qlm_rr_10"), lengths, strict=True):
+            assert of.recipe(Row("clef", model, "cv5")).length == length
+    of = plan().pretraining
+    assert of.attention_window("mbert_gsw_qlm_rr_10") == 8 and of.attention_window("mbert_uncased") is None
+
+
 def test_seeds_are_those_of_fine_tuning_by_which_folds_are_dealt():
     of = plan(seeds={"pretraining": [0], "finetuning": [0, 1]})
     assert of.rows.seeds(ROW) == ["pt0-ft0", "pt0-ft1"]

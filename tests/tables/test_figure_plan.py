@@ -50,7 +50,7 @@ def test_the_context_knows_the_figures_rows_and_the_seeds_they_show():
     plan = plan_of(seeds={"pretraining": [3, 4], "finetuning": [7, 8]})
     context = Context.model_validate(plan.chosen.context())
     assert context.seeds["xlmr_large"] == "pt0-ft7"  # a public checkpoint has no pretraining seed
-    assert context.known("clef", "mbert_qlm_15", "cv5").state == "not built"
+    assert context.known("clef", "mbert_qlm_15", "cv5").state == "planned"
     assert context.known("tatoeba", "xlmr_large", "calibrated").state == "planned"
     assert XLMR.replace("ft0", "ft7") in plan.figures.results("ccp/01")
 

@@ -47,8 +47,8 @@ def test_generated_and_paper_scales_run_the_same_rules(fresh, miniature):
     )
     paper = planned(fresh, "all_tables", "--configfile", "walled.yaml")
     assert set(miniature) - {"mirror", "standin"} == set(paper)  # only the generator's own rules are the miniature's
-    # of KEPT's ten generated languages, and French; paper scale cuts KEPT's 28 Wikipedias by their sizes
-    shards = 2 * 11
+    # of KEPT's ten generated languages, German and French; paper scale cuts KEPT's 28 Wikipedias by their sizes
+    shards = 2 * 12
     assert miniature["wikipedia"] == shards and paper["knowledge_base"] == 28 < paper["wikipedia"]
     for rule in ("pretrain", "finetune", "retrieve", "score", "table"):
         assert miniature[rule] == paper[rule]

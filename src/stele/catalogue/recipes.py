@@ -16,6 +16,7 @@ from stele.catalogue.schema.recipes import (
     GeneratorReads,
     PairsReads,
     PretrainingReads,
+    RerankingReads,
 )
 from stele.errors import unknown
 from stele.files.strict import Strict, Values, validate
@@ -116,10 +117,13 @@ def generated_queries(name: str, sizes: Scale) -> tuple[GeneratedQueriesReads, G
     return validate(GeneratedQueriesReads, reads, where), of_generated_queries.parse_recipe(does, where)
 
 
-def reranking(name: str, sizes: Scale) -> RerankingRecipe:
-    """A re-ranking recipe with what the scale forces."""
+def reranking(name: str, sizes: Scale, windows: bool = False) -> RerankingRecipe:
+    """A re-ranking recipe with what the scale forces, for a model with `windows` of attention or without."""
     where = f"recipes.yaml: reranking.{name}"
-    recipe = {**_named("reranking", "re-ranking recipe", name), **sizes.reranking.get(name, {})}
+    whole = {**_named("reranking", "re-ranking recipe", name), **sizes.reranking.get(name, {})}
+    reads, recipe = _apart(whole, RerankingReads)
+    if windows and reads.get("window_length"):
+        recipe["length"] = reads["window_length"]
     threads = {"threads": sizes.threads} if issubclass(of_reranking.recipe_model(recipe["scorer"]), Trained) else {}
     return of_reranking.parse_recipe({**recipe, **threads}, where)
 

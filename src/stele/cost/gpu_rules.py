@@ -34,8 +34,9 @@ def pretrain(plan: Plan, w: Any) -> Work:
     recipe = plan.pretraining.recipe(w.model)
     number, steps = pretraining.operations(recipe, shape, costs().fill)
     kept = saved_bytes(shape) * (1 + len(recipe.snapshots))
+    waited = round(steps * (costs().window_steps if shape.window else 1))
     # weights, gradients' averages and the optimiser's two moments lie in the state folder
-    return Work({"training": number}, steps=steps, kept=kept, temporary=3 * saved_bytes(shape))
+    return Work({"training": number}, steps=waited, kept=kept, temporary=3 * saved_bytes(shape))
 
 
 def finetune(plan: Plan, w: Any) -> Work:

@@ -21,20 +21,12 @@ class Known(NamedTuple):
 
 def shape_of(plan: Plan, model: str) -> Known:
     """The shape of a model's encoder: that of the checkpoint its pretrainings started from, but for its attention."""
-    root, window = plan.models.root(model), attention_window(plan, model)
+    root, window = plan.models.root(model), plan.pretraining.attention_window(model)
     if key := plan.world.standin(root):
         return Known(standin_shape(plan, key)._replace(window=window), True)
     known = catalogue.entries(Checkpoint)
     sizes = known.get(root, known[UNKNOWN])
     return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary, window), root in known)
-
-
-def attention_window(plan: Plan, model: str) -> int | None:
-    """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
-    if not (trained := plan.models.trained(model)):
-        return None
-    windows = plan.pretraining.recipe(trained).sliding_window
-    return windows.window if windows else attention_window(plan, plan.models[trained].base)
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:

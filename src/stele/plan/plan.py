@@ -25,6 +25,7 @@ from stele.plan.retrieval import Retrieval
 from stele.plan.rows import Below, Rows
 from stele.plan.scoring import Scoring
 from stele.plan.settings import Settings, make_settings
+from stele.plan.shown import Shown
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables
 from stele.plan.text_sizes import TextSizes
@@ -72,7 +73,8 @@ def make_plan(config: Config) -> Plan:
     availability = Availability(models, data, pretraining, finetuning)
     sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
     calibration = Calibration(paths, data, protocols, finetuning)
-    rows = Rows(Below(paths, models, data, protocols, finetuning, availability, sources, calibration))
+    shown = Shown(settings, models)
+    rows = Rows(Below(paths, models, data, protocols, finetuning, availability, sources, calibration, shown))
     tables, figures = Tables(paths, models, protocols, rows), Figures(paths, protocols, rows)
     return Plan(
         settings=settings,

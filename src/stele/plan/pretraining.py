@@ -59,6 +59,13 @@ class Pretraining:
         """How a model learns: what the pretraining command is given."""
         return parse_recipe(self.values(model), f"models.{model}")
 
+    def attention_window(self, model: str) -> int | None:
+        """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
+        if not (trained := self.models.trained(model)):
+            return None
+        windows = self.recipe(trained).sliding_window
+        return windows.window if windows else self.attention_window(self.models[trained].base)
+
     def modules(self, model: str) -> list[str]:
         """The modules that are chosen by the names of a model's objectives."""
         recipe = self.recipe(model)

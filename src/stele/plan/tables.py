@@ -14,6 +14,7 @@ from stele.plan.paths import Inputs, Paths
 from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
+from stele.plan.shown import added_models
 
 
 def short_name(table: str) -> str:
@@ -60,15 +61,7 @@ class Tables:
     @once
     def extra_rows(self, table: str) -> list[str]:
         """The models that get a row of their own in a table without standing in its spec."""
-        from stele.papers.table import load_spec
-        from stele.papers.targets import accepts_rows
-
-        names, models = {short_name(table), table}, []
-        for key, model in self.models.all.items():
-            chosen = set(model.tables)
-            if names & chosen or ("all" in chosen and accepts_rows(load_spec(self.specs[table]))):
-                models.append(key)
-        return models
+        return added_models(self.models, self.specs[table])
 
     def all_rows(self) -> set[Row]:
         """The rows of all tables."""

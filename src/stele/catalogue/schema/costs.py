@@ -121,6 +121,7 @@ class Costs(Strict):
 
     shares: Shares
     step_seconds: Positive
+    window_steps: Positive
     small_step_seconds: Positive
     start_minutes: Positive
     core: Positive

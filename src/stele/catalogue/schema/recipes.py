@@ -94,6 +94,12 @@ class GeneratedQueriesReads(Strict):
     collections: dict[str, str] = Field(description="language -> the benchmark for whose documents queries are written")
 
 
+class RerankingReads(Strict):
+    """What the plan settles of a re-ranking recipe, by the model that a scorer starts from."""
+
+    window_length: int | None = Field(None, ge=8, description="`length` where the model has windows of attention")
+
+
 READS = {
     "pairs": PairsReads,
     "pretraining": PretrainingReads,
@@ -102,7 +108,7 @@ READS = {
     "title_queries": Strict,
     "generators": GeneratorReads,
     "generated_queries": GeneratedQueriesReads,
-    "reranking": Strict,
+    "reranking": RerankingReads,
 }
 OF_ONE_KIND = {
     "finetuning": FinetuningRecipe,

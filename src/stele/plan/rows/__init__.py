@@ -23,6 +23,7 @@ from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
 from stele.plan.per_instance import once
 from stele.plan.protocols import Protocols
+from stele.plan.shown import Shown
 from stele.plan.sources import Sources
 from stele.registry import Registry, module_names
 
@@ -38,6 +39,7 @@ class Below(NamedTuple):
     availability: Availability
     sources: Sources
     calibration: Calibration
+    shown: Shown
 
 
 class Kind(Protocol):

@@ -1,0 +1,65 @@
+"""What the papers' tables and figures show of a row: languages that none of them shows need no jobs of their own."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stele.artifacts.row import Row
+from stele.plan.models import Models
+from stele.plan.settings import Settings
+
+if TYPE_CHECKING:
+    from stele.papers.targets import Reference
+
+PAPERS = Path("paper_tables")
+
+
+def added_models(models: Models, spec: Path) -> list[str]:
+    """The models that get a row of their own in a table without standing in its spec."""
+    from stele.papers.table import load_spec
+    from stele.papers.targets import accepts_rows
+
+    paper, number = spec.parent.name, spec.stem.removeprefix("table_")
+    names, fits = {f"{paper}/{number}", f"{paper}/{int(number)}"}, None
+    added = []
+    for key, model in models.all.items():
+        chosen = set(model.tables)
+        if "all" in chosen and fits is None:
+            fits = accepts_rows(load_spec(spec))
+        if names & chosen or ("all" in chosen and fits):
+            added.append(key)
+    return added
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Of all papers, whichever are built, so that a row's jobs do not depend on the others of a run."""
+
+    settings: Settings
+    models: Models
+
+    def languages(self, row: Row) -> set[str]:
+        """The languages of a row that some table or figure shows; of a row that none shows, none."""
+        return self._languages.get(row, set())
+
+    @cached_property
+    def _languages(self) -> dict[Row, set[str]]:
+        languages: dict[Row, set[str]] = defaultdict(set)
+        for value in self._values():
+            languages[value.result] |= {*value.languages}
+        return dict(languages)
+
+    def _values(self) -> Iterator[Reference]:
+        from stele.papers.figure import load_figure
+        from stele.papers.table import load_spec
+        from stele.papers.targets import references
+
+        for spec in sorted(PAPERS.glob("*/table_*.yaml")):
+            yield from references(load_spec(spec), self.settings.config.recompute, added_models(self.models, spec))
+        for spec in sorted(PAPERS.glob("*/figure_*.yaml")):
+            yield from load_figure(spec).references()
