@@ -22,12 +22,20 @@ class Released(Strict):
     where: str = Field(description="where a user gets them")
 
 
+class WordScorer(Strict):
+    """A scorer of documents over vectors of words."""
+
+    reranking: str = Field(description="a re-ranking recipe of recipes.yaml")
+    vectors: str = Field(description="a dataset: vectors of words in one space, of languages or of pairs of them")
+
+
 class ModelKeys(Strict):
     """What can be said of a model."""
 
     label: str = Field(description="how tables call it")
     kind: Literal["lexical"] | None = Field(None, description="lexical: a model without a checkpoint")
     rm3: Rm3 | None = Field(None, description="how a lexical model expands queries")
+    word_scorer: WordScorer | None = Field(None, description="what re-ranks by vectors of words, without a checkpoint")
     checkpoint: str | None = Field(None, description="a hub id: the model is public and taken as it is")
     revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
     licence: str | None = None
@@ -40,9 +48,14 @@ class ModelKeys(Strict):
     unavailable: str | None = Field(None, description="why there is no checkpoint that could be taken")
     tables: list[str] = Field([], description="tables that get a row for it beside those that name it (`msm/2`)")
 
+    @property
+    def has_encoder(self) -> bool:
+        """Whether it encodes texts: it neither matches words nor compares their vectors."""
+        return self.kind is None and self.word_scorer is None
+
 
 class Model(ModelKeys):
-    """A model that a table's row can name: a public checkpoint, or a base and a recipe."""
+    """A model that a table's row can name: a public checkpoint, a base and a recipe, or what needs none."""
 
     FILE: ClassVar = "models"
 
@@ -52,10 +65,13 @@ class Model(ModelKeys):
             raise ValueError("`base` and `recipe` go together")
         if self.override and self.recipe is None:
             raise ValueError("`override` changes a `recipe`, and there is none")
-        if sum(part is not None for part in (self.kind, self.checkpoint, self.recipe, self.unavailable)) > 1:
-            raise ValueError("want one of `checkpoint`, `recipe`, `kind: lexical` and `unavailable`")
-        if (self.kind or self.checkpoint or self.recipe or self.released or self.unavailable) is None:
-            raise ValueError("want `checkpoint`, `base` and `recipe`, `released`, `kind: lexical` or `unavailable`")
+        one_of = (self.kind, self.word_scorer, self.checkpoint, self.recipe, self.unavailable)
+        if sum(part is not None for part in one_of) > 1:
+            raise ValueError("want one of `checkpoint`, `recipe`, `kind: lexical`, `word_scorer` and `unavailable`")
+        if all(part is None for part in (*one_of, self.released)):
+            raise ValueError(
+                "want `checkpoint`, `base` and `recipe`, `released`, `kind: lexical`, `word_scorer` or `unavailable`"
+            )
         if self.rm3 and not self.kind:
             raise ValueError("`rm3` expands the queries of a `kind: lexical`")
         return self
