@@ -195,7 +195,7 @@ class _Run:
                     counts[name] = counts.get(name, 0) + number
 
     def _seed(self, seed: int) -> None:
-        """As torch.manual_seed, which also notes the seed, with a stack trace, for each kind of device that is absent."""
+        """As torch.manual_seed, which also notes it, with a stack trace, for each kind of device that is absent."""
         torch.default_generator.manual_seed(seed)
         if self.process.device.type == "cuda":
             torch.cuda.manual_seed_all(seed)
