@@ -105,13 +105,12 @@ def test_bilingual_vectors_serve_both_directions_of_their_pairs_and_leave_the_ot
     assert of.rows.problem(row) is None and of.rows.languages(row) == ["de-en", "en-de", "en-fr", "fr-en"]
     assert [path.split("/")[-2] for path in of.rows.inputs(row, SEEDS)["pairs"]] == of.rows.languages(row)
     record = of.paths.dataset("smart_shuffling", "en-fr")
-    assert (
-        kind.pair_inputs(row, SEEDS, "fr-en")["vectors"] == kind.pair_inputs(row, SEEDS, "en-fr")["vectors"] == [record]
-    )
+    for pair in ("fr-en", "en-fr"):
+        assert kind.pair_inputs(row, SEEDS, pair)["vectors"] == [record]
     with pytest.raises(SteleError, match="unavailable: smart_shuffling has no vectors of de-fr"):
         kind.pair_inputs(row, SEEDS, "de-fr")
     assert len(of.rows.left_out(row)) == 8
-    some = plan("paper", user_data=own, languages=["es-fr"])
+    some = plan("paper", user_data=own, languages=["es", "fr"])
     assert some.rows.problem(row) == ("unavailable", "smart_shuffling has no vectors of es-fr")
     state, reason = plan("paper", user_data={"clef": str(tmp_path)}).rows.problem(row)
     assert state == "unavailable" and "user_data: {smart_shuffling" in reason

@@ -1,4 +1,4 @@
-"""Generated bilingual vectors: one list of two languages' words, fewer than fastText's, translations near one another."""
+"""Generated bilingual vectors: one list of two languages' words, fewer than fastText's; translations are near."""
 
 import numpy as np
 import pytest
