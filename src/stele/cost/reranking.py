@@ -26,7 +26,7 @@ def rerank(plan: Plan, w: Any) -> Work:
     if isinstance(recipe, CrossEncoder):
         return _of_transformer(plan, w.model, recipe, size)
     read = sum(cpu_rules.dataset_bytes(plan, *key.split(":")) for key in kind.vectors(row, w.part))
-    return _of_words(recipe, size, read)
+    return _of_words(recipe, size, read, 2 * counts.judged_collection(w.benchmark))
 
 
 def _of_transformer(plan: Plan, model: str, recipe: CrossEncoder, size: JudgedSize) -> Work:
@@ -47,11 +47,10 @@ def _of_transformer(plan: Plan, model: str, recipe: CrossEncoder, size: JudgedSi
     )
 
 
-def _of_words(recipe: RerankingRecipe, size: JudgedSize, vector_bytes: float) -> Work:
-    """The collection is read twice, vectors once; words are compared, and a small network takes its steps."""
+def _of_words(recipe: RerankingRecipe, size: JudgedSize, vector_bytes: float, characters: float) -> Work:
+    """The collection is read, and vectors; words are compared, and a small network takes its steps."""
     rates, judged = costs().rates, size.topics * (size.relevant + size.negative)
-    seconds = 2 * size.documents * costs().passage_characters / rates.read_bytes
-    seconds += vector_bytes / rates.vector_bytes + judged / rates.matched_documents
+    seconds = characters / rates.read_bytes + vector_bytes / rates.vector_bytes + judged / rates.matched_documents
     if isinstance(recipe, Trained):
         seconds += costs().small_step_seconds * _pairs(recipe, size) / recipe.batch
     return Work(cpu_seconds=seconds, kept=judged * costs().run_bytes)
