@@ -188,7 +188,7 @@ def test_clef_is_counted_by_the_language_of_its_documents(tmp_path):
     """Topic 3 has no relevant document in German and does not count; a negative relevance is no judgment."""
     for language, qrels in (
         ("de", "1 0 a 1\n1 0 b 0\n1 0 c 0\n2 0 a 1\n2 0 b 2\n2 0 z 0\n2 0 c -1\n3 0 a 0\n"),
-        ("en", ""),
+        ("en", "1 0 e 0\n"),
     ):
         folder = tmp_path / "all" / language
         folder.mkdir(parents=True)

@@ -22,6 +22,9 @@ class Released(Strict):
     where: str = Field(description="where a user gets them")
 
 
+ORIGINS = ("`recipe`", "`checkpoint`", "`snapshot_of`", "`kind: lexical`", "`word_scorer`")  # of a model, one of them
+
+
 class WordScorer(Strict):
     """A scorer of documents over vectors of words."""
 
@@ -42,6 +45,8 @@ class ModelKeys(Strict):
     base: str | None = Field(None, description="the model that `recipe` starts from")
     recipe: str | None = Field(None, description="a pretraining recipe of recipes.yaml")
     override: Values = Field({}, description="keys of the recipe to change: an ablation")
+    snapshot_of: str | None = Field(None, description="the model of whose pretraining it is a snapshot")
+    epoch: int | None = Field(None, ge=1, description="the epoch after which that snapshot was taken")
     tokenizer: str | None = Field(None, description="the model whose tokenizer it shares, and so its mined examples")
     encoding: SomeEncoding = Field(SomeEncoding(), description="how it makes vectors when it is used directly")
     released: Released | None = None
@@ -55,7 +60,7 @@ class ModelKeys(Strict):
 
 
 class Model(ModelKeys):
-    """A model that a table's row can name: a public checkpoint, a base and a recipe, or what needs none."""
+    """A model that a table's row can name: a public checkpoint, a base and a recipe, a snapshot, or what needs none."""
 
     FILE: ClassVar = "models"
 
@@ -65,13 +70,13 @@ class Model(ModelKeys):
             raise ValueError("`base` and `recipe` go together")
         if self.override and self.recipe is None:
             raise ValueError("`override` changes a `recipe`, and there is none")
-        one_of = (self.kind, self.word_scorer, self.checkpoint, self.recipe, self.unavailable)
-        if sum(part is not None for part in one_of) > 1:
-            raise ValueError("want one of `checkpoint`, `recipe`, `kind: lexical`, `word_scorer` and `unavailable`")
-        if all(part is None for part in (*one_of, self.released)):
-            raise ValueError(
-                "want `checkpoint`, `base` and `recipe`, `released`, `kind: lexical`, `word_scorer` or `unavailable`"
-            )
+        if (self.snapshot_of is None) != (self.epoch is None):
+            raise ValueError("`snapshot_of` and `epoch` go together")
+        origins = (self.kind, self.word_scorer, self.checkpoint, self.recipe, self.snapshot_of, self.unavailable)
+        if sum(origin is not None for origin in origins) > 1:
+            raise ValueError(f"want one of {', '.join(ORIGINS)} and `unavailable`")
+        if not any((*origins, self.released)):
+            raise ValueError(f"want `base` and {', '.join(ORIGINS)}, `released` or `unavailable`")
         if self.rm3 and not self.kind:
             raise ValueError("`rm3` expands the queries of a `kind: lexical`")
         return self
