@@ -29,7 +29,7 @@ rule rerank:
     params:
         code=lambda w: code(
             "reranking.rerank",
-            *plan.retrieval.modules(w.benchmark),
+            benchmark_code(w.benchmark),
             f"reranking.scorers.{plan.rows.kinds.get('reranked').recipe(row_of(w)).scorer}",
             data=plan.rows.kinds.get("reranked").code_data(row_of(w)),
         ),
