@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from stele import catalogue
 from stele.artifacts.row import Row
+from stele.catalogue.schema.models import Model
 from stele.config.model import parse_config
 from stele.cost.rules import work
 from stele.errors import SteleError
@@ -12,6 +14,7 @@ from stele.plan.plan import make_plan
 
 ROW = Row("clef", "xlmr", "cv5")
 SEEDS = "pt0-ft0"
+WORD_SCORERS = [key for key, model in catalogue.entries(Model).items() if model.word_scorer]
 
 
 def plan(scale="miniature", **more):
@@ -90,3 +93,84 @@ def test_the_cost_of_a_job_is_that_of_its_pairs_and_of_what_is_scored(tmp_path):
     trained, scored = 2 * 20 * 3 * 177 * 29, 21 * 177 * 358
     assert job.flops["training"] == pytest.approx(trained * 1.5 * 512 * layers, rel=0.15)
     assert job.flops["encoding"] == pytest.approx(scored * 420 * layers, rel=0.15)
+
+
+# --- scorers over vectors of words ---
+def test_a_scorer_over_words_reads_the_vectors_of_its_pair_and_no_encoder():
+    of = plan(papers=["clir_lm"])
+    row = Row("clef", "drmm_fasttext", "cv5")
+    kind = of.rows.kind(row)
+    vectors = [of.paths.dataset("fasttext_aligned", code) for code in ("en", "fr")]
+    assert kind.pair_inputs(row, SEEDS, "en-fr") == {"vectors": vectors, "data": [of.paths.dataset("clef", "all")]}
+    assert kind.start(row, SEEDS, "en-fr") == "--vectors " + " ".join(
+        f"fasttext_aligned:{code}={path}" for code, path in zip(("en", "fr"), vectors, strict=True)
+    )
+    assert of.rows.downloads(row) >= {of.paths.dataset("clef", "all"), *vectors}
+    assert not any("checkpoints" in path for path in of.rows.downloads(row))
+    assert kind.start(ROW, SEEDS, "en-fr") == f"--encoder {of.paths.checkpoint('xlmr')}"
+
+
+def test_the_setting_of_a_word_scorer_follows_from_whether_it_learns():
+    of = plan()
+    settings = {model: ("cv5" if "mm" in model or "nrm" in model else "direct") for model in WORD_SCORERS}
+    for model, fits in settings.items():
+        problems = {setting: of.rows.problem(Row("clef", model, setting)) for setting in ("cv5", "cv5_code", "direct")}
+        assert [setting for setting, problem in problems.items() if problem is None] == [fits]
+        assert {problem[0] for problem in problems.values() if problem} == {"not built"}
+    assert of.rows.problem(ROW._replace(setting="direct"))[0] == "not built"
+    assert of.rows.problem(Row("mrtydi", "drmm_fasttext", "direct"))[0] == "not built"
+
+
+def test_what_learns_nothing_has_one_seed():
+    of = plan(seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
+    assert of.rows.seeds(Row("clef", "tbt_qt_ql", "direct")) == ["pt0-ft0"]
+    assert of.rows.seeds(Row("clef", "knrm_fasttext", "cv5")) == ["pt0-ft0", "pt0-ft1"]
+
+
+def test_bilingual_vectors_serve_both_directions_of_their_pairs_and_leave_the_others_out(tmp_path):
+    own = {"clef": str(tmp_path), "smart_shuffling": str(tmp_path)}
+    of, row = plan("paper", user_data=own), Row("clef", "knrm_smart_shuffling", "cv5")
+    kind = of.rows.kind(row)
+    assert of.rows.problem(row) is None and of.rows.languages(row) == ["de-en", "en-de", "en-fr", "fr-en"]
+    assert [path.split("/")[-2] for path in of.rows.inputs(row, SEEDS)["pairs"]] == of.rows.languages(row)
+    record = of.paths.dataset("smart_shuffling", "en-fr")
+    for pair in ("fr-en", "en-fr"):
+        assert kind.pair_inputs(row, SEEDS, pair)["vectors"] == [record]
+    with pytest.raises(SteleError, match="unavailable: smart_shuffling has no vectors of de-fr"):
+        kind.pair_inputs(row, SEEDS, "de-fr")
+    assert len(of.rows.left_out(row)) == 8
+    some = plan("paper", user_data=own, languages=["es", "fr"])
+    assert some.rows.problem(row) == ("unavailable", "smart_shuffling has no vectors of es-fr")
+    state, reason = plan("paper", user_data={"clef": str(tmp_path)}).rows.problem(row)
+    assert state == "unavailable" and "user_data: {smart_shuffling" in reason
+
+
+def test_vectors_and_documents_are_of_one_world(tmp_path):
+    state, reason = plan(user_data={"clef": str(tmp_path)}).rows.problem(Row("clef", "bwe_agg_add", "direct"))
+    assert state == "unavailable" and "fasttext_aligned would be generated" in reason
+
+
+def test_the_rows_of_ours_stand_in_table_4():
+    of = plan(papers=["clir_lm"])
+    assert {"drmm_fasttext_500", "knrm_fasttext_500"} <= set(of.tables.extra_rows("clir_lm/04"))
+    rows = [row for row in of.tables.rows_of("clir_lm/04") if row.model in WORD_SCORERS]
+    assert len(rows) == 9 and not any(map(of.rows.problem, rows))
+    terms = {row.model: getattr(of.rows.kind(row).recipe(row), "document_terms", None) for row in rows}
+    assert {model for model, first in terms.items() if first} == {"drmm_fasttext_500", "knrm_fasttext_500"}
+
+
+def test_facts_of_analysis_are_part_of_what_word_scorers_are_made_by():
+    kind = plan().rows.kinds.get("reranked")
+    assert kind.code_data(Row("clef", "drmm_fasttext", "cv5")) == ("catalogue/analyzers.yaml",)
+    assert kind.code_data(ROW) == ()
+
+
+def test_the_cost_of_word_scorers_is_reading_and_small_steps(tmp_path):
+    of, job = plan("paper", user_data={"clef": str(tmp_path)}), {"benchmark": "clef", "seeds": SEEDS, "part": "en-de"}
+    trained, untrained = (
+        work(of, "rerank", {**job, "model": model, "setting": setting})
+        for model, setting in (("drmm_fasttext", "cv5"), ("bwe_agg_idf", "direct"))
+    )
+    assert not trained.flops and not untrained.flops
+    assert trained.cpu_seconds - untrained.cpu_seconds == pytest.approx(20 * 3 * 177 * 29 / 10 * 0.0015)
+    assert 60 < untrained.cpu_seconds < 3600

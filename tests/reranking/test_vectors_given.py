@@ -1,6 +1,7 @@
 """Where vectors of words come from: one file a language, which is said where it is not there."""
 
 import pytest
+from made_clef import NEWS, TOPICS, vectors
 
 from stele.errors import SteleError
 from stele.reranking.inputs.word_vectors import reader, vector_file
@@ -25,6 +26,38 @@ def test_vectors_of_a_language_are_given_once(rerank, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "record.json").write_text('{"job": "dataset"}')
-    given = [f"{name}:de={tmp_path / name / 'record.json'}" for name in ("one", "two")]
-    with pytest.raises(SteleError, match="vectors of de are given twice"):
-        rerank("a", {"scorer": "bwe_agg", "weights": "uniform"}, "--vectors", *given)
+    for parts in (("de", "de"), ("de", "de-en")):
+        given = [
+            f"{name}:{part}={tmp_path / name / 'record.json'}" for name, part in zip(("one", "two"), parts, strict=True)
+        ]
+        with pytest.raises(SteleError, match="vectors of de are given twice"):
+            rerank("a", {"scorer": "bwe_agg", "weights": "uniform"}, "--vectors", *given)
+
+
+def test_bilingual_vectors_are_those_of_both_languages(rerank, tmp_path, monkeypatch):
+    """The runs are those of the same vectors in two files."""
+    from stele.reranking import rerank as command
+
+    monkeypatch.setattr(command, "reader", reader)
+    topics = range(1, TOPICS + 1)
+    words = {
+        "en": vectors([f"topic{n}" for n in topics]),
+        "de": vectors([*(f"thema{n}" for n in topics), *(word.lower() for word in NEWS)]),
+    }
+    lines = {
+        code: [" ".join([word, *map(str, own.vectors[row])]) for word, row in own.words.items()]
+        for code, own in words.items()
+    }
+    runs = []
+    for name, parts in (("one", {"de-en": lines["en"] + lines["de"]}), ("two", lines)):
+        given = []
+        for part, own in parts.items():
+            folder = tmp_path / name / part
+            folder.mkdir(parents=True)
+            (folder / "record.json").write_text('{"job": "dataset"}')
+            text = "".join(f"{line}\n" for line in (f"{len(own)} {words['en'].vectors.shape[1]}", *own))
+            (folder / "words.vec").write_text(text)
+            given.append(f"vectors:{part}={folder / 'record.json'}")
+        out = rerank(f"run {name}", {"scorer": "bwe_agg", "weights": "uniform"}, "--vectors", *given)
+        runs.append((out / "runs/en-de.trec.gz").read_bytes())
+    assert runs[0] == runs[1]

@@ -35,7 +35,10 @@ def put(path: Path, items) -> None:
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
 
 
-def count(folder: Path, dataset: str, *parts: str, labels=("generated data",)) -> dict:
+LENGTHS = ("documents", "judged_documents")
+
+
+def count(folder: Path, dataset: str, *parts: str, labels=("generated data",), more=()) -> dict:
     """Counts a dataset whose parts lie in folders of that name; the metrics of its result."""
     given = []
     for part in parts:
@@ -44,7 +47,7 @@ def count(folder: Path, dataset: str, *parts: str, labels=("generated data",)) -
     parser = argparse.ArgumentParser()
     count_dataset.add_arguments(parser)
     count_dataset.run(
-        parser.parse_args(["--dataset", dataset, "--data", *given, "--output", str(folder / "count.json")])
+        parser.parse_args(["--dataset", dataset, "--data", *given, "--output", str(folder / "count.json"), *more])
     )
     result = read_result(folder / "count.json")
     assert (result.benchmark, result.model, result.setting) == ("statistics", dataset, "count")
@@ -180,6 +183,28 @@ def test_section_pairs_are_counted_by_part(tmp_path):
         count(tmp_path, "section_pairs", "de-en")
 
 
+# --- judged documents ---
+def test_clef_is_counted_by_the_language_of_its_documents(tmp_path):
+    """Topic 3 has no relevant document in German and does not count; a negative relevance is no judgment."""
+    for language, qrels in (
+        ("de", "1 0 a 1\n1 0 b 0\n1 0 c 0\n2 0 a 1\n2 0 b 2\n2 0 z 0\n2 0 c -1\n3 0 a 0\n"),
+        ("en", "1 0 e 0\n"),
+    ):
+        folder = tmp_path / "all" / language
+        folder.mkdir(parents=True)
+        (folder / "qrels.txt").write_text(qrels)
+        (folder / "topics.txt").write_text("")
+    lengths = {"number": 4, "tokens": 10}, {"number": 0, "tokens": 0}
+    record = {"job": "x", "labels": [], "language": "de"} | dict(zip(LENGTHS, lengths, strict=True))
+    (tmp_path / "lengths_de.json").write_text(json.dumps(record))
+    assert count(tmp_path, "clef", "all", more=("--lengths", str(tmp_path / "lengths_de.json"))) == {
+        "queries": {"all": 2, "de": 2},
+        "relevant_per_query": {"de": 1.5},
+        "nonrelevant_per_query": {"de": 1.5},
+        "tokens_per_document": {"de": 2.5},
+    }
+
+
 # --- the plan ---
 @pytest.fixture
 def plan():
@@ -201,7 +226,7 @@ def test_every_number_of_kept_s_first_table_can_be_built(plan, root):
 
 def test_a_count_without_a_reader_is_not_built(plan):
     of_paper = plan(scale="paper")
-    for dataset in ("clef", "clk", "trec3_es_topics"):
+    for dataset in ("mlqa", "clk", "trec3_es_topics"):
         assert of_paper.rows.problem(Row("statistics", dataset, "count"))[0] == "not built"
     assert of_paper.rows.problem(Row("statistics", "mrtydi", "counted"))[0] == "not built"
 

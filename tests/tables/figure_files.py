@@ -112,7 +112,7 @@ def projection(bench, model, seeds="pt0-ft0", pairs=4, labels=("generated data",
 
 
 def lengths(bench, language, counts):
-    path = bench.results_dir / f"statistics/clef/count/pt0-ft0/lengths_{language}.csv"
+    path = bench.results_dir / f"statistics/clef/count/lengths_{language}.csv"
     return write_rows(path, [("tokens", "documents"), *counts], ["generated data"])
 
 

@@ -29,10 +29,14 @@ rule rerank:
     params:
         code=lambda w: code(
             "reranking.rerank",
-            *plan.retrieval.modules(w.benchmark),
+            benchmark_code(w.benchmark),
             f"reranking.scorers.{plan.rows.kinds.get('reranked').recipe(row_of(w)).scorer}",
+            data=plan.rows.kinds.get("reranked").code_data(row_of(w)),
         ),
         recipe=lambda w: plan.rows.kinds.get("reranked").as_json(row_of(w)),
+        start=lambda w: plan.rows.kinds.get("reranked").start(
+            row_of(w), w.seeds, w.part
+        ),
         data=lambda w: assignments(plan.retrieval.data(w)),
         seed=lambda w: finetuning_seed(w.seeds),
         state=plan.paths.state("rerank/{benchmark}/{model}/{setting}/{seeds}/{part}"),
@@ -41,7 +45,7 @@ rule rerank:
     shell:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " reranking rerank --model {wildcards.model} --benchmark {wildcards.benchmark} --languages {wildcards.part}"
-        " --encoder {input.encoder} --recipe {params.recipe:q} --data {params.data} --seed {params.seed}"
+        " {params.start} --recipe {params.recipe:q} --data {params.data} --seed {params.seed}"
         " --state {params.state} --code {params.code} --output {output.record} > {log} 2>&1"
 
 

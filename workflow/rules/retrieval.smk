@@ -22,11 +22,9 @@ rule retrieve:
     resources:
         **job_resources("retrieve", plan),
     params:
-        code=lambda w: code("retrieval.retrieve", *plan.retrieval.modules(w.benchmark)),
+        code=lambda w: code("retrieval.retrieve", benchmark_code(w.benchmark)),
         languages=lambda w: plan.retrieval.languages(w),
-        encoding=lambda w: as_json(
-            plan.retrieval.encoding(w.benchmark, w.model).given()
-        ),
+        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
         calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
         windows=lambda w: plan.retrieval.windows(w.benchmark),
         field=lambda w: plan.retrieval.field(row_of(w)),
@@ -65,7 +63,7 @@ rule bm25:
     params:
         code=lambda w: code(
             "retrieval.bm25",
-            *plan.retrieval.modules(w.benchmark),
+            benchmark_code(w.benchmark),
             data=("catalogue/analyzers.yaml",),
         ),
         languages=lambda w: plan.data.languages(w.benchmark),
@@ -101,7 +99,7 @@ rule fuse:
     conda:
         "../../envs/data.yaml"
     params:
-        code=lambda w: code("retrieval.fuse", *plan.retrieval.modules(w.benchmark)),
+        code=lambda w: code("retrieval.fuse", benchmark_code(w.benchmark)),
         languages=lambda w: plan.rows.languages(row_of(w)),
         recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
@@ -139,7 +137,7 @@ rule project:
         **job_resources("project", plan),
     params:
         code=code("retrieval.project"),
-        encoding=lambda w: as_json(plan.retrieval.encoding("tatoeba", w.model).given()),
+        encoding=lambda w: plan.retrieval.encoding_json("tatoeba", w.model),
         calibration=lambda w: plan.retrieval.calibration(projected(w), w.seeds),
         data=lambda w: assignments(plan.retrieval.projection_data(w)),
         threads=plan.settings.sizes.threads,
@@ -181,13 +179,9 @@ rule accuracy_by_layer:
     resources:
         **job_resources("accuracy_by_layer", plan),
     params:
-        code=lambda w: code(
-            "retrieval.accuracy_by_layer", *plan.retrieval.modules(w.benchmark)
-        ),
+        code=lambda w: code("retrieval.accuracy_by_layer", benchmark_code(w.benchmark)),
         languages=lambda w: plan.retrieval.languages(direct(w)),
-        encoding=lambda w: as_json(
-            plan.retrieval.encoding(w.benchmark, w.model).given()
-        ),
+        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
         data=lambda w: assignments(plan.retrieval.data(direct(w))),
         threads=plan.settings.sizes.threads,
     message:
@@ -289,13 +283,9 @@ rule encode_pairs:
     resources:
         **job_resources("encode_pairs", plan),
     params:
-        code=lambda w: code(
-            "retrieval.encode_pairs", *plan.retrieval.modules(w.benchmark)
-        ),
+        code=lambda w: code("retrieval.encode_pairs", benchmark_code(w.benchmark)),
         languages=lambda w: plan.data.languages(w.benchmark),
-        encoding=lambda w: as_json(
-            plan.retrieval.encoding(w.benchmark, w.model).given()
-        ),
+        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
     message:

@@ -51,6 +51,34 @@ rule count_parameters:
         " --output {output.result} > {log} 2>&1"
 
 
+rule count_lengths:
+    input:
+        unpack(lambda w: plan.rows.kinds.get("statistics").length_inputs(w.dataset)),
+    output:
+        lengths=plan.paths.results("statistics/{dataset}/count/lengths_{language}.csv"),
+        record=plan.paths.results("statistics/{dataset}/count/lengths_{language}.json"),
+    log:
+        plan.paths.log("count_lengths/{dataset}.{language}"),
+    benchmark:
+        plan.paths.benchmark_file("count_lengths/{dataset}.{language}")
+    wildcard_constraints:
+        language="[A-Za-z0-9]+",
+    conda:
+        plan.sources.torch_environment
+    resources:
+        **job_resources("count_lengths", plan),
+    params:
+        code=lambda w: code(
+            "scoring.count_lengths", *plan.scoring.counting_modules(w.dataset)
+        ),
+        data=lambda w: assignments(plan.rows.kinds.get("statistics").records(w.dataset)),
+    message:
+        "Count the tokens of the documents of {wildcards.dataset}, {wildcards.language}"
+    shell:
+        "python -m stele scoring count_lengths --dataset {wildcards.dataset} --language {wildcards.language}"
+        " --data {params.data} --tokenizer {input.tokenizer} --output {output.lengths} > {log} 2>&1"
+
+
 rule count_dataset:
     input:
         unpack(lambda w: plan.rows.inputs(Row("statistics", w.dataset, "count"))),
@@ -67,10 +95,13 @@ rule count_dataset:
             "scoring.count_dataset", *plan.scoring.counting_modules(w.dataset)
         ),
         data=lambda w: assignments(plan.rows.kinds.get("statistics").records(w.dataset)),
+        lengths=lambda w: flags(
+            {"lengths": plan.rows.kinds.get("statistics").lengths(w.dataset)}
+        ),
     message:
         "Count what {wildcards.dataset} holds"
     shell:
-        "python -m stele scoring count_dataset --dataset {wildcards.dataset} --data {params.data}"
+        "python -m stele scoring count_dataset --dataset {wildcards.dataset} --data {params.data} {params.lengths}"
         " --output {output.result} > {log} 2>&1"
 
 

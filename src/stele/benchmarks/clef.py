@@ -66,6 +66,11 @@ def all_judgments(data: Data, query_set: QuerySet) -> _collection.Judgments:
     return judged
 
 
+def has_language(data: Data, language: str) -> bool:
+    """Whether a language is among what was given."""
+    return bool(_of_language(data, language))
+
+
 def passages(data: Data, name: str) -> Iterator[Passage]:
     """The documents in a language, each id once."""
     of_language = _of_language(data, name)

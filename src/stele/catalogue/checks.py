@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model, check_standin
 from stele.catalogue.schema.names import Facts, choice
@@ -17,7 +18,7 @@ from stele.recipes.scale import Scale
 def check_models(values: Facts, where: str) -> None:
     """Every entry, and the recipe of each as its override changes it."""
     validate(dict[str, Model], values, where)
-    recipes = catalogue.load("recipes")["pretraining"]
+    recipes, of_words = catalogue.load("recipes")["pretraining"], catalogue.load("recipes")["reranking"]
     for key, entry in values.items():
         for name in ("base", "tokenizer"):
             choice(entry, name, values, where, [key])
@@ -25,6 +26,9 @@ def check_models(values: Facts, where: str) -> None:
             choice(entry, "recipe", recipes, where, [key])
             recipe = recipes[entry["recipe"]]
             check_recipe("pretraining", {**recipe, **entry.get("override", {})}, where, [key, "override"])
+        if scorer := entry.get("word_scorer"):
+            choice(scorer, "reranking", of_words, where, [key, "word_scorer"])
+            choice(scorer, "vectors", catalogue.entries(Dataset), where, [key, "word_scorer"])
     trained = {key for key, entry in values.items() if "recipe" in entry}
     for key, entry in values.items():
         choice(entry, "snapshot_of", trained, where, [key])

@@ -11,21 +11,25 @@ COLLECTION = "collection"  # the file of stele/benchmarks that reads test collec
 
 
 class Counted(NamedTuple):
-    """The file of scoring/statistics that counts, and the datasets that it reads."""
+    """The file of scoring/statistics that counts, and the datasets that it reads.
+
+    `lengths_in` is the model in whose tokens documents are measured, where their lengths are counted.
+    """
 
     module: str
     datasets: list[str]
+    lengths_in: str | None = None
 
 
 def counted(name: str) -> Counted:
     """How a dataset or a test collection is counted.
 
     >>> counted("trec3_es")
-    Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'])
+    Counted(module='collection', datasets=['trec3_es', 'trec3_es_topics'], lengths_in=None)
     >>> counted("mrtydi")
-    Counted(module='mrtydi', datasets=['mrtydi'])
+    Counted(module='mrtydi', datasets=['mrtydi'], lengths_in=None)
     """
     entry = catalogue.entries(Benchmark).get(name)
     if entry is None or entry.module != COLLECTION:
-        return Counted(name, [name])
+        return Counted(name, [name], entry and entry.lengths_in)
     return Counted(COLLECTION, list(dict.fromkeys([*entry.data, *entry.judgments])))

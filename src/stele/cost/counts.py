@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from stele.catalogue import datasets, whole
 from stele.catalogue.schema.costs import BenchmarkSize, Costs, JudgedSize, TrainingSetSize
 
+CHARACTERS = 4.5  # of a token
 Size = TypeVar("Size", BenchmarkSize, JudgedSize, TrainingSetSize)
 
 
@@ -29,6 +30,12 @@ def benchmark_size(name: str) -> BenchmarkSize:
 def judged_size(name: str) -> JudgedSize:
     """What is re-ranked; NoFigures where costs.yaml has none."""
     return _figures("judged", costs().judged, name)
+
+
+def judged_collection(name: str) -> float:
+    """Characters of the documents of a collection that is judged."""
+    size = judged_size(name)
+    return size.documents * costs().texts[size.pair].mean * CHARACTERS
 
 
 def training_set_size(name: str) -> TrainingSetSize:

@@ -7,7 +7,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue.schema.sizes import Checkpoint
-from stele.cost.counts import benchmark_size, costs, pinned, total
+from stele.cost.counts import benchmark_size, costs, judged_collection, pinned, total
 from stele.cost.work import Work
 from stele.plan.plan import Plan
 
@@ -150,6 +150,11 @@ def score(plan: Plan, w: Any) -> Work:
     size = costs().benchmarks.get(w.benchmark)
     read = size.reads * 1e9 if size else 0.0
     return Work(cpu_seconds=costs().seconds.score + read / _rate("read_bytes"))
+
+
+def count_lengths(plan: Plan, w: Any) -> Work:
+    """All documents of a language are tokenised."""
+    return Work(cpu_seconds=judged_collection(w.dataset) / _rate("mined_bytes"))
 
 
 def short(plan: Plan, w: Any) -> Work:

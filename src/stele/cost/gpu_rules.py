@@ -7,14 +7,12 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from stele.artifacts.row import Row
 from stele.catalogue.schema.costs import BenchmarkSize, TrainingSetSize
 from stele.cost import counts, cpu_rules, finetuning, pretraining
 from stele.cost.counts import benchmark_size, costs, training_set_size
 from stele.cost.finetuning import Texts
 from stele.cost.shapes import saved_bytes, shape_of, standin_shape
 from stele.cost.work import Work
-from stele.evaluation.folds import FOLDS
 from stele.plan.plan import Plan
 from stele.recipes.calibration import RotationRecipe
 from stele.recipes.encoding import EncodingSpec
@@ -177,26 +175,6 @@ def written(beams: int, source: float, target: float, shape: Shape) -> float:
     layer = encode(1, target, shape, first_only=False) + shape.layers * 4 * (target + source) * shape.width**2
     words = 2 * target * shape.width * shape.vocabulary
     return encode(1, source, shape, first_only=False) + beams * (layer + words)
-
-
-def rerank(plan: Plan, w: Any) -> Work:
-    """Five folds: three of them train the last layers, one is scored after each epoch that counts, one in the end."""
-    shape, size = shape_of(plan, w.model).shape, counts.judged_size(w.benchmark)
-    recipe = plan.rows.kinds.get("reranked").recipe(Row(w.benchmark, w.model, w.setting))
-    text = _texts(size.pair).within(recipe.length)
-    relevant, judged = size.topics * size.relevant, size.topics * (size.relevant + size.negative)
-    pairs = recipe.epochs * FOLDS * 3 / 5 * relevant
-    backward = 2 * (recipe.tuned_layers or shape.layers) / shape.layers  # in passes forward: what is frozen has none
-    training = 2 * pairs * (1 + backward) * encode(1, text.longest, shape, first_only=False)
-    scored = (1 + recipe.epochs - recipe.dev_from_epoch + 1) * judged  # all folds together: each is a fifth
-    characters = judged * costs().passage_characters
-    return Work(
-        {"training": training, "encoding": scored * encode(1, text.mean, shape, first_only=False)},
-        steps=round(pairs / recipe.batch),
-        cpu_seconds=characters / costs().rates.mined_bytes,
-        kept=judged * costs().run_bytes,
-        temporary=2 * saved_bytes(shape),
-    )
 
 
 def project(plan: Plan, w: Any) -> Work:

@@ -44,7 +44,7 @@ class Chosen:
     def _can_be_had(self, model: str) -> bool:
         """Whether a model has a checkpoint, and its weights and texts can be had."""
         availability = self.availability
-        if availability.models.is_lexical(model) or availability.model_problem(model):
+        if not availability.models[model].has_encoder or availability.model_problem(model):
             return False
         return not any(map(availability.data.problem, availability.pretraining_data(model).values()))
 

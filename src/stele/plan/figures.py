@@ -64,8 +64,8 @@ class Figures:
         """The file that holds a value."""
         from stele.papers.figure import file_name
 
-        seeds = self.rows.seeds(value.result)[0]
-        return self.paths.results(f"{value.result.path}/{seeds}/{file_name(value)}.csv")
+        seeds = self.rows.seeds(value.result)[:1]  # none: a count
+        return self.paths.results("/".join([value.result.path, *seeds, f"{file_name(value)}.csv"]))
 
     def _can_be_built(self, value: Reference) -> bool:
         if self.rows.problem(value.result):

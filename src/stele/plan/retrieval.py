@@ -12,7 +12,7 @@ from stele.plan.calibration import Calibration
 from stele.plan.models import Models
 from stele.plan.params import as_json, flags
 from stele.plan.paths import Inputs, Paths
-from stele.plan.protocols import Protocols, benchmark_code
+from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 from stele.plan.world import World
 from stele.recipes.encoding import SomeEncoding
@@ -59,6 +59,10 @@ class Retrieval:
             own |= {"pooling": large.pooling, "layer": self.world.layer(root, large.layer, large.of)}
         return SomeEncoding(**{**protocol, **own})
 
+    def encoding_json(self, benchmark: str, model: str) -> str:
+        """The same as a command is given it."""
+        return as_json(self.encoding(benchmark, model).given())
+
     def calibrated_encoding(self, recipe: str, model: str) -> SomeEncoding:
         """How vectors are made that a calibration is learnt of: as those that it is for, alike in its benchmarks."""
         return self.encoding(self.calibrations.benchmarks(recipe)[0], model)
@@ -71,10 +75,6 @@ class Retrieval:
     def field(self, row: Row) -> str:
         """The option that says which field of topics is the query; none where it is the collection's own."""
         return flags({"field": self.protocols.setting(row.benchmark, row.setting).get("field")})
-
-    def modules(self, benchmark: str) -> list[str]:
-        """The module that reads a benchmark."""
-        return [benchmark_code(benchmark)]
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def data(self, w) -> dict[str, str]:

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from stele.errors import SteleError
-from stele.files.strict import Betas, Strict, Values, validate
+from stele.files.strict import Strict, Values, validate
 from stele.recipes.encoding import EncodingSpec
-from stele.recipes.optimisation import Optimisation
+from stele.recipes.optimisation import OptimiserKeys
 
 AVERAGE_RANK = re.compile(r"average_rank_from_epoch_([0-9]{1,6})")
 
@@ -34,7 +34,7 @@ class TrainingSet(Strict):
         return self.module if self.data is None else "+".join(self.data)
 
 
-class FinetuningRecipe(Strict):
+class FinetuningRecipe(OptimiserKeys):
     """One fine-tuning run.
 
     A *group* is `batch` queries with their passages, who share negatives: a query's candidates are the positives and
@@ -72,16 +72,7 @@ class FinetuningRecipe(Strict):
 
     epochs: float | None = Field(None, gt=0)
     steps: int | None = Field(None, ge=1, description="optimiser steps; instead of epochs")
-    learning_rate: float = Field(gt=0)
     warmup_steps: int = Field(ge=0)
-    schedule: Literal["linear", "constant", "polynomial"] = "linear"
-    betas: Betas = (0.9, 0.999)
-    eps: float = Field(1e-8, gt=0)
-    weight_decay: float = Field(0.0, ge=0)
-    clip_norm: float | None = Field(None, gt=0)
-    precision: Literal["float32", "bfloat16", "float16"] = "float32"
-    threads: int = Field(1, ge=1)
-    save_every_seconds: float = Field(60.0, ge=0)
 
     selection: str = Field("last", description="last, dev_nll, or average_rank_from_epoch_N (dev_nll before epoch N)")
     evaluate_every: int | None = Field(None, ge=1, description="steps between evaluations; None: once an epoch")
@@ -119,10 +110,6 @@ class FinetuningRecipe(Strict):
         """How the fine-tuned encoder reads texts; the vectors of its searches are float32."""
         names = ("towers", "pooling", "normalize", "query_length", "passage_length", "passage_format", "segments")
         return EncodingSpec(**{name: getattr(self, name) for name in names})
-
-    def optimisation(self, steps: int) -> Optimisation:
-        values = {name: getattr(self, name) for name in Optimisation.model_fields if name in type(self).model_fields}
-        return Optimisation(**{**values, "steps": steps})
 
     def total_steps(self, examples: int) -> int:
         """Optimiser steps of the run; an epoch is the whole groups of `examples`, the rest is left for the next one."""

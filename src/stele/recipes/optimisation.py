@@ -12,22 +12,32 @@ if TYPE_CHECKING:
     import torch
 
 
-class Optimisation(Strict):
-    """AdamW with warm-up and decay. The number of threads is part of it: it changes the bytes of the result."""
+class OptimiserKeys(Strict):
+    """What a recipe of training says of its optimiser. The number of threads is part of it: it changes the bytes."""
 
-    steps: int = Field(ge=1)
     learning_rate: float = Field(gt=0)
-    warmup_steps: int = Field(0, ge=0)
     schedule: Literal["linear", "constant", "polynomial"] = "linear"
-    power: float = Field(1.0, gt=0)
     betas: Betas = (0.9, 0.999)
     eps: float = Field(1e-8, gt=0)
     weight_decay: float = Field(0.0, ge=0)
-    decay_all: bool = Field(True, description="False: no decay on biases and normalisation weights (BERT's own code)")
     clip_norm: float | None = Field(None, gt=0)
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     threads: int = Field(1, ge=1)
     save_every_seconds: float = Field(60.0, ge=0)
+
+    def optimisation(self, steps: int) -> Optimisation:
+        """A run of so many steps by these keys, and by the recipe's others of `Optimisation`."""
+        values = {name: getattr(self, name) for name in Optimisation.model_fields if name in type(self).model_fields}
+        return Optimisation(**{**values, "steps": steps})
+
+
+class Optimisation(OptimiserKeys):
+    """AdamW with warm-up and decay."""
+
+    steps: int = Field(ge=1)
+    warmup_steps: int = Field(0, ge=0)
+    power: float = Field(1.0, gt=0)
+    decay_all: bool = Field(True, description="False: no decay on biases and normalisation weights (BERT's own code)")
 
     def learning_rate_at(self, step: int) -> float:
         """The learning rate of optimiser step `step`, counted from 0.

@@ -10,8 +10,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from stele.errors import SteleError, unknown
-from stele.files.strict import Betas, Strict, Values, validate
-from stele.recipes.optimisation import Optimisation
+from stele.files.strict import Strict, Values, validate
+from stele.recipes.optimisation import OptimiserKeys
 
 
 class RerankingRecipe(Strict):
@@ -20,7 +20,7 @@ class RerankingRecipe(Strict):
     scorer: str = Field(description="a file of stele/reranking/scorers")
 
 
-class Trained(RerankingRecipe):
+class Trained(RerankingRecipe, OptimiserKeys):
     """A scorer that is trained in five folds of topics: three to train, one to choose the epoch, one that is scored.
 
     In an epoch each relevant document is paired with one that is judged not to be, of the same topic, drawn anew.
@@ -33,15 +33,7 @@ class Trained(RerankingRecipe):
     epochs: int = Field(20, ge=1, description="at most: that with the best MAP of the dev fold is taken")
     dev_from_epoch: int = Field(1, ge=1, description="the first epoch whose MAP counts")
     batch: int = Field(ge=1, description="pairs an optimiser step")
-    learning_rate: float = Field(gt=0)
     schedule: Literal["linear", "constant", "polynomial"] = "constant"
-    betas: Betas = (0.9, 0.999)
-    eps: float = Field(1e-8, gt=0)
-    weight_decay: float = Field(0.0, ge=0)
-    clip_norm: float | None = Field(None, gt=0)
-    precision: Literal["float32", "bfloat16", "float16"] = "float32"
-    threads: int = Field(1, ge=1)
-    save_every_seconds: float = Field(60.0, ge=0)
 
     @model_validator(mode="after")
     def _some_epoch_counts(self) -> Trained:
@@ -53,10 +45,6 @@ class Trained(RerankingRecipe):
     def outputs(self) -> int:
         """Numbers that a document gets, of which the last is its score: a score, or a logit for each of two classes."""
         return 1 if self.loss == "pairwise" else 2
-
-    def optimisation(self, steps: int) -> Optimisation:
-        values = {name: getattr(self, name) for name in Optimisation.model_fields if name in type(self).model_fields}
-        return Optimisation(**{**values, "steps": steps})
 
 
 class CrossEncoder(Trained):

@@ -113,13 +113,14 @@ class Job(NamedTuple):
 
 
 def _word_folders(given: Mapping[str, Path]) -> dict[str, Path]:
-    """Language -> the folder of its vectors; two of a language are an error."""
+    """Language -> the folder of its vectors, which a pair of languages may share; two of a language are an error."""
     folders: dict[str, Path] = {}
     for dataset, parts in data_folders(given).items():
-        for language, folder in parts.items():
-            if language in folders:
-                raise SteleError(f"--vectors {dataset}:{language}: vectors of {language} are given twice")
-            folders[language] = folder
+        for part, folder in parts.items():
+            for language in part.split("-"):
+                if language in folders:
+                    raise SteleError(f"--vectors {dataset}:{part}: vectors of {language} are given twice")
+                folders[language] = folder
     return folders
 
 

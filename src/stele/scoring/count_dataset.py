@@ -1,4 +1,4 @@
-"""Count what a dataset holds: queries by split and language, languages, passages.
+"""Count what a dataset holds: queries by split and language, languages, passages, judged documents, their lengths.
 
 From the files themselves, read as the benchmarks read them, and not from what the catalogue says of them.
 """
@@ -6,7 +6,8 @@ From the files themselves, read as the benchmarks read them, and not from what t
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from stele.artifacts import records
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
@@ -22,6 +23,9 @@ EVERYTHING = "all"  # the language of a count over all languages, or of none
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="a file of stele/scoring/statistics, or a test collection")
     add_data_argument(parser)
+    parser.add_argument(
+        "--lengths", nargs="+", default=[], type=Path, metavar="RECORD", help="of `scoring count_lengths`, by language"
+    )
     parser.add_argument("--output", type=arguments.output(".json"), required=True)
 
 
@@ -31,11 +35,11 @@ def run(args: argparse.Namespace) -> None:
     if wrong := sorted(key for key in inputs if key.partition(":")[0] not in own):
         raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}")
     module = load_named("stele.scoring.statistics", args.dataset, kind="dataset that is counted")
-    metrics = as_metrics(module.counts(data_folders(inputs)))
+    metrics = as_metrics({**module.counts(data_folders(inputs)), **mean_lengths(args.lengths)})
     records.write_record(
         args.output,
         job="count dataset",
-        inputs=inputs,
+        inputs=inputs | {f"lengths:{path.stem}": path for path in args.lengths},
         clock=clock,
         benchmark="statistics",
         model=args.dataset,
@@ -45,16 +49,31 @@ def run(args: argparse.Namespace) -> None:
     )
 
 
-def as_metrics(counts: Mapping[str, Mapping[str, int] | int]) -> dict[str, dict]:
-    """A result's metrics: a count over all languages beside those by language.
+def mean_lengths(given: Iterable[Path]) -> dict[str, dict[str, float]]:
+    """tokens_per_document and tokens_per_judged_document by language, of the records of counted lengths."""
+    means: dict[str, dict[str, float]] = {"tokens_per_document": {}, "tokens_per_judged_document": {}}
+    for path in given:
+        record = records.read_record(path)
+        for name, documents in zip(means, ("documents", "judged_documents"), strict=True):
+            if number := record[documents]["number"]:
+                means[name][record["language"]] = record[documents]["tokens"] / number
+    return {name: by_language for name, by_language in means.items() if by_language}
+
+
+def as_metrics(counts: Mapping[str, Mapping[str, float] | int]) -> dict[str, dict]:
+    """A result's metrics: a count over all languages beside those by language; a mean has none over all.
 
     >>> as_metrics({"queries_test": {"sw": 2, "th": 3}, "languages": 2})["queries_test"]["languages"]
     {'all': 5.0, 'sw': 2.0, 'th': 3.0}
+    >>> as_metrics({"tokens_per_document": {"en": 699.2}})["tokens_per_document"]["languages"]
+    {'en': 699.2}
     """
     metrics = {}
     for name, count in counts.items():
         by_language = {} if isinstance(count, int) else count
-        total = count if isinstance(count, int) else sum(count.values())
-        values = {EVERYTHING: float(total), **{code: float(number) for code, number in sorted(by_language.items())}}
+        whole = all(isinstance(number, int) for number in by_language.values())
+        total = count if isinstance(count, int) else sum(by_language.values())
+        values = {EVERYTHING: float(total)} if whole else {}
+        values |= {code: float(number) for code, number in sorted(by_language.items())}
         metrics[name] = {"languages": values, "average": None, "n": {}}
     return metrics

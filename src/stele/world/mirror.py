@@ -49,6 +49,7 @@ FAMILIES = (
     "parallel",
     "collections",
     "fasttext",
+    "smart_shuffling",
     "clef",
     "wikitext103",
 )

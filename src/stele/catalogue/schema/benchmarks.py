@@ -48,6 +48,7 @@ class Benchmark(Strict):
     encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")
     large: Large | None = None
     windows: Windows | None = Field(None, description="how its documents are encoded; None: each passage is one text")
+    lengths_in: str | None = Field(None, description="the model in whose tokens its documents' lengths are counted")
     module: str | None = Field(None, description="the file of stele/benchmarks that reads it; default: its own name")
 
 

@@ -60,6 +60,7 @@ class JudgedSize(Strict):
     relevant: Positive = Field(description="documents a topic")
     negative: Positive = Field(description="judged documents a topic that are not relevant")
     pair: str = Field(description="of `texts`: a topic and a document together")
+    documents: Positive = Field(description="of the collection")
 
 
 class TrainingSetSize(Strict):
@@ -79,6 +80,7 @@ class Rates(Strict):
     web_bytes: Positive
     mined_bytes: Positive
     read_bytes: Positive
+    matched_documents: Positive
     text_pairs: Positive
     vector_bytes: Positive
     section_pairs: Positive

@@ -22,12 +22,23 @@ class Released(Strict):
     where: str = Field(description="where a user gets them")
 
 
+ORIGINS = ("`recipe`", "`checkpoint`", "`snapshot_of`", "`kind: lexical`", "`word_scorer`")  # of a model, one of them
+
+
+class WordScorer(Strict):
+    """A scorer of documents over vectors of words."""
+
+    reranking: str = Field(description="a re-ranking recipe of recipes.yaml")
+    vectors: str = Field(description="a dataset: vectors of words in one space, of languages or of pairs of them")
+
+
 class ModelKeys(Strict):
     """What can be said of a model."""
 
     label: str = Field(description="how tables call it")
     kind: Literal["lexical"] | None = Field(None, description="lexical: a model without a checkpoint")
     rm3: Rm3 | None = Field(None, description="how a lexical model expands queries")
+    word_scorer: WordScorer | None = Field(None, description="what re-ranks by vectors of words, without a checkpoint")
     checkpoint: str | None = Field(None, description="a hub id: the model is public and taken as it is")
     revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
     licence: str | None = None
@@ -42,9 +53,14 @@ class ModelKeys(Strict):
     unavailable: str | None = Field(None, description="why there is no checkpoint that could be taken")
     tables: list[str] = Field([], description="tables that get a row for it beside those that name it (`msm/2`)")
 
+    @property
+    def has_encoder(self) -> bool:
+        """Whether it encodes texts: it neither matches words nor compares their vectors."""
+        return self.kind is None and self.word_scorer is None
+
 
 class Model(ModelKeys):
-    """A model that a table's row can name: a public checkpoint, a base and a recipe, or a snapshot of such."""
+    """A model that a table's row can name: a public checkpoint, a base and a recipe, a snapshot, or what needs none."""
 
     FILE: ClassVar = "models"
 
@@ -56,13 +72,11 @@ class Model(ModelKeys):
             raise ValueError("`override` changes a `recipe`, and there is none")
         if (self.snapshot_of is None) != (self.epoch is None):
             raise ValueError("`snapshot_of` and `epoch` go together")
-        origins = (self.kind, self.checkpoint, self.recipe, self.snapshot_of, self.unavailable)
+        origins = (self.kind, self.word_scorer, self.checkpoint, self.recipe, self.snapshot_of, self.unavailable)
         if sum(origin is not None for origin in origins) > 1:
-            raise ValueError("want one of `checkpoint`, `recipe`, `snapshot_of`, `kind: lexical` and `unavailable`")
+            raise ValueError(f"want one of {', '.join(ORIGINS)} and `unavailable`")
         if not any((*origins, self.released)):
-            raise ValueError(
-                "want `checkpoint`, `base` and `recipe`, `snapshot_of`, `released`, `kind: lexical` or `unavailable`"
-            )
+            raise ValueError(f"want `base` and {', '.join(ORIGINS)}, `released` or `unavailable`")
         if self.rm3 and not self.kind:
             raise ValueError("`rm3` expands the queries of a `kind: lexical`")
         return self

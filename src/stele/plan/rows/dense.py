@@ -28,7 +28,7 @@ class Dense:
 
     def problem(self, row: Row) -> Problem | None:
         """Of the model, else `not in scale` where no language is left, else of its fine-tuning and of the data."""
-        if self.below.models.is_lexical(row.model):
+        if not self.below.models[row.model].has_encoder:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
         parts = self.below.availability
         problem = parts.model_problem(row.model)

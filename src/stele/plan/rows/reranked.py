@@ -1,71 +1,162 @@
-"""Rows of re-ranking: all judged documents of a topic are ordered by a cross-encoder, trained in folds of topics.
+"""Rows of re-ranking: all judged documents of a topic are ordered by a scorer, trained in folds of topics if it learns.
 
-A pair of languages is a job; the row's run has those of the pairs that tables and figures show of it, all where they
-show none.
+A model is what a cross-encoder starts from, or a scorer over vectors of words. A pair of languages is a job; the row's
+run has those of the pairs that tables and figures show of it, all where they show none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import Field
 
 from stele.artifacts.row import Row
 from stele.catalogue import recipes
+from stele.catalogue.schema.models import WordScorer
 from stele.errors import SteleError
 from stele.files.strict import Strict
+from stele.plan.data import Data
 from stele.plan.models import Problem
-from stele.plan.params import as_json
-from stele.plan.paths import Inputs
+from stele.plan.params import as_json, assignments
+from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows.dense import Dense
-from stele.recipes.reranking import RerankingRecipe
+from stele.recipes.reranking import RerankingRecipe, Trained
+
+ANALYZERS = "catalogue/analyzers.yaml"
 
 
 @dataclass(frozen=True, eq=False)
 class Reranked(Dense):
     class Setting(Strict):
-        reranking: str = Field(description="the recipe by which a scorer is trained")
+        reranking: str | None = Field(None, description="the recipe of a scorer that starts from a transformer")
+        word_scorers: Literal["trained", "untrained"] | None = Field(
+            None, description="the models over vectors of words that belong here: by whether they learn"
+        )
+
+    def _scorer(self, row: Row) -> WordScorer | None:
+        """The scorer over vectors of words that a row's model is; None of a model that is encoded with."""
+        return self.below.models[row.model].word_scorer
 
     def recipe(self, row: Row) -> RerankingRecipe:
         """What the scorer is and how it learns."""
+        sizes = self.below.paths.settings.sizes
+        if scorer := self._scorer(row):
+            return recipes.reranking(scorer.reranking, sizes)
         name = self.below.protocols.setting(row.benchmark, row.setting)["reranking"]
-        windows = self.below.availability.pretraining.attention_window(row.model) is not None
-        return recipes.reranking(name, self.below.paths.settings.sizes, windows)
+        return recipes.reranking(name, sizes, self.below.availability.pretraining.attention_window(row.model) is not None)
 
     def as_json(self, row: Row) -> str:
         return as_json(self.recipe(row).given())
 
-    def pair(self, row: Row, seeds: str, pair: str) -> str:
-        """The record of the job of one pair of languages."""
-        return self.below.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
+    def learns(self, row: Row) -> bool:
+        """Whether anything is trained: a row's seeds, and what its job takes, follow from that."""
+        return isinstance(self.recipe(row), Trained)
+
+    def problem(self, row: Row) -> Problem | None:
+        """As of other encoders, or of the vectors' files; and that some pair is there which is shown of the row."""
+        if problem := self._problem(row):
+            return problem
+        if self.pairs(row):
+            return None
+        if lacking := self._lacking(row):
+            return "unavailable", next(iter(lacking.values()))
+        return "not in scale", f"no pair of {row.benchmark} is built that a table or figure shows of {row.model}"
+
+    def _problem(self, row: Row) -> Problem | None:
+        """Why no pair of languages can be built."""
+        own, scorer = self.below.protocols.setting(row.benchmark, row.setting), self._scorer(row)
+        if scorer is None:
+            fits = own.get("reranking") is not None
+        else:
+            fits = own.get("word_scorers") == ("trained" if self.learns(row) else "untrained")
+        if not fits:
+            return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model}"
+        return super().problem(row) if scorer is None else self.below.availability.data_problem(self.datasets(row))
+
+    def _lacking(self, row: Row) -> dict[str, str]:
+        """The pairs of languages that a scorer's vectors do not have."""
+        if (scorer := self._scorer(row)) is None:
+            return {}
+        data = self.below.data
+        lacking = (p for p in data.languages(row.benchmark) if not vector_parts(data, scorer.vectors, p))
+        return {pair: f"{scorer.vectors} has no vectors of {pair}" for pair in lacking}
 
     def left_out(self, row: Row) -> dict[str, str]:
-        """The pairs that nothing shows of a row that is shown: each would be a training of its own."""
+        """The pairs without vectors, and those that nothing shows of a row that is shown: each would be a training."""
         pairs = self.below.data.languages(row.benchmark)
         shown = self.below.shown.languages(row) or pairs
-        return {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
+        unseen = {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
+        return unseen | self._lacking(row)
 
     def pairs(self, row: Row) -> list[str]:
         """The row's pairs that are built."""
         left_out = self.left_out(row)
         return [pair for pair in self.below.data.languages(row.benchmark) if pair not in left_out]
 
-    def problem(self, row: Row) -> Problem | None:
-        """As of other encoders; `not in scale` where no pair is built that is shown of the row."""
-        none_left = "not in scale", f"no pair of {row.benchmark} is built that a table or figure shows of {row.model}"
-        return super().problem(row) or (None if self.pairs(row) else none_left)
+    def datasets(self, row: Row) -> dict[str, list[str]]:
+        """The vectors of words tell of the world that the documents tell of."""
+        if (scorer := self._scorer(row)) is None:
+            return super().datasets(row)
+        return {row.benchmark: [*self.below.protocols.datasets(row), scorer.vectors]}
+
+    def pair(self, row: Row, seeds: str, pair: str) -> str:
+        """The record of the job of one pair of languages."""
+        return self.below.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
         """The runs of the row's pairs."""
         return {"pairs": [self.pair(row, seeds, pair) for pair in self.pairs(row)]}
 
     def pair_inputs(self, row: Row, seeds: str, pair: str) -> Inputs:
-        """The encoder that the scorer starts from, and topics, documents and judgments."""
-        if problem := super().problem(row):
+        """What the scorer starts from, an encoder or vectors of words, and topics, documents and judgments.
+
+        A pair that no table shows can be asked for, too.
+        """
+        if problem := self._problem(row):
             raise SteleError(f"results/{row.path}: {problem[0]}: {problem[1]}")
+        if reason := self._lacking(row).get(pair):
+            raise SteleError(f"results/{row.path}: unavailable: {reason}")
         if pair not in (languages := self.below.data.languages(row.benchmark)):
             raise SteleError(f"results/{row.path}: not in scale: {pair} is not among {', '.join(languages)}")
-        return super().inputs(row, seeds)
+        if self._scorer(row) is None:
+            return super().inputs(row, seeds)
+        searched = self.below.protocols.searched(row)
+        return {"vectors": list(self.vectors(row, pair).values()), "data": list(searched.values())}
+
+    def vectors(self, row: Row, pair: str) -> dict[str, str]:
+        """`dataset:part` -> record of the vectors of words of a pair of languages; none where a transformer scores."""
+        if (scorer := self._scorer(row)) is None:
+            return {}
+        return self.below.data.records([scorer.vectors], vector_parts(self.below.data, scorer.vectors, pair))
+
+    def start(self, row: Row, seeds: str, pair: str) -> str:
+        """The option that names what the scorer starts from."""
+        if vectors := self.vectors(row, pair):
+            return f"--vectors {' '.join(assignments(vectors))}"
+        return f"--encoder {self.encoder(row, seeds)}"
+
+    def code_data(self, row: Row) -> tuple[str, ...]:
+        """The files of facts that a scorer reads: words are taken from texts by analyzers.yaml."""
+        return () if self._scorer(row) is None else (ANALYZERS,)
+
+    def seeds(self, row: Row) -> list[str]:
+        """As of rows of encoders; of vectors of words those of fine-tuning, or one where nothing is drawn."""
+        if self._scorer(row) is None:
+            return super().seeds(row)
+        return seed_names([0], self.below.paths.settings.config.seeds.finetuning if self.learns(row) else [0])
+
+    def downloads(self, row: Row) -> set[str]:
+        if self._scorer(row) is None:
+            return super().downloads(row)
+        return self.below.protocols.records(row).union(*(self.vectors(row, pair).values() for pair in self.pairs(row)))
+
+
+def vector_parts(data: Data, dataset: str, pair: str) -> list[str]:
+    """The parts of a dataset of word vectors that have a pair of languages: its own, or one a language; else none."""
+    have, languages = data.languages_of(dataset), pair.split("-")
+    own = "-".join(sorted(languages))
+    return [own] if own in have else languages if {*languages} <= {*have} else []
 
 
 KINDS = {"reranked": Reranked}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from stele.artifacts.row import Row
 from stele.catalogue import datasets, recipes
 from stele.catalogue.counted import COLLECTION, counted
+from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.mining import Mining
 from stele.plan.models import Problem
@@ -35,6 +36,9 @@ class Statistics:
             return "not built", f"nothing counts {row.model} yet"
         if what.module == COLLECTION:
             return self._collection_problem(row.model, what.datasets)
+        if what.lengths_in:
+            problem = self._collection_problem(row.model, what.datasets)
+            return problem or self.below.availability.model_problem(what.lengths_in)
         if datasets.dataset(row.model).parts != datasets.ALL and self.below.paths.settings.config.languages:
             return "not in scale", f"{row.model} is counted in all its languages; this run has only some (`languages`)"
         reason = self.below.data.problem([row.model])
@@ -81,7 +85,27 @@ class Statistics:
         return {key: path for read in counted(name).datasets for key, path in self.below.data.all_records(read).items()}
 
     def inputs(self, row: Row, seeds: str) -> Inputs:
-        return {"data": list(self.records(row.model).values())}
+        lengths = self.lengths(row.model)
+        return {"data": list(self.records(row.model).values()), **({"lengths": lengths} if lengths else {})}
+
+    def lengths(self, name: str) -> list[str]:
+        """The records of the lengths of a dataset's documents, one a language; none where they are not counted."""
+        if name in recipes.names("pairs") or counted(name).lengths_in is None:
+            return []
+        codes = {code for pair in self.below.data.languages(name) for code in pair.split("-")}
+        return [self.below.paths.results(f"statistics/{name}/count/lengths_{code}.json") for code in sorted(codes)]
+
+    def length_inputs(self, name: str) -> Inputs:
+        """What is measured, and the tokenizer."""
+        row = Row("statistics", name, "count")
+        if (problem := self.problem(row)) or not self.lengths(name):
+            state, reason = problem or ("not built", "its documents have no lengths that are counted")
+            raise SteleError(f"results/{row.path}: {state}: {reason}")
+        return {"data": list(self.records(name).values()), "tokenizer": self._tokenizer(name)}
+
+    def _tokenizer(self, name: str) -> str:
+        """The record of the checkpoint in whose tokens documents are measured."""
+        return self.below.paths.checkpoint(self.below.models.tokenizer(counted(name).lengths_in))
 
     def seeds(self, row: Row) -> list[str]:
         """None: a count is the result, not a mean of some."""
@@ -90,7 +114,8 @@ class Statistics:
     def downloads(self, row: Row) -> set[str]:
         if row.model in recipes.names("pairs"):
             return {self.below.paths.dataset(*read) for read in self._datasets(row.model, self._parts(row.model))}
-        return {*self.records(row.model).values()}
+        own = {self._tokenizer(row.model)} if self.lengths(row.model) else set()
+        return own.union(self.records(row.model).values())
 
 
 KINDS = {"statistics": Statistics}

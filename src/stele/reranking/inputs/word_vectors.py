@@ -29,7 +29,10 @@ def unit(vectors: WordVectors) -> np.ndarray:
 
 
 def reader(folders: Mapping[str, Path]) -> ReadVectors:
-    """Reads the vectors of a language from the one .vec file in its folder (or the file itself)."""
+    """Reads the vectors of a language from the one .vec file in its folder (or the file itself).
+
+    Bilingual vectors are one file of the words of both languages, which is then the folder of each.
+    """
 
     def read(language: str, words: Collection[str]) -> WordVectors:
         if language not in folders:

@@ -125,10 +125,10 @@ def find_file(
 
 
 def _path(context: Context, results: Results, reference: Reference) -> Path | None:
-    """The file of the seeds that the context names, else of the first that are there."""
-    folder = results.path(*reference.result).with_suffix("")
+    """The file of the seeds that the context names, else of the first that are there; of a count, which has none."""
+    folder, name = results.path(*reference.result).with_suffix(""), f"{file_name(reference)}.csv"
     seeds = context.seeds.get(reference.model, "pt*-ft*")
-    return next(iter(sorted(folder.glob(f"{seeds}/{file_name(reference)}.csv"))), None)
+    return next(iter([*folder.glob(name), *sorted(folder.glob(f"{seeds}/{name}"))]), None)
 
 
 def read_projection(path: Path, languages: list[str]) -> Projection:

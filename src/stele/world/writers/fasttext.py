@@ -8,6 +8,8 @@ sometimes above a cosine of .3, as there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from stele.catalogue.datasets import dataset, languages_of
@@ -26,18 +28,22 @@ LACKING = 0.03  # of the words
 def write(site: Site, library: Library) -> None:
     world = library.world
     for language in sorted({*languages_of(dataset(NAME))} & {*world.languages}):
-        lines = []
-        for word, concept in _words(library, language).items():
-            if not stream(world.seed, "lacking", language, word).chance(LACKING):
-                vector = _drawn(world.seed, concept) + OWN * _drawn(world.seed, language, word)
-                vector /= np.linalg.norm(vector)
-                lines.append(" ".join([word, *(f"{number:.4f}" for number in vector)]))
-        text = "".join(f"{line}\n" for line in (f"{len(lines)} {WIDTH}", *lines))
-        site.put(URL.format(language=language), text.encode())
-        site.count(NAME, language, words=len(lines))
+        vectors = {
+            word: vector(world.seed, OWN, concept, (language, word))
+            for word, concept in words(library, language).items()
+            if not stream(world.seed, "lacking", language, word).chance(LACKING)
+        }
+        site.put(URL.format(language=language), vec_file(vectors))
+        site.count(NAME, language, words=len(vectors))
 
 
-def _words(library: Library, language: str) -> dict[str, str]:
+def vec_file(vectors: Mapping[str, np.ndarray]) -> bytes:
+    """fastText's text format."""
+    lines = (" ".join([word, *(f"{number:.4f}" for number in vector)]) for word, vector in vectors.items())
+    return "".join(f"{line}\n" for line in (f"{len(vectors)} {WIDTH}", *lines)).encode()
+
+
+def words(library: Library, language: str) -> dict[str, str]:
     """word -> the first concept that it means, of all words that texts of a language are made of but names."""
     lexicon = library.world.lexicons[language]
     words: dict[str, str] = {}
@@ -47,6 +53,12 @@ def _words(library: Library, language: str) -> dict[str, str]:
             for word in form.lower().split():
                 words.setdefault(word, concept)
     return words
+
+
+def vector(seed: int, own: float, concept: str, word: tuple[str, ...]) -> np.ndarray:
+    """The vector of a word, float64 [WIDTH] of length 1: its concept's, and `own` times one drawn by its own key."""
+    mixed = _drawn(seed, concept) + own * _drawn(seed, *word)
+    return mixed / np.linalg.norm(mixed)
 
 
 def _drawn(seed: int, *key: str) -> np.ndarray:

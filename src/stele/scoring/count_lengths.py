@@ -1,0 +1,79 @@
+"""Count the tokens of a collection's documents: how many documents have each length, as a figure draws it.
+
+A length is in tokens of a model's tokenizer, without special tokens and uncut; a document is its title and its text.
+The record beside the file has the means: over all documents, and over those that are judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from stele.artifacts import records
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import atomic_file, file_facts
+from stele.files.csv_files import write_csv
+from stele.progress import track
+from stele.registry import load_named
+
+BATCH = 1000  # documents tokenised at once
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", required=True, help="a file of stele/scoring/statistics that has documents")
+    parser.add_argument("--language", required=True)
+    add_data_argument(parser)
+    parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
+    parser.add_argument("--output", type=arguments.output(".csv"), required=True, help="its record is beside it, .json")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock, data = records.start(), data_records(args.data)
+    module = load_named("stele.scoring.statistics", args.dataset, kind="dataset that is counted")
+    if not hasattr(module, "documents"):
+        raise SteleError(f"--dataset {args.dataset}: its documents have no lengths that are counted")
+    from stele.encoders.tokenizer import load_tokenizer
+
+    tokenizer = load_tokenizer(args.tokenizer.parent)
+    documents = track(module.documents(data_folders(data), args.language), None, f"count tokens of {args.language}")
+    counted: dict[bool, Counter[int]] = {True: Counter(), False: Counter()}
+    for length, judged in lengths(tokenizer, documents):
+        counted[judged][length] += 1
+    every = counted[True] + counted[False]
+    if not every:
+        raise SteleError(f"--data: {args.dataset} has no document in {args.language}")
+    with atomic_file(args.output) as handle:
+        write_csv(handle, [("tokens", "documents"), *sorted(every.items())])
+    facts = file_facts(args.output)
+    records.write_record(
+        args.output.with_suffix(".json"),
+        job="count lengths",
+        inputs={"tokenizer": args.tokenizer, **data},
+        clock=clock,
+        dataset=args.dataset,
+        language=args.language,
+        documents=_summed(every),
+        judged_documents=_summed(counted[True]),
+        outputs={args.output.name: facts},
+        content=facts["sha256"],
+    )
+
+
+def lengths(tokenizer: Any, documents: Iterable[tuple[str, bool]]) -> Iterator[tuple[int, bool]]:
+    """(tokens, the mark that came with it) of each of some texts: nothing is added, nothing cut."""
+    backend, texts = tokenizer.backend_tokenizer, iter(documents)
+    backend.no_truncation()
+    backend.no_padding()
+    while batch := list(islice(texts, BATCH)):
+        encoded = backend.encode_batch_fast([text for text, _ in batch], add_special_tokens=False)
+        yield from ((len(tokens), mark) for tokens, (_, mark) in zip(encoded, batch, strict=True))
+
+
+def _summed(lengths: Counter[int]) -> dict[str, int]:
+    return {"number": lengths.total(), "tokens": sum(length * number for length, number in lengths.items())}
