@@ -130,7 +130,7 @@ def test_a_damaged_table_is_one_clear_error(tmp_path, text, said):
 def test_of_several_tables_none_is_guessed(tmp_path):
     for name in ("a.tsv", "b.tsv"):
         (tmp_path / name).write_text("de\ten\n")
-    with pytest.raises(SteleError, match=r"want xnli\.15way\.orig\.tsv, or one table of another name .*found a\.tsv, b"):
+    with pytest.raises(SteleError, match=r"want xnli\.15way\.orig\.tsv, or one table of .*found a\.tsv, b\.tsv"):
         xsa.parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de"])
 
 

@@ -28,7 +28,7 @@ __all__ = ["AVERAGE", "SIMILARITY", "judgments", "parallel_texts", "query_sets"]
 
 
 def parallel_texts(data: Data, languages: Iterable[str]) -> ParallelTexts:
-    """The sentences in some languages, without those that lack one; SteleError for a damaged table or no such column."""
+    """The sentences in some languages, without those that lack one; SteleError for a damaged table, no such column."""
     path = _table(folder_of(data, next(iter(data), DATASET), "all"))
     rows = ((number, line.split("\t")) for number, line in lines(path))
     _, header = next(rows, (0, [""]))

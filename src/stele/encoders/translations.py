@@ -1,9 +1,9 @@
 """The nearest of each text among those of another language by CSLS, on any device, exactly.
 
-The rule is that of `stele.evaluation.csls`, which ranks in float64 and on a CPU. Here all pairs are compared in float32
-and in blocks, so that a GPU can do it, and this chooses candidates alone; what decides, the cosines to the k nearest and
-the scores of the best, is summed in float64. So neither the device nor the size of a block shows in a result, and texts
-of one vector are equal whatever stands beside them.
+The rule is that of `stele.evaluation.csls`, which ranks in float64 and on a CPU. Here all pairs are compared in
+float32 and in blocks, so that a GPU can do it, and this chooses candidates alone; what decides, the cosines to the k
+nearest and the scores of the best, is summed in float64. So neither the device nor the size of a block shows in a
+result, and texts of one vector are equal whatever stands beside them.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def nearest_translations(
 ) -> tuple[Nearest, Nearest]:
     """Of each x [n, d] its nearest y [m, d], and of each y its nearest x; of equal ones, in float32, the lowest row.
 
-    SteleError for a vector that has no direction. Memory on the device: both sides in float64 and in float32, and blocks
-    of 128 MiB; not n x m.
+    SteleError for a vector that has no direction. On the device are both sides in float64 and in float32, and blocks of
+    128 MiB; not n x m.
     """
     sides = l2_normalize(x, "the first language"), l2_normalize(y, "the second language")
     exact = [torch.from_numpy(side).to(device) for side in sides]

@@ -46,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_encoding_argument(parser)
     add_data_argument(parser)
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    parser.add_argument("--output", type=Path, required=True, help="vectors.json; the arrays go to vectors/ beside it, runs to runs/")
+    parser.add_argument(
+        "--output", type=Path, required=True, help="vectors.json; arrays go to vectors/ beside it, runs to runs/"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
     write = next((write for what, write in WRITERS.items() if hasattr(benchmark, what)), None)
     if write is None:
-        raise SteleError(f"--benchmark {args.benchmark}: it has neither questions with gold passages nor parallel texts")
+        raise SteleError(f"--benchmark {args.benchmark}: neither questions with gold passages nor parallel texts")
     data = data_records(args.data)
     encoder = given_encoder(args)
     name = RUNS if write is write_runs else VECTORS

@@ -51,6 +51,8 @@ FAMILIES = (
     "fasttext",
     "clef",
     "wikitext103",
+    "xnli",
+    "uncorpus",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 
