@@ -18,8 +18,8 @@ from stele.encoders.calibration.neighbours import blocks
 from stele.evaluation.csls import NEIGHBOURS
 from stele.evaluation.vectors import l2_normalize
 
-SPARE = 16  # candidates besides those that are wanted: so many may lie within float32's rounding of one another
-PAIRS = 1 << 25  # numbers of the candidates' vectors that are held at once: 256 MiB
+SPARE = 8  # candidates besides those that are wanted: so many may lie within float32's rounding of one another
+PAIRS = 1 << 22  # numbers of candidates' vectors that are held at once: 32 MiB; a CPU takes three times as long with 256
 
 
 class Nearest(NamedTuple):
