@@ -7,9 +7,10 @@ peer      facebookresearch/MUSE, src/utils.py `get_nn_avg_dist` (faiss) and src/
           `get_word_translation_accuracy` (csls_knn_10: a whole matrix of similarities for each direction), rewritten
 rank_pair the house's own in float64 and numpy, by which embeddings that are given are scored
 
-Those of float32 alone may differ from the others where two are as near. Prints a line of JSON: CPU seconds of the fastest of the repetitions, the ratios other / ours,
-comparisons a second (each pair of texts counts once, for both directions), what that makes of XDA's three pairs of
-86,307 documents in hours of one core, and the peak of memory in MB after ours and after all.
+Those of float32 alone may differ from the others where two are as near. Prints a line of JSON: CPU seconds of the
+fastest of the repetitions, the ratios other / ours, comparisons a second (each pair of texts counts once, for both
+directions), what that makes of XDA's three pairs of 86,307 documents in hours of one core, and the peak of memory in MB
+after ours and after all.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from stele.evaluation.csls import NEIGHBOURS
 from stele.evaluation.vectors import l2_normalize
 
 SPARE = 8  # candidates besides those that are wanted: so many may lie within float32's rounding of one another
-PAIRS = 1 << 22  # numbers of candidates' vectors that are held at once: 32 MiB; a CPU takes three times as long with 256
+PAIRS = 1 << 22  # numbers of candidates' vectors held at once: 32 MiB; with 256 a CPU takes three times as long
 
 
 class Nearest(NamedTuple):
