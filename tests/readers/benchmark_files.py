@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from stele.benchmarks import (
+    _tei,
     clef,
     collection,
     jsonl,
@@ -21,7 +24,9 @@ from stele.benchmarks import (
     squad,
     tatoeba,
     tatoeba_pairs,
+    xda,
     xor_retrieve,
+    xsa,
 )
 from stele.benchmarks._topics import topics
 from stele.benchmarks.types import QuerySet
@@ -93,6 +98,7 @@ OWN = lines({"query": "q", "positives": [{"title": "t", "text": "x"}], "negative
 EXPORTED = "1\tdeu\tEins zwei drei\n2\tell\tένα δύο τρία\n".encode()
 EXPORTED_LINKS = b"1\t2\n2\t1\n"
 FROM_GERMAN = tatoeba_pairs.query_sets(["de-el"])[:1]
+TEI = b'<TEI.2><text><body><p id="1"><s id="1:1">one &amp; two</s></p></body></text></TEI.2>'
 QRELS = b"q1 0 p1 1\nq1\t0\tp2\t0\nq2 0 p1 -1\n"
 
 
@@ -101,7 +107,29 @@ def of(dataset: str, read: Callable[[dict], Any], part: str = "all") -> Callable
     return lambda path: read({dataset: {part: path}})
 
 
+def tar_gz(*contents: bytes) -> bytes:
+    """An archive of English documents of the United Nations."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for number, content in enumerate(contents):
+            info = tarfile.TarInfo(f"UNv1.0-TEI/en/1990/a/{number}.xml")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return gzip.compress(buffer.getvalue(), mtime=0)
+
+
 BENCHMARKS: dict[str, Reader] = {
+    "xsa table": (
+        "xnli.15way.orig.tsv",
+        b'de\ten\nEins "zwei\ttwo\ndrei\tthree\n',
+        of("xnli_15way", lambda d: xsa.parallel_texts(d, ["de", "en"])),
+    ),
+    "xda archive": ("UN.en.tar.gz", tar_gz(TEI, TEI, TEI), of("uncorpus", lambda d: xda.parallel_texts(d, ["en"]))),
+    "xda document": (
+        "one.xml",
+        TEI,
+        lambda path: [_tei.text_of(xml, str(path)) for _, xml in _tei.documents(path.parent, [path], "en")],
+    ),
     "mrtydi queries": ("test.jsonl.gz", gzip.compress(TOPICS), of("mrtydi", lambda d: whole(mrtydi.queries(d, SW)))),
     "mrtydi passages": (
         "corpus.jsonl",

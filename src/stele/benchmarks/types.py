@@ -34,6 +34,14 @@ class Passage(NamedTuple):
     text: str
 
 
+class ParallelTexts(NamedTuple):
+    """Texts that are there in several languages: text i of each is the i-th of `ids`; those left out, by the reason."""
+
+    ids: list[str]
+    texts: dict[str, list[str]]
+    left_out: dict[str, int]
+
+
 class TrainingExample(NamedTuple):
     """A query, the passages that answer it, hard negatives (may be empty), and the query's language."""
 

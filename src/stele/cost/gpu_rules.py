@@ -20,6 +20,7 @@ from stele.recipes.flops import Shape, encode
 
 Sizes = BenchmarkSize | TrainingSetSize
 FLOAT = 4  # bytes of a number of a vector
+CHARACTERS = 5  # of a token (assumed)
 PAIRS = 1000  # of sentences of a language of Tatoeba, at most
 
 
@@ -134,10 +135,18 @@ def hard_negatives(plan: Plan, w: Any) -> Work:
 
 
 def encode_pairs(plan: Plan, w: Any) -> Work:
-    """Questions with their gold passages; as many of these."""
+    """Questions with their gold passages; as many of these. Or parallel texts: each pair is compared twice."""
     shape = shape_of(plan, w.model).shape
-    entry = benchmark_size(w.benchmark)
-    number = counts.total(entry.queries, plan.data.languages(w.benchmark))
+    entry, languages = benchmark_size(w.benchmark), plan.data.languages(w.benchmark)
+    number = counts.total(entry.queries, None if entry.parallel else languages)
+    if entry.parallel:
+        texts = number * len({code for pair in languages for code in pair.split("-")})
+        length, compared = _texts(entry.query).mean, 2 * len(languages) * 2.0 * number**2 * shape.width
+        return Work(
+            {"encoding": encode(texts, length, shape, first_only=True), "search": compared},
+            cpu_seconds=texts * length * CHARACTERS / costs().rates.mined_bytes,
+            kept=2.0 * len(languages) * number * costs().run_bytes,
+        )
     search = Search(number, number, _texts(entry.query).mean, _texts(entry.passage).mean)
     work = encoded(search, shape, first_only=False, half=False)
     return replace(work, kept=2.0 * number * shape.width * FLOAT, temporary=0)

@@ -49,12 +49,15 @@ class Retrieval:
         """How vectors are made where the encoder's folder does not say.
 
         The protocol's lengths, and the pooling of the model or of the one it was trained from, unless the protocol has
-        an encoding of its own for large models: those that have, or were trained from one that has, so many layers.
+        a pooling of its own, or an encoding of its own for large models: those that have, or were trained from one that
+        has, so many layers.
         """
         entry = self.protocols.data.benchmark(benchmark)
         protocol = {**entry.encoding.given(), **self.paths.settings.sizes.encoding.given()}
         root, large = self.models.root(model), entry.large
         own = {**self.models[root].encoding.given(), **self.models[model].encoding.given()}
+        if entry.pooling and "pooling" in own:
+            own["pooling"] = entry.pooling
         if large and large.of == _public_layers(root):
             own |= {"pooling": large.pooling, "layer": self.world.layer(root, large.layer, large.of)}
         return SomeEncoding(**{**protocol, **own})

@@ -78,7 +78,12 @@ class WorldSizes(Strict):
         "xor": QuestionCounts(train=200, dev=100, test=60),
     }
     mentions: QuestionCounts = QuestionCounts(train=800, dev=60, test=100)
-    parallel: Mapping[Literal["tatoeba", "training"], Count] = {"tatoeba": 200, "training": 2000}
+    parallel: Mapping[Literal["tatoeba", "training", "xnli", "uncorpus"], Count] = {
+        "tatoeba": 200,
+        "training": 2000,
+        "xnli": 200,
+        "uncorpus": 100,
+    }
     dials: Dials = Dials()
 
 

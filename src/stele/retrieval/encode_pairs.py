@@ -1,8 +1,12 @@
-"""Encode a benchmark's questions and their gold passages, line by line: for metrics of the vectors themselves.
+"""Encode what belongs together, pair by pair: questions and their gold passages, or texts and their translations.
 
 Alignment and uniformity (KEPT, table 8) look at where questions and the passages that answer them lie, and rank
 nothing. For each language two arrays are written, in the order of the questions, whose lines belong together. The
 vectors are the encoder's own, not scaled. Questions without a gold passage are left out and counted.
+
+Of a benchmark of parallel texts (Yu et al., section 5.3.3) each language is encoded once, as queries are; for every
+pair of languages each text's nearest by CSLS is sought in both directions (`encoders/translations.py`: of equals the
+lowest line), and the runs are written in place of the vectors.
 """
 
 from __future__ import annotations
@@ -11,21 +15,28 @@ import argparse
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stele.artifacts import records
+from stele.artifacts.runs.trec import write_run
+from stele.benchmarks._pairs import sides
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
-from stele.benchmarks.types import Passage, Query
+from stele.benchmarks.types import Data, Passage, Query
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, facts_digest, folder_facts
 from stele.registry import load_named
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, given_encoder
 
+if TYPE_CHECKING:
+    from stele.encoders.encode import Encoder
+
 logger = logging.getLogger(__name__)
 
-VECTORS = "vectors"  # the folder beside the record
+VECTORS, RUNS = "vectors", "runs"  # the folders beside the record
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,34 +46,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_encoding_argument(parser)
     add_data_argument(parser)
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    parser.add_argument("--output", type=Path, required=True, help="vectors.json; the arrays go to vectors/ beside it")
+    parser.add_argument(
+        "--output", type=Path, required=True, help="vectors.json; arrays go to vectors/ beside it, runs to runs/"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     clock = records.start()
     benchmark = load_named("stele.benchmarks", args.benchmark, kind="benchmark")
-    if not hasattr(benchmark, "pairs"):
-        raise SteleError(f"--benchmark {args.benchmark}: it has no pairs of a question and a gold passage")
+    write = next((write for what, write in WRITERS.items() if hasattr(benchmark, what)), None)
+    if write is None:
+        raise SteleError(f"--benchmark {args.benchmark}: neither questions with gold passages nor parallel texts")
     data = data_records(args.data)
-    folders = data_folders(data)
     encoder = given_encoder(args)
-    counts = {}
-    with atomic_directory(args.output.parent / VECTORS) as folder:
-        for language in args.languages:
-            queries, passages, without = split(list(benchmark.pairs(folders, language)))
-            if without:
-                logger.info("%s: %d questions without a gold passage were left out", language, without)
-            if not queries:
-                logger.warning("%s: no question with a gold passage: left out of all means", language)
-                continue
-            names = {side: f"{language}.{side}.npy" for side in ("queries", "passages")}
-            texts = [encoder.spec.passage(passage.title, passage.text) for passage in passages]
-            np.save(folder / names["queries"], encoder.encode([query.text for query in queries], "query"))
-            np.save(folder / names["passages"], encoder.encode(texts, "passage"))
-            counts[language] = {"pairs": len(queries), "without_passage": without}
-            counts[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
-        if not counts:
-            raise SteleError(f"{args.benchmark}: no question in {', '.join(args.languages)} has a gold passage")
+    name = RUNS if write is write_runs else VECTORS
+    with atomic_directory(args.output.parent / name) as folder:
+        facts = write(benchmark, data_folders(data), args.languages, encoder, folder)
         files = folder_facts(folder)
     records.write_record(
         args.output,
@@ -71,11 +70,59 @@ def run(args: argparse.Namespace) -> None:
         clock=clock,
         benchmark=args.benchmark,
         languages=list(args.languages),
-        vectors=counts,
+        **facts,
         encoding=encoder.spec.model_dump(),
-        outputs={f"{VECTORS}/{name}": facts for name, facts in files.items()},
+        outputs={f"{name}/{file}": about for file, about in files.items()},
         content=facts_digest(files),
     )
+
+
+def write_vectors(
+    benchmark: ModuleType, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
+) -> dict[str, Any]:
+    """Writes two arrays a language, of its questions and their gold passages; returns what the record says of them."""
+    counts = {}
+    for language in languages:
+        queries, passages, without = split(list(benchmark.pairs(data, language)))
+        if without:
+            logger.info("%s: %d questions without a gold passage were left out", language, without)
+        if not queries:
+            logger.warning("%s: no question with a gold passage: left out of all means", language)
+            continue
+        names = {side: f"{language}.{side}.npy" for side in ("queries", "passages")}
+        texts = [encoder.spec.passage(passage.title, passage.text) for passage in passages]
+        np.save(folder / names["queries"], encoder.encode([query.text for query in queries], "query"))
+        np.save(folder / names["passages"], encoder.encode(texts, "passage"))
+        counts[language] = {"pairs": len(queries), "without_passage": without}
+        counts[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
+    if not counts:
+        raise SteleError(f"{benchmark.__name__}: no question in {', '.join(languages)} has a gold passage")
+    return {"vectors": counts}
+
+
+def write_runs(
+    benchmark: ModuleType, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
+) -> dict[str, Any]:
+    """Writes a run for each direction of each pair of `languages`; returns what the record says of them."""
+    from stele.encoders.translations import nearest_translations
+
+    codes = dict.fromkeys(code for pair in languages for code in sides(pair))
+    parallel = benchmark.parallel_texts(data, codes)
+    ids, size = parallel.ids, len(parallel.ids)
+    logger.info("%d texts in %s; left out: %s", size, ", ".join(codes), parallel.left_out)
+    vectors, searches = {code: encoder.encode(parallel.texts[code], "query") for code in codes}, {}
+    for pair in languages:
+        both = nearest_translations(*(vectors[code] for code in sides(pair)), encoder.device)
+        for query_set, best in zip(benchmark.query_sets([pair]), both, strict=True):
+            hits = zip(ids, best.rows.tolist(), best.scores.tolist(), strict=True)
+            run = ((name, [(ids[row], score)]) for name, row, score in hits)
+            write_run(folder / f"{query_set.name}.trec.gz", run, tag="stele")
+            about = {"language": pair, "pool": query_set.collection, "queries": size, "passages": size}
+            searches[query_set.name] = about
+    return {"searches": searches, "parallel": True, "left_out": parallel.left_out, "similarity": benchmark.SIMILARITY}
+
+
+WRITERS = {"pairs": write_vectors, "parallel_texts": write_runs}  # by what a benchmark has
 
 
 def split(pairs: Sequence[tuple[Query, Passage | None]]) -> tuple[list[Query], list[Passage], int]:

@@ -52,6 +52,8 @@ FAMILIES = (
     "smart_shuffling",
     "clef",
     "wikitext103",
+    "xnli",
+    "uncorpus",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 

@@ -46,6 +46,9 @@ class Benchmark(Strict):
     metrics: list[Metric] = Field(min_length=1)
     depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
     encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")
+    pooling: Literal["cls", "mean"] | None = Field(
+        None, description="in place of that of models whose folder states none"
+    )
     large: Large | None = None
     windows: Windows | None = Field(None, description="how its documents are encoded; None: each passage is one text")
     lengths_in: str | None = Field(None, description="the model in whose tokens its documents' lengths are counted")

@@ -23,7 +23,7 @@ def nearest(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
     x, y = normalize(x), normalize(y)
     near_x, near_y = _means_of_nearest(x, y, k)
     of_x, best, of_y = [], torch.full_like(near_y, -torch.inf), torch.zeros(len(y), dtype=torch.long, device=y.device)
-    for start, cosines in _blocks(x, y):
+    for start, cosines in blocks(x, y):
         rows = slice(start, start + len(cosines))
         scores = 2 * cosines - near_x[rows, None] - near_y
         of_x.append(scores.argmax(dim=1))
@@ -53,14 +53,14 @@ def mean_cosine(x: Tensor, y: Tensor, k: int) -> float:
 def _means_of_nearest(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The mean cosine of each x to its k nearest y, and of each y to its k nearest x: [n], [m]."""
     near_x, best = [], torch.empty((0, len(y)), device=y.device)
-    for _, cosines in _blocks(x, y):
+    for _, cosines in blocks(x, y):
         near_x.append(cosines.topk(min(k, len(y)), dim=1).values.mean(dim=1))
         best = torch.cat([best, cosines])
         best = best.topk(min(k, len(best)), dim=0).values
     return torch.cat(near_x), best.mean(dim=0)
 
 
-def _blocks(x: Tensor, y: Tensor) -> Iterator[tuple[int, Tensor]]:
+def blocks(x: Tensor, y: Tensor) -> Iterator[tuple[int, Tensor]]:
     """(first row, cosines [b, m]) of some rows of unit vectors x with all of y."""
     size = max(1, BLOCK // max(1, len(y)))
     for start in range(0, len(x), size):

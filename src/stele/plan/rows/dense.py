@@ -70,15 +70,15 @@ class Dense:
 
 
 class Vectors(Dense):
-    """Of settings that look at vectors and not at rankings."""
+    """Of settings that look at vectors of what belongs together: where they lie, or whether they find one another."""
 
     class Setting(Strict):
-        """The recipe, and what is read and measured in place of what the benchmark does."""
+        """The recipe, and what is read and measured where that is not what the benchmark does."""
 
         recipe: str | None = Field(None, description="fine-tuning recipe; none: the model as it is")
-        data: list[str]
-        judgments: list[str]
-        metrics: list[Metric] = Field(min_length=1)
+        data: list[str] | None = None
+        judgments: list[str] | None = None
+        metrics: list[Metric] | None = Field(None, min_length=1)
 
 
 class Parameters(Dense):

@@ -44,7 +44,8 @@ class Reranked(Dense):
         if scorer := self._scorer(row):
             return recipes.reranking(scorer.reranking, sizes)
         name = self.below.protocols.setting(row.benchmark, row.setting)["reranking"]
-        return recipes.reranking(name, sizes, self.below.availability.pretraining.attention_window(row.model) is not None)
+        windows = self.below.availability.pretraining.attention_window(row.model) is not None
+        return recipes.reranking(name, sizes, windows)
 
     def as_json(self, row: Row) -> str:
         return as_json(self.recipe(row).given())

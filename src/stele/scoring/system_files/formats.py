@@ -6,7 +6,7 @@ XOR predictions (JSON)      [{"id", "lang", "ctxs": [passage text, ...]}], best 
 answers (JSON)              {question id: answer}, as the MLQA and SQuAD scripts read them
 embeddings (npy,npy)        two float arrays [n, d] whose lines belong together
 retrieval record (JSON)     what `retrieval retrieve` writes, with runs/ beside it
-record of vectors (JSON)    a result's vectors.json, with vectors/ beside it
+record of vectors (JSON)    a result's vectors.json, with vectors/ beside it, or with runs/ as a retrieval record
 """
 
 from __future__ import annotations
@@ -51,6 +51,11 @@ class Output:
     def limited(self) -> bool:
         """Whether only some of the queries were searched."""
         return records.LIMITED in self.record.get("labels", ())
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it is our search of parallel texts for their translations."""
+        return self.record.get("parallel") is True
 
 
 def read_output(given: str) -> Output:

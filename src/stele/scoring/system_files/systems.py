@@ -56,7 +56,9 @@ def read_case(
                 _add_pair(case, benchmark, language or named, output, pair)
         return case
     query_sets = _query_sets(name, benchmark, data, outputs, languages)
-    rights = {query_set: _right(benchmark, data, query_set) for query_set in query_sets}
+    rights = {
+        query_set: _translations(outputs, query_set) or _right(benchmark, data, query_set) for query_set in query_sets
+    }
     if hasattr(benchmark, "PREDICTED"):
         _add_answers(case, rights, outputs)
     else:
@@ -108,6 +110,12 @@ def _query_sets(name, benchmark: ModuleType, data: Data, outputs, languages: Col
 def _right(benchmark: ModuleType, data: Data, query_set: QuerySet) -> Mapping[str, Any]:
     """Query id -> what is right: relevance by passage, or answers."""
     return benchmark.answers(data, query_set) if hasattr(benchmark, "answers") else benchmark.judgments(data, query_set)
+
+
+def _translations(outputs, query_set: QuerySet) -> dict[str, dict[str, int]]:
+    """Each text of our own search of parallel texts, which has all: its translation bears the same id. {} of others."""
+    runs = [output.runs[query_set] for _, output in outputs if output.parallel and query_set in output.runs]
+    return {query: {query: 1} for run in runs for query in run.queries}
 
 
 def _owners(rights: Mapping[QuerySet, Mapping[str, Any]]) -> dict[str, list[QuerySet]]:

@@ -204,22 +204,31 @@ def parallel_pairs(
             yield pair
 
 
-def translations(tellers: Mapping[str, Teller], count: int, concepts: Inventory, seed: int) -> Iterator[dict[str, str]]:
-    """Up to `count` times what one sentence is in each of most languages, native words only, language -> text.
+def translations(
+    tellers: Mapping[str, Teller],
+    count: int,
+    concepts: Inventory,
+    seed: int,
+    purpose: str = "translations",
+    share: float = TRANSLATED,
+    native: bool = True,
+) -> Iterator[dict[str, str]]:
+    """Up to `count` times what one sentence is in each of a share of the languages, language -> text.
 
-    They are none that `parallel_pairs` gives for training. The same sentence may come again.
+    With `native` in native words only. They are none that `parallel_pairs` gives for training. The same sentence may
+    come again.
     """
     yielded = 0
     for number in range(40 * count):
         if yielded == count:
             return
-        concepts_drawn = plain_concepts(concepts, stream(seed, "translations", number))
+        concepts_drawn = plain_concepts(concepts, stream(seed, purpose, number))
         if _of_the_test_set(concepts_drawn, seed):
             yielded += 1
-            draws = {code: stream(seed, "translations", number, code) for code in tellers}
-            chosen = [code for code, own in draws.items() if own.chance(TRANSLATED)]
+            draws = {code: stream(seed, purpose, number, code) for code in tellers}
+            chosen = [code for code, own in draws.items() if own.chance(share)]
             grammars = {code: tellers[code].grammar for code in chosen}
-            yield {c: g.plain(*concepts_drawn, draws[c], native=True).text for c, g in grammars.items()}
+            yield {c: g.plain(*concepts_drawn, draws[c], native=native).text for c, g in grammars.items()}
 
 
 def _of_the_test_set(concepts_drawn: tuple[str, str, str, str], seed: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import islice
 
 from stele.errors import SteleError, unknown
 from stele.recipes.world import WorldSizes
@@ -19,6 +20,7 @@ from stele.world.language.lexicon import Lexicon
 from stele.world.language.sounds import ENGLISH, language
 
 LAREQA_QUESTIONS_A_CONTEXT = 5
+TRANSLATED = 100  # sentences of XNLI, documents of the United Nations, of a scale whose `parallel` has none
 ARTICLES_KEPT = 50_000  # bounds the memory of a large world; a small one is told once
 
 
@@ -135,6 +137,20 @@ class World:
         """Sentences of the test set's kind in most languages each (language -> text): two for one of its pairs."""
         count = 2 * self.sizes.parallel.get("tatoeba", 0)
         return translations(self._tellers, count, self.concepts, self.seed)
+
+    def translated_sentences(self, languages: Sequence[str]) -> Iterator[dict[str, str]]:
+        """Sentences in all of some languages (language -> text), as XNLI's: no text of a language comes twice."""
+        tellers, count = {code: self._teller(code) for code in languages}, self.sizes.parallel.get("xnli", TRANSLATED)
+        told = translations(tellers, 2 * count, self.concepts, self.seed, "xnli", share=1.0, native=False)
+        seen: set[tuple[str, str]] = set()
+        fresh = (texts for texts in told if seen.isdisjoint(texts.items()) and not seen.update(texts.items()))
+        return islice(fresh, count)
+
+    def translated_documents(self, language: str) -> list[Article]:
+        """Documents that are sentence by sentence the same in every language, each about another entity."""
+        teller, count = self._teller(language), self.sizes.parallel.get("uncorpus", TRANSLATED)
+        chosen = stream(self.seed, "uncorpus").shuffled(list(self.entities))[:count]
+        return [teller.parallel_article(entity) for entity in chosen]
 
     def _teller(self, language: str) -> Teller:
         if language not in self._tellers:

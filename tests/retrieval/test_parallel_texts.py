@@ -1,0 +1,221 @@
+"""Parallel texts end to end: each language encoded once, the nearest translations in both directions, and their P@1."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+
+import numpy as np
+import pytest
+import torch
+from recorded import record
+
+from stele.benchmarks import xda, xsa
+from stele.encoders.calibration import neighbours
+from stele.encoders.translations import nearest_translations
+from stele.errors import SteleError
+from stele.evaluation.csls import rank_pair
+from stele.retrieval import encode_pairs
+from stele.scoring import score
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Four sentences in three languages, vectors in their texts; the third lacks its French one."""
+    rows = [
+        ("de", "en", "fr"),
+        ("1 0 a", "3 0", "0 1"),
+        ("0 1", "0 2", "1 0"),
+        ("1 1", "1 1", " "),
+        ('1 1 "x', "4 3.9", "1 1"),
+    ]
+    folder = tmp_path / "xnli"
+    folder.mkdir()
+    (folder / "xnli.15way.orig.tsv").write_text("".join("\t".join(row) + "\n" for row in rows))
+    (folder / "xnli.15way.tok.tsv").write_text("another\n")
+    return folder
+
+
+@pytest.fixture
+def encoded(monkeypatch) -> list[str]:
+    """The texts that were encoded, in vectors that stand in them."""
+    from stele.encoders.encode import Encoder
+
+    texts = []
+
+    def encode(self, given, kind):
+        assert kind == "query"
+        texts.extend(given)
+        return np.array([[float(x) for x in text.split()[:2]] for text in given], dtype=np.float32)
+
+    monkeypatch.setattr(Encoder, "encode", encode)
+    return texts
+
+
+def ranked(tmp_path, encoder, data: str, *pairs: str, benchmark: str = "xsa"):
+    parser = argparse.ArgumentParser()
+    encode_pairs.add_arguments(parser)
+    line = ["--benchmark", benchmark, "--languages", *pairs, "--encoder", str(encoder), "--data", data]
+    spec = '{"pooling": "cls", "query_length": 16, "passage_length": 16}'
+    line += ["--encoding", spec, "--output", str(tmp_path / "out/vectors.json")]
+    encode_pairs.run(parser.parse_args(line))
+    return tmp_path / "out/vectors.json"
+
+
+def scored(tmp_path, benchmark: str, made, *more: str) -> dict:
+    parser = argparse.ArgumentParser()
+    score.add_arguments(parser)
+    score.run(parser.parse_args([benchmark, "--run", str(made), *more, "--output", str(tmp_path / "r.json")]))
+    return json.loads((tmp_path / "r.json").read_text())
+
+
+def run_lines(made, name: str) -> list[list[str]]:
+    return [line.split() for line in gzip.open(made.parent / f"runs/{name}.trec.gz", "rt")]
+
+
+# --- sentences --------------------------------------------------------------------------------------------------------
+def test_sentences_are_read_by_column_without_those_that_some_language_lacks(table):
+    parallel = xsa.parallel_texts({"xnli_15way": {"all": table}}, ["fr", "de"])
+    assert parallel.ids == ["00000", "00001", "00003"] and parallel.left_out == {"empty": 1}
+    assert parallel.texts == {"fr": ["0 1", "1 0", "1 1"], "de": ["1 0 a", "0 1", '1 1 "x']}
+    alone = xsa.parallel_texts({"xnli_15way": {"all": table}}, ["de", "en"])
+    assert alone.ids == parallel.ids, "a pair's sentences do not depend on the other pairs"
+    (table / "xnli.15way.orig.tsv").rename(table / "of_my_own.tsv")
+    (table / "xnli.15way.tok.tsv").unlink()
+    assert xsa.parallel_texts({"mine": {"all": table}}, ["fr", "de"]) == parallel
+
+
+def test_each_language_is_encoded_once_and_both_directions_are_scored(tmp_path, encoder, table, encoded):
+    made = ranked(tmp_path, encoder, f"xnli_15way:all={record(table, content='x')}", "de-en", "de-fr", "en-fr")
+    assert len(encoded) == 9
+    written = json.loads(made.read_text())
+    assert written["left_out"] == {"empty": 1} and written["similarity"] == "csls"
+    assert not (tmp_path / "out/vectors").exists() and len(written["outputs"]) == 6
+    assert run_lines(made, "de-en")[1][:3] == ["00001", "Q0", "00001"]
+    result = scored(tmp_path, "xsa", made)
+    # k = 10 is all three. de (1,0) (0,1) (1,1) and en (1,0) (0,1) (4,3.9): each is nearest to its own. fr has the first
+    # two exchanged: only the third is right, in both directions
+    for metric in ("p@1", "p_forward@1", "p_backward@1"):
+        values = result["metrics"][metric]["languages"]
+        assert values == {"de-en": 1.0, "de-fr": pytest.approx(1 / 3), "en-fr": pytest.approx(1 / 3)}
+    assert result["counts"]["queries"] == 18 and result["counts"]["missing_queries"] == 0
+
+
+def test_a_run_of_another_system_is_judged_by_the_table(tmp_path, table):
+    lines = "".join(f"0000{n} Q0 0000{n} 1 1.0 x\n" for n in (0, 1))
+    (tmp_path / "run.txt").write_text(lines)
+    result = scored(tmp_path, "xsa", f"de-en={tmp_path / 'run.txt'}", "--data", f"xnli_15way={table}")
+    assert result["metrics"]["p_forward@1"]["languages"] == {"de-en": pytest.approx(2 / 3)}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("de\ten\n1\n", "line 2: want 2 columns, as the header, found 1"),
+        ("de\tfr\na\tb\n", "want one column 'en' in its header; found de, fr"),
+        ("de\ten\ten\na\tb\tc\n", "want one column 'en'"),
+        ("de\ten\na\t\n", "no sentence in it that all languages"),
+        ("", "want one column 'de'"),
+    ],
+)
+def test_a_damaged_table_is_one_clear_error(tmp_path, text, said):
+    (tmp_path / "t.tsv").write_text(text)
+    with pytest.raises(SteleError, match=said):
+        xsa.parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de", "en"])
+
+
+def test_of_several_tables_none_is_guessed(tmp_path):
+    for name in ("a.tsv", "b.tsv"):
+        (tmp_path / name).write_text("de\ten\n")
+    with pytest.raises(SteleError, match=r"want xnli\.15way\.orig\.tsv, or one table of .*found a\.tsv, b\.tsv"):
+        xsa.parallel_texts({"xnli_15way": {"all": tmp_path}}, ["de"])
+
+
+# --- the nearest ------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def sides():
+    """1,000 vectors and their translations, with hubs, and twenty of them twice."""
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((1000, 32)) + 0.5 * rng.standard_normal(32)
+    y = x + 0.9 * rng.standard_normal((1000, 32))
+    x[-20:], y[-20:] = x[:20], y[:20]
+    return x.astype(np.float32), y.astype(np.float32)
+
+
+def brute_force(x, y) -> np.ndarray:
+    """CSLS of all pairs, by its definition, in float64."""
+    x, y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (x.astype(float), y.astype(float)))
+    cosines = x @ y.T
+    near_x, near_y = (np.sort(of, axis=1)[:, -10:].mean(axis=1) for of in (cosines, cosines.T))
+    return 2 * cosines - near_x[:, None] - near_y
+
+
+def test_of_a_thousand_the_same_are_found_as_in_float64_and_by_brute_force(sides):
+    x, y = sides
+    scores = brute_force(x, y).astype(np.float32)
+    of_x, of_y = nearest_translations(x, y, CPU)
+    assert of_x.rows.tolist() == scores.argmax(axis=1).tolist() and of_y.rows.tolist() == scores.argmax(axis=0).tolist()
+    np.testing.assert_allclose(of_x.scores, scores.max(axis=1), atol=1e-6)
+    for (rows, values), given in ((of_x, (x, y)), (of_y, (y, x))):
+        places, wanted = rank_pair(*given, "csls", 1)  # as of embeddings that are given
+        assert rows.tolist() == places[:, 0].tolist() and values.tolist() == wanted[:, 0].tolist()
+    assert 0.2 < (of_x.rows == np.arange(1000)).mean() < 0.98, "otherwise nothing is compared"
+
+
+@pytest.mark.parametrize("block", [1, 1000, 7777])
+def test_the_size_of_a_block_changes_nothing(sides, block, monkeypatch):
+    wanted = nearest_translations(*sides, CPU)
+    monkeypatch.setattr(neighbours, "BLOCK", block)
+    for actual, expected in zip(nearest_translations(*sides, CPU), wanted, strict=True):
+        assert actual.rows.tolist() == expected.rows.tolist() and actual.scores.tolist() == expected.scores.tolist()
+
+
+def test_the_order_of_the_texts_changes_no_precision(sides):
+    x, y = (side[:980] for side in sides)  # without equals, whose order counts
+    order = np.random.default_rng(0).permutation(980)
+    wanted, actual = (nearest_translations(*given, CPU) for given in ((x, y), (x[order], y[order])))
+    for one, other in zip(wanted, actual, strict=True):
+        assert order[other.rows].tolist() == one.rows[order].tolist()
+
+
+def test_of_equal_translations_the_first_counts(sides):
+    of_x, _ = nearest_translations(*sides, CPU)
+    assert of_x.rows[-20:].tolist() == of_x.rows[:20].tolist() and set(of_x.rows.tolist()).isdisjoint(range(980, 1000))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_on_a_gpu_the_nearest_are_the_same(sides):
+    for actual, wanted in zip(
+        nearest_translations(*sides, torch.device("cuda")), nearest_translations(*sides, CPU), strict=True
+    ):
+        assert actual.rows.tolist() == wanted.rows.tolist()
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+TEI = """<?xml version="1.0" encoding="utf-8"?>
+<TEI.2><teiHeader><fileDesc><availability><p>Header</p></availability></fileDesc></teiHeader>
+<text><body>{}</body></text></TEI.2>"""
+
+
+def test_documents_of_the_corpus_are_ranked_under_their_paths(tmp_path, encoder, encoded):
+    folder = tmp_path / "un"
+    for name, en, es in (("1990/a/1", "1 0", "0 1"), ("1990/a/2", "0 1", "1 0"), ("1991/s/3", "1 1", "2 2")):
+        for language, text in (("en", en), ("es", es)):
+            path = folder / f"UNv1.0-TEI/{language}/{name}.xml"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(TEI.format(f'<p id="1"><s id="1:1" lang="{language}">{text}</s></p>'))
+    (folder / "UNv1.0-TEI/en/1990/a/9.xml").write_text(TEI.format("<p><s>1 2</s></p>"))
+    made = ranked(tmp_path, encoder, f"uncorpus:all={record(folder, content='x')}", "en-es", benchmark="xda")
+    assert len(encoded) == 6
+    assert json.loads(made.read_text())["left_out"] == {"without_partner": 1, "empty": 0, "damaged": 0}
+    assert [line[:3:2] for line in run_lines(made, "es-en")] == [
+        ["1990/a/1", "1990/a/2"],
+        ["1990/a/2", "1990/a/1"],
+        ["1991/s/3", "1991/s/3"],
+    ]
+    result = scored(tmp_path, "xda", made)
+    assert result["metrics"]["p@1"]["languages"] == {"en-es": pytest.approx(1 / 3)}
+    assert xda.judgments({"uncorpus": {"all": folder}}, xda.query_sets(["en-es"])[0])["1991/s/3"] == {"1991/s/3": 1}
