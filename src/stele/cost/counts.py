@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any, TypeVar
 
 from stele.catalogue import datasets, whole
-from stele.catalogue.schema.costs import BenchmarkSize, Costs, JudgedSize, TrainingSetSize
+from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Costs, JudgedSize, TrainingSetSize
 
-Size = TypeVar("Size", BenchmarkSize, JudgedSize, TrainingSetSize)
+Size = TypeVar("Size", AnsweredSize, BenchmarkSize, JudgedSize, TrainingSetSize)
 
 
 class NoFigures(LookupError):
@@ -29,6 +29,11 @@ def benchmark_size(name: str) -> BenchmarkSize:
 def judged_size(name: str) -> JudgedSize:
     """What is re-ranked; NoFigures where costs.yaml has none."""
     return _figures("judged", costs().judged, name)
+
+
+def answered_size(name: str) -> AnsweredSize:
+    """What is asked; NoFigures where costs.yaml has none."""
+    return _figures("answered", costs().answered, name)
 
 
 def training_set_size(name: str) -> TrainingSetSize:
