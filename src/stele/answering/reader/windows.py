@@ -193,7 +193,7 @@ def _spans(encoding: Any, text: str) -> np.ndarray:
     Without blanks at the ends, and with the combining marks behind them, which some tokenizers drop.
     """
     offsets = encoding.offsets
-    following = [start for start, _ in offsets[1:]] + [len(text)]
+    following = [*(start for start, _ in offsets), len(text)][1:] if offsets else []
     spans = [_trimmed(text, *span, limit) for span, limit in zip(offsets, following, strict=True)]
     return np.array(spans, np.int32).reshape(-1, 2)
 
