@@ -144,7 +144,10 @@ def _retrieval(record: Record, path: Path) -> Output:
 def _answers(record: Record, path: Path) -> Output:
     answers: dict[QuerySet | None, dict[str, str]] = {}
     for name, facts in record["answered"].items():
-        own = read_object(path.parent / "answers" / f"{relative(name, str(path))}.json")
+        file = path.parent / "answers" / f"{relative(name, str(path))}.json"
+        own = read_object(file)
+        if not all(isinstance(answer, str) for answer in own.values()):
+            raise SteleError(f"{file}: want {{question: answer}}, all texts")
         answers[QuerySet(name, facts["language"], facts["pool"])] = own
     return Output(path, answers=answers, record=record)
 
