@@ -9,6 +9,7 @@ open and mContriever's objective: contriever's mcontriever.sh, src/data.py and s
 import pytest
 
 from stele import catalogue
+from stele.catalogue.schema.models import Model
 from stele.config.model import parse_config
 from stele.plan.plan import make_plan
 
@@ -213,6 +214,41 @@ PAPER |= {
 }
 PAPER["mlm_ccp_compute"] = PAPER["mlm_equal_compute"]
 PAPER["crop_ccp_compute"] = {name: value for name, value in PAPER["crop"].items() if name != "steps"}
+# Yu et al. 2021, sections 4.2 and 4.3; "code" in recipes.yaml: PxYu/Pretraining-CLIR
+CLIR = {
+    **{"objective": "clir", "mixing": "rounds", "sampling_alpha": 0.0, "groups": 1, "pairs": 32, "length": 512},
+    **{"tasks": ["rr", "qlm"], "mask": "query", "mask_probability": 0.3, "ranking": "pairwise", "dropout": 0.1},
+    **{"steps": 240_000, "snapshots": [60_000, 120_000, 180_000], "learning_rate": 1e-5, "warmup_steps": 0},
+    **{"schedule": "constant", "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.0, "decay_all": True},
+    **{"clip_norm": 5.0, "precision": "bfloat16", "threads": 8},
+}
+ONE = CLIR | {"tasks": ["qlm"], "steps": 120_000, "snapshots": [30_000, 60_000, 90_000]}
+GSW = RUN | {
+    **{"objective": "mlm", "sampling_alpha": 1.0, "groups": 1, "mlm_sequences": 32, "mlm_length": 1024},
+    **{"learning_rate": 3e-5, "steps": 2000, "warmup_steps": 500, "schedule": "constant", "betas": (0.9, 0.999)},
+    **{"clip_norm": 5.0, "encode_chunk": 8},
+}
+PAPER |= {
+    "mbert_qlm_rr": CLIR,
+    "mbert_gsw_qlm_rr": CLIR | {"length": 1024, "encode_chunk": 8},
+    "mbert_qlm": ONE,
+    "mbert_rr": ONE | {"tasks": ["rr"]},
+    "mbert_qlm_p_0.15": ONE | {"mask_probability": 0.15},
+    "mbert_qlm_p_0.45": ONE | {"mask_probability": 0.45},
+    "mbert_qlm_document": ONE | {"mask": "document"},
+    "mbert_qlm_both": ONE | {"mask": "both"},
+    "mlm_clir_compute": CLIR
+    | {"objective": "mlm", "mixing": "one_language", "mlm_sequences": 32, "mlm_length": 512, "mask_probability": 0.15}
+    | {"steps": None, "snapshots": []},
+}
+for _window in (32, 64, 128, 256):
+    _windows = {"sliding_window": {"window": _window, "positions": 1024, "global_separators": 2}}
+    PAPER["mbert_gsw" if _window == 64 else f"mbert_gsw_w{_window}"] = GSW | _windows
+    PAPER[f"mbert_gsw_qlm_rr_en_fr_w{_window}"] = CLIR | {
+        **{"length": 1024, "encode_chunk": 8, "steps": 40_000, "snapshots": []}
+    }
+for _name in ("pairs", "length", "tasks", "mask", "ranking"):
+    PAPER["mlm_clir_compute"].pop(_name)
 SAID_ELSEWHERE = {"languages", "power", "save_every_seconds", "equal_compute_to", "mlm_share", "warmup_steps"}
 
 
@@ -222,8 +258,37 @@ def test_the_values_are_the_papers(model):
     assert {name: recipe_read[name] for name in PAPER[model]} == PAPER[model]
     used = {name for name, value in recipe_read.items() if value is not None}
     assert used - set(PAPER[model]) <= SAID_ELSEWHERE, "a key without its value here"
-    languages = 28 if recipe_read["objective"] in ("kept", "moco") else 2 if model.startswith("ccp_en_fr") else 108
-    assert len(recipe_read["languages"]) == (1 if model == "msm_en" else languages)
+    assert len(recipe_read["languages"]) == languages_of(model, recipe_read["objective"])
+
+
+def languages_of(model, objective):
+    """How many languages the paper of a model trains it in."""
+    if model == "msm_en" or (model.startswith("mbert_gsw") and objective == "mlm"):
+        return 1
+    if "_en_fr" in model:
+        return 2
+    return 28 if objective in ("kept", "moco") else 4 if objective == "clir" or model == "mlm_clir_compute" else 108
+
+
+@pytest.mark.parametrize("scale", catalogue.scale_names())
+def test_an_epoch_of_clir_has_as_many_steps_of_each_pair_of_languages_and_task_in_every_model(scale):
+    """And all have as many epochs: what tables and figures vary is something else. 20 of 32,000 pairs at paper size."""
+    plan, seen = jobs(scale), set()
+    for model in (m for m in TRAINED if recipe(m, scale).objective == "clir"):
+        settled, epoch = recipe(model, scale), plan.pretraining.reads(model).epoch_steps
+        pairs = len(plan.mining.parts("section_pairs", settled.languages))
+        seen.add((settled.steps / epoch, epoch / (pairs * len(settled.tasks)) * settled.pairs))
+    assert len(seen) == 1 and (scale != "paper" or seen == {(20, 32_000)})
+
+
+@pytest.mark.parametrize("scale", catalogue.scale_names())
+def test_snapshots_are_taken_at_the_epochs_that_models_say(scale):
+    plan = jobs(scale)
+    for key, model in catalogue.entries(Model).items():
+        if model.snapshot_of:
+            step, settled = plan.models.snapshot_step(key), recipe(model.snapshot_of, scale)
+            assert (step or settled.steps) / settled.steps == model.epoch / 20, key
+            assert step is None or step in settled.snapshots
 
 
 def test_a_contrastive_group_has_the_tokens_of_an_mlm_batch_at_most():

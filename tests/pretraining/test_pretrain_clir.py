@@ -15,17 +15,14 @@ from safetensors.torch import load_file
 from test_pretrain_resume import interrupted
 from tiny_checkpoint import WIDTH, bert_checkpoint
 
-from stele import catalogue
 from stele.artifacts import records
 from stele.artifacts.records import read_record
 from stele.command.cli import main
 from stele.encoders.backbone import load_backbone, positions
 from stele.files.atomic import files_digest
 from stele.pretraining.inputs.base import load_base
-from stele.recipes.pretraining import parse_recipe
 from stele.training.hidden_states import first_states
 from stele.training.section_store import TokenSection, write_section_store
-from tests.conftest import ROOT
 from tests.forked import forked
 
 MLM = {**SMALL, "objective": "mlm", "mlm_length": 32, "steps": 8}
@@ -216,25 +213,3 @@ def test_a_damaged_store_of_sections_is_refused(tmp_path, bert, sections, capsys
     np.save(damaged / "pages.npy", np.array([0, 3]))
     assert main(command(tmp_path, bert, sections | {"section:de-en": damaged / "record.json"}, CLIR, length=20)) == 1
     assert "a damaged store of section pairs" in capsys.readouterr().err
-
-
-def test_the_recipes_that_the_page_has_are_recipes():
-    """And the models' overrides; what they read (mining, expectations) is the plan's."""
-    import yaml
-
-    page = (ROOT / "docs/clir_lm_pretraining.md").read_text(encoding="utf-8")
-    recipes, models = (yaml.safe_load(block.partition("```")[0]) for block in page.split("```yaml\n")[1:])
-    recipes["gsw"], parsed = catalogue.load("recipes")["pretraining"]["gsw"], {}
-    for name, model in models.items():
-        values = {**recipes[model["recipe"]], **model.get("override", {})}
-        parsed[name] = parse_recipe({key: value for key, value in values.items() if key not in ("mining", "expect")})
-    assert parsed["mbert_qlm_rr"].snapshots == [12000 * epoch for epoch in (5, 10, 15, 20)]
-    assert parsed["mbert_qlm_rr"].steps * 32 == 20 * 32000 * 6 * 2
-    assert parsed["mbert_qlm"].steps * 32 == 20 * 32000 * 6
-    assert parsed["mbert_gsw_qlm_rr"].length == parsed["mbert_gsw"].sliding_window.positions == 1024
-    assert (
-        recipes["clir_code"]["tasks"] == ["qlm", "rr"]
-        and parse_recipe(
-            {key: value for key, value in recipes["clir_code"].items() if key not in ("mining", "expect")}
-        ).trains_pooler()
-    )

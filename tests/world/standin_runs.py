@@ -14,6 +14,7 @@ SMALL = {"steps": 3, "batch": 6, "length": 16}
 SIZES: dict[str, dict[str, Any]] = {
     "xlmr": {"tokenizer": {"kind": "sentencepiece", "size": 500}},
     "mbert": {"tokenizer": {"kind": "wordpiece", "size": 600}},
+    "mbert_uncased": {"tokenizer": {"kind": "wordpiece", "size": 600, "lowercase": True}},
     "bert": {"tokenizer": {"kind": "wordpiece", "size": 300, "lowercase": True}},
     "mbart": {"tokenizer": {"kind": "mbart", "size": 500}},
     "mbart50": {"tokenizer": {"kind": "mbart50", "size": 500}},

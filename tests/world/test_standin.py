@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import unicodedata
 from types import SimpleNamespace
 
 import numpy as np
@@ -109,6 +110,24 @@ def test_special_tokens_are_the_originals(made):
     assert AutoTokenizer.from_pretrained(made.folder("bert")).tokenize("TOWN") == AutoTokenizer.from_pretrained(
         made.folder("bert")
     ).tokenize("town")
+
+
+def test_an_uncased_vocabulary_is_of_texts_as_its_tokenizer_reads_them(made):
+    """Accents and vowel signs are no part of it, or their pieces would never be used and stripped words be unknown."""
+    from transformers import AutoTokenizer
+
+    uncased, cased = (AutoTokenizer.from_pretrained(made.folder(key)) for key in ("mbert_uncased", "mbert"))
+    assert uncased.tokenize("Müller") == uncased.tokenize("muller")
+    stripped, whole = (
+        [piece for piece in tokenizer.vocab if any(unicodedata.combining(mark) for mark in decomposed(piece))]
+        for tokenizer in (uncased, cased)
+    )
+    assert whole and not stripped
+    assert not [piece for piece in uncased.vocab if piece != piece.lower() and not piece.startswith("[")]
+
+
+def decomposed(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
 
 
 def test_mcontriever_is_the_encoder_alone_in_pytorch_s_form(made):

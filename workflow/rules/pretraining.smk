@@ -11,6 +11,7 @@ rule pretrain:
     benchmark:
         plan.paths.benchmark_file("pretrain/{model}.pt{pt}")
     wildcard_constraints:
+        model=f"(?!(?:{plan.models.snapshot_constraint})/)[^/]+",
         pt=r"\d+",
     conda:
         plan.sources.torch_environment
@@ -29,3 +30,32 @@ rule pretrain:
         " pretraining pretrain --model {wildcards.model} --recipe {params.recipe:q} --base {input.base}"
         " --pairs {params.pairs} --seed {wildcards.pt} --state {params.state} --code {params.code}"
         " --output {output.record} > {log} 2>&1"
+
+
+# a snapshot becomes a model: the same files under a name of their own
+rule snapshot:
+    input:
+        unpack(plan.models.snapshot_inputs),
+    output:
+        record=plan.paths.work("encoders/{model}/pt{pt}/record.json"),
+    log:
+        plan.paths.log("snapshot/{model}.pt{pt}"),
+    benchmark:
+        plan.paths.benchmark_file("snapshot/{model}.pt{pt}")
+    wildcard_constraints:
+        model=plan.models.snapshot_constraint,
+        pt=r"\d+",
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=code("pretraining.snapshot"),
+        step=lambda w: plan.models.snapshot_step(w.model),
+    message:
+        "Take {wildcards.model} (seed {wildcards.pt}) out of its pretraining"
+    shell:
+        "python -m stele pretraining snapshot --model {wildcards.model} --encoder {input.encoder}"
+        " --step {params.step} --output {output.record} > {log} 2>&1"
+
+
+localrules:
+    snapshot,

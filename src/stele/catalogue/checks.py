@@ -10,6 +10,7 @@ from stele.catalogue.schema.names import Facts, choice
 from stele.catalogue.schema.recipes import READS, check_recipe
 from stele.errors import SteleError, unknown
 from stele.files.strict import validate
+from stele.recipes.pretraining import snapshot_step
 from stele.recipes.scale import Scale
 
 
@@ -24,6 +25,13 @@ def check_models(values: Facts, where: str) -> None:
             choice(entry, "recipe", recipes, where, [key])
             recipe = recipes[entry["recipe"]]
             check_recipe("pretraining", {**recipe, **entry.get("override", {})}, where, [key, "override"])
+    trained = {key for key, entry in values.items() if "recipe" in entry}
+    for key, entry in values.items():
+        choice(entry, "snapshot_of", trained, where, [key])
+        if "snapshot_of" in entry:
+            of = values[entry["snapshot_of"]]
+            whole = {**recipes[of["recipe"]], **of.get("override", {})}
+            snapshot_step(whole, entry["epoch"], f"{where}: {key}.epoch")
 
 
 def check_scale(values: Facts, where: str) -> None:

@@ -55,7 +55,7 @@ def pretraining(key: str, model: ModelKeys, sizes: Scale) -> tuple[PretrainingRe
     recipe = {**_named("pretraining", "recipe", name, f"models.{key}.recipe"), "threads": sizes.threads}
     for values in changes.values():
         recipe |= values
-    valid = {*recipe_model(recipe["objective"]).model_fields, "mining"}
+    valid = {*recipe_model(recipe["objective"]).model_fields, "mining", "epoch_steps"}
     for where, values in changes.items():
         for wrong in sorted(values.keys() - valid):
             raise unknown("recipe key", wrong, valid, where)

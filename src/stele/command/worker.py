@@ -121,6 +121,9 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
             importlib.import_module(name)
         except ImportError:  # an environment without this package: its commands say so themselves
             continue
+    if "transformers" in sys.modules:  # its table of all families' weights, made at the first loading of any
+        with contextlib.suppress(ImportError, AttributeError):
+            importlib.import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping("bert")
     gc.freeze()  # a child's collections leave what is loaded here alone: else they copy all of its pages
     clients: dict[socket.socket, int] = {}  # connection -> child
     ends: dict[int, socket.socket] = {}  # process file descriptor -> connection

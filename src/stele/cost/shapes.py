@@ -31,10 +31,10 @@ def shape_of(plan: Plan, model: str) -> Known:
 
 def attention_window(plan: Plan, model: str) -> int | None:
     """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
-    if not plan.models.is_trained(model):
+    if not (trained := plan.models.trained(model)):
         return None
-    windows = plan.pretraining.recipe(model).sliding_window
-    return windows.window if windows else attention_window(plan, plan.models[model].base)
+    windows = plan.pretraining.recipe(trained).sliding_window
+    return windows.window if windows else attention_window(plan, plan.models[trained].base)
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:

@@ -29,6 +29,10 @@ def span_answers(case: Case, row: int) -> list[str]:
 
 def first_tokens(case: Case, row: int, cut: str) -> str:
     """The first tokens of a question's retrieved passages, joined by blanks; cut "2kt" is exactly 2,000 of them."""
+    return case.once(("first tokens", row, cut), lambda: _first_tokens(case, row, cut))
+
+
+def _first_tokens(case: Case, row: int, cut: str) -> str:
     limit, collection, tokens = int(cut.removesuffix("kt")) * 1000, case.query_sets[row].collection, []
     tokenize = tokenizer(case)
     for name in case.ranking(row):

@@ -21,10 +21,10 @@ class Availability:
     @once
     def model_problem(self, key: str) -> Problem | None:
         """(state, reason) when a model cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
-        if not self.models.is_trained(key):
+        if not (trained := self.models.trained(key)):
             return self.models.checkpoint_problem(key)
-        of_others = self.model_problem(self.models[key].base) or self.model_problem(self.models.tokenizer(key))
-        return self.pretraining.problem(key) or of_others
+        of_others = self.model_problem(self.models[trained].base) or self.model_problem(self.models.tokenizer(key))
+        return self.pretraining.problem(trained) or of_others
 
     @once
     def finetuning_problem(self, recipe: str | None) -> Problem | None:
@@ -41,9 +41,9 @@ class Availability:
     def pretraining_data(self, model: str) -> dict[str, list[str]]:
         """The corpora that a model and those that it starts from are pretrained on, by what reads them."""
         groups = {}
-        while self.models.is_trained(model):
-            groups[f"pretraining of {model}"] = sorted({dataset for dataset, _ in self.pretraining.texts(model)})
-            model = self.models[model].base
+        while trained := self.models.trained(model):
+            groups[f"pretraining of {trained}"] = sorted({dataset for dataset, _ in self.pretraining.texts(trained)})
+            model = self.models[trained].base
         return groups
 
     @once

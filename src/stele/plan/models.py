@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from stele import catalogue
-from stele.catalogue import hub
+from stele.catalogue import hub, recipes
 from stele.catalogue.schema.models import Model, ModelKeys
 from stele.errors import SteleError, unknown
 from stele.files.strict import validate
-from stele.plan.paths import Paths
+from stele.plan.paths import Inputs, Paths
+from stele.plan.per_instance import once
 from stele.plan.settings import Settings
+from stele.recipes.pretraining import snapshot_step
 
 Problem = tuple[str, str]  # a state of tables/cells/states.py, the reason
 
@@ -37,9 +40,34 @@ class Models:
         return self.all[key]
 
     def is_trained(self, key: str) -> bool:
-        """Whether a model comes from a pretraining of ours."""
+        """Whether a model has a pretraining of ours."""
         model = self[key]
         return model.recipe is not None and model.checkpoint in (None, "train")
+
+    def trained(self, key: str) -> str | None:
+        """The model whose pretraining of ours a model is of: itself, or that of which it is a snapshot; or None."""
+        model = self[key]
+        origin = model.snapshot_of if model.snapshot_of and model.checkpoint is None else key
+        return origin if self.is_trained(origin) else None
+
+    @once
+    def snapshot_step(self, key: str) -> int | None:
+        """The step after which a model is a snapshot; None where it is one of the last step, or none."""
+        model = self[key]
+        if model.epoch is None or self.trained(key) in (None, key):
+            return None
+        reads, does = recipes.pretraining(model.snapshot_of, self[model.snapshot_of], self.settings.sizes)
+        return snapshot_step({**does, "epoch_steps": reads.epoch_steps}, model.epoch, f"models.{key}.epoch")
+
+    @cached_property
+    def snapshots(self) -> list[str]:
+        """The models that are snapshots and not the last step's."""
+        return [key for key in self.all if self.snapshot_step(key) is not None]
+
+    @property
+    def snapshot_constraint(self) -> str:
+        """What the wildcard `model` may be in the rule of snapshots: a regular expression."""
+        return "|".join(map(re.escape, self.snapshots))
 
     def is_lexical(self, key: str) -> bool:
         """Whether a model matches words and has no checkpoint."""
@@ -77,6 +105,8 @@ class Models:
         model = self[key]
         if model.unavailable:
             return "unavailable", model.unavailable
+        if model.snapshot_of:
+            return "unavailable", f"a snapshot of {model.snapshot_of}, which is not pretrained here"
         if released := model.released:
             return "unavailable", (
                 f"the authors' weights are not on a hub: fetch {released.where} and give its folder as "
@@ -99,7 +129,8 @@ class Models:
 
     def root(self, key: str) -> str:
         """The checkpoint that a chain of pretrainings starts from."""
-        return self.root(self[key].base) if self.is_trained(key) else key
+        trained = self.trained(key)
+        return self.root(self[trained].base) if trained else key
 
     def tokenizer(self, key: str) -> str:
         """The model whose tokenizer a model uses; models of one family share it, and so their mined examples."""
@@ -107,5 +138,11 @@ class Models:
         return self[root].tokenizer or root
 
     def encoder(self, key: str, seed: int | str) -> str:
-        """The record of a model's checkpoint: ours after pretraining with a seed, or a public one."""
-        return self.paths.pretrained(key, seed) if self.is_trained(key) else self.paths.checkpoint(key)
+        """The record of a model's checkpoint: ours after pretraining with a seed, or in it, or a public one."""
+        if not (trained := self.trained(key)):
+            return self.paths.checkpoint(key)
+        return self.paths.pretrained(trained if self.snapshot_step(key) is None else key, seed)
+
+    def snapshot_inputs(self, w) -> Inputs:
+        """The pretraining that a snapshot is taken of."""
+        return {"encoder": self.paths.pretrained(self[w.model].snapshot_of, w.pt)}

@@ -113,7 +113,8 @@ class Pretraining:
 
     def inputs(self, w) -> Inputs:
         if not self.models.is_trained(w.model):
-            source = self.models.checkpoint_source(w.model) or "it has no recipe"
+            origin = self.models[w.model].snapshot_of
+            source = self.models.checkpoint_source(w.model) or (f"it is {origin} in the end" if origin else "no recipe")
             raise SteleError(f"{w.model} is not pretrained here: {source}")
         if problem := self.problem(w.model):
             raise SteleError(f"encoders/{w.model}: {problem[0]}: {problem[1]}")

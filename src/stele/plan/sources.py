@@ -116,10 +116,10 @@ class Sources:
     def of_model(self, model: str) -> set[str]:
         """The records of the checkpoints that a model comes from, and of the text that it is pretrained on."""
         records = set()
-        while self.models.is_trained(model):
-            records |= {self.paths.dataset(*text) for text in self.pretraining.texts(model)}
-            records.add(self.paths.checkpoint(self.models.tokenizer(model)))
-            model = self.models[model].base
+        while trained := self.models.trained(model):
+            records |= {self.paths.dataset(*text) for text in self.pretraining.texts(trained)}
+            records.add(self.paths.checkpoint(self.models.tokenizer(trained)))
+            model = self.models[trained].base
         return records | {self.paths.checkpoint(model)}
 
     @once

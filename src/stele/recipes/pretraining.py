@@ -137,3 +137,21 @@ def parse_recipe(values: Values, where: str = "--recipe") -> PretrainingRecipe:
         raise unknown("objective", str(values["objective"]), known, where)
     model = recipe_model(values["objective"])
     return validate(model, values, where)
+
+
+def snapshot_step(recipe: Values, epoch: int, where: str) -> int | None:
+    """The step after which a recipe with `epoch_steps` keeps its encoder of an epoch; None: the last, its end.
+
+    An epoch without a snapshot is an error that says the nearest.
+
+    >>> snapshot_step({"steps": 40, "epoch_steps": 10, "snapshots": [10, 20]}, 2, "a")
+    20
+    """
+    length, steps = recipe.get("epoch_steps"), recipe.get("steps")
+    if length is None or steps is None:
+        raise SteleError(f"{where}: its pretraining has no epochs: its recipe says no `epoch_steps` or no `steps`")
+    kept = {step // length: step for step in (*recipe.get("snapshots", ()), steps) if step % length == 0}
+    if epoch not in kept:
+        close = min(kept, key=lambda other: abs(other - epoch), default=None)
+        raise SteleError(f"{where}: no snapshot of epoch {epoch}, the nearest: {close}. Valid: {sorted(kept)}")
+    return None if kept[epoch] == steps else kept[epoch]

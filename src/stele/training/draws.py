@@ -13,7 +13,7 @@ LEAST = 1 << 20  # a cap below this saves nothing
 GROUP: dict[str, Callable[[Any], int]] = {
     "mlm": lambda recipe: recipe.mlm_sequences,
     "msm": lambda recipe: recipe.documents,
-    **dict.fromkeys(("ccp", "crop", "ict", "kept", "moco"), lambda recipe: recipe.pairs),
+    **dict.fromkeys(("ccp", "clir", "crop", "ict", "kept", "moco"), lambda recipe: recipe.pairs),
 }
 
 

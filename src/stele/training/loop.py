@@ -29,6 +29,7 @@ from stele.training.callbacks import Callback
 from stele.training.metrics_log import NORM, Figure, Losses, MetricsLog, merge, weigh
 from stele.training.processes import ProcessContext
 from stele.training.sampling import derive
+from stele.training.torch_seed import seed_torch
 
 log = logging.getLogger(__name__)
 
@@ -181,7 +182,7 @@ class _Run:
         each, numbers = iter(batches.loss_at(self.step)), iter(batches.numbers)
         while True:
             # before the micro-batch is made; behind the last one nothing is drawn
-            torch.manual_seed(derive(self.seed, "micro-batch", self.step, next(numbers, -1)))
+            seed_torch(derive(self.seed, "micro-batch", self.step, next(numbers, -1)))
             with self._autocast():
                 named = next(each, None)
                 if named is None:

@@ -17,6 +17,7 @@ from torch.utils.checkpoint import checkpoint
 
 from stele.errors import SteleError
 from stele.training.processes import ProcessContext
+from stele.training.torch_seed import seed_torch
 
 
 class Shard(NamedTuple):
@@ -120,7 +121,7 @@ def _seeded(encode: Callable[[np.ndarray], Tensor], piece: np.ndarray, seed: int
 
     def alone(piece: np.ndarray) -> Tensor:
         with torch.random.fork_rng(devices=[torch.cuda.current_device()] if torch.cuda.is_initialized() else []):
-            torch.manual_seed(seed)
+            seed_torch(seed)
             return encode(piece)
 
     return checkpoint(alone, piece, use_reentrant=False, preserve_rng_state=False) if again else alone(piece)

@@ -34,6 +34,8 @@ class ModelKeys(Strict):
     base: str | None = Field(None, description="the model that `recipe` starts from")
     recipe: str | None = Field(None, description="a pretraining recipe of recipes.yaml")
     override: Values = Field({}, description="keys of the recipe to change: an ablation")
+    snapshot_of: str | None = Field(None, description="the model of whose pretraining it is a snapshot")
+    epoch: int | None = Field(None, ge=1, description="the epoch after which that snapshot was taken")
     tokenizer: str | None = Field(None, description="the model whose tokenizer it shares, and so its mined examples")
     encoding: SomeEncoding = Field(SomeEncoding(), description="how it makes vectors when it is used directly")
     released: Released | None = None
@@ -42,7 +44,7 @@ class ModelKeys(Strict):
 
 
 class Model(ModelKeys):
-    """A model that a table's row can name: a public checkpoint, or a base and a recipe."""
+    """A model that a table's row can name: a public checkpoint, a base and a recipe, or a snapshot of such."""
 
     FILE: ClassVar = "models"
 
@@ -52,10 +54,15 @@ class Model(ModelKeys):
             raise ValueError("`base` and `recipe` go together")
         if self.override and self.recipe is None:
             raise ValueError("`override` changes a `recipe`, and there is none")
-        if sum(part is not None for part in (self.kind, self.checkpoint, self.recipe, self.unavailable)) > 1:
-            raise ValueError("want one of `checkpoint`, `recipe`, `kind: lexical` and `unavailable`")
-        if (self.kind or self.checkpoint or self.recipe or self.released or self.unavailable) is None:
-            raise ValueError("want `checkpoint`, `base` and `recipe`, `released`, `kind: lexical` or `unavailable`")
+        if (self.snapshot_of is None) != (self.epoch is None):
+            raise ValueError("`snapshot_of` and `epoch` go together")
+        origins = (self.kind, self.checkpoint, self.recipe, self.snapshot_of, self.unavailable)
+        if sum(origin is not None for origin in origins) > 1:
+            raise ValueError("want one of `checkpoint`, `recipe`, `snapshot_of`, `kind: lexical` and `unavailable`")
+        if not any((*origins, self.released)):
+            raise ValueError(
+                "want `checkpoint`, `base` and `recipe`, `snapshot_of`, `released`, `kind: lexical` or `unavailable`"
+            )
         if self.rm3 and not self.kind:
             raise ValueError("`rm3` expands the queries of a `kind: lexical`")
         return self

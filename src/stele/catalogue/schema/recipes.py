@@ -59,6 +59,7 @@ class PretrainingReads(Strict):
     """What a pretraining recipe reads, and what is told of it."""
 
     expect: Expected | None = None
+    epoch_steps: int | None = Field(None, ge=1, description="steps of what its paper calls an epoch")
 
     mining: dict[str, str] = Field(description="store -> the mining recipe that fills it")
     languages: str | list[str] = Field(description="a set of the file's, or codes")

@@ -27,9 +27,17 @@ MAX_LENGTH = 512
 def make_tokenizer(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
     """A fast tokenizer of `recipe.size` tokens at most."""
     if recipe.lowercase:
-        texts = [text.lower() for text in texts]
+        texts = _uncased(texts)
     made_by = {"sentencepiece": _xlmr, "wordpiece": _bert, "byte": _roberta, "mbart": _mbart, "mbart50": _mbart50}
     return made_by[recipe.kind](recipe, texts)
+
+
+def _uncased(texts: Sequence[str]) -> list[str]:
+    """Texts as an uncased BERT reads them: in lower case, without accents and vowel signs, Hangul taken apart."""
+    from tokenizers.normalizers import BertNormalizer
+
+    normalizer = BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True, lowercase=True)
+    return [normalizer.normalize_str(text) for text in texts]
 
 
 def _xlmr(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:

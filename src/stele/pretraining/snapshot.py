@@ -1,0 +1,50 @@
+"""Take a snapshot of a pretraining out as a model of its own: hard links to its files, where the disk allows them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+
+from stele.artifacts import records
+from stele.command import arguments
+from stele.errors import SteleError
+from stele.files.atomic import atomic_directory
+
+KEPT = ("processes", "diverged", "seed")  # what holds of a snapshot as of the run
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", required=True, help="what the snapshot is called")
+    parser.add_argument("--encoder", required=True, type=Path, metavar="RECORD", help="of `pretraining pretrain`")
+    parser.add_argument("--step", required=True, type=arguments.whole, help="the step after which it was taken")
+    parser.add_argument(
+        "--output", required=True, type=Path, metavar="RECORD", help="to be written, in a folder of its own"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    clock = records.start()
+    folders = {path.name: path for path in (args.encoder.parent / "snapshots").glob("step-*")}
+    if (name := f"step-{args.step}") not in folders:
+        taken = ", ".join(sorted(folders, key=lambda step: int(step.removeprefix("step-")))) or "none"
+        raise SteleError(f"{args.encoder}: no snapshot of step {args.step}; there are {taken}")
+    of_run = records.read_record(folders[name] / "record.json")
+    with atomic_directory(args.output.parent) as made:
+        for file in of_run["outputs"]:
+            (made / file).parent.mkdir(parents=True, exist_ok=True)
+            link_or_copy(folders[name] / file, made / file)
+        facts = {key: of_run[key] for key in KEPT if key in of_run}
+        facts |= {"model": args.model, "step": args.step, "outputs": of_run["outputs"]}
+        records.write_record(
+            made / "record.json", job="snapshot", inputs={"encoder": args.encoder}, clock=clock, **facts
+        )
+
+
+def link_or_copy(source: Path, target: Path) -> None:
+    """One file under a second name; a copy where the file system has no hard links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
