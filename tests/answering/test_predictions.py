@@ -150,6 +150,22 @@ def test_layers_and_head_are_trained_and_embeddings_are_not(reader, uncased):
     assert {"head.weight", "head.bias"} <= moved and not any("embeddings" in name for name in moved)
 
 
+def test_windows_that_cover_an_input_change_no_logit_and_the_question_sees_all(bert, uncased, tmp_path):
+    """A model with sliding windows; narrower ones do change logits."""
+    from stele.encoders.sliding_window import convert
+    from stele.recipes.sliding_window import SlidingWindow
+
+    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+    logits = []
+    for name, width in (("wide", 64), ("narrow", 4)):
+        folder = tmp_path / name
+        convert(bert.parent, folder, SlidingWindow(window=width, positions=128, global_separators=2))
+        reader = new_reader(folder, 0, RECIPE, seed=0).eval()
+        logits.append(torch.cat(reader(windows, np.arange(len(windows)))))
+    full = torch.cat(new_reader(bert.parent, 0, RECIPE, seed=0).eval()(windows, np.arange(len(windows))))
+    assert torch.allclose(logits[0], full, atol=1e-5) and not torch.allclose(logits[1], full, atol=1e-2)
+
+
 def test_the_head_is_drawn_by_the_seed(bert):
     heads = [new_reader(bert.parent, 0, RECIPE, seed=seed).head.weight for seed in (0, 0, 1)]
     assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])

@@ -51,11 +51,6 @@ def embed_layers(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSp
     return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
 
 
-def token_states(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
-    """The last hidden states [n, t, d] of all tokens of a batch."""
-    return model(**_inputs(model, batch)).last_hidden_state
-
-
 def _inputs(model: nn.Module, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """What the model's forward takes of a batch, and which tokens are global where it has sliding windows."""
     inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}

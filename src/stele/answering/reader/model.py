@@ -16,10 +16,11 @@ from torch.nn import functional
 
 from stele.answering.reader.windows import Labels, Windows
 from stele.encoders.backbone import load_backbone, positions
-from stele.encoders.pooling import token_states
+from stele.encoders.pooling import MODEL_INPUTS
 from stele.encoders.tokens import collate
 from stele.errors import SteleError
 from stele.training.heads import INIT, initialise
+from stele.training.hidden_states import token_states
 
 if TYPE_CHECKING:
     from stele.recipes.answering import AnsweringRecipe
@@ -39,9 +40,11 @@ class Reader(nn.Module):
         """The logits [m, t], float32, of an answer's first and last token in the windows `rows`; padding has none."""
         batch = collate(windows.tokens, rows, self.pad)
         batch = {name: value.to(self.head.weight.device) for name, value in batch.items()}
-        logits = self.head(token_states(self.backbone, batch)).float()
-        if "attention_mask" in batch:
-            logits = logits.masked_fill(batch["attention_mask"][..., None] == 0, MASKED)
+        ids, mask, types = (batch.get(name) for name in MODEL_INPUTS)
+        mask = None if mask is None else mask.bool()
+        logits = self.head(token_states(self.backbone, ids, mask, types)).float()
+        if mask is not None:
+            logits = logits.masked_fill(~mask[..., None], MASKED)
         return logits[..., 0], logits[..., 1]
 
 
