@@ -21,6 +21,7 @@ STAGES = {
     "finetuning",
     "retrieval",
     "reranking",
+    "answering",
     "scoring",
     "tables",
 }

@@ -23,7 +23,7 @@ NAMES = {
     "catalogue/languages.yaml": ["", "*.world.cognates", "*.world.changes", "*.world.spelling"],
     "catalogue/datasets.yaml": ["", "*.fields", "*.counts", "*.counts.*.expect", "*.files.*.sha256", "*.files.*.bytes"],
     "catalogue/recipes.yaml": [
-        *("languages", "pairs", "pretraining", "finetuning", "calibration", "title_queries", "reranking"),
+        *("languages", "pairs", "pretraining", "finetuning", "calibration", "title_queries", "reranking", "answering"),
         "pretraining.*.mining",
         *("generators", "generators.*.by_language", "generated_queries", "generated_queries.*.collections"),
     ],
@@ -34,7 +34,7 @@ NAMES = {
     "catalogue/settings.yaml": ["settings", "aliases"],
     "catalogue/rules.yaml": [""],
     "catalogue/analyzers.yaml": [""],
-    "catalogue/costs.yaml": ["texts", "benchmarks", "judged", "training_sets", "datasets", "example_text"],
+    "catalogue/costs.yaml": ["texts", "benchmarks", "judged", "answered", "training_sets", "datasets", "example_text"],
     "catalogue/devices.yaml": [""],
     "catalogue/checkpoint_sizes.yaml": [""],
     "catalogue/cc100_sizes.yaml": [""],
@@ -47,7 +47,7 @@ NAMES["catalogue/settings.yaml"] += [f"{key}.*" for key in NAMES["catalogue/sett
 NAMES["world/language/scripts.yaml"] += ["*.initials", "*.medials", "*.finals", "*.rows", "*.merged"]
 OF_A_SCALE = [
     *("benchmarks", "standins", "pairs", "pretraining", "pretraining_languages", "finetuning", "calibration", "models"),
-    *("title_queries", "generators", "generated_queries", "reranking"),
+    *("title_queries", "generators", "generated_queries", "reranking", "answering"),
 ]
 # keys that must not be left out; all others may be, or are refused as well
 REQUIRED = {

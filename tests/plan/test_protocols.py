@@ -32,6 +32,7 @@ def test_a_ranking_is_made_by_the_one_rule_of_its_kind(protocols, benchmark, set
     assert may_be(protocols.constraint("lexical"), path) == (kind == "lexical")
     assert may_be(protocols.constraint("tuned"), path) == (kind == "tuned")
     assert may_be(protocols.constraint("reranked"), path) == (kind == "reranked")
+    assert may_be(protocols.constraint("answered"), path) == (kind == "answered")
     assert may_be(protocols.default_of(*OF_ENCODERS), path) == (kind in OF_ENCODERS)
 
 

@@ -22,6 +22,7 @@ from stele.benchmarks import (
     mrtydi,
     nq,
     squad,
+    squad2,
     tatoeba,
     tatoeba_pairs,
     xda,
@@ -155,6 +156,7 @@ BENCHMARKS: dict[str, Reader] = {
     "xor answers": ("xor.jsonl", XOR, of("xor_tydi", lambda d: xor_retrieve.answers(d, SW))),
     "lareqa": ("en.json", SQUAD, lambda path: lareqa.judgments({"lareqa": {"en": path.parent}}, EN)),
     "squad": ("train-v1.1.json", SQUAD, of("squad", lambda d: whole(squad.training(d, "train")))),
+    "squad2": ("train-v2.0.json", SQUAD, of("squad2", lambda d: whole(squad2.training_questions(d, "train")))),
     "mlqa": (
         "test-context-en-question-en.json",
         SQUAD,

@@ -19,6 +19,7 @@ BESIDE: dict[str, dict[str, bytes]] = {
     "tatoeba links": {"sentences.csv": EXPORTED},
     "Punkt model": {"abbrev_types.txt": b"dr\n", "collocations.tab": b"a\tb\n", "sent_starters.txt": b"the\n"},
     "record of a retrieval": {"runs/sw.trec.gz": gzip.compress(TREC)},
+    "record of answers": {"answers/de-en.json": b'{"q": "x"}'},
     "record of vectors": {"one.npy": array([[1, 0]]), "two.npy": array([[0, 1]])},
     "record of a calibration": {"encoder.json": b'{"content": "x"}', "calibration.safetensors": TENSORS},
     "projection": {"projection_fr.json": b'{"explained": [0.5, 0.25]}'},

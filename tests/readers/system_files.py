@@ -44,6 +44,7 @@ RESULT = json.dumps(
 ).encode()
 RETRIEVAL = json.dumps({"job": "retrieve", "labels": [], "searches": {"sw": {"language": "sw", "pool": "sw"}}}).encode()
 VECTORS = json.dumps({"job": "encode", "vectors": {"fr": {"queries": "one.npy", "passages": "two.npy"}}}).encode()
+ANSWERED = json.dumps({"job": "answer", "answered": {"de-en": {"language": "de-en", "pool": "en"}}}).encode()
 
 SPEC = EncodingSpec(pooling="mean")
 CALIBRATION = json.dumps(
@@ -75,6 +76,7 @@ OUTPUTS: dict[str, Reader] = {
     "embeddings": ("one.npy", array([[1, 0], [0, 1]]), lambda path: read_output(f"{path},{path}")),
     "record of a retrieval": ("retrieval.json", RETRIEVAL, output),
     "record of vectors": ("vectors.json", VECTORS, output),
+    "record of answers": ("answers.json", ANSWERED, output),
     "scores per query": ("queries.parquet", packed(QUERIES), scores.read),
     "scores per query, CSV": ("queries.csv", _csv.getvalue(), scores.read),
     "result": ("zero_shot.json", RESULT, results.read_result),

@@ -61,6 +61,8 @@ def test_every_address_of_the_catalogue_that_msm_reads_is_in_the_mirror(generate
         "msmarco_passage_corpus",
         "nq_dpr",
         "squad",
+        "squad2",
+        "mlqa",
         "mrtydi_combined",
         "fasttext_aligned",
     }

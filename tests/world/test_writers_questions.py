@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+import zipfile
 
 import pytest
 
@@ -243,6 +244,52 @@ def test_squad_answers_stand_where_the_offset_says(generated, split):
                 assert re.fullmatch(r"[0-9a-f]{24}", question["id"])
                 questions += 1
     assert questions == generated.manifest["counts"]["squad"][split] > 0
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_squad_2_has_squad_s_questions_and_some_without_an_answer(generated, split):
+    address = f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/{split}-v"
+    one, two = (json.loads(generated.open(f"{address}{version}.json")) for version in ("1.1", "2.0"))
+    assert two["version"] == "v2.0"
+    answered = {q["id"]: (p["context"], q) for a in one["data"] for p in a["paragraphs"] for q in p["qas"]}
+    paragraphs = [paragraph for article in two["data"] for paragraph in article["paragraphs"]]
+    questions = [(paragraph["context"], question) for paragraph in paragraphs for question in paragraph["qas"]]
+    assert len({question["id"] for _, question in questions}) == len(questions)
+    assert len(questions) == generated.manifest["counts"]["squad2"][split] > len(answered)
+    for context, question in questions:
+        if not question.pop("is_impossible"):
+            assert answered.pop(question["id"]) == (context, question)
+        else:
+            assert question["answers"] == []
+    assert not answered
+    asked = {q["question"]: p["context"] for a in one["data"] for p in a["paragraphs"] for q in p["qas"]}
+    absent = [(context, question) for context, question in questions if not question["answers"]]
+    assert absent and all(asked[question["question"]] != context for context, question in absent)
+
+
+def test_mlqa_asks_the_same_in_all_pairs_of_its_languages(generated):
+    content = zipfile.ZipFile(io.BytesIO(generated.open("https://dl.fbaipublicfiles.com/MLQA/MLQA_V1.zip")))
+    codes = ("ar", "de", "en")  # of MLQA's, those of this world
+    names = [f"MLQA_V1/{s}/{s}-context-{c}-question-{q}.json" for s in ("dev", "test") for c in codes for q in codes]
+    assert sorted(content.namelist()) == sorted(names)
+    read = {}
+    for name in names:
+        paragraphs = [p for article in json.loads(content.read(name))["data"] for p in article["paragraphs"]]
+        read[name] = {q["id"]: (p["context"], q) for p in paragraphs for q in p["qas"]}
+        for context, question in read[name].values():
+            (answer,) = question["answers"]
+            assert context[answer["answer_start"] :][: len(answer["text"])] == answer["text"] != ""
+    for split in ("dev", "test"):
+        of = {(c, q): read[f"MLQA_V1/{split}/{split}-context-{c}-question-{q}.json"] for c in codes for q in codes}
+        assert len({frozenset(own) for own in of.values()}) == 1 and of["en", "en"]
+        for name, (context, question) in of["de", "ar"].items():
+            assert context == of["de", "de"][name][0] and question["answers"] == of["de", "de"][name][1]["answers"]
+            assert question["question"] == of["ar", "ar"][name][1]["question"]
+    dev, test = (
+        {context for name, own in read.items() if f"/{split}/" in name for context, _ in own.values()}
+        for split in ("dev", "test")
+    )
+    assert not dev & test
 
 
 def lareqa(generated, language):

@@ -203,7 +203,7 @@ def optional(item: JsonObject, name: str, kind: type, where: str) -> Any:
     return field({name: item.get(name) or kind()}, name, kind, where)
 
 
-_NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
+_NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an object", bool: "true or false"}
 
 
 def identifier(value: Any, where: str, name: str = "id") -> str:

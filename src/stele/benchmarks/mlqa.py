@@ -1,15 +1,18 @@
 """MLQA: the answer to a question, a span of a paragraph in the same or in another language.
 
 A query set is a pair `de-en`: questions in German, paragraphs (and so answers) in English; `collection` is the language
-of the answers, by which they are normalised. Native files: `test-context-en-question-de.json`, SQuAD's layout.
+of the answers, by which they are normalised. Native files: `test-context-en-question-de.json` and the same of `dev`, in
+SQuAD's layout. Any dataset whose files are called so is read alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
-from stele.benchmarks._files import checked_object, field, folder_of, identifier, json_file, located, refuse_again
-from stele.benchmarks.types import Data, QuerySet
+from stele.benchmarks._files import folder_of, located
+from stele.benchmarks._squad_format import span_questions
+from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.errors import SteleError
 
 DATASET = "mlqa"
@@ -28,16 +31,15 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 
 def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     """Question id -> its gold answers."""
+    return {item.id: [answer.text for answer in item.answers] for item in questions(data, query_set, "test")}
+
+
+def questions(data: Data, query_set: QuerySet, split: str) -> Iterator[SpanQuestion]:
+    """The questions of a split ("dev" or "test"), each with its paragraph."""
     question, context = query_set.name.split("-")
-    folder = folder_of(data, DATASET, query_set.language)
-    path = located(folder, f"test-context-{context}-question-{question}.json")
-    gold: dict[str, list[str]] = {}
-    for article in field(json_file(path), "data", list, str(path)):
-        for paragraph in field(article, "paragraphs", list, str(path)):
-            for item in field(paragraph, "qas", list, str(path)):
-                name = refuse_again(
-                    identifier(checked_object(item, path).get("id"), str(path)), gold, str(path), "question"
-                )
-                given = field(item, "answers", list, f"{path}, question {name}")
-                gold[name] = [field(answer, "text", str, f"{path}, question {name}") for answer in given]
-    return gold
+    yield from span_questions(_file(data, query_set, f"{split}-context-{context}-question-{question}.json"))
+
+
+def _file(data: Data, query_set: QuerySet, name: str) -> Path:
+    dataset = next(iter(data)) if len(data) == 1 else DATASET
+    return located(folder_of(data, dataset, query_set.language), name)

@@ -49,3 +49,24 @@ class TrainingExample(NamedTuple):
     positives: list[Passage]
     negatives: list[Passage]
     language: str
+
+
+class Span(NamedTuple):
+    """A text and the place of its first character in a paragraph."""
+
+    start: int
+    text: str
+
+
+class SpanQuestion(NamedTuple):
+    """A question about a paragraph, and the answers in it; none where the paragraph does not answer it."""
+
+    id: str
+    question: str
+    context: str
+    answers: list[Span]
+
+    def stands(self, answer: Span) -> bool:
+        """Whether an answer is what stands at its place, and is anything at all."""
+        there = self.context[max(answer.start, 0) : answer.start + len(answer.text)]
+        return bool(answer.text.strip()) and there == answer.text

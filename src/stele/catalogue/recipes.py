@@ -10,6 +10,7 @@ from stele import catalogue
 from stele.catalogue.schema.benchmarks import TrainingSet
 from stele.catalogue.schema.models import ModelKeys
 from stele.catalogue.schema.recipes import (
+    AnsweringReads,
     FinetuningReads,
     GeneratedQueriesReads,
     GeneratorOfLanguage,
@@ -20,6 +21,7 @@ from stele.catalogue.schema.recipes import (
 )
 from stele.errors import unknown
 from stele.files.strict import Strict, Values, validate
+from stele.recipes import answering as of_answering
 from stele.recipes import calibration as of_calibration
 from stele.recipes import finetuning as of_finetuning
 from stele.recipes import generated_queries as of_generated_queries
@@ -27,6 +29,7 @@ from stele.recipes import generator as of_generator
 from stele.recipes import mining as of_mining
 from stele.recipes import reranking as of_reranking
 from stele.recipes import title_queries as of_title_queries
+from stele.recipes.answering import AnsweringRecipe
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.generated_queries import GeneratedQueriesRecipe
@@ -126,6 +129,15 @@ def reranking(name: str, sizes: Scale, windows: bool = False) -> RerankingRecipe
         recipe["length"] = reads["window_length"]
     threads = {"threads": sizes.threads} if issubclass(of_reranking.recipe_model(recipe["scorer"]), Trained) else {}
     return of_reranking.parse_recipe({**recipe, **threads}, where)
+
+
+def answering(name: str, sizes: Scale) -> tuple[AnsweringReads, AnsweringRecipe]:
+    """A recipe of question answering with what the scale forces; its training set with its module and data."""
+    where = f"recipes.yaml: answering.{name}"
+    recipe = {**_named("answering", "recipe of question answering", name), **sizes.answering.get(name, {})}
+    reads, does = _apart({**recipe, "threads": sizes.threads}, AnsweringReads)
+    does["training_set"] = _training_set(recipe["training_set"])
+    return validate(AnsweringReads, reads, where), of_answering.parse_recipe(does, where)
 
 
 def stores(reads: PretrainingReads, does: Values) -> dict[str, str]:

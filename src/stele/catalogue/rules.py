@@ -18,8 +18,9 @@ def facts(rule: str) -> RuleFacts:
 def on_gpus(parallel: bool | None = None) -> list[str]:
     """The rules that train or encode; those that several processes can share, or those that they cannot.
 
-    >>> on_gpus(parallel=False)
-    ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'project', 'accuracy_by_layer']
+    >>> on_gpus(parallel=False)  # doctest: +NORMALIZE_WHITESPACE
+    ['calibrate', 'finetune_generator', 'generate_queries', 'encode_pairs', 'rerank', 'answer', 'project',
+     'accuracy_by_layer']
     """
     found = {rule: known for rule, known in entries(RuleFacts).items() if known.gpus}
     return [rule for rule, known in found.items() if parallel is None or known.parallel == parallel]

@@ -9,6 +9,7 @@ STAGES = (
     "finetuning",
     "retrieval",
     "reranking",
+    "answering",
     "scoring",
     "tables",
 )

@@ -7,10 +7,10 @@ from functools import cache
 from typing import Any, TypeVar
 
 from stele.catalogue import datasets, whole
-from stele.catalogue.schema.costs import BenchmarkSize, Costs, JudgedSize, TrainingSetSize
+from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Costs, JudgedSize, TrainingSetSize
 
 CHARACTERS = 4.5  # of a token
-Size = TypeVar("Size", BenchmarkSize, JudgedSize, TrainingSetSize)
+Size = TypeVar("Size", AnsweredSize, BenchmarkSize, JudgedSize, TrainingSetSize)
 
 
 class NoFigures(LookupError):
@@ -36,6 +36,11 @@ def judged_collection(name: str) -> float:
     """Characters of the documents of a collection that is judged."""
     size = judged_size(name)
     return size.documents * costs().texts[size.pair].mean * CHARACTERS
+
+
+def answered_size(name: str) -> AnsweredSize:
+    """What is asked; NoFigures where costs.yaml has none."""
+    return _figures("answered", costs().answered, name)
 
 
 def training_set_size(name: str) -> TrainingSetSize:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from stele.catalogue.schema.costs import BenchmarkSize, TrainingSetSize
 from stele.cost import counts, cpu_rules, finetuning, pretraining
-from stele.cost.counts import benchmark_size, costs, training_set_size
+from stele.cost.counts import CHARACTERS, benchmark_size, costs, training_set_size
 from stele.cost.finetuning import Texts
 from stele.cost.shapes import saved_bytes, shape_of, standin_shape
 from stele.cost.work import Work
@@ -20,7 +20,6 @@ from stele.recipes.flops import Shape, encode
 
 Sizes = BenchmarkSize | TrainingSetSize
 FLOAT = 4  # bytes of a number of a vector
-CHARACTERS = 5  # of a token (assumed)
 PAIRS = 1000  # of sentences of a language of Tatoeba, at most
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from stele.catalogue.rules import facts
 from stele.catalogue.schema.rules import RuleFacts
-from stele.cost import cpu_rules, gpu_rules, reranking
+from stele.cost import answering, cpu_rules, gpu_rules, reranking
 from stele.cost.counts import NoFigures, costs
 from stele.cost.work import Work
 from stele.errors import SteleError
 from stele.plan.plan import Plan
 
-MODULES = {"cpu_rules": cpu_rules, "gpu_rules": gpu_rules, "reranking": reranking}
+MODULES = {"answering": answering, "cpu_rules": cpu_rules, "gpu_rules": gpu_rules, "reranking": reranking}
 
 
 def formula(known: RuleFacts) -> Callable[[Plan, Any], Work]:

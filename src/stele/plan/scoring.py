@@ -11,6 +11,8 @@ from stele.plan.protocols import Protocols, benchmark_code
 from stele.plan.retrieval import row_of
 from stele.plan.rows import Rows
 
+MADE = {"vectors": "vectors", "answered": "answers"}  # kind of row -> what its job gives, where that is no ranking
+
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
@@ -36,7 +38,7 @@ class Scoring:
         return self.protocols.data.records(judgments, self.protocols.data.languages(w.benchmark))
 
     def inputs(self, w) -> Inputs:
-        made = "vectors" if w.setting in self.protocols.of_kind("vectors", w.benchmark) else "retrieval"
+        made = MADE.get(self.protocols.setting(w.benchmark, w.setting)["kind"], "retrieval")
         retrieval = self.paths.results(f"{row_of(w).path}/{w.seeds}/{made}.json")
         return {"retrieval": retrieval, "data": list(self.data(w).values())}
 

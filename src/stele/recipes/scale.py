@@ -78,5 +78,6 @@ class Scale(Strict):
     generators: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     generated_queries: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     reranking: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
+    answering: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
     encoding: SomeEncoding = Field(SomeEncoding(), description="lengths forced by this scale at encoding")
     pairs: dict[str, Values] = Field({}, description="mining method -> keys forced by this scale")

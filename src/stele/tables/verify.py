@@ -109,20 +109,26 @@ def _result(path: Path) -> Iterator[Damage | str]:
         if not beside.is_file() or sha256(beside) != queries["sha256"]:
             yield Damage(beside, f"not the values per query that belong to {path.name}", path, "score")
     for name, source in _sources(path, record).items():
-        if source.name == "retrieval.json" and source.is_file():
-            yield from _runs(source)
+        if source.name in FILES and source.is_file():
+            yield from _files(source)
         if source.is_file() and records.content_digest(source) != record["inputs"].get(name, ""):
             yield f"{path}: not made from the {source.name} that stands there now"
 
 
-def _runs(retrieval: Path) -> Iterator[Damage]:
-    record, runs = records.read_record(retrieval), {}
-    for name, path in runs_of(record, retrieval.parent).items():
-        if path.is_file():
-            runs[name] = sha256(path)
-    if record.get("content") != digest(runs):
-        problem = f"not the run files that {retrieval.name} was written for"
-        yield Damage(retrieval.parent / "runs", problem, retrieval, str(record.get("job")))
+def _files(source: Path) -> Iterator[Damage]:
+    """The runs of a retrieval, or answers: the files in a folder beside their record."""
+    record, (kind, files_of) = records.read_record(source), FILES[source.name]
+    there = {name: sha256(path) for name, path in files_of(record, source.parent).items() if path.is_file()}
+    if record.get("content") != digest(there):
+        problem = f"not the {kind} files that {source.name} was written for"
+        yield Damage(source.parent / f"{kind}s", problem, source, str(record.get("job")))
+
+
+def _answers_of(record: records.Record, folder: Path) -> dict[str, Path]:
+    return {name: folder / "answers" / f"{relative(name, str(folder))}.json" for name in record.get("answered", {})}
+
+
+FILES = {"retrieval.json": ("run", runs_of), "answers.json": ("answer", _answers_of)}
 
 
 def _sources(path: Path, record: dict) -> dict[str, Path]:
@@ -131,4 +137,6 @@ def _sources(path: Path, record: dict) -> dict[str, Path]:
         folder = path.parent / relative(record["setting"], str(path))
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return {f"seeds {i}": folder / name for i, name in enumerate(names)}
-    return {"retrieval": path.with_suffix("") / "retrieval.json"}
+    beside = path.with_suffix("")
+    there = [beside / name for name in FILES if (beside / name).is_file()]
+    return {"retrieval": there[0] if there else beside / "retrieval.json"}

@@ -41,6 +41,8 @@ FAMILIES = (
     "marco",
     "mmarco",
     "squad",
+    "squad2",
+    "mlqa",
     "lareqa",
     "mewsli",
     "tatoeba",

@@ -64,6 +64,14 @@ class JudgedSize(Strict):
     documents: Positive = Field(description="of the collection")
 
 
+class AnsweredSize(Strict):
+    """What is asked in a pair of languages."""
+
+    dev: Positive = Field(description="questions, answered after each epoch")
+    test: Positive = Field(description="questions")
+    pair: str = Field(description="of `texts`: a question and its paragraph together")
+
+
 class TrainingSetSize(Strict):
     """Examples, those that choose a checkpoint, and the passages among which hard negatives are mined."""
 
@@ -132,6 +140,7 @@ class Costs(Strict):
     texts: dict[str, Text]
     benchmarks: dict[str, BenchmarkSize]
     judged: dict[str, JudgedSize]
+    answered: dict[str, AnsweredSize]
     training_sets: dict[str, TrainingSetSize]
     datasets: dict[str, Positive]
     passage_bytes: Positive

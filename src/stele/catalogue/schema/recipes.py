@@ -10,6 +10,7 @@ from pydantic import Field
 from stele.catalogue.schema.names import Facts, choice
 from stele.files.strict import Strict, Values, validate
 from stele.recipes import mining, reranking
+from stele.recipes.answering import AnsweringRecipe
 from stele.recipes.calibration import CalibrationRecipe
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.recipes.generated_queries import GeneratedQueriesRecipe
@@ -34,6 +35,7 @@ class Recipes(Strict):
     generators: dict[str, Values] = Field(description="what writes a query for a passage")
     generated_queries: dict[str, Values] = Field(description="transfer sets of queries that are generated")
     reranking: dict[str, Values] = Field(description="scorers of judged documents, and how they are trained")
+    answering: dict[str, Values] = Field(description="how a model learns to find answers in paragraphs")
 
 
 class PairsReads(Strict):
@@ -100,6 +102,12 @@ class RerankingReads(Strict):
     window_length: int | None = Field(None, ge=8, description="`length` where the model has windows of attention")
 
 
+class AnsweringReads(Strict):
+    """What a recipe of question answering reads."""
+
+    training_set: str = Field(description="a name of training_sets.yaml")
+
+
 READS = {
     "pairs": PairsReads,
     "pretraining": PretrainingReads,
@@ -109,6 +117,7 @@ READS = {
     "generators": GeneratorReads,
     "generated_queries": GeneratedQueriesReads,
     "reranking": RerankingReads,
+    "answering": AnsweringReads,
 }
 OF_ONE_KIND = {
     "finetuning": FinetuningRecipe,
@@ -116,6 +125,7 @@ OF_ONE_KIND = {
     "title_queries": TitleQueriesRecipe,
     "generators": GeneratorRecipe,
     "generated_queries": GeneratedQueriesRecipe,
+    "answering": AnsweringRecipe,
 }
 
 
@@ -147,7 +157,7 @@ def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> N
         rest["languages"] = ["en"]
     if section == "generators":
         rest["training_set"] = ""
-    if section == "finetuning":
+    if section in ("finetuning", "answering"):
         rest |= {
             key: None if entry[key] is None else str(entry[key]) for key in ("training_set", "dev_set") if key in entry
         }

@@ -7,6 +7,7 @@ answers (JSON)              {question id: answer}, as the MLQA and SQuAD scripts
 embeddings (npy,npy)        two float arrays [n, d] whose lines belong together
 retrieval record (JSON)     what `retrieval retrieve` writes, with runs/ beside it
 record of vectors (JSON)    a result's vectors.json, with vectors/ beside it, or with runs/ as a retrieval record
+record of answers (JSON)    a result's answers.json, with answers/ beside it
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from stele.artifacts.runs.run import Run, make_run
 from stele.artifacts.runs.trec import read_run, runs_of
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
-from stele.files.reading import parse_json, reading
+from stele.files.paths import relative
+from stele.files.reading import parse_json, read_object, reading
 
 GZIP = b"\x1f\x8b"
 
@@ -34,16 +36,17 @@ GZIP = b"\x1f\x8b"
 class Output:
     """A system's output; what the file does not hold is empty.
 
-    `runs` maps a query set, or None for a run that may hold several, to its run; `vectors` a language, or None
-    for files that do not say theirs, to its pair of embeddings. `texts` are passages that came with the file (passage
-    id -> text), `languages` what it says of its questions, `record` our record of a retrieval or of vectors.
+    `runs` maps a query set, or None for a run that may hold several, to its run, `answers` to {question id: answer};
+    `vectors` a language, or None for files that do not say theirs, to its pair of embeddings. `texts` are passages that
+    came with the file (passage id -> text), `languages` what it says of its questions, `record` our record of what was
+    made.
     """
 
     path: Path
     runs: dict[QuerySet | None, Run] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
-    answers: dict[str, str] | None = None
+    answers: dict[QuerySet | None, dict[str, str]] = field(default_factory=dict)
     vectors: dict[str | None, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     record: Record = field(default_factory=dict)
 
@@ -98,9 +101,11 @@ def _json(path: Path) -> Output:
         return _retrieval(value, path)
     if isinstance(value.get("vectors"), dict):
         return _vectors(value, path)
+    if isinstance(value.get("answered"), dict):
+        return _answers(value, path)
     kinds = {type(item) for item in value.values()}
     if kinds == {str}:
-        return Output(path, answers=value)
+        return Output(path, answers={None: value})
     if kinds == {dict}:
         return Output(path, {None: ranx_files.from_json(value, path)})
     types = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
@@ -139,6 +144,17 @@ def _retrieval(record: Record, path: Path) -> Output:
     if not runs:
         raise SteleError(f"{path}: not a retrieval record: it has no `searches`")
     return Output(path, runs, record=record)
+
+
+def _answers(record: Record, path: Path) -> Output:
+    answers: dict[QuerySet | None, dict[str, str]] = {}
+    for name, facts in record["answered"].items():
+        file = path.parent / "answers" / f"{relative(name, str(path))}.json"
+        own = read_object(file)
+        if not all(isinstance(answer, str) for answer in own.values()):
+            raise SteleError(f"{file}: want {{question: answer}}, all texts")
+        answers[QuerySet(name, facts["language"], facts["pool"])] = own
+    return Output(path, answers=answers, record=record)
 
 
 def _vectors(record: Record, path: Path) -> Output:

@@ -85,7 +85,7 @@ def run_scores(name: str, data: Data, given: Iterable[str], metrics: Sequence[st
 
 def _query_sets(name, benchmark: ModuleType, data: Data, outputs, languages: Collection[str] | None) -> list[QuerySet]:
     """What is judged: a retrieval record's query sets, those that the runs name, or all whose judgments are given."""
-    made = [query_set for _, output in outputs for query_set in output.runs if query_set is not None]
+    made = [name for _, output in outputs for name in (*output.runs, *output.answers) if name is not None]
     entry = catalogue.entry(Benchmark, name)
     parts = {part for dataset in entry.judgments[:1] for part in data.get(dataset, {})}
     known = [code for code in entry.languages if not parts or "all" in parts or code in parts]
@@ -131,7 +131,7 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mappi
     texts: dict[str, str] = {}
     limited, owners = False, _owners(rights)
     for named, output in outputs:
-        if output.answers is not None:
+        if output.answers:
             raise SteleError(f"{output.path}: answers to questions; this benchmark scores rankings of passages")
         limited |= output.limited
         texts |= output.texts
@@ -207,17 +207,20 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
     owners = _owners(rights)
     given: dict[QuerySet, dict[str, str]] = {query_set: {} for query_set in rights}
     for named, output in outputs:
-        if output.answers is None:
+        if not output.answers:
             raise SteleError(f"{output.path}: a ranking; this benchmark scores answers, {{question id: answer}}")
-        case.extra += len(output.answers.keys() - owners.keys())
-        for query_set, right in rights.items():
-            if named in (None, query_set.name, query_set.language):
-                answers = {query: answer for query, answer in output.answers.items() if query in right}
-                if twice := answers.keys() & given[query_set].keys():
-                    raise SteleError(f"{output.path}: question {min(twice)!r} has an answer in another file already")
-                if named is None:
-                    _refuse_ambiguous(output, answers, owners)
-                given[query_set] |= answers
+        for made, own in output.answers.items():
+            case.extra += len(own.keys() - owners.keys())
+            for query_set, right in rights.items():
+                if made in (None, query_set) and named in (None, query_set.name, query_set.language):
+                    answers = {query: answer for query, answer in own.items() if query in right}
+                    if twice := answers.keys() & given[query_set].keys():
+                        raise SteleError(
+                            f"{output.path}: question {min(twice)!r} has an answer in another file already"
+                        )
+                    if made is None and named is None:
+                        _refuse_ambiguous(output, answers, owners)
+                    given[query_set] |= answers
     for query_set, right in rights.items():
         case.add(query_set, list(right))
         case.answers.extend(right.values())

@@ -129,12 +129,13 @@ def provenance(cells: Iterable[Unfolded], results: Results) -> list[Provenance]:
 
 @lru_cache(maxsize=256)  # tables share results
 def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[Path, ...]) -> Provenance:
-    """The records of a value's sources, then those of the seeds that they average, and the retrieval they rest on."""
+    """The records of a value's sources, then those of the seeds that they average, and what those score."""
     folder = results.path(*result).with_suffix("")
     records_read = {path: read_note(path) for path in sources}
     seeds = sorted({name for record in records_read.values() for name in _seeds_of(record)})
     scored = {path: read_note(path) for path in (folder / f"{name}.json" for name in seeds)}
-    retrieved = {path: read_note(path) for path in (folder / name / "retrieval.json" for name in seeds)}
+    made = (folder / name / file for name in seeds for file in ("retrieval.json", "answers.json"))
+    retrieved = {path: read_note(path) for path in made}
     read = {path.as_posix(): record for path, record in (records_read | scored | retrieved).items()}
     ancestries = [ancestors for record in read.values() if isinstance(ancestors := record.get(ANCESTRY), dict)]
     known = {digest: facts for ancestors in ancestries for digest, facts in ancestors.items()}

@@ -1,0 +1,212 @@
+"""Questions with pieces of their paragraphs, as token ids: what the model reads, and the characters of each token.
+
+A window is the tokenizer's own pair of a question and a piece of the paragraph. A paragraph that does not fit is read
+in several, each `stride` tokens further on. Spans of tokens are characters of the paragraph as it is written, whatever
+the tokenizer's normalisation makes of it (lower case, accents): an answer is cut from the text, never put together
+from tokens.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stele.benchmarks.types import SpanQuestion
+from stele.encoders.tokens import Tokens
+from stele.errors import SteleError
+from stele.recipes.answering import AnsweringRecipe
+
+NO_ANSWER = 0  # the place of [CLS], at which a window without the answer points (BERT's code for SQuAD v2.0)
+BLOCK = 8_192  # texts tokenised at a time
+
+
+class Windows(NamedTuple):
+    """w windows of some questions.
+
+    tokens     their ids, [CLS] at the start of each
+    question   int64 [w], the question of each, in order
+    first      int64 [w], where the piece of the paragraph begins in the window
+    pieces     int64 [w, 2], the piece as a range of `spans`
+    spans      int32 [s, 2], the characters of each token of the paragraphs, without blanks at the ends; all paragraphs
+               one after the other
+    answers    int64 [questions, 2], the first and the last of `spans` that a question's first answer has; -1 for none
+    """
+
+    tokens: Tokens
+    question: np.ndarray
+    first: np.ndarray
+    pieces: np.ndarray
+    spans: np.ndarray
+    answers: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.question)
+
+    def spans_of(self, window: int) -> np.ndarray:
+        """The characters [t, 2] of a window's tokens of the paragraph."""
+        return self.spans[slice(*self.pieces[window])]
+
+
+class Marks(NamedTuple):
+    """What a tokenizer puts before, between and after two texts: (ids, token types) of each place."""
+
+    before: tuple[list[int], list[int]]
+    between: tuple[list[int], list[int]]
+    after: tuple[list[int], list[int]]
+    types: tuple[int, int]
+
+    @property
+    def number(self) -> int:
+        return sum(len(ids) for ids, _ in self[:3])
+
+
+def marks(tokenizer) -> Marks:
+    """Read off a pair of two short texts."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    pair = backend.encode("a", "a", add_special_tokens=True)
+    texts = pair.sequence_ids
+    first, second = ([place for place, text in enumerate(texts) if text == number] for number in (0, 1))
+    if not (first and second and first[0] > 0):
+        raise SteleError("the tokenizer sets no mark before two texts: none stands for a question without an answer")
+    cuts = [(0, first[0]), (first[-1] + 1, second[0]), (second[-1] + 1, len(texts))]
+    places = ((pair.ids[a:b], pair.type_ids[a:b]) for a, b in cuts)
+    return Marks(*places, (pair.type_ids[first[0]], pair.type_ids[second[0]]))
+
+
+def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: AnsweringRecipe, segments: bool) -> Windows:
+    """The windows of all questions in their order; each paragraph is tokenised once.
+
+    `segments`: the model has token types. A question whose paragraph has no token has no window.
+    """
+    around = marks(tokenizer)
+    contexts = {text: number for number, text in enumerate(dict.fromkeys(item.context for item in questions))}
+    paragraphs = [(encoding.ids, _spans(encoding, text)) for text, encoding in _encoded(tokenizer, list(contexts))]
+    starts = np.cumsum([0, *(len(ids) for ids, _ in paragraphs)])
+    asked = (encoding.ids for _, encoding in _encoded(tokenizer, [item.question for item in questions]))
+    ids, types, place, first, pieces = [], [], [], [], []
+    answers = np.full((len(questions), 2), -1, np.int64)
+    for number, (item, question) in enumerate(zip(questions, asked, strict=True)):
+        question, context = question[: recipe.question_length], contexts[item.context]
+        paragraph, spans = paragraphs[context]
+        if (answer := answer_tokens(spans, item)) is not None:
+            answers[number] = starts[context] + np.array(answer)
+        room = recipe.length - around.number - len(question)
+        if room < 1:
+            raise SteleError(f"length {recipe.length}: a question of {len(question)} tokens leaves no room beside it")
+        for start, end in cuts(len(paragraph), room, recipe.stride):
+            piece = paragraph[start:end]
+            ids.append([*around.before[0], *question, *around.between[0], *piece, *around.after[0]])
+            own, other = ([around.types[n]] * len(part) for n, part in enumerate((question, piece)))
+            types.append([*around.before[1], *own, *around.between[1], *other, *around.after[1]])
+            place.append(number)
+            first.append(len(ids[-1]) - len(piece) - len(around.after[0]))
+            pieces.append((starts[context] + start, starts[context] + end))
+    offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
+    return Windows(
+        Tokens(_flat(ids, np.int32), offsets, _flat(types, np.uint8) if segments else None),
+        np.array(place, np.int64),
+        np.array(first, np.int64),
+        np.array(pieces, np.int64).reshape(-1, 2),
+        np.concatenate([np.zeros((0, 2), np.int32), *(spans for _, spans in paragraphs)]),
+        answers,
+    )
+
+
+def cuts(tokens: int, room: int, stride: int) -> list[tuple[int, int]]:
+    """The pieces of a paragraph of so many tokens, `room` of which fit in a window.
+
+    >>> cuts(10, 4, 3), cuts(3, 4, 3), cuts(0, 4, 3)
+    ([(0, 4), (3, 7), (6, 10)], [(0, 3)], [])
+    >>> cuts(10, 4, 5)  # wider than a window: tokens 4 and 9 are in none
+    [(0, 4), (5, 9)]
+    """
+    pieces: list[tuple[int, int]] = []
+    while (start := len(pieces) * stride) < tokens:
+        pieces.append((start, min(start + room, tokens)))
+        if start + room >= tokens:
+            break
+    return pieces
+
+
+class Labels(NamedTuple):
+    """Where answers begin and end in windows, int64 [m] each, of the windows `rows`; how many questions are affected.
+
+    no_token    questions whose answer is nothing to the tokenizer: their windows are left out
+    no_window   questions whose answer is in no window whole
+    """
+
+    rows: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    no_token: int
+    no_window: int
+
+
+def labels(windows: Windows, questions: Sequence[SpanQuestion]) -> Labels:
+    """The places of the first answer's first and last token; `NO_ANSWER` where a window does not hold all of it."""
+    answered = np.array([bool(item.answers) for item in questions], bool)
+    lost = answered & (windows.answers[:, 0] < 0)
+    rows = np.flatnonzero(~lost[windows.question])
+    answer, piece = windows.answers[windows.question[rows]], windows.pieces[rows]
+    held = (answer[:, 0] >= piece[:, 0]) & (answer[:, 1] < piece[:, 1])
+    places = windows.first[rows, None] + answer - piece[:, :1]
+    starts, ends = np.where(held, places.T, NO_ANSWER)
+    whole = np.zeros(len(questions), bool)
+    whole[windows.question[rows[held]]] = True
+    return Labels(rows, starts, ends, int(lost.sum()), int((answered & ~lost & ~whole).sum()))
+
+
+def answer_tokens(spans: np.ndarray, question: SpanQuestion) -> tuple[int, int] | None:
+    """The first and the last token of a question's first answer, among tokens with these characters [t, 2].
+
+    None where it has no answer, or none of its characters is of a token.
+    """
+    if not question.answers:
+        return None
+    answer = question.answers[0]
+    start = answer.start + len(answer.text) - len(answer.text.lstrip())
+    end = start + len(answer.text.strip())
+    first = int(np.searchsorted(spans[:, 1], start, side="right"))
+    last = int(np.searchsorted(spans[:, 0], end)) - 1
+    return (first, last) if first <= last else None
+
+
+def _encoded(tokenizer, texts: list[str]) -> Iterator[tuple[str, Any]]:
+    """Each text with its encoding, without marks around it."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    for start in range(0, len(texts), BLOCK):
+        block = texts[start : start + BLOCK]
+        yield from zip(block, backend.encode_batch(block, add_special_tokens=False), strict=True)
+
+
+def _spans(encoding: Any, text: str) -> np.ndarray:
+    """The characters of an encoding's tokens, int32 [t, 2].
+
+    Without blanks at the ends, and with the combining marks behind them, which some tokenizers drop.
+    """
+    offsets = encoding.offsets
+    following = [*(start for start, _ in offsets), len(text)][1:] if offsets else []
+    spans = [_trimmed(text, *span, limit) for span, limit in zip(offsets, following, strict=True)]
+    return np.array(spans, np.int32).reshape(-1, 2)
+
+
+def _trimmed(text: str, start: int, end: int, limit: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    while start < end < limit and unicodedata.category(text[end]).startswith("M"):
+        end += 1
+    return start, end
+
+
+def _flat(rows: list[list[int]], kind: type) -> np.ndarray:
+    return np.fromiter(chain.from_iterable(rows), kind, count=sum(map(len, rows)))

@@ -1,0 +1,176 @@
+"""The best span of a window, and of a question's windows the best; answers are texts of the paragraph, never empty."""
+
+import numpy as np
+import pytest
+import torch
+from made_questions import lives, question
+
+from stele.answering.reader.model import loss_of, new_reader
+from stele.answering.reader.predictions import best_span, predictions
+from stele.answering.reader.windows import labels, make_windows
+from stele.benchmarks.types import Span, SpanQuestion
+from stele.errors import SteleError
+from stele.recipes.answering import parse_recipe
+
+RECIPE = parse_recipe(
+    {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 24, "question_length": 10, "stride": 6}
+)
+
+
+def item_of(made: dict) -> SpanQuestion:
+    spans = [Span(one["answer_start"], one["text"]) for one in made["answers"]]
+    return SpanQuestion(made["id"], made["question"], made["context"], spans)
+
+
+QUESTIONS = [item_of(lives(n, "q", answered=n % 3 != 0)) for n in range(12)]
+
+
+@pytest.fixture
+def reader(bert):
+    return new_reader(bert.parent, 0, RECIPE, seed=0)
+
+
+def by_hand(starts, ends, possible):
+    """All spans one by one; of equal ones the earliest end, then the earliest start."""
+    places = [n for n in range(len(starts)) if possible[n]]
+    spans = [(starts[i] + ends[j], -j, -i) for i in places for j in places if i <= j]
+    score, last, first = max(spans)
+    return score, -first, -last
+
+
+def test_the_best_span_is_that_of_all_spans():
+    draws = np.random.default_rng(0)
+    for size in [1, 2, 5, 9] * 20:
+        starts, ends = draws.integers(-4, 4, (2, size)).astype(np.float64)
+        possible = draws.random(size) < 0.7
+        if possible.any():
+            assert best_span(starts, ends, possible) == by_hand(starts, ends, possible)
+
+
+def test_without_a_possible_token_there_is_no_span():
+    assert best_span(np.ones(2), np.ones(2), np.zeros(2, bool))[0] == -np.inf
+
+
+def test_the_answer_is_that_of_the_best_window_of_the_paragraph(uncased):
+    """A reader that points at the tokens it is told, wherever they are, with a height for each."""
+    context = "a b c d e f g h i j k l m n o p q r s t"
+    item = SpanQuestion("x", "where ?", context, [])
+    windows = make_windows(uncased, [item], RECIPE, segments=False)
+    heights = {uncased.convert_tokens_to_ids("b"): 3.0, uncased.convert_tokens_to_ids("r"): 5.0}
+
+    class Pointing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = torch.nn.Linear(1, 1)
+            self.backbone = torch.nn.Module()
+            self.backbone.config = type("Config", (), {"hidden_size": 1})
+
+        def forward(self, windows, rows):
+            ids = [windows.tokens.ids[slice(*windows.tokens.offsets[row : row + 2])] for row in rows]
+            width = max(map(len, ids))
+            logits = torch.full((len(rows), width), -9.0)
+            logits[:, 0] = 99.0  # [CLS]: no answer, which is never predicted
+            for row, own in enumerate(ids):
+                for place, id_ in enumerate(own.tolist()):
+                    logits[row, place] = heights.get(id_, logits[row, place])
+            return logits, logits
+
+    assert len(windows) > 1
+    assert predictions(Pointing(), windows, [item]) == {"x": "r"}
+    assert predictions(Pointing(), windows, [item], batch_tokens=1) == {"x": "r"}
+
+
+def test_answers_are_never_empty_and_stand_in_the_paragraph(reader, uncased):
+    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+    texts = predictions(reader, windows, QUESTIONS)
+    assert {item.id for item in QUESTIONS if not item.answers} <= texts.keys(), "unanswerable ones, too"
+    for item in QUESTIONS:
+        assert texts[item.id].strip() and texts[item.id] in item.context
+
+
+def test_the_size_of_a_batch_changes_no_answer(reader, uncased):
+    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+    answers = [predictions(reader, windows, QUESTIONS, batch_tokens=n) for n in (1, 50, 10_000)]
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_the_order_of_questions_changes_no_answer(reader, uncased):
+    one = predictions(reader, make_windows(uncased, QUESTIONS, RECIPE, segments=True), QUESTIONS)
+    turned = QUESTIONS[::-1]
+    assert predictions(reader, make_windows(uncased, turned, RECIPE, segments=True), turned) == one
+
+
+def test_a_question_whose_paragraph_has_no_token_has_no_answer(reader, uncased):
+    items = [QUESTIONS[1], SpanQuestion("nothing", "where ?", "\u200b", [])]
+    assert predictions(reader, make_windows(uncased, items, RECIPE, segments=True), items).keys() == {QUESTIONS[1].id}
+
+
+def test_a_reader_that_has_diverged_is_an_error(reader, uncased):
+    torch.nn.init.constant_(reader.head.weight, float("nan"))
+    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+    with pytest.raises(SteleError, match="training diverged"):
+        predictions(reader, windows, QUESTIONS)
+
+
+# --- the model
+def test_the_loss_is_that_of_transformers_on_a_window_without_padding(reader, uncased, bert, tmp_path):
+    from transformers import BertForQuestionAnswering
+
+    items = [item_of(question("q", "where does anna live ?", "anna lives in rome .", "rome"))]
+    windows = make_windows(uncased, items, RECIPE, segments=True)
+    marked = labels(windows, items)
+    theirs = BertForQuestionAnswering.from_pretrained(bert.parent, local_files_only=True).eval()
+    theirs.qa_outputs.load_state_dict(reader.head.state_dict())
+    given = {
+        "input_ids": torch.from_numpy(windows.tokens.ids[None].astype(np.int64)),
+        "token_type_ids": torch.from_numpy(windows.tokens.types[None].astype(np.int64)),
+        "start_positions": torch.from_numpy(marked.starts),
+        "end_positions": torch.from_numpy(marked.ends),
+    }
+    own = loss_of(reader.eval(), windows, marked, np.array([0]))
+    assert own.item() == pytest.approx(theirs(**given).loss.item(), abs=1e-5)
+
+
+def test_padding_has_no_part_in_the_loss(reader, uncased):
+    """The mean loss of windows together is that of each alone."""
+    windows = make_windows(uncased, QUESTIONS[:6], RECIPE, segments=True)
+    marked = labels(windows, QUESTIONS[:6])
+    assert len(set(windows.tokens.lengths.tolist())) > 1
+    places = np.arange(len(marked.rows))
+    reader.eval()
+    alone = [loss_of(reader, windows, marked, places[n : n + 1]).item() for n in places]
+    assert loss_of(reader, windows, marked, places).item() == pytest.approx(np.mean(alone), abs=1e-5)
+
+
+def test_layers_and_head_are_trained_and_embeddings_are_not(reader, uncased):
+    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+    loss_of(reader, windows, labels(windows, QUESTIONS), np.arange(4)).backward()
+    moved = {name for name, value in reader.named_parameters() if value.grad is not None and value.grad.abs().sum() > 0}
+    assert {name.partition("encoder.layer.")[2][:1] for name in moved if "layer" in name} == {"0", "1"}
+    assert {"head.weight", "head.bias"} <= moved and not any("embeddings" in name for name in moved)
+
+
+def test_windows_that_cover_an_input_change_no_logit_and_the_question_sees_all(bert, uncased, tmp_path):
+    """A model with sliding windows; narrower ones do change logits."""
+    from stele.encoders.sliding_window import convert
+    from stele.recipes.sliding_window import SlidingWindow
+
+    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+    logits = []
+    for name, width in (("wide", 64), ("narrow", 4)):
+        folder = tmp_path / name
+        convert(bert.parent, folder, SlidingWindow(window=width, positions=128, global_separators=2))
+        reader = new_reader(folder, 0, RECIPE, seed=0).eval()
+        logits.append(torch.cat(reader(windows, np.arange(len(windows)))))
+    full = torch.cat(new_reader(bert.parent, 0, RECIPE, seed=0).eval()(windows, np.arange(len(windows))))
+    assert torch.allclose(logits[0], full, atol=1e-5) and not torch.allclose(logits[1], full, atol=1e-2)
+
+
+def test_the_head_is_drawn_by_the_seed(bert):
+    heads = [new_reader(bert.parent, 0, RECIPE, seed=seed).head.weight for seed in (0, 0, 1)]
+    assert torch.equal(heads[0], heads[1]) and not torch.equal(heads[0], heads[2])
+
+
+def test_a_length_past_the_model_s_positions_is_refused(bert):
+    with pytest.raises(SteleError, match="length is 65, the model has 64 positions"):
+        new_reader(bert.parent, 0, RECIPE.model_copy(update={"length": 65}), seed=0)

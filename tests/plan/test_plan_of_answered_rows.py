@@ -1,0 +1,67 @@
+"""Rows of question answering: one fine-tuning a model and seeds, what it reads, what it costs."""
+
+import json
+
+import pytest
+
+from stele.artifacts.row import Row
+from stele.config.model import parse_config
+from stele.cost.rules import work
+from stele.plan.plan import make_plan
+
+ROW = Row("mlqa", "xlmr", "zero_shot")
+SEEDS = "pt0-ft0"
+
+
+def plan(scale="miniature", **more):
+    return make_plan(parse_config({"scale": scale, **more}))
+
+
+def test_a_row_is_one_job_that_reads_the_questions_and_what_it_learns_from():
+    of = plan()
+    assert of.rows.problem(ROW) is None
+    assert of.rows.inputs(ROW, SEEDS) == {
+        "encoder": of.paths.checkpoint("xlmr"),
+        "data": [of.paths.dataset("mlqa", "all")],
+        "training_data": [of.paths.dataset("squad2", "all")],
+    }
+    needed = {of.paths.dataset("mlqa", "all"), of.paths.dataset("squad2", "all"), of.paths.checkpoint("xlmr")}
+    assert of.rows.downloads(ROW) == needed
+    w = type("W", (), {"benchmark": "mlqa", "model": "xlmr", "setting": "zero_shot", "seeds": SEEDS})
+    assert of.scoring.inputs(w)["retrieval"] == "results/mlqa/xlmr/zero_shot/pt0-ft0/answers.json"
+
+
+def test_pairs_are_those_whose_languages_are_both_in_scale():
+    of = plan(languages=["es", "en"])
+    assert of.rows.languages(ROW) == ["en-es", "es-en", "es-es"]
+    assert plan("paper").rows.languages(ROW) == ["de-de", "de-en", "de-es", "en-de", "en-es", "es-de", "es-en", "es-es"]
+
+
+def test_at_the_papers_sizes_it_needs_nothing_of_the_user():
+    assert plan("paper").rows.problem(ROW) is None
+
+
+def test_one_s_own_questions_are_answered_in_all_their_pairs(tmp_path):
+    """What is learnt from may then be generated, as in other fine-tunings: the labels say so."""
+    of = plan(user_data={"mlqa": str(tmp_path)})
+    assert of.rows.problem(ROW) is None
+    assert of.rows.languages(ROW) == of.data.benchmark("mlqa").languages
+
+
+def test_the_recipe_is_the_papers_and_where_the_code_differs_another():
+    paper, small = (plan(scale).rows.kinds.get("answered") for scale in ("paper", "miniature"))
+    whole = json.loads(paper.as_json(ROW))
+    assert (whole["epochs"], whole["batch"], whole["learning_rate"], whole["length"]) == (10, 16, 1e-5, 512)
+    assert whole["training_set"] == {"module": "squad2", "data": ["squad2"]}
+    code = json.loads(paper.as_json(ROW._replace(setting="zero_shot_code")))
+    assert {key for key in whole | code if whole.get(key) != code.get(key)} == {"stride", "dev_from_epoch"}
+    assert small.recipe(ROW).epochs < 10 and small.recipe(ROW).threads == 1
+
+
+def test_the_cost_is_that_of_ten_epochs_and_of_what_is_answered():
+    of = plan("paper")
+    job = work(of, "answer", {"benchmark": "mlqa", "model": "xlmr", "setting": "zero_shot", "seeds": SEEDS})
+    assert job.steps == 10 * -(-130_319 // 16)
+    layers = 12 * 8 * 768**2 + 12 * 4 * 768 * 3072  # operations of all layers for one token, attention left out
+    assert job.flops["training"] == pytest.approx(3 * 10 * 130_319 * 350 * layers, rel=0.15)
+    assert job.flops["encoding"] == pytest.approx(8 * (10 * 430 + 4110) * 190 * layers, rel=0.15)

@@ -1,0 +1,42 @@
+# Encoder + questions about paragraphs -> answers to a benchmark's questions.
+
+
+rule answer:
+    input:
+        unpack(lambda w: plan.rows.inputs(row_of(w), w.seeds)),
+    output:
+        record=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/answers.json"),
+        epochs=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/epochs.csv"),
+    log:
+        plan.paths.log("answer/{benchmark}.{model}.{setting}.{seeds}"),
+    benchmark:
+        plan.paths.benchmark_file("answer/{benchmark}.{model}.{setting}.{seeds}")
+    wildcard_constraints:
+        benchmark=plan.protocols.constraint("answered"),
+    conda:
+        plan.sources.torch_environment
+    threads: job_threads("answer", plan)
+    resources:
+        **job_resources("answer", plan),
+    params:
+        code=lambda w: code(
+            "answering.answer",
+            benchmark_code(w.benchmark),
+            *plan.rows.kinds.get("answered").modules(row_of(w)),
+        ),
+        recipe=lambda w: plan.rows.kinds.get("answered").as_json(row_of(w)),
+        languages=lambda w: plan.rows.languages(row_of(w)),
+        data=lambda w: assignments(plan.retrieval.data(w)),
+        training_data=lambda w: assignments(
+            plan.rows.kinds.get("answered").training_data(row_of(w))
+        ),
+        seed=lambda w: finetuning_seed(w.seeds),
+        state=plan.paths.state("answer/{benchmark}/{model}/{setting}/{seeds}"),
+    message:
+        "Answer the questions of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
+    shell:
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
+        " answering answer --model {wildcards.model} --benchmark {wildcards.benchmark} --languages {params.languages}"
+        " --encoder {input.encoder} --recipe {params.recipe:q} --data {params.data}"
+        " --training-data {params.training_data} --seed {params.seed} --state {params.state} --code {params.code}"
+        " --output {output.record} > {log} 2>&1"
