@@ -3,16 +3,13 @@
 import os
 import sys
 
-from stele.command.launch import options
-
 
 def main() -> int:
     """Runs the command line; returns its exit code."""
-    if "STELE_WORKER" in os.environ and options(sys.argv[1:])[0].processes == 1:
-        from stele.command.worker import hand_over
+    if "STELE_WORKER" in os.environ:
+        from stele.command.hand_over import hand_over, is_one_process
 
-        code = hand_over(os.environ["STELE_WORKER"], sys.argv[1:])
-        if code is not None:
+        if is_one_process(sys.argv[1:]) and (code := hand_over(os.environ["STELE_WORKER"], sys.argv[1:])) is not None:
             return code
     from stele.command.cli import main as run
 

@@ -33,7 +33,7 @@ def tree(tmp_path, root):
     subprocess.run(["cp", "-r", str(root / "src"), str(source)], check=True)
     (source / "stele/world/probe.py").write_text(PROBE)
     text = (source / "stele/command/worker.py").read_text()
-    start, end = text.index("PRELOAD = ("), text.index(")\nFORWARDED")
+    start, end = text.index("PRELOAD = ("), text.index(")\nREQUEST_TIMEOUT")
     (source / "stele/command/worker.py").write_text(text[:start] + 'PRELOAD = ("json",' + text[end:])
     return tmp_path
 
@@ -126,14 +126,14 @@ def test_clients_that_die_before_they_have_said_what_they_want_disturb_nobody(tr
 def test_a_client_of_another_python_runs_its_command_itself(tree, environment, prefix, answer):
     """The worker has the packages of its own environment; another one may have others."""
     asking = "print(hand_over(os.environ['STELE_WORKER'], ['world', 'probe', '--code', '3']))"
-    code = f"import os, sys; from stele.command.worker import hand_over; sys.prefix = {prefix!r}; {asking}"
+    code = f"import os, sys; from stele.command.hand_over import hand_over; sys.prefix = {prefix!r}; {asking}"
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tree, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == answer, done.stderr
 
 
 def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch):
     """It may have hung up before the client has looked whether anything is left to send."""
-    from stele.command import worker
+    from stele.command import hand_over
 
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "worker"))
@@ -145,13 +145,13 @@ def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch)
             connection, _ = server.accept()
             message, _, _, _ = connection.recvmsg(1 << 20, 1 << 10)
             assert len(message) == sent
-            connection.sendall(worker.DECLINED)
+            connection.sendall(hand_over.DECLINED)
             connection.close()
             return sent
 
         monkeypatch.setattr(socket.socket, "sendmsg", send_and_wait)
         monkeypatch.setattr(signal, "signal", lambda *given: None)
-        assert worker.hand_over(str(tmp_path / "worker"), ["world", "probe"]) is None
+        assert hand_over.hand_over(str(tmp_path / "worker"), ["world", "probe"]) is None
 
 
 def test_without_a_worker_the_command_runs_by_itself(tree, environment):

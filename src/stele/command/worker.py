@@ -5,9 +5,9 @@ The worker loads third-party packages only, never Stele's own modules, so each c
 The command line is the same with and without it: `python -m stele` asks the worker named in `STELE_WORKER` and runs the
 command itself when there is none.
 
-Protocol over a Unix socket: the client sends one JSON line (argv, cwd, environment, its Python's folder) with its three
-standard file descriptors, then one line per signal it is sent; the worker answers with the exit code, or declines a
-client of another Python. A client that goes away takes its child with it.
+Protocol over a Unix socket: the client (`hand_over.py`) sends one JSON line (argv, cwd, environment, its Python's
+folder) with its three standard file descriptors, then one line per signal it is sent; the worker answers with the exit
+code, or declines a client of another Python. A client that goes away takes its child with it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+from stele.command.hand_over import DECLINED, FORWARDED
 
 PRELOAD = (
     "numpy",
@@ -50,38 +52,9 @@ PRELOAD = (
     "matplotlib.backends.backend_pdf",
     "jinja2",
 )
-FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
-DECLINED = b"declined\n"
 REQUEST_TIMEOUT = 10.0  # seconds that a client may take to say what it wants
 
 
-# --- client ---------------------------------------------------------------------------------------------------------
-def hand_over(path: str, arguments: Sequence[str]) -> int | None:
-    """Lets the worker at `path` run a command; returns its exit code, or None when no worker does."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        connection.connect(path)
-    except OSError:
-        return None
-    request = {"argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ), "prefix": sys.prefix}
-    descriptors = array.array("i", [0, 1, 2])
-    message = json.dumps(request).encode() + b"\n"
-    sent = connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
-    if sent < len(message):  # sending nothing fails too, where the worker has declined and hung up already
-        connection.sendall(message[sent:])
-    for number in FORWARDED:
-        signal.signal(number, lambda received, frame: connection.sendall(b"%d\n" % received))
-    answer = b""
-    while not answer.endswith(b"\n"):
-        part = connection.recv(64)
-        if not part:
-            print("stele: error: the local worker went away; run the same command again", file=sys.stderr)
-            return 1
-        answer += part
-    return None if answer == DECLINED else int(answer)
-
-
-# --- worker ---------------------------------------------------------------------------------------------------------
 def start() -> str:
     """Starts a worker that ends with this process; returns the path of its socket."""
     from stele.command.parent_watch import identity
