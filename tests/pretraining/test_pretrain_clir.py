@@ -127,6 +127,19 @@ def test_conversions_that_cannot_be(tmp_path, bert, pairs, changes, message, cap
 
 
 # --- QLM and RR -------------------------------------------------------------------------------------------------------
+def test_a_snapshot_is_what_a_run_of_so_many_steps_makes(tmp_path, bert, sections):
+    """Its learning rate is constant, and what a step draws does not depend on how many follow."""
+    recipe = CLIR | {"schedule": "constant", "warmup_steps": 0, "length": 20}
+    long, short = tmp_path / "long", tmp_path / "short"
+    assert main(command(long, bert, sections, recipe, snapshots=[6])) == 0
+    assert main(command(short, bert, sections, recipe, steps=6)) == 0
+    names = ("model.safetensors", "rr_head.safetensors")
+    kept, whole = (
+        [(folder / name).read_bytes() for name in names] for folder in (long / "out/snapshots/step-6", short / "out")
+    )
+    assert kept == whole != [(long / "out" / name).read_bytes() for name in names]
+
+
 @pytest.mark.parametrize("ranking", ["pairwise", "pointwise"])
 def test_qlm_and_rr_go_on_from_a_converted_model_and_keep_the_head(tmp_path, windows, sections, ranking, capsys):
     code = main(command(tmp_path, windows, sections, CLIR, ranking=ranking, snapshots=[6]))
