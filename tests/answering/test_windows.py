@@ -155,3 +155,18 @@ def test_a_tokenizer_without_marks_is_refused():
     bare = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, "a")), pad_token="a")
     with pytest.raises(SteleError, match="sets no mark before two texts"):
         marks(bare)
+
+
+@pytest.mark.parametrize("kind", ["uncased", "subwords"])
+@pytest.mark.parametrize("language", ["ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh"])
+def test_answers_of_real_paragraphs_come_back(kind, language, request, real_data):
+    """XQuAD-R, which is in SQuAD's format: 1,190 questions a language."""
+    from stele.benchmarks._squad_format import span_questions
+
+    items = list(span_questions(real_data / f"lareqa_xquad_r/xquad-r/{language}.json"))
+    assert len(items) == 1190 and all(item.stands(item.answers[0]) for item in items)
+    tokenizer = request.getfixturevalue(kind)
+    windows = make_windows(tokenizer, items, recipe(length=64, question_length=20, stride=24), segments=True)
+    assert labels(windows, items).no_token == 0 and set(windows.question) == set(range(1190))
+    for item, (first, last) in zip(items, windows.answers.tolist(), strict=True):
+        assert item.answers[0].text.strip() in item.context[windows.spans[first, 0] : windows.spans[last, 1]]

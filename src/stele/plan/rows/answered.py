@@ -8,6 +8,7 @@ from pydantic import Field
 
 from stele.artifacts.row import Row
 from stele.catalogue import recipes
+from stele.catalogue.schema.recipes import AnsweringReads
 from stele.files.strict import Strict
 from stele.plan.params import as_json
 from stele.plan.paths import Inputs
@@ -20,7 +21,7 @@ class Answered(Dense):
     class Setting(Strict):
         answering: str = Field(description="the recipe by which a model learns to find answers")
 
-    def _both(self, row: Row):
+    def _both(self, row: Row) -> tuple[AnsweringReads, AnsweringRecipe]:
         name = self.below.protocols.setting(row.benchmark, row.setting)["answering"]
         return recipes.answering(name, self.below.paths.settings.sizes)
 
