@@ -267,7 +267,7 @@ rule hard_negatives:
         " --code {params.code} --output {output.record} > {log} 2>&1"
 
 
-# for settings that look at vectors and not at rankings: a benchmark's questions and their gold passages
+# texts that belong together: questions and gold passages, whose vectors are looked at, or translations, to be found
 rule encode_pairs:
     input:
         unpack(plan.retrieval.pair_inputs),

@@ -96,7 +96,8 @@ def write_vectors(
         counts[language] = {"pairs": len(queries), "without_passage": without}
         counts[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
     if not counts:
-        raise SteleError(f"{benchmark.__name__}: no question in {', '.join(languages)} has a gold passage")
+        name = benchmark.__name__.rpartition(".")[2]
+        raise SteleError(f"{name}: no question in {', '.join(languages)} has a gold passage")
     return {"vectors": counts}
 
 
