@@ -43,7 +43,8 @@ def test_generated_and_paper_scales_run_the_same_rules(fresh, miniature):
     (fresh / "weights/config.json").write_text("{}")
     (fresh / "walled.yaml").write_text(
         "scale: paper\nuser_data: {xor_dpr_train: walled, mewsli_x_news: walled, ccp_large: weights,\n"
-        "  trec2002_ar: walled, clef2006_fr: walled, trec3_es: walled, clef: walled, uncorpus: walled}\n"
+        "  trec2002_ar: walled, clef2006_fr: walled, trec3_es: walled,\n"  # of languages that it has
+        "  clef: walled, smart_shuffling: walled, uncorpus: walled}\n"
     )
     paper = planned(fresh, "all_tables", "--configfile", "walled.yaml")
     assert set(miniature) - {"mirror", "standin"} == set(paper)  # only the generator's own rules are the miniature's
