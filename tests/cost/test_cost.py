@@ -191,6 +191,9 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
         if kind in ("dense", "calibrated", "vectors"):
             row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
             assert rules.work(plan, "retrieve", row).operations > 1e13
+        if kind == "answered":
+            row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
+            assert rules.work(plan, "answer", row).operations > 1e16
     trained, lexical = plan.models.is_trained, plan.models.is_lexical
     known = {key for key, model in plan.models.all.items() if not (trained(key) or lexical(key) or model.unavailable)}
     assert known <= catalogue.load("checkpoint_sizes").keys()
