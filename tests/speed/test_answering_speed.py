@@ -1,4 +1,4 @@
-"""Steps of `answer` at the real architecture size."""
+"""The benchmark of windows compares like with like; steps of `answer` at the real architecture size."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))
 
 import real_sizes
+
+
+def test_the_benchmark_runs_on_equal_windows():
+    from bench_answering import measure
+
+    actual = measure(4)
+    assert actual["equal"] and actual["windows"] > 20 and actual["ratio"] > 0
 
 
 @pytest.mark.slow
