@@ -59,3 +59,9 @@ def test_two_steps_at_the_real_architecture_size(tmp_path, capsys):
     with capsys.disabled():
         print(f"\ncv5 at mBERT's size: {(time.process_time() - began) / 2:.1f} CPU-seconds a step of 2 pairs")
     assert outcome["steps"] == 2 and np.isfinite(outcome["losses"]["pairwise"])
+
+
+def test_the_benchmark_of_word_scorers_runs():
+    from bench_word_scorers import measure
+
+    assert all(rate > 0 for rate in measure(3).values())
