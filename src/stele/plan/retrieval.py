@@ -97,11 +97,7 @@ class Retrieval:
 
     def inputs(self, w) -> Inputs:
         if w.setting in self.protocols.of_kind("vectors", w.benchmark):
-<<<<<<< HEAD
             raise SteleError(f"results/{row_of(w).path}: its texts are encoded in pairs; ask for vectors.json")
-=======
-            raise SteleError(f"results/{row_of(w).path}: texts are encoded in pairs, and the record is vectors.json")
->>>>>>> alignment
         return self.rows.inputs(row_of(w), w.seeds)
 
     def pair_inputs(self, w) -> Inputs:
