@@ -182,8 +182,8 @@ def test_the_longest_chain_is_that_of_all_paths():
 def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
     """An estimate must never stop a plan: it is part of every GPU job's time."""
     plan = jobs(scale="paper")
-    for model in filter(plan.models.is_trained, plan.models.all):
-        assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e19
+    for model in filter(plan.models.is_trained, plan.models.all):  # a conversion has the fewest updates: 2,000
+        assert rules.work(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e16
     for recipe in catalogue.load("recipes")["finetuning"]:
         assert rules.work(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
     settings = catalogue.load("settings")["settings"]
@@ -195,7 +195,8 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
             row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
             assert rules.work(plan, "answer", row).operations > 1e16
     trained, lexical = plan.models.is_trained, plan.models.is_lexical
-    known = {key for key, model in plan.models.all.items() if not (trained(key) or lexical(key) or model.unavailable)}
+    made = {key for key, model in plan.models.all.items() if trained(key) or lexical(key) or model.snapshot_of}
+    known = {key for key, model in plan.models.all.items() if not (key in made or model.unavailable)}
     assert known <= catalogue.load("checkpoint_sizes").keys()
 
 
