@@ -97,7 +97,7 @@ class Retrieval:
 
     def inputs(self, w) -> Inputs:
         if w.setting in self.protocols.of_kind("vectors", w.benchmark):
-            raise SteleError(f"results/{row_of(w).path}: texts are encoded in pairs, and the record is vectors.json")
+            raise SteleError(f"results/{row_of(w).path}: its texts are encoded in pairs; ask for vectors.json")
         return self.rows.inputs(row_of(w), w.seeds)
 
     def pair_inputs(self, w) -> Inputs:
