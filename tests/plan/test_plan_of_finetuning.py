@@ -105,7 +105,7 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
     assert plan.protocols.protocol("xor_retrieve", "align_uniform").metrics[0] == "alignment"
     assert "evaluation.metrics.alignment" in plan.scoring.modules(w)
     assert not any("enwiki" in name for name in plan.rows.downloads(Row("xor_retrieve", "mbert", "align_uniform")))
-    with pytest.raises(SteleError, match=r"in pairs, and the record is vectors\.json"):
+    with pytest.raises(SteleError, match=r"in pairs; ask for vectors\.json"):
         plan.retrieval.inputs(w)
     other = wildcards(benchmark="xor_retrieve", model="mbert", setting="zero_shot_nq")
     assert plan.scoring.inputs(other)["retrieval"].endswith("/retrieval.json")
