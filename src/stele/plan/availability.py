@@ -21,7 +21,7 @@ class Availability:
     @once
     def model_problem(self, key: str) -> Problem | None:
         """(state, reason) when a model cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
-        if not (trained := self.models.trained(key)):
+        if not (trained := self.models.pretraining_of(key)):
             return self.models.checkpoint_problem(key)
         of_others = self.model_problem(self.models[trained].base) or self.model_problem(self.models.tokenizer(key))
         return self.pretraining.problem(trained) or of_others
@@ -41,7 +41,7 @@ class Availability:
     def pretraining_data(self, model: str) -> dict[str, list[str]]:
         """The corpora that a model and those that it starts from are pretrained on, by what reads them."""
         groups = {}
-        while trained := self.models.trained(model):
+        while trained := self.models.pretraining_of(model):
             groups[f"pretraining of {trained}"] = sorted({dataset for dataset, _ in self.pretraining.texts(trained)})
             model = self.models[trained].base
         return groups

@@ -52,7 +52,7 @@ class Chosen:
     def knowledge_pairs(self) -> list[tuple[str, str]]:
         """(mining recipe, record) of all knowledge pairs that the rows' models read."""
         models = self.availability.models
-        trained = {models.trained(row.model) for row in self.all_rows if row.model in models.all} - {None}
+        trained = {models.pretraining_of(row.model) for row in self.all_rows if row.model in models.all} - {None}
         return sorted(set().union(*map(self.availability.pretraining.knowledge_pairs, trained)))
 
     def statistics(self) -> list[str]:

@@ -44,7 +44,7 @@ class Models:
         model = self[key]
         return model.recipe is not None and model.checkpoint in (None, "train")
 
-    def trained(self, key: str) -> str | None:
+    def pretraining_of(self, key: str) -> str | None:
         """The model whose pretraining of ours a model is of: itself, or that of which it is a snapshot; or None."""
         model = self[key]
         origin = model.snapshot_of if model.snapshot_of and model.checkpoint is None else key
@@ -54,7 +54,7 @@ class Models:
     def snapshot_step(self, key: str) -> int | None:
         """The step after which a model is a snapshot; None where it is one of the last step, or none."""
         model = self[key]
-        if model.epoch is None or self.trained(key) in (None, key):
+        if model.epoch is None or self.pretraining_of(key) in (None, key):
             return None
         reads, does = recipes.pretraining(model.snapshot_of, self[model.snapshot_of], self.settings.sizes)
         return snapshot_step({**does, "epoch_steps": reads.epoch_steps}, model.epoch, f"models.{key}.epoch")
@@ -129,7 +129,7 @@ class Models:
 
     def root(self, key: str) -> str:
         """The checkpoint that a chain of pretrainings starts from."""
-        trained = self.trained(key)
+        trained = self.pretraining_of(key)
         return self.root(self[trained].base) if trained else key
 
     def tokenizer(self, key: str) -> str:
@@ -139,7 +139,7 @@ class Models:
 
     def encoder(self, key: str, seed: int | str) -> str:
         """The record of a model's checkpoint: ours after pretraining with a seed, or in it, or a public one."""
-        if not (trained := self.trained(key)):
+        if not (trained := self.pretraining_of(key)):
             return self.paths.checkpoint(key)
         return self.paths.pretrained(trained if self.snapshot_step(key) is None else key, seed)
 

@@ -61,7 +61,7 @@ class Pretraining:
 
     def attention_window(self, model: str) -> int | None:
         """The window that a pretraining of a model's chain converted its attention to; None: it is full."""
-        if not (trained := self.models.trained(model)):
+        if not (trained := self.models.pretraining_of(model)):
             return None
         windows = self.recipe(trained).sliding_window
         return windows.window if windows else self.attention_window(self.models[trained].base)

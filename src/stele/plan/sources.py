@@ -116,7 +116,7 @@ class Sources:
     def of_model(self, model: str) -> set[str]:
         """The records of the checkpoints that a model comes from, and of the text that it is pretrained on."""
         records = set()
-        while trained := self.models.trained(model):
+        while trained := self.models.pretraining_of(model):
             records |= {self.paths.dataset(*text) for text in self.pretraining.texts(trained)}
             records.add(self.paths.checkpoint(self.models.tokenizer(trained)))
             model = self.models[trained].base

@@ -96,7 +96,7 @@ class Tables:
         seeds = {}
         for row in self.rows_of(table) if own.names() else ():
             if self.rows.problem(row) is None and self.protocols.recipe(row.benchmark, row.setting) is not None:
-                trained = self.models.trained(row.model)
+                trained = self.models.pretraining_of(row.model)
                 seeds[row] = own.names(ours.pretraining if trained else [0], ours.finetuning)
         return seeds
 

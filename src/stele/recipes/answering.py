@@ -9,12 +9,12 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from stele.files.strict import Betas, Strict, Values, validate
+from stele.files.strict import Values, validate
 from stele.recipes.finetuning import TrainingSet
-from stele.recipes.optimisation import Optimisation
+from stele.recipes.optimisation import OptimiserKeys
 
 
-class AnsweringRecipe(Strict):
+class AnsweringRecipe(OptimiserKeys):
     """One fine-tuning on questions about paragraphs; for each query set the epoch with the best dev F1 is taken."""
 
     training_set: TrainingSet
@@ -24,17 +24,9 @@ class AnsweringRecipe(Strict):
     epochs: int = Field(10, ge=1, description="at most: that with the best F1 on dev questions is taken")
     dev_from_epoch: int = Field(1, ge=1, description="the first epoch whose F1 counts")
     batch: int = Field(ge=1, description="windows an optimiser step")
-    learning_rate: float = Field(gt=0)
     warmup_steps: int = Field(0, ge=0)
     schedule: Literal["linear", "constant", "polynomial"] = "constant"
     dropout: float | None = Field(None, ge=0, lt=1, description="None: what the checkpoint's config says")
-    betas: Betas = (0.9, 0.999)
-    eps: float = Field(1e-8, gt=0)
-    weight_decay: float = Field(0.0, ge=0)
-    clip_norm: float | None = Field(None, gt=0)
-    precision: Literal["float32", "bfloat16", "float16"] = "float32"
-    threads: int = Field(1, ge=1)
-    save_every_seconds: float = Field(60.0, ge=0)
 
     @model_validator(mode="after")
     def _consistent(self) -> AnsweringRecipe:
@@ -43,10 +35,6 @@ class AnsweringRecipe(Strict):
         if self.question_length > self.length - 5:
             raise ValueError(f"question_length {self.question_length} leaves no room for a paragraph in {self.length}")
         return self
-
-    def optimisation(self, steps: int) -> Optimisation:
-        values = {name: getattr(self, name) for name in Optimisation.model_fields if name in type(self).model_fields}
-        return Optimisation(**{**values, "steps": steps})
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> AnsweringRecipe:

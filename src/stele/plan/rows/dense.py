@@ -59,7 +59,7 @@ class Dense:
     def seeds(self, row: Row) -> list[str]:
         """One for each seed of pretraining and of fine-tuning; a model that is not trained here has no former ones."""
         seeds = self.below.paths.settings.config.seeds
-        trained = self.below.models.trained(row.model)
+        trained = self.below.models.pretraining_of(row.model)
         return seed_names(seeds.pretraining if trained else [0], seeds.finetuning)
 
     def downloads(self, row: Row) -> set[str]:
