@@ -87,7 +87,7 @@ def test_counts_have_the_names_and_keys_that_the_catalogue_expects(generated):
 
 def test_licensed_files_are_in_the_user_data_folder_only(generated):
     listed = generated.manifest["licensed"]
-    assert set(listed) == {"mewsli_x_news", "xor_dpr_train", "trec2002_ar", "clef"}
+    assert set(listed) == {"mewsli_x_news", "xor_dpr_train", "trec2002_ar", "clef", "smart_shuffling"}
     for owner, files in listed.items():
         for name, entry in files.items():
             assert hashlib.sha256((generated.user_data / owner / name).read_bytes()).hexdigest() == entry["sha256"]
