@@ -34,9 +34,7 @@ def run(args: argparse.Namespace) -> None:
 
 def summary(judged: list[Judged]) -> str:
     """One line: how many claims a paper has, and how many of each verdict."""
-    verdicts = Counter(
-        "wrong" if one.error else one.judgement.verdict if one.judgement else "not checkable" for one in judged
-    )
+    verdicts = Counter(one.verdict for one in judged)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
     main = sum(one.claim.main for one in judged)
     return f"{judged[0].paper}: {len(judged)} claims, {main} main: {counted}"

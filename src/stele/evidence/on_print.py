@@ -217,8 +217,8 @@ def comparable(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
 
 def bar_of(value: Value, bars: Bars) -> float:
     """The smallest difference of interest, in the unit of a value."""
-    of_map = (value.at.metric or "").startswith("ap")
-    return (bars.map if of_map else bars.points / 100) * value.at.scale
+    own = bars.map if (value.at.metric or "").startswith("ap") else None
+    return (own or bars.points / 100) * value.at.scale
 
 
 def significant(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:

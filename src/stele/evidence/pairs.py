@@ -57,15 +57,9 @@ class Pair:
     @property
     def ratio(self) -> tuple[float, float, float]:
         """Left divided by right: as printed, and the least and the most that rounding leaves open."""
-        left, right = (
-            (self.left.number, self.left.error),
-            (self.right.number * self._unit, self.right.error * self._unit),
-        )
-        return (
-            left[0] / right[0],
-            (left[0] - left[1]) / (right[0] + right[1]),
-            (left[0] + left[1]) / (right[0] - right[1]),
-        )
+        left, right = self.left.number, self.right.number * self._unit
+        ours, theirs = self.left.error, self.right.error * self._unit
+        return left / right, (left - ours) / (right + theirs), (left + ours) / (right - theirs)
 
     @property
     def _unit(self) -> float:

@@ -21,6 +21,11 @@ class Judged(NamedTuple):
     error: str = ""
 
     @property
+    def verdict(self) -> str:
+        """The verdict on print, or why there is none."""
+        return self.judgement.verdict if self.judgement else "wrong" if self.error else "not checkable"
+
+    @property
     def problem(self) -> str:
         """What is wrong: an address, or a stated verdict that is not that of the numbers."""
         if self.error:

@@ -50,10 +50,10 @@ ONLY = {
 
 
 class Bars(Strict):
-    """The smallest differences of interest, fixed before any run; `map` is of average precision, a fraction."""
+    """The smallest differences of interest, fixed before any run."""
 
-    points: float = Field(gt=0, description="of all other metrics, in points of a hundred")
-    map: float = Field(gt=0)
+    points: float = Field(gt=0, description="in points of a hundred")
+    map: float | None = Field(None, gt=0, description="of average precision, as a fraction, where it has its own")
 
 
 class PrintedVerdict(Strict):
@@ -90,13 +90,11 @@ class Claim(Strict):
     shape: Literal["rising", "falling", "peak"] | None = None
     peak: Address | None = Field(None, description="the point that is highest; of three points the middle one")
     value: int | float | None = None
-    of: Address | str | None = Field(
-        None, description="count: one cell that holds it, cells that are counted, or words"
-    )
+    of: Address | str | None = Field(None, description="count: the cell that holds it, cells to be counted, or words")
     marked: bool = Field(True, description="significant: false where the paper says that it is not")
     printed: PrintedVerdict | None = Field(None, description="what the printed numbers say")
     issue: str | None = Field(None, pattern=r"^I\d+$", description="its number in the list of inconsistencies")
-    controls: list[Control] = []
+    controls: list[Control] = Field([])
     built_in: str | None = Field(None, description="what the generated world puts in that bears on the claim")
     floor: float | None = Field(None, description="below it nothing is decided, in the table's unit")
 
