@@ -72,11 +72,11 @@ def _rounded(number: float) -> float:
 
 
 def values_at(address: Address, specs: PaperSpecs) -> list[Value]:
-    """The values of an address, what `over` names subtracted; SteleError for an address that the paper lacks."""
+    """The values of an address, what `minus` names subtracted; SteleError for an address that the paper lacks."""
     values = [_printed(entry) for entry in printed_at(address, specs)]
-    if address.baseline is None:
+    if address.minus is None:
         return values
-    return [_subtract(pair) for pair in pair_values(values, values_at(address.baseline, specs), rivals=False)]
+    return [_subtract(pair) for pair in pair_values(values, values_at(address.minus, specs), rivals=False)]
 
 
 def _printed(entry: PrintedValue) -> Value:
@@ -139,7 +139,7 @@ def pairs_of(left: Address, rights: Sequence[Address], specs: PaperSpecs) -> lis
         raise SteleError(f"{values[0].name} is held against nothing but itself")
     for pair in pairs:
         ours, theirs = pair.left.at.metric, pair.right.at.metric
-        if left.over is None and None not in (ours, theirs) and ours != theirs:
+        if left.minus is None and None not in (ours, theirs) and ours != theirs:
             raise SteleError(f"{pair.left.name} is {ours}, {pair.right.name} is {theirs}: they cannot be compared")
     return pairs
 

@@ -24,7 +24,6 @@ from stele.papers.targets import Reference, asked_for, column_meant, resolve
 
 PARTS = {"table": ("group", "row", "line", "column"), "figure": ("panel", "series", "point")}
 SIGNIFICANT = "significan"  # in the words that explain a mark
-Patterns = Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
 
 
 class Address(Strict):
@@ -32,17 +31,14 @@ class Address(Strict):
 
     table: int | None = Field(None, ge=1)
     figure: int | None = Field(None, ge=1)
-    at: Patterns = Field(
+    at: Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)] = Field(
         description="group/row/line/column of a table, panel/series/point of a figure; `*` and `?` allowed"
     )
-    over: Patterns | None = Field(
-        None, description="in the same place, what is subtracted: the values are then gains over it"
-    )
+    minus: Address | None = Field(None, description="what is subtracted: the address is then of a gain over it")
 
     @property
-    def baseline(self) -> Address | None:
-        """The address of what is subtracted."""
-        return self.model_copy(update={"at": self.over, "over": None}) if self.over else None
+    def patterns(self) -> list[str]:
+        return [self.at] if isinstance(self.at, str) else self.at
 
     @property
     def place(self) -> str:
@@ -95,7 +91,7 @@ def load_paper(folder: Path | str) -> PaperSpecs:
 
 
 def printed_at(address: Address, specs: PaperSpecs) -> list[PrintedValue]:
-    """What stands at an address, in printed order; what `over` names is not looked at.
+    """What stands at an address, in printed order; what `minus` names is not looked at.
 
     Raises SteleError for a table, a figure or a key that the paper does not have.
     """
@@ -107,7 +103,7 @@ def printed_at(address: Address, specs: PaperSpecs) -> list[PrintedValue]:
         raise SteleError(f"{specs.paper} has no {kind} {number}; its {kind}s here: {valid}")
     values = list(_cells(numbered[number]) if address.table else _points(numbered[number]))
     chosen: dict[tuple[str, ...], PrintedValue] = {}
-    for pattern in [address.at] if isinstance(address.at, str) else address.at:
+    for pattern in address.patterns:
         wanted = tuple(pattern.split("/"))
         if len(wanted) != len(PARTS[kind]):
             raise SteleError(f"{address.place}: {pattern!r}: want {'/'.join(PARTS[kind])}")

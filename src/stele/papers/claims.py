@@ -103,10 +103,12 @@ class Claim(Strict):
         return [] if self.right is None else self.right if isinstance(self.right, list) else [self.right]
 
     def addresses(self) -> Iterator[Address]:
-        """All addresses, those of what is subtracted too."""
-        for address in [self.left, *self.rights, *self.points, self.of]:
-            if isinstance(address, Address):
-                yield from filter(None, (address, address.baseline))
+        """All addresses, those that are subtracted too."""
+        named = [self.left, *self.rights, *self.points, self.peak, self.of]
+        for address in named:
+            while isinstance(address, Address):
+                yield address
+                address = address.minus
 
     @model_validator(mode="after")
     def _consistent(self) -> Claim:
