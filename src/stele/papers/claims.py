@@ -26,7 +26,8 @@ Kind = Literal[
 ]  # fmt: skip
 Quantifier = Literal["average", "all", "most", "each_language"]
 Verdict = Literal["holds", "fails", "undecided"]
-Place = Annotated[str, Field(pattern=r"^(abstract|conclusion|s[0-9A-Z]+(\.\d+)*|[tf]\d+|footnote\d+)$")]
+# section 3.2, appendix A.2, table 5, figure 4
+Place = Annotated[str, Field(pattern=r"^(abstract|conclusion|s\d+(\.\d+)*|[A-Z](\.\d+)*|[tf]\d+|footnote\d+)$")]
 # of each kind: alternative sets of keys of which it has one
 NEEDS: dict[str, tuple[set[str], ...]] = {
     "greater": ({"left", "right"}, {"left", "value"}),
