@@ -97,6 +97,10 @@ def _compared(
         true = all(_holds_for(claim.quantifier, differences) for differences in signed)
     else:
         true = _holds_for(claim.quantifier, [min(differences) for differences in signed])
+    if claim.quantifier == "average" and len(pairs) > len(signed):
+        lowest = min(map(_mean, signed))
+        least = f"{lowest:+.4g} on average" + (", the least of its rivals" if len(signed) > 1 else "")
+        return _decide(true, f"{least}; {len(pairs)} comparisons{note}")
     closest = min(pairs, key=lambda pair: sign(pair) * pair.difference)
     above = sum(sign(pair) * pair.difference > EPSILON for pair in pairs)
     return _decide(true, f"{above} of {len(pairs)} comparisons; the least: {_said(closest)}{note}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stele.errors import SteleError
 from stele.evidence.on_print import Judgement, judge
 from stele.papers.addresses import load_paper
-from stele.papers.claims import FILE, Claim, load_claims
+from stele.papers.claims import FILE, Claim, load_claims, papers_with_claims
 
 
 class Judged(NamedTuple):
@@ -26,6 +26,11 @@ class Judged(NamedTuple):
         return self.judgement.verdict if self.judgement else "wrong" if self.error else "not checkable"
 
     @property
+    def why(self) -> str:
+        """The numbers behind the verdict, what is wrong, or why nothing can check the claim."""
+        return self.judgement.reason if self.judgement else self.error or self.claim.why
+
+    @property
     def problem(self) -> str:
         """What is wrong: an address, or a stated verdict that is not that of the numbers."""
         if self.error:
@@ -34,6 +39,12 @@ class Judged(NamedTuple):
             return ""
         stated, printed = self.claim.printed.verdict, self.judgement
         return f"{self.paper}: claim {self.claim.key}: states {stated}, print says {printed.verdict}: {printed.reason}"
+
+
+def problems(specs: Path) -> list[str]:
+    """What is wrong with the claims of the papers below a folder of specs, or of the paper whose folder it is."""
+    judged = (one for folder in papers_with_claims(specs) for one in judge_paper(folder))
+    return [one.problem for one in judged if one.problem]
 
 
 def judge_paper(folder: Path) -> Iterator[Judged]:
