@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from stele.errors import SteleError
 from stele.evidence.pairs import Pair, Value, averages_or_all, languages_or_all, pair_values, pairs_of, values_at
-from stele.papers.addresses import PaperSpecs
+from stele.papers.addresses import PrintedPaper
 from stele.papers.claims import Bars, Claim, Verdict, by_reading
 
 EPSILON = 1e-9
@@ -28,7 +28,7 @@ class Judgement:
     reason: str
 
 
-def judge(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement | None:
+def judge(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement | None:
     """The verdict on print; None for a claim that nothing can check, the reader's own where no numbers are named.
 
     Raises SteleError, which names the claim, for an address that the paper does not have or that cannot be compared.
@@ -37,21 +37,21 @@ def judge(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement | None:
         return None
     try:
         for address in claim.addresses():
-            values_at(address, specs)  # those of a reader's verdict, too
+            values_at(address, paper)  # those of a reader's verdict, too
         if by_reading(claim):
             return Judgement(claim.printed.verdict, claim.printed.why)
-        return KINDS[claim.kind](claim, specs, bars)
+        return KINDS[claim.kind](claim, paper, bars)
     except SteleError as error:
-        raise SteleError(f"{specs.paper}: claim {claim.key}: {error}") from None
+        raise SteleError(f"{paper.paper}: claim {claim.key}: {error}") from None
 
 
 def _decide(true: bool, reason: str) -> Judgement:
     return Judgement("holds" if true else "fails", reason)
 
 
-def _complete(claim: Claim, specs: PaperSpecs) -> tuple[list[Pair], str]:
+def _complete(claim: Claim, paper: PrintedPaper) -> tuple[list[Pair], str]:
     """The pairs of a claim that are printed, those of its quantifier alone; and a note on the others."""
-    pairs = pairs_of(claim.left, claim.rights, specs)
+    pairs = pairs_of(claim.left, claim.rights, paper)
     if claim.quantifier == "average":
         pairs = averages_or_all(pairs, lambda pair: pair.left)
         if len({pair.left.at.scale for pair in pairs}) > 1:
@@ -106,21 +106,21 @@ def _compared(
     return _decide(true, f"{above} of {len(pairs)} comparisons; the least: {_said(closest)}{note}")
 
 
-def greater(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def greater(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """The left is the larger number."""
     if claim.value is not None:
-        return _against_value(claim, specs, lambda number: number - claim.value)
-    return _compared(claim, *_complete(claim, specs))
+        return _against_value(claim, paper, lambda number: number - claim.value)
+    return _compared(claim, *_complete(claim, paper))
 
 
-def best(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def best(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """The left is better than each rival, in the direction of its column."""
-    pairs, note = _complete(claim, specs)
+    pairs, note = _complete(claim, paper)
     return _compared(claim, pairs, note, lambda pair: -1 if pair.left.at.direction == "lower" else 1)
 
 
-def _against_value(claim: Claim, specs: PaperSpecs, above: Callable[[float], float]) -> Judgement:
-    values = values_at(claim.left, specs)
+def _against_value(claim: Claim, paper: PrintedPaper, above: Callable[[float], float]) -> Judgement:
+    values = values_at(claim.left, paper)
     if claim.quantifier == "average":
         values = averages_or_all(values, lambda value: value)
     numbers = [value.number for value in values if value.number is not None]
@@ -130,18 +130,18 @@ def _against_value(claim: Claim, specs: PaperSpecs, above: Callable[[float], flo
     return _decide(_holds_for(claim.quantifier, [above(number) for number in numbers]), f"{values[0].name}: {shown}")
 
 
-def margin(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def margin(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """Left minus right is the amount."""
-    pairs, note = _complete(claim, specs)
+    pairs, note = _complete(claim, paper)
     if not pairs:
         return Judgement("undecided", f"no number to compare{note}")
     entries = [(pair.difference, pair.difference - pair.error, pair.difference + pair.error) for pair in pairs]
     return _amounts(claim, entries, pairs, note)
 
 
-def ratio(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def ratio(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """Left divided by right is the amount."""
-    pairs, note = _complete(claim, specs)
+    pairs, note = _complete(claim, paper)
     if not pairs:
         return Judgement("undecided", f"no number to compare{note}")
     return _amounts(claim, [pair.ratio for pair in pairs], pairs, note)
@@ -171,9 +171,9 @@ def _agrees(claim: Claim, wanted: float, number: float, low: float, high: float)
     return low - 0.5 * 10**-decimals <= wanted + EPSILON and wanted - EPSILON <= high + 0.5 * 10**-decimals
 
 
-def trend(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def trend(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """From point to point the numbers rise or fall, none the other way; or both neighbours of the peak are lower."""
-    points = [values_at(address, specs) for address in claim.points]
+    points = [values_at(address, paper) for address in claim.points]
     narrowed = {"average": averages_or_all, "each_language": languages_or_all}.get(claim.quantifier)
     points = [narrowed(values, lambda value: value) for values in points] if narrowed else points
     first, *others = points
@@ -203,9 +203,9 @@ def _follows(shape: str | None, numbers: Sequence[float], peak: int) -> bool:
     return sum(steps) > EPSILON and min(steps) >= -EPSILON
 
 
-def comparable(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def comparable(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """The numbers differ by no more than the bar."""
-    pairs, note = _complete(claim, specs)
+    pairs, note = _complete(claim, paper)
     if not pairs:
         return Judgement("undecided", f"no number to compare{note}")
     if any(pair.left.at.direction == "none" for pair in pairs):
@@ -225,13 +225,13 @@ def bar_of(value: Value, bars: Bars) -> float:
     return (own or bars.points / 100) * value.at.scale
 
 
-def significant(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """The left bears the mark of its table for significance, and is the greater one where a right is named."""
     if claim.right is not None and claim.marked:
-        compared = greater(claim, specs, bars)
+        compared = greater(claim, paper, bars)
         if compared.verdict != "holds":
             return compared
-    values = values_at(claim.left, specs)
+    values = values_at(claim.left, paper)
     if claim.quantifier == "average":
         values = averages_or_all(values, lambda value: value)
     known = [value.at.significant for value in values if value.number is not None and value.at.significant is not None]
@@ -242,16 +242,16 @@ def significant(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
     return _decide(enough, f"{sum(known)} of {len(known)} are marked as significant")
 
 
-def count(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """One cell holds the value, so many cells have a number, or so many on the left are above all on the right."""
     if claim.left is not None:
         by_left: dict[str, list[Pair]] = {}
-        for pair in pairs_of(claim.left, claim.rights, specs):
+        for pair in pairs_of(claim.left, claim.rights, paper):
             by_left.setdefault(pair.left.name, []).append(pair)
         wins = [all(p.difference > EPSILON for p in group if p.complete) for group in by_left.values()]
         number, error, what = float(sum(wins)), 0.0, f"of {len(wins)} are above"
     else:
-        values = values_at(claim.of, specs)
+        values = values_at(claim.of, paper)
         if len(values) == 1 and values[0].number is None:
             return Judgement("undecided", values[0].missing)
         one = len(values) == 1
@@ -260,20 +260,20 @@ def count(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
     return _decide(_agrees(claim, claim.value, number, number - error, number + error), f"{number:g} {what}")
 
 
-def cost(claim: Claim, specs: PaperSpecs, bars: Bars) -> Judgement:
+def cost(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """The left costs what is said, less than the right, or so many times as much."""
     if claim.amount is not None:
-        return ratio(claim, specs, bars)
+        return ratio(claim, paper, bars)
     if claim.value is not None:
-        (value, *_) = values_at(claim.left, specs)
+        (value, *_) = values_at(claim.left, paper)
         if value.number is None:
             return Judgement("undecided", value.missing)
         limits = (value.number - value.error, value.number + value.error)
         return _decide(_agrees(claim, claim.value, value.number, *limits), f"{value.name} {value.number:g}")
-    return _compared(claim, *_complete(claim, specs), lambda pair: -1)
+    return _compared(claim, *_complete(claim, paper), lambda pair: -1)
 
 
-KINDS: dict[str, Callable[[Claim, PaperSpecs, Bars], Judgement]] = {
+KINDS: dict[str, Callable[[Claim, PrintedPaper, Bars], Judgement]] = {
     "greater": greater,
     "best": best,
     "margin": margin,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from stele.errors import SteleError
-from stele.papers.addresses import Address, PaperSpecs, PrintedValue, printed_at
+from stele.papers.addresses import Address, PrintedPaper, PrintedValue, printed_at
 
 Parts = tuple[str, ...]
 
@@ -71,12 +71,12 @@ def _rounded(number: float) -> float:
     return round(number, 9)
 
 
-def values_at(address: Address, specs: PaperSpecs) -> list[Value]:
+def values_at(address: Address, paper: PrintedPaper) -> list[Value]:
     """The values of an address, what `minus` names subtracted; SteleError for an address that the paper lacks."""
-    values = [_printed(entry) for entry in printed_at(address, specs)]
+    values = [_printed(entry) for entry in printed_at(address, paper)]
     if address.minus is None:
         return values
-    return [_subtract(pair) for pair in pair_values(values, values_at(address.minus, specs), rivals=False)]
+    return [_subtract(pair) for pair in pair_values(values, values_at(address.minus, paper), rivals=False)]
 
 
 def _printed(entry: PrintedValue) -> Value:
@@ -124,16 +124,16 @@ def _chosen(value: Value, indices: Iterable[int]) -> Parts:
     return tuple(value.at.parts[index] for index in indices)
 
 
-def pairs_of(left: Address, rights: Sequence[Address], specs: PaperSpecs) -> list[Pair]:
+def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> list[Pair]:
     """All pairs of a claim's left with each address on its right, which are rivals of each other.
 
     Raises SteleError where different metrics would be compared, or nothing remains to be compared.
     """
-    values = values_at(left, specs)
+    values = values_at(left, paper)
     pairs = [
         Pair(pair.left, pair.right, (str(number), *pair.rival))
         for number, right in enumerate(rights)
-        for pair in pair_values(values, values_at(right, specs))
+        for pair in pair_values(values, values_at(right, paper))
     ]
     if not pairs:
         raise SteleError(f"{values[0].name} is held against nothing but itself")

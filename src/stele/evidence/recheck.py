@@ -49,9 +49,9 @@ def problems(specs: Path) -> list[str]:
 
 def judge_paper(folder: Path) -> Iterator[Judged]:
     """The claims of a paper's folder, in order, each judged on print."""
-    claims, specs = load_claims(folder / FILE), load_paper(folder)
+    claims, paper = load_claims(folder / FILE), load_paper(folder)
     for claim in claims.claims:
         try:
-            yield Judged(claims.paper, claim, judge(claim, specs, claims.bars))
+            yield Judged(claims.paper, claim, judge(claim, paper, claims.bars))
         except SteleError as error:
             yield Judged(claims.paper, claim, None, str(error))

@@ -74,34 +74,36 @@ class PrintedValue:
 
 
 @dataclass(frozen=True)
-class PaperSpecs:
-    """All that one paper prints."""
+class PrintedPaper:
+    """All that one paper prints, by the number of the table or figure."""
 
     paper: str
-    tables: dict[int, Table]
-    figures: dict[int, Figure]
+    tables: dict[int, list[PrintedValue]]
+    figures: dict[int, list[PrintedValue]]
 
 
-def load_paper(folder: Path | str) -> PaperSpecs:
-    """The specs in a paper's folder, `paper_tables/msm`."""
+def load_paper(folder: Path | str) -> PrintedPaper:
+    """What the specs in a paper's folder print, `paper_tables/msm`."""
     folder = Path(folder)
-    figures = [load_figure(path) for path in sorted(folder.glob("figure_*.yaml"))]
-    tables = {table.number: table for table in load_specs(folder)}
-    return PaperSpecs(folder.resolve().name, tables, {figure.number: figure for figure in figures})
+    tables = {table.number: list(_cells(table)) for table in load_specs(folder)}
+    figures = {
+        figure.number: list(_points(figure)) for figure in map(load_figure, sorted(folder.glob("figure_*.yaml")))
+    }
+    return PrintedPaper(folder.resolve().name, tables, figures)
 
 
-def printed_at(address: Address, specs: PaperSpecs) -> list[PrintedValue]:
+def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
     """What stands at an address, in printed order; what `minus` names is not looked at.
 
     Raises SteleError for a table, a figure or a key that the paper does not have.
     """
     kind = "table" if address.table else "figure"
-    numbered = specs.tables if address.table else specs.figures
+    numbered = paper.tables if address.table else paper.figures
     number = address.table or address.figure
     if number not in numbered:
         valid = ", ".join(map(str, sorted(numbered))) or "none"
-        raise SteleError(f"{specs.paper} has no {kind} {number}; its {kind}s here: {valid}")
-    values = list(_cells(numbered[number]) if address.table else _points(numbered[number]))
+        raise SteleError(f"{paper.paper} has no {kind} {number}; its {kind}s here: {valid}")
+    values = numbered[number]
     chosen: dict[tuple[str, ...], PrintedValue] = {}
     for pattern in address.patterns:
         wanted = tuple(pattern.split("/"))

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from stele.catalogue import read_yaml
+from stele.catalogue import entries, read_yaml
+from stele.catalogue.schema.models import Model
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, validate
 from stele.papers.addresses import Address
@@ -67,8 +68,17 @@ class PrintedVerdict(Strict):
 class Control(Strict):
     """A comparison that is shown beside the claim's and never merged with it."""
 
-    left: Target | None = None
+    left: Target | None = Field(None, description="what differs in the target of the claim's left")
     right: Target | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> Control:
+        targets = [target for target in (self.left, self.right) if target]
+        if not targets:
+            raise ValueError("a control says what differs on the `left` or on the `right`")
+        for model in {target.model for target in targets} - {None, *(known := entries(Model))}:
+            raise ValueError(str(unknown("model", model, known)))
+        return self
 
 
 class Claim(Strict):
