@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 
 import pytest
 
@@ -74,3 +75,13 @@ def test_the_schema_is_the_model_s_and_named_in_each_file(root):
 
 def test_the_papers_claims_are_what_their_tables_print(root):
     assert cli.main(["claims", "check", "--specs", str(root / "paper_tables")]) == 0
+
+
+def test_the_example_of_the_documentation_holds(root, tmp_path):
+    """The claims of docs/evidence.md, judged on the table that they name."""
+    text = (root / "docs/evidence.md").read_text(encoding="utf-8")
+    folder = tmp_path / "msm"
+    folder.mkdir()
+    (folder / "claims.yaml").write_text(text.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    shutil.copy(root / "paper_tables/msm/table_05.yaml", folder)
+    assert cli.main(["claims", "check", "--specs", str(tmp_path)]) == 0
