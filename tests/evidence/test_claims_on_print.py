@@ -143,6 +143,7 @@ def test_counts(tmp_path):
     wins = {"kind": "count", "left": cells(OURS), "right": cells(BASE)}
     assert judged(tmp_path, **wins, value=3).verdict == "holds"
     assert judged(tmp_path, **wins, value=4).verdict == "fails"
+    assert judged(tmp_path, **wins | {"right": cells(OTHER)}, value=1).verdict == "holds"  # a dash is not beaten
     assert judged(tmp_path, **wins, value=2, at_least=True).verdict == "holds"
 
 

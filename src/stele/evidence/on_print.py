@@ -248,7 +248,8 @@ def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
         by_left: dict[str, list[Pair]] = {}
         for pair in pairs_of(claim.left, claim.rights, paper):
             by_left.setdefault(pair.left.name, []).append(pair)
-        wins = [all(p.difference > EPSILON for p in group if p.complete) for group in by_left.values()]
+        complete = [[pair.difference for pair in group if pair.complete] for group in by_left.values()]
+        wins = [min(differences, default=0) > EPSILON for differences in complete]
         number, error, what = float(sum(wins)), 0.0, f"of {len(wins)} are above"
     else:
         values = values_at(claim.of, paper)
