@@ -190,30 +190,32 @@ def test_a_killed_conversion_ends_in_the_same_bytes_and_the_same_bits(tmp_path, 
     assert read_record(one / "record.json")["bits"] == read_record(two / "record.json")["bits"]
 
 
-@pytest.mark.parametrize("step", ["conversion", "clir"])
-def test_two_processes_have_the_curve_of_one(tmp_path, bert, windows, pairs, sections, step):
+@pytest.mark.parametrize(("step", "numbers"), [("conversion", (1, 2)), ("clir", (1, 2, 4))])
+def test_several_processes_have_the_curve_of_one(tmp_path, bert, windows, pairs, sections, step, numbers):
     """With windows, whose base the first process converts; every piece draws its own dropout."""
     given = {
         "conversion": (bert, pairs, {**MLM, "sliding_window": WINDOWS, "encode_chunk": 1, "steps": 4}),
-        "clir": (windows, sections, {**CLIR, "encode_chunk": 1, "steps": 6}),
+        "clir": (windows, sections, {**CLIR, "encode_chunk": 1, "steps": 4}),
     }[step]
-    assert main(command(tmp_path / "one", *given)) == 0
 
     def work(rank):
-        assert main(command(tmp_path / "two", *given)) == 0
+        assert main(command(folder, *given)) == 0
 
-    assert forked(2, work) == [0, 0]
-    curves = [list(csv.DictReader((tmp_path / name / "out/curve.csv").open())) for name in ("one", "two")]
-    for one, two in zip(*curves, strict=True):
-        assert {name: float(value) for name, value in two.items() if value} == pytest.approx(
-            {name: float(value) for name, value in one.items() if value}, rel=1e-4, abs=1e-5
-        )
-    records_of = [read_record(tmp_path / name / "out/record.json") for name in ("one", "two")]
-    assert [record["processes"] for record in records_of] == [1, 2]
-    assert records_of[0]["counts"] == records_of[1]["counts"]
-    if step == "conversion":
-        assert records_of[0]["bits"]["converted"] == records_of[1]["bits"]["converted"]
-        assert records_of[0]["bits"]["after"] == pytest.approx(records_of[1]["bits"]["after"], rel=1e-4)
+    curves, of_runs = [], []
+    for number in numbers:
+        folder = tmp_path / str(number)
+        assert forked(number, work) == [0] * number
+        rows = csv.DictReader((folder / "out/curve.csv").open())
+        curves.append([{name: float(value) for name, value in row.items() if value} for row in rows])
+        of_runs.append(read_record(folder / "out/record.json"))
+    assert [record["processes"] for record in of_runs] == list(numbers)
+    for curve, record in zip(curves[1:], of_runs[1:], strict=True):
+        for one, several in zip(curves[0], curve, strict=True):
+            assert several == pytest.approx(one, rel=1e-4, abs=1e-5)
+        assert record["counts"] == of_runs[0]["counts"]
+        if step == "conversion":
+            assert record["bits"]["converted"] == of_runs[0]["bits"]["converted"]
+            assert record["bits"]["after"] == pytest.approx(of_runs[0]["bits"]["after"], rel=1e-4)
 
 
 def test_inputs_past_the_positions_are_refused_before_the_first_step(tmp_path, bert, sections, capsys):
