@@ -1,7 +1,8 @@
 """The layers of the package: which part may import which, in one direction, by the graph of its imports.
 
-From the bottom: the shared parts; the stages, and beside them the plan, what it costs, and the cluster; the driver. A
-command's arguments are the stages' only way up. Methods that are chosen by name (`load_named`) are no imports.
+From the bottom: the shared parts; the stages, and beside them the plan, what it costs, the claims and the cluster; the
+driver. A command's arguments are the stages' only way up. Methods that are chosen by name (`load_named`) are no
+imports.
 """
 
 from collections import defaultdict
@@ -27,7 +28,7 @@ STAGES = {
 }
 SHARED = {
     *("errors", "registry", "progress", "files", "artifacts", "catalogue", "recipes", "config", "papers"),
-    *("benchmarks", "significance", "evaluation", "training", "encoders", "sentences", "terms"),
+    *("benchmarks", "significance", "evaluation", "training", "encoders", "sentences", "terms", "evidence"),
 }
 COMMAND = {"command"}
 # what a package may import beside itself
@@ -36,6 +37,7 @@ ALLOWED = {
     **dict.fromkeys(STAGES, SHARED | COMMAND),
     "plan": SHARED,
     "cost": SHARED | {"plan"},
+    "claims": SHARED | COMMAND | {"plan", "cost"},
     "cluster": SHARED | COMMAND | {"plan", "cost"},
     "driver": SHARED | COMMAND | STAGES | {"plan", "cost", "cluster"},
     "__main__": COMMAND,

@@ -13,4 +13,4 @@ STAGES = (
     "scoring",
     "tables",
 )
-GROUPS = (*STAGES, "cluster")
+GROUPS = (*STAGES, "claims", "cluster")

@@ -3,7 +3,8 @@
 Averages are recomputed; numbers printed twice, bold marks and printed differences are compared; rows that one of our
 papers borrowed from another are compared with the row they were taken from, and rows with the same numbers under
 different models are found. Each deviation must be listed with its reason in the table's spec (`deviations`); one that
-is not, or one listed that does not occur, is an error.
+is not, or one listed that does not occur, is an error. So is a claim (`claims.yaml`) whose stated verdict the numbers
+do not give.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from itertools import combinations
 from pathlib import Path
 
 from stele.errors import SteleError, nearest
+from stele.evidence import recheck
 from stele.papers.table import Table, load_specs
 from stele.papers.targets import asked_for, source_of
 from stele.tables.cells.cell import Cell, Results, table_cells
@@ -291,5 +293,5 @@ def run(args: argparse.Namespace) -> None:
     compared = [cell for cell, origin in borrowed_cells(tables) if origin]
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
     print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
-    if problems := unexplained(tables, occurring):
-        raise SteleError("\n".join(["the tables deviate from themselves:", *problems]))
+    if problems := [*unexplained(tables, occurring), *recheck.problems(args.specs)]:
+        raise SteleError("\n".join(["the tables deviate from themselves, or from the claims:", *problems]))

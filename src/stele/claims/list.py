@@ -1,0 +1,56 @@
+"""List every claim of the papers: in words, where it stands, its kind, its verdict on print and why.
+
+stele claims list msm --format csv > claims.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from stele.evidence.recheck import Judged, judge_paper
+from stele.files.csv_files import write_csv
+from stele.papers.claims import papers_with_claims
+
+COLUMNS = ("paper", "key", "main", "kind", "places", "text", "stated", "print", "why", "issue")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help="default: all that have claims")
+    parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
+    parser.add_argument("--format", choices=("text", "csv"), default="text", help="(default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> None:
+    judged = (one for folder in papers_with_claims(args.specs, args.papers) for one in judge_paper(folder))
+    if args.format == "csv":
+        write_csv(sys.stdout, [COLUMNS, *(row(one) for one in judged)])
+    else:
+        sys.stdout.writelines(as_text(judged))
+
+
+def row(judged: Judged) -> list[str]:
+    """One claim, in the order of `COLUMNS`."""
+    claim = judged.claim
+    return [
+        judged.paper,
+        claim.key,
+        "yes" if claim.main else "",
+        claim.kind,
+        " ".join(claim.places),
+        claim.text,
+        claim.printed.verdict if claim.printed else "",
+        judged.verdict,
+        judged.why,
+        claim.issue or "",
+    ]
+
+
+def as_text(judged: Iterable[Judged]) -> Iterable[str]:
+    """Three lines a claim: the verdict and its name, what it says, and why the verdict is so."""
+    for one in judged:
+        main = ", main" if one.claim.main else ""
+        yield f"{one.verdict}: {one.paper}/{one.claim.key} ({one.claim.kind}{main}; {', '.join(one.claim.places)})\n"
+        yield f"  {one.claim.text}\n  {one.why}\n"

@@ -1,0 +1,1 @@
+"""Claims judged: on the numbers that the papers print, and on our own."""

@@ -1,0 +1,208 @@
+"""What our own runs say of a claim: two p-values, one for it and one for the contrary, and from them a verdict.
+
+Each kind of claim has a function that gives its `Finding`. A p-value is two-sided: it is at most a claim's level where
+the interval at one minus that level lies above 0 (for the claim) or below it (for the contrary). Which level, the
+family says (`stele.evidence.families`). The states, in the order in which they are looked for:
+
+- no data: results are missing
+- floor: both systems score below what a claim names as the least that means something
+- undecided: fewer than 3 seeds, or none of the others
+- supported, reversed
+- no effect: the interval lies within the bar around 0
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from stele.evidence.estimate import FEWEST_SEEDS, Estimate, interval, p_above
+from stele.evidence.families import levels
+from stele.evidence.power import detectable, seeds_needed
+
+State = Literal["supported", "no effect", "reversed", "undecided", "floor", "no data"]
+ALPHA = 0.05
+COST_RANGE = 0.25  # how far a cost may be from the claimed one
+
+
+class Finding(NamedTuple):
+    """The evidence on a claim; `shown` is the estimate of its dot and whisker, `against` says what is against it."""
+
+    supports: float
+    reverses: float
+    shown: Estimate
+    seeds: int
+    against: str = ""
+    blocked: bool = False  # a part goes the other way, so that nothing supports the whole
+    equivalence: bool = False  # about lying within the bar: its interval is at one minus twice the level
+
+    @property
+    def p(self) -> float:
+        """The p-value that a family corrects."""
+        return min(self.supports, self.reverses)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a claim, in the unit of the estimates.
+
+    detectable: the smallest difference that the comparison could have seen; seeds_needed: to see one of the size of the
+    bar, None where no number of seeds does. Both are of undecided claims.
+    """
+
+    state: State
+    reason: str = ""
+    mean: float | None = None
+    interval: tuple[float, float] | None = None
+    p: float | None = None
+    level: float | None = None
+    seeds: int = 0
+    detectable: float | None = None
+    seeds_needed: int | None = None
+
+
+def greater(found: Estimate) -> Finding:
+    """Left is above right; of a ratio and a margin, too."""
+    return Finding(2 * min(p_above(found), 0.5), 2 * min(p_above(found.reversed), 0.5), found, found.seeds)
+
+
+def best(rivals: Mapping[str, Estimate]) -> Finding:
+    """Left is above every rival: an intersection-union test, its p the largest of all (Berger, Technometrics 24, 1982).
+
+    That one rival is better is a union, so there the smallest p counts times their number. Shown is the closest rival.
+    """
+    each = {name: greater(found) for name, found in rivals.items()}
+    closest = max(each, key=lambda name: (each[name].supports, -rivals[name].mean))
+    reverses = min(1.0, len(each) * min(one.reverses for one in each.values()))
+    seeds = min(one.seeds for one in each.values())
+    supports = max(one.supports for one in each.values())
+    return Finding(supports, reverses, rivals[closest], seeds, f"the closest is {closest}")
+
+
+def each_language(average: Estimate, languages: Mapping[str, Estimate], alpha: float = ALPHA) -> Finding:
+    """The average is above, and no language is below (Holm over the languages)."""
+    return _unless_reversed(greater(average), languages, alpha)
+
+
+def trend(ends: Estimate, steps: Mapping[str, Estimate], alpha: float = ALPHA) -> Finding:
+    """From end to end it rises, and no step falls (Holm over the steps). Of a falling trend give reversed estimates."""
+    return _unless_reversed(greater(ends), steps, alpha)
+
+
+def peak(neighbours: Mapping[str, Estimate]) -> Finding:
+    """The peak is above both neighbours: estimates of the peak minus each."""
+    return best(neighbours)
+
+
+def _unless_reversed(finding: Finding, parts: Mapping[str, Estimate], alpha: float) -> Finding:
+    """The finding, without support where one of its parts goes the other way."""
+    each = {name: greater(found).reverses for name, found in parts.items()}
+    limits = levels(list(each.values()), "holm", alpha)
+    against = [name for (name, p), limit in zip(each.items(), limits, strict=True) if p <= limit]
+    seeds = min([finding.seeds, *(found.seeds for found in parts.values())])
+    if not against:
+        return finding._replace(seeds=seeds)
+    return finding._replace(supports=1.0, seeds=seeds, against=f"reversed in {', '.join(against)}", blocked=True)
+
+
+def comparable(found: Estimate, bar: float) -> Finding:
+    """Both differ by less than the bar: two one-sided tests (Schuirmann, Journal of Pharmacokinetics and
+    Biopharmaceutics 15, 1987), at 5 % an interval of 90 % within the bar."""
+    within = max(p_above(found, -bar), p_above(found.reversed, -bar))
+    outside = min(p_above(found, bar), p_above(found.reversed, bar))
+    return Finding(within, outside, found, found.seeds, equivalence=True)
+
+
+class Case(NamedTuple):
+    """A claim to be judged, None where results are missing; `bar` is the smallest difference of interest.
+
+    floor: (the higher score of the two systems, the least that means something). All in the unit of the estimate.
+    """
+
+    finding: Finding | None
+    bar: float
+    floor: tuple[float, float] | None = None
+
+    @property
+    def p(self) -> float:
+        """The p-value that counts in a family; NaN where nothing can be decided yet."""
+        return self.finding.p if self.finding and self.finding.seeds >= FEWEST_SEEDS else math.nan
+
+
+def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) -> list[Verdict]:
+    """The verdicts of one family, "holm" or "benjamini_hochberg", each at its own level.
+
+    `alpha` is the family's level; with two looks at the data each has half of it.
+    """
+    chosen = levels([case.p for case in cases], procedure, alpha)
+    return [judge(case, level) for case, level in zip(cases, chosen, strict=True)]
+
+
+def judge(case: Case, level: float = ALPHA) -> Verdict:
+    """The verdict on one claim at its own level."""
+    finding = case.finding
+    if finding is None:
+        return Verdict("no data", "results are missing")
+    limits = interval(finding.shown, min(1.0, level * (2 if finding.equivalence else 1)))
+    state, reason = _state(case, finding, limits, level)
+    undecided = state == "undecided" and finding.shown.seeds > 1
+    return Verdict(
+        state,
+        reason,
+        finding.shown.mean,
+        limits,
+        finding.p,
+        level,
+        finding.seeds,
+        detectable(finding.shown, level) if undecided else None,
+        seeds_needed(finding.shown, case.bar, level) if undecided else None,
+    )
+
+
+def _state(case: Case, finding: Finding, limits: tuple[float, float], level: float) -> tuple[State, str]:
+    if case.floor and case.floor[0] < case.floor[1]:
+        return "floor", f"both score below {case.floor[1]:g}"
+    if finding.seeds < FEWEST_SEEDS:
+        return "undecided", f"{finding.seeds} of at least {FEWEST_SEEDS} seeds"
+    if finding.supports <= level:
+        return "supported", finding.against
+    if finding.reverses <= level:
+        return "reversed", finding.against
+    within = -case.bar < limits[0] and limits[1] < case.bar
+    if within and not finding.equivalence and not finding.blocked:
+        return "no effect", finding.against
+    return "undecided", finding.against
+
+
+def significant(p_values: Sequence[float], differences: Sequence[float], alpha: float = ALPHA) -> Verdict:
+    """By the paper's own test: significant in most seeds; one corrected p and one difference a seed."""
+    seeds = len(p_values)
+    if not seeds:
+        return Verdict("no data", "results are missing")
+    signs = [difference > 0 for p, difference in zip(p_values, differences, strict=True) if p < alpha and difference]
+    said = f"significant in {len(signs)} of {seeds} seeds, {sum(signs)} of them as claimed"
+    if seeds < FEWEST_SEEDS:
+        return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds; {said}", seeds=seeds)
+    state: State = "undecided"
+    if 2 * sum(signs) > seeds:
+        state = "supported"
+    elif 2 * (len(signs) - sum(signs)) > seeds:
+        state = "reversed"
+    return Verdict(state, said, seeds=seeds)
+
+
+def count(number: int | None, claimed: int) -> Verdict:
+    """A count is the claimed one, exactly."""
+    if number is None:
+        return Verdict("no data", "results are missing")
+    return Verdict("supported" if number == claimed else "reversed", f"{number}, claimed {claimed}")
+
+
+def cost(ratio: float | None, claimed: float) -> Verdict:
+    """A ratio of two records' costs is within a quarter of the claimed one."""
+    if ratio is None:
+        return Verdict("no data", "records are missing")
+    within = abs(ratio / claimed - 1) <= COST_RANGE
+    return Verdict("supported" if within else "reversed", f"{ratio:.3g} times, claimed {claimed:.3g}")

@@ -1,0 +1,154 @@
+"""Which printed number a claim holds against which other.
+
+The parts of an address that vary on both sides must be equal (`all/msm/*/*` against `all/xlmr/*/*`: the same line and
+column). A part that varies on the right alone makes rivals: `all/msm/*/avg` against `all/*/*/avg` is MSM against each
+other row. One that varies on the left alone does not matter. A cell is never held against itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from stele.errors import SteleError
+from stele.papers.addresses import Address, PrintedPaper, PrintedValue, printed_at
+
+Parts = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A printed number or the difference of two, in the unit of its table; None where one of them is not printed.
+
+    error: the most by which rounding can have moved it. missing: what is not printed.
+    """
+
+    at: PrintedValue
+    number: float | None
+    error: float
+    missing: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.at.name
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two values that a claim compares; `rival` tells comparators apart."""
+
+    left: Value
+    right: Value
+    rival: Parts = ()
+
+    @property
+    def complete(self) -> bool:
+        return self.left.number is not None and self.right.number is not None
+
+    @property
+    def difference(self) -> float:
+        """Left minus right, in the unit of the left; of complete pairs."""
+        return _rounded(self.left.number - self.right.number * self._unit)
+
+    @property
+    def error(self) -> float:
+        return self.left.error + self.right.error * self._unit
+
+    @property
+    def ratio(self) -> tuple[float, float, float]:
+        """Left divided by right: as printed, and the least and the most that rounding leaves open."""
+        left, right = self.left.number, self.right.number * self._unit
+        ours, theirs = self.left.error, self.right.error * self._unit
+        return left / right, (left - ours) / (right + theirs), (left + ours) / (right - theirs)
+
+    @property
+    def _unit(self) -> float:
+        return self.left.at.scale / self.right.at.scale
+
+
+def _rounded(number: float) -> float:
+    """Without what binary fractions add to a difference of decimal numbers."""
+    return round(number, 9)
+
+
+def values_at(address: Address, paper: PrintedPaper) -> list[Value]:
+    """The values of an address, what `minus` names subtracted; SteleError for an address that the paper lacks."""
+    values = [_printed(entry) for entry in printed_at(address, paper)]
+    if address.minus is None:
+        return values
+    return [_subtract(pair) for pair in pair_values(values, values_at(address.minus, paper), rivals=False)]
+
+
+def _printed(entry: PrintedValue) -> Value:
+    error = 0.5 * 10**-entry.decimals if entry.decimals is not None else 0.0
+    return Value(entry, entry.number, error, "" if entry.number is not None else f"{entry.name}: {entry.missing}")
+
+
+def _subtract(pair: Pair) -> Value:
+    if pair.complete:
+        return Value(pair.left.at, pair.difference, pair.error)
+    return Value(pair.left.at, None, 0, pair.left.missing or pair.right.missing)
+
+
+def pair_values(left: Sequence[Value], right: Sequence[Value], rivals: bool = True) -> list[Pair]:
+    """Each value on the left with those on the right that it is held against.
+
+    Raises SteleError where a value on the left has none, and, without `rivals`, where one has several.
+    """
+    if len(right) == 1:  # also of a figure against a table, whose addresses have other parts
+        return [Pair(value, right[0]) for value in left if value.at is not right[0].at and value.name != right[0].name]
+    if len(left[0].at.parts) != len(right[0].at.parts):
+        raise SteleError(f"{left[0].name} against several of {right[0].at.place}: name one value there")
+    varying = [(_several(left, index), _several(right, index)) for index in range(len(left[0].at.parts))]
+    shared = [index for index, sides in enumerate(varying) if all(sides)]
+    own = [index for index, (ours, theirs) in enumerate(varying) if theirs and not ours]
+    if own and not rivals:
+        raise SteleError(f"{left[0].name} has several values to be subtracted, from {right[0].name} on")
+    by_shared: dict[Parts, list[Value]] = {}
+    for value in right:
+        by_shared.setdefault(_chosen(value, shared), []).append(value)
+    pairs = []
+    for value in left:
+        if (key := _chosen(value, shared)) not in by_shared:
+            raise SteleError(f"{value.name} has no counterpart with {'/'.join(key)} in {right[0].at.place}")
+        others = [other for other in by_shared[key] if other.name != value.name]
+        pairs += [Pair(value, other, _chosen(other, own)) for other in others]
+    return pairs
+
+
+def _several(values: Iterable[Value], index: int) -> bool:
+    return len({value.at.parts[index] for value in values}) > 1
+
+
+def _chosen(value: Value, indices: Iterable[int]) -> Parts:
+    return tuple(value.at.parts[index] for index in indices)
+
+
+def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> list[Pair]:
+    """All pairs of a claim's left with each address on its right, which are rivals of each other.
+
+    Raises SteleError where different metrics would be compared, or nothing remains to be compared.
+    """
+    values = values_at(left, paper)
+    pairs = [
+        Pair(pair.left, pair.right, (str(number), *pair.rival))
+        for number, right in enumerate(rights)
+        for pair in pair_values(values, values_at(right, paper))
+    ]
+    if not pairs:
+        raise SteleError(f"{values[0].name} is held against nothing but itself")
+    for pair in pairs:
+        ours, theirs = pair.left.at.metric, pair.right.at.metric
+        if left.minus is None and None not in (ours, theirs) and ours != theirs:
+            raise SteleError(f"{pair.left.name} is {ours}, {pair.right.name} is {theirs}: they cannot be compared")
+    return pairs
+
+
+def averages_or_all(items: Sequence, value: Callable) -> list:
+    """Of pairs or values those of printed averages, where there are some; `value` gives an item's Value."""
+    return [item for item in items if value(item).at.average] or list(items)
+
+
+def languages_or_all(items: Sequence, value: Callable) -> list:
+    """Of pairs or values those of single languages, where there are some."""
+    return [item for item in items if not value(item).at.average] or list(items)

@@ -1,0 +1,177 @@
+"""Addresses of what a paper prints: cells of its tables, points of its figures; with the numbers that stand there.
+
+An address is a table or a figure and a pattern, `*` and `?` allowed within each part: `group/row/line/column` in a
+table, as in footnotes, and `panel/series/point` in a figure, a point by its place on the horizontal axis. Where the
+pattern matches nothing, the first part that does is refused with the nearest key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from stele.errors import SteleError, unknown
+from stele.files.strict import Strict
+from stele.papers.figure import Figure, load_figure
+from stele.papers.table import Table, load_specs
+from stele.papers.table_parts import Direction, Printed
+from stele.papers.targets import Reference, asked_for, column_meant, resolve
+
+PARTS = {"table": ("group", "row", "line", "column"), "figure": ("panel", "series", "point")}
+SIGNIFICANT = "significan"  # in the words that explain a mark
+
+
+class Address(Strict):
+    """Cells of a table or points of a figure, or how much they differ from others."""
+
+    table: int | None = Field(None, ge=1)
+    figure: int | None = Field(None, ge=1)
+    at: Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)] = Field(
+        description="group/row/line/column of a table, panel/series/point of a figure; `*` and `?` allowed"
+    )
+    minus: Address | None = Field(None, description="what is subtracted: the address is then of a gain over it")
+
+    @property
+    def patterns(self) -> list[str]:
+        return [self.at] if isinstance(self.at, str) else self.at
+
+    @property
+    def place(self) -> str:
+        """The table or figure: `table 5`."""
+        return f"table {self.table}" if self.table else f"figure {self.figure}"
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Address:
+        if (self.table is None) == (self.figure is None):
+            raise ValueError("an address names a `table` or a `figure`")
+        return self
+
+
+@dataclass(frozen=True)
+class PrintedValue:
+    """One printed number, or None with the reason; `scale` is what the paper multiplied a fraction by."""
+
+    place: str
+    parts: tuple[str, ...]
+    number: float | None
+    missing: str
+    scale: float
+    decimals: int | None
+    direction: Direction = "higher"
+    metric: str | None = None
+    average: bool = False
+    reference: Reference | None = None
+    significant: bool | None = None  # None: the place marks nothing as significant
+
+    @property
+    def name(self) -> str:
+        return f"{self.place} {'/'.join(self.parts)}"
+
+
+@dataclass(frozen=True)
+class PrintedPaper:
+    """All that one paper prints, by the number of the table or figure."""
+
+    paper: str
+    tables: dict[int, list[PrintedValue]]
+    figures: dict[int, list[PrintedValue]]
+
+
+def load_paper(folder: Path | str) -> PrintedPaper:
+    """What the specs in a paper's folder print, `paper_tables/msm`."""
+    folder = Path(folder)
+    tables = {table.number: list(_cells(table)) for table in load_specs(folder)}
+    figures = {
+        figure.number: list(_points(figure)) for figure in map(load_figure, sorted(folder.glob("figure_*.yaml")))
+    }
+    return PrintedPaper(folder.resolve().name, tables, figures)
+
+
+def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
+    """What stands at an address, in printed order; what `minus` names is not looked at.
+
+    Raises SteleError for a table, a figure or a key that the paper does not have.
+    """
+    kind = "table" if address.table else "figure"
+    numbered = paper.tables if address.table else paper.figures
+    number = address.table or address.figure
+    if number not in numbered:
+        valid = ", ".join(map(str, sorted(numbered))) or "none"
+        raise SteleError(f"{paper.paper} has no {kind} {number}; its {kind}s here: {valid}")
+    values = numbered[number]
+    chosen: dict[tuple[str, ...], PrintedValue] = {}
+    for pattern in address.patterns:
+        wanted = tuple(pattern.split("/"))
+        if len(wanted) != len(PARTS[kind]):
+            raise SteleError(f"{address.place}: {pattern!r}: want {'/'.join(PARTS[kind])}")
+        matching = {value.parts: value for value in values if all(map(fnmatchcase, value.parts, wanted))}
+        if not matching:
+            raise _no_match(address.place, pattern, PARTS[kind], [value.parts for value in values])
+        chosen |= matching
+    return [value for value in values if value.parts in chosen]
+
+
+def _no_match(place: str, pattern: str, names: Sequence[str], valid: Sequence[tuple[str, ...]]) -> SteleError:
+    """The error for the first part of a pattern that nothing has which agrees with the parts before it."""
+    for index, (name, wanted) in enumerate(zip(names, pattern.split("/"), strict=True)):
+        agreeing = [parts for parts in valid if fnmatchcase(parts[index], wanted)]
+        if not agreeing:
+            return unknown(name, wanted, {parts[index] for parts in valid}, f"{place}: {pattern!r}")
+        valid = agreeing
+    raise AssertionError(pattern)  # something matches
+
+
+def _cells(table: Table) -> Iterator[PrintedValue]:
+    for group, row in table.rows():
+        for line in table.lines:
+            for column, entry in zip(table.columns, row.cells(line.key) or (), strict=True):
+                meant = column_meant(table, row, column)
+                report, target = (
+                    meant.report or line.report or table.report,
+                    asked_for(table, group, row, line, meant),
+                )
+                cell = entry if isinstance(entry, Printed) else Printed(value=entry)
+                yield PrintedValue(
+                    place=f"table {table.number}",
+                    parts=(group.key, row.key, line.key, column.key),
+                    number=cell.value if isinstance(cell.value, float) else None,
+                    missing="a dash" if cell.value is None else f"words: {cell.value}",
+                    scale=report.scale,
+                    decimals=report.decimals,
+                    direction=meant.direction or line.direction or table.direction,
+                    metric=target.metric,
+                    average=target.average is not None,
+                    reference=resolve(target),
+                    significant=_significant(table, cell.marks),
+                )
+
+
+def _significant(table: Table, marks: str) -> bool | None:
+    """Whether a cell's marks say that it is significant; None in a table that has no such mark."""
+    meaning = {mark for mark, text in table.marks.items() if SIGNIFICANT in text}
+    return bool(meaning & {marks, *marks}) if meaning else None
+
+
+def _points(figure: Figure) -> Iterator[PrintedValue]:
+    for panel in figure.panels:
+        for series in figure.series:
+            printed = panel.printed.get(series.key, {})
+            for point in series.points or [None]:
+                target = figure.target_of(panel, series, point)
+                at = point.at if point else figure.reference
+                yield PrintedValue(
+                    place=f"figure {figure.number}",
+                    parts=(panel.key, series.key, "-" if at is None else f"{at:g}"),
+                    number=printed.get(at),
+                    missing="no number is printed there",
+                    scale=1,
+                    decimals=3,  # as all that the papers' figures print
+                    metric=target.metric,
+                    average=target.average is not None,
+                    reference=resolve(target),
+                )

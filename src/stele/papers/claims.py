@@ -1,0 +1,202 @@
+"""What a paper claims about its results, as data: the model of `paper_tables/{paper}/claims.yaml`.
+
+A claim is a sentence of the paper in our words, the places where it stands, and the cells that it is about. What a kind
+of claim must have, `NEEDS` says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from stele.catalogue import entries, read_yaml
+from stele.catalogue.schema.models import Model
+from stele.errors import SteleError, unknown
+from stele.files.strict import Strict, validate
+from stele.papers.addresses import Address
+from stele.papers.table import PAPERS
+from stele.papers.table_parts import Target
+
+FILE = "claims.yaml"
+Kind = Literal[
+    "greater", "best", "margin", "ratio", "trend", "comparable", "significant", "count", "cost", "other"
+]  # fmt: skip
+Quantifier = Literal["average", "all", "most", "each_language"]
+Verdict = Literal["holds", "fails", "undecided"]
+# section 3.2, appendix A.2, table 5, figure 4
+Place = Annotated[str, Field(pattern=r"^(abstract|conclusion|s\d+(\.\d+)*|[A-Z](\.\d+)*|[tf]\d+|footnote\d+)$")]
+# of each kind: alternative sets of keys of which it has one
+NEEDS: dict[str, tuple[set[str], ...]] = {
+    "greater": ({"left", "right"}, {"left", "value"}),
+    "best": ({"left", "right"},),
+    "margin": ({"left", "right", "amount"},),
+    "ratio": ({"left", "right", "amount"},),
+    "trend": ({"points", "shape"},),
+    "comparable": ({"left", "right"},),
+    "significant": ({"left"}, {"left", "right"}),
+    "count": ({"of", "value"}, {"left", "right", "value"}),
+    "cost": ({"left", "right"}, {"left", "right", "amount"}, {"left", "value"}),
+    "other": (set(), {"left"}, {"left", "right"}),
+}
+JUDGED = {"left", "right", "points", "shape", "amount", "value", "of"}  # the keys that `NEEDS` speaks of
+ONLY = {
+    "peak": {"trend"},
+    "at_least": {"margin", "ratio", "count"},
+    "more_than": {"margin", "ratio", "count"},
+    "marked": {"significant"},
+}
+
+
+class Bars(Strict):
+    """The smallest differences of interest, fixed before any run."""
+
+    points: float = Field(gt=0, description="in points of a hundred")
+    map: float | None = Field(None, gt=0, description="of average precision, as a fraction, where it has its own")
+
+
+class PrintedVerdict(Strict):
+    """What the printed numbers say of a claim."""
+
+    verdict: Verdict
+    why: str = Field("", description="in words; needed where no numbers are named that could be recomputed")
+
+
+class Control(Strict):
+    """A comparison that is shown beside the claim's and never merged with it."""
+
+    left: Target | None = Field(None, description="what differs in the target of the claim's left")
+    right: Target | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> Control:
+        targets = [target for target in (self.left, self.right) if target]
+        if not targets:
+            raise ValueError("a control says what differs on the `left` or on the `right`")
+        for model in {target.model for target in targets} - {None, *(known := entries(Model))}:
+            raise ValueError(str(unknown("model", model, known)))
+        return self
+
+
+class Claim(Strict):
+    key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    text: str = Field(min_length=1, description="in our words")
+    places: Annotated[list[Place], Field(min_length=1)]
+    kind: Kind
+    main: bool = Field(False, description="among the few that a reader remembers")
+    checkable: bool = Field(True, description="false: nothing can check it, `why` says why")
+    why: str = ""
+    left: Address | None = None
+    right: Address | list[Address] | None = Field(None, description="best: all comparators")
+    quantifier: Quantifier = "average"
+    amount: int | float | None = Field(
+        None, description="margin: of the difference, in the table's unit; ratio and cost: left divided by right"
+    )
+    at_least: bool = Field(False, description="the amount or value is a lower limit")
+    more_than: bool = Field(False, description="the amount or value is a limit that is passed")
+    points: list[Address] = Field([], description="trend: in order")
+    shape: Literal["rising", "falling", "peak"] | None = None
+    peak: Address | None = Field(None, description="the point that is highest; of three points the middle one")
+    value: int | float | None = None
+    of: Address | str | None = Field(None, description="count: the cell that holds it, cells to be counted, or words")
+    marked: bool = Field(True, description="significant: false where the paper says that it is not")
+    printed: PrintedVerdict | None = Field(None, description="what the printed numbers say")
+    issue: str | None = Field(None, pattern=r"^I\d+$", description="its number in the list of inconsistencies")
+    controls: list[Control] = Field([])
+    built_in: str | None = Field(None, description="what the generated world puts in that bears on the claim")
+    floor: float | None = Field(None, description="below it nothing is decided, in the table's unit")
+
+    @property
+    def rights(self) -> list[Address]:
+        return [] if self.right is None else self.right if isinstance(self.right, list) else [self.right]
+
+    def addresses(self) -> Iterator[Address]:
+        """All addresses, those that are subtracted too."""
+        named = [self.left, *self.rights, *self.points, self.peak, self.of]
+        for address in named:
+            while isinstance(address, Address):
+                yield address
+                address = address.minus
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Claim:
+        for problem in _problems(self):
+            raise ValueError(f"claim {self.key!r}: {problem}")
+        return self
+
+
+class Claims(Strict):
+    """The claims of one paper, in its order."""
+
+    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]
+    bars: Bars
+    claims: Annotated[list[Claim], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _once(self) -> Claims:
+        for key, count in Counter(claim.key for claim in self.claims).items():
+            if count > 1:
+                raise ValueError(f"claim {key!r} is given twice")
+        return self
+
+
+def _problems(claim: Claim) -> Iterator[str]:
+    """What pydantic's types cannot say about a claim."""
+    if not claim.checkable:
+        if not claim.why:
+            yield "`checkable: false` needs `why`"
+        if claim.printed:
+            yield "`checkable: false` has no verdict; leave `printed` out"
+        return
+    if claim.printed is None:
+        yield "`printed` is missing: {verdict: holds}, fails or undecided"
+        return
+    given = {key for key in JUDGED if getattr(claim, key) not in (None, [])}
+    if given not in NEEDS[claim.kind]:
+        want = " or ".join(", ".join(sorted(keys)) or "no address" for keys in NEEDS[claim.kind])
+        yield f"the kind {claim.kind} has {want}; found {', '.join(sorted(given)) or 'none'}"
+    for key, kinds in ONLY.items():
+        if key in claim.model_fields_set and claim.kind not in kinds:
+            yield f"`{key}` belongs to {' and '.join(sorted(kinds))}, found in {claim.kind}"
+    if claim.at_least and claim.more_than:
+        yield "`at_least` and `more_than` exclude each other"
+    if claim.shape and len(claim.points) < 2 + (claim.shape == "peak"):
+        yield f"a trend that is {claim.shape} has more than {len(claim.points)} points"
+    if claim.shape == "peak" and claim.peak is None and len(claim.points) != 3:
+        yield "name the `peak`: of three points alone it is the middle one"
+    if claim.peak and claim.peak not in claim.points[1:-1]:
+        yield "`peak` is one of `points`, neither the first nor the last"
+    if not claim.printed.why and by_reading(claim):
+        yield "no numbers can be recomputed, so `printed` needs `why`"
+
+
+def by_reading(claim: Claim) -> bool:
+    """Whether the verdict on print is a reader's: no numbers are named."""
+    return claim.checkable and (claim.kind == "other" or isinstance(claim.of, str))
+
+
+def load_claims(path: Path | str) -> Claims:
+    """Reads `paper_tables/{paper}/claims.yaml`; anything wrong in it is an error that names the file and the key."""
+    claims = validate(Claims, read_yaml(path), str(path))
+    if Path(path).resolve().parent.name != claims.paper:
+        raise SteleError(f"{path}: holds the claims of {claims.paper}, so it belongs at {claims.paper}/{FILE}")
+    return claims
+
+
+def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> list[Path]:
+    """The folders of papers below `specs` (or `specs` itself) that have claims, or those of the papers named."""
+    specs = Path(specs)
+    if papers:
+        for paper in papers:
+            if paper not in PAPERS:
+                raise unknown("paper", paper, PAPERS)
+        return [specs / paper for paper in papers]
+    return [path.parent for path in sorted([*specs.glob(FILE), *specs.glob(f"*/{FILE}")])]
+
+
+def claims_schema() -> dict[str, Any]:
+    """The JSON schema of `paper_tables/{paper}/claims.yaml`."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Claims.model_json_schema()}

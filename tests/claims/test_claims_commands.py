@@ -1,0 +1,87 @@
+"""The commands on claims: each difference is listed and is an error, in `tables check` too; a list as text and CSV."""
+
+import csv
+import io
+import json
+import shutil
+
+import pytest
+
+from stele.command import cli
+from stele.papers.claims import claims_schema, papers_with_claims
+from tests.evidence.small_paper import cells, write_paper
+
+HOLDS = {"kind": "greater", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg")}
+FAILS = HOLDS | {"key": "below", "left": HOLDS["right"], "right": HOLDS["left"]}
+KNOWN = FAILS | {"key": "known", "printed": {"verdict": "fails"}, "issue": "I07", "main": True}
+LOST = HOLDS | {"key": "lost", "right": {"table": 9, "at": "all/base/mrr/avg"}}
+OPEN = {"key": "open", "kind": "other", "checkable": False, "why": "of other papers", "printed": None}
+
+
+def test_check_counts_verdicts_and_accepts_a_known_contradiction(tmp_path, capsys):
+    write_paper(tmp_path, [HOLDS, KNOWN, OPEN])
+    assert cli.main(["claims", "check", "--specs", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "msm: 3 claims, 1 main: 1 fails, 1 holds, 1 not checkable\n"
+
+
+@pytest.mark.parametrize("command", ["claims", "tables"])
+def test_all_that_is_wrong_is_listed(tmp_path, capsys, command):
+    write_paper(tmp_path, [HOLDS, FAILS, LOST])
+    assert cli.main([command, "check", "--specs", str(tmp_path)]) == 1
+    message = capsys.readouterr().err
+    assert "msm: claim below: states holds, print says fails: 0 of 1 comparisons" in message
+    assert "msm: claim lost: msm has no table 9" in message and "a_claim" not in message
+
+
+def test_an_unknown_paper_and_one_without_claims_are_one_error_each(tmp_path, capsys):
+    write_paper(tmp_path, [HOLDS])
+    assert cli.main(["claims", "check", "mms", "--specs", str(tmp_path)]) == 1
+    assert "did you mean 'msm'?" in capsys.readouterr().err
+    assert cli.main(["claims", "check", "kept", "--specs", str(tmp_path)]) == 1
+    assert "kept/claims.yaml: no such file" in capsys.readouterr().err
+
+
+def test_a_list_has_a_row_a_claim(tmp_path, capsys):
+    write_paper(tmp_path, [HOLDS, KNOWN, OPEN])
+    assert cli.main(["claims", "list", "msm", "--format", "csv", "--specs", str(tmp_path)]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["key"], row["print"], row["main"], row["issue"]) for row in rows] == [
+        ("a_claim", "holds", "", ""),
+        ("known", "fails", "yes", "I07"),
+        ("open", "not checkable", "", ""),
+    ]
+    assert cli.main(["claims", "list", "--specs", str(tmp_path)]) == 0
+    assert "fails: msm/known (greater, main; s3.2)\n  In our words.\n  0 of 1" in capsys.readouterr().out
+
+
+def test_claims_twice_or_in_another_paper_s_folder_are_refused(tmp_path, capsys):
+    paper = write_paper(tmp_path, [HOLDS, HOLDS])
+    assert cli.main(["claims", "check", "--specs", str(tmp_path)]) == 1
+    assert "claim 'a_claim' is given twice" in capsys.readouterr().err
+    paper.rename(tmp_path / "kept")
+    write_paper(tmp_path, [HOLDS])
+    (tmp_path / "msm/claims.yaml").rename(tmp_path / "kept/claims.yaml")
+    assert cli.main(["claims", "check", "kept", "--specs", str(tmp_path)]) == 1
+    assert "it belongs at msm/claims.yaml" in capsys.readouterr().err
+
+
+def test_the_schema_is_the_model_s_and_named_in_each_file(root):
+    written = json.loads((root / "paper_tables/claims.schema.json").read_text(encoding="utf-8"))
+    assert written == claims_schema(), "run `python -m stele tables schema`"
+    for folder in papers_with_claims(root / "paper_tables"):
+        text = (folder / "claims.yaml").read_text(encoding="utf-8")
+        assert text.startswith("# yaml-language-server: $schema=../claims.schema.json\n"), folder
+
+
+def test_the_papers_claims_are_what_their_tables_print(root):
+    assert cli.main(["claims", "check", "--specs", str(root / "paper_tables")]) == 0
+
+
+def test_the_example_of_the_documentation_holds(root, tmp_path):
+    """The claims of docs/evidence.md, judged on the table that they name."""
+    text = (root / "docs/evidence.md").read_text(encoding="utf-8")
+    folder = tmp_path / "msm"
+    folder.mkdir()
+    (folder / "claims.yaml").write_text(text.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    shutil.copy(root / "paper_tables/msm/table_05.yaml", folder)
+    assert cli.main(["claims", "check", "--specs", str(tmp_path)]) == 0
