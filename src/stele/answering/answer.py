@@ -14,18 +14,19 @@ from __future__ import annotations
 import argparse
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
+from stele.artifacts.epochs import write_with_epochs
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.command import arguments
 from stele.encoders.tokenizer import load_tokenizer, read_json
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json, facts_digest, file_facts
-from stele.files.csv_files import write_csv
+from stele.files.atomic import atomic_write_json
 from stele.files.reading import JsonObject, parse_object
 from stele.progress import track
 from stele.recipes.answering import AnsweringRecipe, parse_recipe
@@ -64,14 +65,8 @@ def run(args: argparse.Namespace) -> None:
     dev = {query_set: list(benchmark.questions(data, query_set, "dev")) for query_set in query_sets}
     given, off_span = training_questions(data_folders(of_training), recipe)
     outcome, answers = answered(args.encoder.parent, recipe, given, dev, test, seed=args.seed, state=state)
-    folder, table = args.output.parent / "answers", args.output.parent / "epochs.csv"
-    with atomic_directory(folder) as made:
-        for query_set, texts in answers.items():
-            atomic_write_json(made / f"{query_set.name}.json", texts)
-    with atomic_file(table) as handle:
-        write_csv(handle, [COLUMNS, *_rows(outcome)])
-    of_answers = {query_set.name: file_facts(folder / f"{query_set.name}.json") for query_set in test}
-    outputs = {f"answers/{name}.json": facts for name, facts in of_answers.items()} | {table.name: file_facts(table)}
+    files = {query_set.name: partial(atomic_write_json, value=texts) for query_set, texts in answers.items()}
+    outputs, content = write_with_epochs(args.output.parent / "answers", ".json", files, [COLUMNS, *_rows(outcome)])
     records.write_record(
         args.output,
         job="answer",
@@ -85,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
         training={"questions": len(given), "answers_off_their_span": off_span, **outcome.counts},
         recipe=recipe.model_dump(mode="json", exclude_none=True),
         outputs=outputs,
-        content=facts_digest(of_answers),
+        content=content,
     )
     drop(state)
 

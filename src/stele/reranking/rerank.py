@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from stele.artifacts import records
+from stele.artifacts.epochs import write_with_epochs
 from stele.artifacts.runs.trec import write_run
 from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
@@ -24,8 +26,6 @@ from stele.benchmarks.types import Data, QuerySet
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
-from stele.files.atomic import atomic_directory, atomic_file, facts_digest, file_facts
-from stele.files.csv_files import write_csv
 from stele.files.reading import JsonObject, parse_object
 from stele.recipes.reranking import CrossEncoder, RerankingRecipe, Trained, parse_recipe
 from stele.registry import load_named
@@ -75,14 +75,8 @@ def run(args: argparse.Namespace) -> None:
         facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(candidates.topics)}
         searches[query_set.name] = {**facts, **candidates.counts, "folds": [_facts(fold) for fold in folds]}
         rows += _rows(query_set.name, candidates, folds)
-    folder, table = args.output.parent / "runs", args.output.parent / "epochs.csv"
-    with atomic_directory(folder) as made:
-        for name, ranked in runs.items():
-            write_run(made / f"{name}.trec.gz", ranked.items(), tag="stele")
-    with atomic_file(table) as handle:
-        write_csv(handle, [COLUMNS, *rows])
-    of_runs = {name: file_facts(folder / f"{name}.trec.gz") for name in runs}
-    outputs = {f"runs/{name}.trec.gz": facts for name, facts in of_runs.items()} | {table.name: file_facts(table)}
+    files = {name: partial(write_run, run=ranked.items(), tag="stele") for name, ranked in runs.items()}
+    outputs, content = write_with_epochs(args.output.parent / "runs", ".trec.gz", files, [COLUMNS, *rows])
     records.write_record(
         args.output,
         job="rerank",
@@ -95,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
         searches=searches,
         recipe=recipe.model_dump(mode="json", exclude_none=True),
         outputs=outputs,
-        content=facts_digest(of_runs),
+        content=content,
     )
     drop(state)
 
