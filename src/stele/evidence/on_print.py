@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from stele.errors import SteleError
 from stele.evidence.pairs import Pair, Value, averages_or_all, languages_or_all, pair_values, pairs_of, values_at
-from stele.papers.addresses import PrintedPaper
+from stele.papers.addresses import PrintedPaper, PrintedValue
 from stele.papers.claims import Bars, Claim, Verdict, by_reading
 
 EPSILON = 1e-9
@@ -179,7 +179,7 @@ def trend(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     first, *others = points
     series = [[value] for value in first]
     for values in others:
-        matched = {pair.left.name: pair.right for pair in pair_values(first, values, rivals=False)}
+        matched = {pair.left.name: pair.right for pair in pair_values(first, values, several=False)}
         for one in series:
             one.append(matched[one[0].name])
     complete = [one for one in series if all(value.number is not None for value in one)]
@@ -226,11 +226,18 @@ def bar_of(value: Value, bars: Bars) -> float:
 
 
 def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """The left bears the mark of its table for significance, and is the greater one where a right is named."""
+    """The left bears the mark of its table for significance, and is the better one where a right is named.
+
+    A mark says nothing of a right that is not the row which the table compares with.
+    """
     if claim.right is not None and claim.marked:
-        compared = greater(claim, paper, bars)
+        compared = best(claim, paper, bars)
         if compared.verdict != "holds":
             return compared
+        other = [pair.right.at for pair in pairs_of(claim.left, claim.rights, paper) if not _is_baseline(pair.right.at)]
+        if other:
+            whom = f"compare with {other[0].baseline}" if other[0].baseline else "do not say with what they compare"
+            return Judgement("undecided", f"the marks of {other[0].place} {whom}, not with {other[0].name}")
     values = values_at(claim.left, paper)
     if claim.quantifier == "average":
         values = averages_or_all(values, lambda value: value)
@@ -240,6 +247,11 @@ def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     as_claimed = sum(mark == claim.marked for mark in known)
     enough = 2 * as_claimed > len(known) if claim.quantifier == "most" else as_claimed == len(known)
     return _decide(enough, f"{sum(known)} of {len(known)} are marked as significant")
+
+
+def _is_baseline(value: PrintedValue) -> bool:
+    """Whether a table's marks of significance compare with a value's row; they do where it marks nothing at all."""
+    return value.significant is None or value.target.model == value.baseline
 
 
 def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
