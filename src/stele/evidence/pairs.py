@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from stele.errors import SteleError
 from stele.papers.addresses import Address, PrintedPaper, PrintedValue, printed_at
+from stele.papers.claims import Claim
 
 Parts = tuple[str, ...]
 
@@ -166,3 +167,42 @@ def averages_or_all(items: Sequence, value: Callable) -> list:
 def languages_or_all(items: Sequence, value: Callable) -> list:
     """Of pairs or values those of single languages, where there are some."""
     return [item for item in items if not value(item).at.average] or list(items)
+
+
+def pairs_meant(claim: Claim, paper: PrintedPaper) -> list[Pair]:
+    """The pairs of a claim that its quantifier speaks of, printed or not.
+
+    Raises SteleError where numbers of different units would be averaged.
+    """
+    pairs = pairs_of(claim.left, claim.rights, paper)
+    if claim.quantifier == "average":
+        pairs = averages_or_all(pairs, lambda pair: pair.left)
+        if len({pair.left.at.scale for pair in pairs}) > 1:
+            raise SteleError("numbers of different units are averaged; name the columns")
+    if claim.quantifier == "each_language":
+        pairs = languages_or_all(pairs, lambda pair: pair.left)
+    return pairs
+
+
+def values_meant(claim: Claim, paper: PrintedPaper) -> list[Value]:
+    """The values on the left of a claim that its quantifier speaks of."""
+    values = values_at(claim.left, paper)
+    return averages_or_all(values, lambda value: value) if claim.quantifier == "average" else values
+
+
+def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
+    """The series of a trend, from point to point; several where each of its points is of several cells."""
+    points = [values_at(address, paper) for address in claim.points]
+    narrowed = {"average": averages_or_all, "each_language": languages_or_all}.get(claim.quantifier)
+    first, *others = [narrowed(values, lambda value: value) for values in points] if narrowed else points
+    series = [[value] for value in first]
+    for values in others:
+        matched = {pair.left.name: pair.right for pair in pair_values(first, values, several=False)}
+        for one in series:
+            one.append(matched[one[0].name])
+    return series
+
+
+def peak_of(claim: Claim) -> int:
+    """Which of a trend's points is the peak."""
+    return claim.points.index(claim.peak) if claim.peak else len(claim.points) // 2
