@@ -16,14 +16,13 @@ from stele.evidence.estimate import Term, interval
 from stele.evidence.judging import Judging, difference, mean_of
 from stele.evidence.looks import load_looks
 from stele.evidence.measured import ALPHA, Case, Verdict, judge_family
+from stele.evidence.needed import instead
 from stele.evidence.observed import Runs
 from stele.evidence.on_runs import assess
 from stele.evidence.pairs import Pair, pairs_meant
 from stele.files.reading import read_object
-from stele.papers.addresses import Address, PrintedPaper, load_paper
+from stele.papers.addresses import PrintedPaper, load_paper
 from stele.papers.claims import FILE, Bars, Claim, Control, load_claims
-from stele.papers.table_parts import Target
-from stele.papers.targets import merge
 
 LOOKS = 2
 FULL_SIZE = "paper"  # the scale at which the size of a margin means something
@@ -121,8 +120,8 @@ def _control(judging: Judging, control: Control) -> Shown:
     claim = judging.claim
     changed = claim.model_copy(
         update={
-            "left": _instead(claim.left, control.left),
-            "right": [_instead(address, control.right) for address in claim.rights],
+            "left": instead(claim.left, control.left),
+            "right": [instead(address, control.right) for address in claim.rights],
         }
     )
     alone = Judging(changed, judging.paper, judging.bars, judging.runs)
@@ -135,13 +134,6 @@ def _control(judging: Judging, control: Control) -> Shown:
         return Shown(what, reason=alone.nothing.reason)
     found = mean_of(usable)
     return Shown(what, found.mean, interval(found, ALPHA), measured.greater(found).p, found.seeds)
-
-
-def _instead(address: Address, target: Target | None) -> Address:
-    if target is None:
-        return address
-    both = [address.instead, target] if address.instead else [target]
-    return address.model_copy(update={"instead": merge(both)})
 
 
 def _signed(pair: Pair, terms: Sequence[Term]) -> list[Term]:
