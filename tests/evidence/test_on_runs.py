@@ -197,6 +197,14 @@ def test_a_control_stands_beside_and_changes_nothing(judged):
     assert missing.mean is None and "mrtydi/kept/zero_shot_marco" in missing.reason
 
 
+def test_a_control_is_of_the_claim_s_own_setting(tmp_path, judged):
+    """A rival of another setting (BM25, tuned) makes no row of the control's model under that setting."""
+    rivals = [cells("all/base/mrr/avg"), cells("all/other/mrr/avg", instead={"setting": "tuned"})]
+    claim = BEST | {"right": rivals, "controls": [{"right": {"model": "msm_no_bias"}}]}
+    (shown,) = judged(claim, AHEAD | {"msm_no_bias": 0.2}).controls
+    assert shown.mean == pytest.approx(-12, abs=2)
+
+
 def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
     """Five of them each; with one pretraining of a model that is pretrained they do not count."""
     generator = np.random.default_rng(1)
@@ -211,6 +219,18 @@ def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
     tuned, once = judge_paper(write_paper(tmp_path, claims), runs_of(tmp_path / "results", 1))
     assert (tuned.verdict.state, tuned.verdict.seeds) == ("supported", 5)
     assert (once.verdict.state, once.verdict.seeds) == ("undecided", 1)
+
+
+@pytest.mark.parametrize(("own", "seeds"), [(2, 5), (1, 1)])
+def test_seeds_of_pretraining_count_beside_a_baseline_that_is_fine_tuned_alone(tmp_path, own, seeds):
+    """Its own seeds' variance is a part of the error, and of a single one nobody knows it."""
+    generator = np.random.default_rng(3)
+    for model, shape, jobs in (("mbert", (1, own), FINETUNED), ("msm", (5, 2), ("pretrain", "finetune"))):
+        values = generator.normal(0.3, 0.01, (*shape, 1)) + np.full(60, 0.5 * (model == "msm"))
+        write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, jobs)
+    claim = {"kind": "greater", "left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
+    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+    assert one.verdict.seeds == seeds and (one.verdict.state == "undecided") == (seeds == 1)
 
 
 def test_no_seed_has_a_part_in_what_is_not_trained(tmp_path):

@@ -16,10 +16,10 @@ import sys
 from pathlib import Path
 
 from stele.claims.verdict_formats import FORMATS
-from stele.config.scale import read_stamp
 from stele.evidence.looks import load_looks
 from stele.evidence.verdicts import JudgedClaim, judge_paper, runs_of
 from stele.files.atomic import atomic_file
+from stele.files.paths import read_stamp
 from stele.papers.claims import papers_with_claims
 
 

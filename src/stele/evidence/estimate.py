@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 FEWEST_SEEDS = 3  # below it nothing is decided
+PRETRAINING = "pt"  # begins the name of a seed of pretraining
 UNTRAINED = sys.maxsize  # seeds of what no seed has a part in
 
 
@@ -144,7 +145,18 @@ def combine(terms: Sequence[Term]) -> Estimate:
     for means in by_seeds.values():
         parts += _over_seeds(means)
     mean = math.fsum(float(means.mean()) for means in by_seeds.values())
-    return Estimate(mean, tuple(parts), min((len(seeds) for seeds in by_seeds if seeds), default=UNTRAINED))
+    return Estimate(mean, tuple(parts), _seeds(by_seeds))
+
+
+def _seeds(groups: Iterable[tuple[str, ...]]) -> int:
+    """The seeds that an estimate has: of pretraining where something is pretrained, the fewest of any system.
+
+    What is not pretrained there has fine-tuning seeds of its own, whose variance is a part; a single one has none.
+    """
+    trained = [seeds for seeds in groups if seeds]
+    pretrained = [seeds for seeds in trained if seeds[0].startswith(PRETRAINING)]
+    fewest = min(map(len, trained), default=UNTRAINED)
+    return min(map(len, pretrained)) if pretrained and fewest > 1 else fewest
 
 
 def _over_queries(added: Sequence[tuple[np.ndarray, np.ndarray]]) -> Part:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from stele.evidence.pairs import values_at
+from stele.evidence.pairs import Pair, Value, pairs_meant, values_at
 from stele.papers.addresses import Address, PrintedPaper
-from stele.papers.claims import Claim, by_reading
+from stele.papers.claims import Claim, Control, by_reading
 from stele.papers.table_parts import Target
 from stele.papers.targets import Reference, merge
 
@@ -19,21 +17,40 @@ def instead(address: Address, target: Target | None) -> Address:
     return address.model_copy(update={"instead": merge(both)})
 
 
-def references_of(claim: Claim, paper: PrintedPaper, controls: bool = True) -> set[Reference]:
-    """All values of ours that a claim speaks of; none of a claim that nothing can check or a reader decided.
+def control_pairs(claim: Claim, control: Control, paper: PrintedPaper) -> list[Pair]:
+    """What a control compares: the claim's pairs with its targets, each pair of systems once.
+
+    A control that names no setting is of the claim's own: rivals of other settings make no pair of it.
+    """
+    changed = claim.model_copy(
+        update={
+            "left": instead(claim.left, control.left),
+            "right": [instead(address, control.right) for address in claim.rights],
+        }
+    )
+    pairs = pairs_meant(changed, paper)
+    if not any(target and target.setting for target in (control.left, control.right)):
+        pairs = [pair for pair in pairs if _setting(pair.left) == _setting(pair.right)] or pairs
+    return list({(_systems(pair.left), _systems(pair.right)): pair for pair in reversed(pairs)}.values())[::-1]
+
+
+def _setting(value: Value) -> str | None:
+    return value.at.reference.setting if value.at.reference else None
+
+
+def _systems(value: Value) -> tuple[tuple[float, Reference | None], ...]:
+    return tuple((factor, part.reference) for factor, part in value.terms)
+
+
+def references_of(claim: Claim, paper: PrintedPaper) -> set[Reference]:
+    """All values of ours that a claim and its controls speak of; none where nothing can check it or a reader decided.
 
     Borrowed numbers are not among them: they are not run.
     """
     if not claim.checkable or by_reading(claim):
         return set()
-    addresses = [*claim.addresses(), *(_controlled(claim) if controls else ())]
-    values = [value.at for address in addresses for value in values_at(address, paper)]
-    return {value.reference for value in values if value.reference and not value.borrowed}
-
-
-def _controlled(claim: Claim) -> Iterator[Address]:
+    values = [value.at for address in claim.addresses() for value in values_at(address, paper)]
     for control in claim.controls if claim.rights else ():
-        if control.left:
-            yield instead(claim.left, control.left)
-        if control.right:
-            yield from (instead(address, control.right) for address in claim.rights)
+        for pair in control_pairs(claim, control, paper):
+            values += [value for side in (pair.left, pair.right) for _, value in side.terms]
+    return {value.reference for value in values if value.reference and not value.borrowed}

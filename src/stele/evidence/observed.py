@@ -18,7 +18,7 @@ from stele.artifacts.results import read_result
 from stele.artifacts.row import Row
 from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluator
-from stele.evidence.estimate import Scored, scored
+from stele.evidence.estimate import PRETRAINING, Scored, scored
 from stele.papers.table_parts import Seeds
 from stele.papers.targets import Reference
 from stele.significance import scores
@@ -164,7 +164,7 @@ def by_seed(names: Sequence[str], found: Sequence[records.Record]) -> list[tuple
         return [("", list(range(len(names))))]
     groups: dict[str, list[int]] = {}
     for index, (pretraining, finetuning) in enumerate(pairs):
-        groups.setdefault(f"pt{pretraining}" if pretrained else f"ft{finetuning}", []).append(index)
+        groups.setdefault(f"{PRETRAINING}{pretraining}" if pretrained else f"ft{finetuning}", []).append(index)
     return list(groups.items())
 
 

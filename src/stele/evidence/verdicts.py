@@ -16,10 +16,10 @@ from stele.evidence.estimate import Term, interval
 from stele.evidence.judging import Judging, difference, mean_of
 from stele.evidence.looks import load_looks
 from stele.evidence.measured import ALPHA, Case, Verdict, judge_family
-from stele.evidence.needed import instead
+from stele.evidence.needed import control_pairs
 from stele.evidence.observed import Runs
 from stele.evidence.on_runs import assess
-from stele.evidence.pairs import Pair, pairs_meant
+from stele.evidence.pairs import Pair
 from stele.files.reading import read_object
 from stele.papers.addresses import PrintedPaper, load_paper
 from stele.papers.claims import FILE, Bars, Claim, Control, load_claims
@@ -117,18 +117,9 @@ def _look(
 
 def _control(judging: Judging, control: Control) -> Shown:
     """The comparison of a control: on average over the claim's cells, each pair of systems once."""
-    claim = judging.claim
-    changed = claim.model_copy(
-        update={
-            "left": instead(claim.left, control.left),
-            "right": [instead(address, control.right) for address in claim.rights],
-        }
-    )
-    alone = Judging(changed, judging.paper, judging.bars, judging.runs)
-    pairs: dict[tuple, Pair] = {}
-    for pair in pairs_meant(changed, judging.paper):
-        pairs.setdefault(tuple((factor, value.target.model_dump_json()) for factor, value in difference(pair)), pair)
-    usable = [_signed(pair, terms) for pair in pairs.values() if (terms := alone.terms(difference(pair)))]
+    alone = Judging(judging.claim, judging.paper, judging.bars, judging.runs)
+    pairs = control_pairs(judging.claim, control, judging.paper)
+    usable = [_signed(pair, terms) for pair in pairs if (terms := alone.terms(difference(pair)))]
     what = _said(control)
     if alone.missing or not usable:
         return Shown(what, reason=alone.nothing.reason)
