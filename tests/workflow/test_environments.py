@@ -16,8 +16,9 @@ from tests.conftest import ROOT
 from tests.rule_files import command, environments, foreign, local_rules, reach, rules
 
 LOCKS = {"cpu": "cpu", "data": "cpu", "snakemake": "cpu", "gpu": "gpu"}  # environment -> lock file
-# what estimates can import and never do: they count operations from recipes, mine nothing and load no model
-ESTIMATES = {"cost", "usage"}
+# what these can import and never do: they count operations from recipes, or check names by the recipes' schema; they
+# mine nothing and load no model
+ESTIMATES = {"cost", "usage", "claims"}
 NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow"}
 # what an environment has beside what its commands import
 BESIDE = {
