@@ -20,7 +20,7 @@ def write_system(folder: Path, row: str, values: dict, languages, jobs=PRETRAINE
     benchmark, model, setting = row.split("/")
     names = np.asarray(languages)
     shape = next(iter(values.values())).shape
-    columns = {"search": names.tolist(), "language": names.tolist(), "query": [f"q{n}" for n in range(len(names))]}
+    columns = {"search": names.tolist(), "language": names.tolist(), "query": [f"q{n}" for n in _places(names)]}
     ancestry = {job: {"job": job, "model": model} for job in jobs}
     for p in range(shape[0]):
         for f in range(shape[1]):
@@ -44,6 +44,11 @@ def write_system(folder: Path, row: str, values: dict, languages, jobs=PRETRAINE
     average = {metric: every.mean(axis=(0, 1)) for metric, every in values.items()}
     mean = record | {"metrics": (metrics := _means(average, names)), "content": digest(metrics)}
     (folder / f"{row}.json").write_text(json.dumps(mean))
+
+
+def _places(names: np.ndarray) -> list[int]:
+    """The number of each query within its language: systems may be of different languages."""
+    return [int(np.count_nonzero(names[:n] == name)) for n, name in enumerate(names)]
 
 
 def _means(of_seed: dict, names: np.ndarray) -> dict:

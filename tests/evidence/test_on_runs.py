@@ -152,6 +152,7 @@ def test_costs(tmp_path):
         path.write_text(json.dumps(names | {"metrics": {"parameters": {"languages": {"ar": number}}}}))
     cost = {"kind": "cost", "left": {"table": 2, "at": "all/ours/value/size"}}
     cost |= {"right": {"table": 2, "at": "all/base/value/size"}}
+    assert _alone(tmp_path, cost | {"kind": "greater"}) == "supported"  # a number without queries or seeds
     assert _alone(tmp_path, cost | {"amount": 2.1}) == "supported"
     assert _alone(tmp_path, cost | {"amount": 3.0}) == "reversed"
     assert _alone(tmp_path, cost) == "reversed"

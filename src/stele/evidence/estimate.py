@@ -83,8 +83,8 @@ def replicates(values: np.ndarray) -> np.ndarray:
 class Scored(NamedTuple):
     """One system by one metric in one stratum of queries (a language of a benchmark).
 
-    means: float64 [S], by seed. queries: int [n], which of the stratum's queries count. centred: float64 [n], what each
-    adds to the mean over seeds beside that mean, divided by n.
+    means: float64 [S], by seed. queries: int [n], which of the stratum's queries count, none of a count that is no mean
+    over queries. centred: float64 [n], what each adds to the mean over seeds beside that mean, divided by n.
     """
 
     stratum: Hashable
@@ -140,7 +140,8 @@ def combine(terms: Sequence[Term]) -> Estimate:
         means = share * np.sum([one.means for one in term.languages], axis=0)
         by_seeds[term.seeds] = by_seeds.get(term.seeds, 0.0) + means
         for one in term.languages:
-            strata.setdefault(one.stratum, []).append((one.queries, share * one.centred))
+            if len(one.queries):
+                strata.setdefault(one.stratum, []).append((one.queries, share * one.centred))
     parts = [_over_queries(added) for added in strata.values()]
     for means in by_seeds.values():
         parts += _over_seeds(means)

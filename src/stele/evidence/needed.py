@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stele.evidence.pairs import Pair, Value, pairs_meant, values_at
+from stele.evidence.pairs import Pair, Value, baseline_pairs, pairs_meant, values_at
 from stele.papers.addresses import Address, PrintedPaper
 from stele.papers.claims import Claim, Control, by_reading
 from stele.papers.table_parts import Target
@@ -50,6 +50,8 @@ def references_of(claim: Claim, paper: PrintedPaper) -> set[Reference]:
     if not claim.checkable or by_reading(claim):
         return set()
     values = [value.at for address in claim.addresses() for value in values_at(address, paper)]
+    if claim.kind == "significant" and not claim.rights:
+        values += [pair.right.at for pair in baseline_pairs(claim, paper)]
     for control in claim.controls if claim.rights else ():
         for pair in control_pairs(claim, control, paper):
             values += [value for side in (pair.left, pair.right) for _, value in side.terms]
