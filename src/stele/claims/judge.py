@@ -2,7 +2,7 @@
 
     stele claims judge                                         # what results/ holds
     stele claims judge evidence/study --paper msm --format csv
-    stele claims judge --output claims/msm.json claims/msm.csv --paper msm
+    stele claims judge --into results/claims                   # a .json and a .csv of each paper, as `snakemake claims`
 
 Supported, no effect, reversed, undecided, floor or no data, with interval, seeds, control and uncorrected p. Nothing is
 built; docs/evidence.md says how a verdict comes about. `looks.yaml` in the folder names the seeds of the first look.
@@ -16,11 +16,10 @@ import sys
 from pathlib import Path
 
 from stele.claims.verdict_formats import FORMATS
-from stele.command import arguments
-from stele.config.scale import read_stamp
 from stele.evidence.looks import load_looks
 from stele.evidence.verdicts import JudgedClaim, judge_paper, runs_of
 from stele.files.atomic import atomic_file
+from stele.files.paths import read_stamp
 from stele.papers.claims import papers_with_claims
 
 
@@ -31,24 +30,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--paper", nargs="+", metavar="PAPER", help="default: all that have claims")
     parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="(default: %(default)s)")
-    parser.add_argument(
-        "--output",
-        nargs="+",
-        type=arguments.output(*(f".{name}" for name in FORMATS if name != "text")),
-        metavar="FILE",
-        help="written in place of being shown, as its ending says",
-    )
+    parser.add_argument("--into", type=Path, metavar="FOLDER", help="{paper}.json and .csv in it, nothing shown")
 
 
 def run(args: argparse.Namespace) -> None:
     judged, scale = judge(args.folder, args.specs, args.paper), read_stamp(args.folder) or ""
-    for path in args.output or ():
-        with atomic_file(path, newline="", encoding="utf-8") as handle:
-            FORMATS[path.suffix.removeprefix(".")](judged, scale, args.specs, handle)
-    if not args.output:
+    if args.into is None:
         shown = io.StringIO()
         FORMATS[args.format](judged, scale, args.specs, shown)
         sys.stdout.write(shown.getvalue())
+        return
+    for paper in dict.fromkeys(one.paper for one in judged):
+        for ending in ("json", "csv"):
+            with atomic_file(args.into / f"{paper}.{ending}", newline="", encoding="utf-8") as handle:
+                FORMATS[ending]([one for one in judged if one.paper == paper], scale, args.specs, handle)
 
 
 def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedClaim]:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 FEWEST_SEEDS = 3  # below it nothing is decided
+PRETRAINING = "pt"  # begins the name of a seed of pretraining
 UNTRAINED = sys.maxsize  # seeds of what no seed has a part in
 
 
@@ -82,8 +83,8 @@ def replicates(values: np.ndarray) -> np.ndarray:
 class Scored(NamedTuple):
     """One system by one metric in one stratum of queries (a language of a benchmark).
 
-    means: float64 [S], by seed. queries: int [n], which of the stratum's queries count. centred: float64 [n], what each
-    adds to the mean over seeds beside that mean, divided by n.
+    means: float64 [S], by seed. queries: int [n], which of the stratum's queries count, none of a count that is no mean
+    over queries. centred: float64 [n], what each adds to the mean over seeds beside that mean, divided by n.
     """
 
     stratum: Hashable
@@ -139,12 +140,24 @@ def combine(terms: Sequence[Term]) -> Estimate:
         means = share * np.sum([one.means for one in term.languages], axis=0)
         by_seeds[term.seeds] = by_seeds.get(term.seeds, 0.0) + means
         for one in term.languages:
-            strata.setdefault(one.stratum, []).append((one.queries, share * one.centred))
+            if len(one.queries):
+                strata.setdefault(one.stratum, []).append((one.queries, share * one.centred))
     parts = [_over_queries(added) for added in strata.values()]
     for means in by_seeds.values():
         parts += _over_seeds(means)
     mean = math.fsum(float(means.mean()) for means in by_seeds.values())
-    return Estimate(mean, tuple(parts), min((len(seeds) for seeds in by_seeds if seeds), default=UNTRAINED))
+    return Estimate(mean, tuple(parts), _seeds(by_seeds))
+
+
+def _seeds(groups: Iterable[tuple[str, ...]]) -> int:
+    """The seeds that an estimate has: of pretraining where something is pretrained, the fewest of any system.
+
+    What is not pretrained there has fine-tuning seeds of its own, whose variance is a part; a single one has none.
+    """
+    trained = [seeds for seeds in groups if seeds]
+    pretrained = [seeds for seeds in trained if seeds[0].startswith(PRETRAINING)]
+    fewest = min(map(len, trained), default=UNTRAINED)
+    return min(map(len, pretrained)) if pretrained and fewest > 1 else fewest
 
 
 def _over_queries(added: Sequence[tuple[np.ndarray, np.ndarray]]) -> Part:

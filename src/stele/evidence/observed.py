@@ -18,7 +18,7 @@ from stele.artifacts.results import read_result
 from stele.artifacts.row import Row
 from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluator
-from stele.evidence.estimate import Scored, scored
+from stele.evidence.estimate import PRETRAINING, Scored, scored
 from stele.papers.table_parts import Seeds
 from stele.papers.targets import Reference
 from stele.significance import scores
@@ -73,8 +73,10 @@ class Runs:
     def _system(self, row: Row) -> System | Absent:
         paths = self.files(row)
         if not paths:
-            return self._absent(row)
+            return self._counted(row, self.folder / f"{row.path}.json")
         found = [records.read_record(path) for path in paths]
+        if not any(record.get("queries") for record in found):
+            return self._counted(row, paths[0])
         groups = by_seed([path.stem for path in paths], found)
         read = [scores.read(path)[0] for path in paths]
         metrics = {
@@ -84,6 +86,17 @@ class Runs:
         }
         labels = frozenset(label for record in found for label in record.get("labels", ()))
         return System(tuple(name for name, _ in groups if name), metrics, labels)
+
+    def _counted(self, row: Row, path: Path) -> System | Absent:
+        """What has no queries: a count of a dataset's or a model's parts, the same for all seeds."""
+        if not path.is_file() or isinstance(records.read_record(path).get("seeds"), list):
+            return self._absent(row)
+        result, none = read_result(path), np.zeros(0, dtype=int)
+        metrics = {
+            name: {code: Language(none, np.array([[value]])) for code, value in metric.languages.items()}
+            for name, metric in result.metrics.items()
+        }
+        return System((), metrics, frozenset(result.labels))
 
     def _metric(
         self, row: Row, read: Sequence[scores.Scores], metric: str, groups: Sequence[Sequence[int]]
@@ -119,6 +132,8 @@ class Runs:
     def _scored(self, row: Row, metric: str, language: str) -> Scored:
         """One language of a system that has it."""
         found = self.system(row).metrics[metric][language]
+        if not len(found.queries):
+            return Scored((row.benchmark, language), found.values[:, 0], found.queries, np.zeros(0))
         return scored((row.benchmark, language), found.values, found.queries, evaluator(metric).finish())
 
     def _value(self, reference: Reference) -> float | Absent:
@@ -164,7 +179,7 @@ def by_seed(names: Sequence[str], found: Sequence[records.Record]) -> list[tuple
         return [("", list(range(len(names))))]
     groups: dict[str, list[int]] = {}
     for index, (pretraining, finetuning) in enumerate(pairs):
-        groups.setdefault(f"pt{pretraining}" if pretrained else f"ft{finetuning}", []).append(index)
+        groups.setdefault(f"{PRETRAINING}{pretraining}" if pretrained else f"ft{finetuning}", []).append(index)
     return list(groups.items())
 
 

@@ -14,7 +14,17 @@ from stele.evidence.estimate import Estimate, Term, combine
 from stele.evidence.judging import Judging, difference, mean_of
 from stele.evidence.measured import Case, Finding, Verdict
 from stele.evidence.on_print import bar_of
-from stele.evidence.pairs import Pair, Value, pairs_meant, pairs_of, peak_of, series_of, values_at, values_meant
+from stele.evidence.pairs import (
+    Pair,
+    Value,
+    baseline_pairs,
+    pairs_meant,
+    pairs_of,
+    peak_of,
+    series_of,
+    values_at,
+    values_meant,
+)
 from stele.papers.claims import Claim, by_reading
 
 Test = Callable[[Estimate], Finding]
@@ -181,7 +191,7 @@ def comparable(judging: Judging) -> Case | Verdict:
 def significant(judging: Judging) -> Verdict:
     """The paper's own test in each seed; where no right is named, against the row that the table compares with."""
     claim = judging.claim
-    pairs = pairs_meant(claim, judging.paper) if claim.right else _against_baseline(judging)
+    pairs = pairs_meant(claim, judging.paper) if claim.right else baseline_pairs(claim, judging.paper)
     usable = [pair for pair in pairs if judging.terms(difference(pair)) is not None]
     if judging.missing or not usable:
         return judging.nothing
@@ -189,19 +199,6 @@ def significant(judging: Judging) -> Verdict:
     if not claim.marked:
         return significant_runs.nowhere(outcomes)
     return measured.significant([p for p, _ in outcomes], [difference for _, difference in outcomes])
-
-
-def _against_baseline(judging: Judging) -> list[Pair]:
-    pairs = []
-    for value in values_at(judging.claim.left, judging.paper):
-        numbered = judging.paper.tables[judging.claim.left.table]
-        others = [
-            other
-            for other in numbered
-            if other.parts[2:] == value.at.parts[2:] and other.target.model == value.at.baseline and other != value.at
-        ]
-        pairs += [Pair(value, Value(other, other.number, 0)) for other in others]
-    return pairs
 
 
 def count(judging: Judging) -> Verdict:

@@ -206,3 +206,17 @@ def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
 def peak_of(claim: Claim) -> int:
     """Which of a trend's points is the peak."""
     return claim.points.index(claim.peak) if claim.peak else len(claim.points) // 2
+
+
+def baseline_pairs(claim: Claim, paper: PrintedPaper) -> list[Pair]:
+    """Of a claim of significance that names no right: each value with that of the row which its table compares with."""
+    left = values_at(claim.left, paper)
+    others = [_printed(value) for value in paper.tables.get(claim.left.table, ())]
+    return [
+        Pair(value, other)
+        for value in left
+        for other in others
+        if other.at.parts[2:] == value.at.parts[2:]
+        and other.at.target.model == value.at.baseline
+        and other.name != value.name
+    ]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stele.errors import SteleError
 from stele.evidence.measured import ALPHA, FEWEST_SEEDS, Verdict
 from stele.evidence.observed import Runs
 from stele.evidence.pairs import Pair
@@ -51,6 +52,8 @@ def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
     for code in [code for code in runs.languages(ours) if code in runs.languages(theirs)]:
         left, right = (system.metrics[r.metric][code] for system, r in zip(systems, (ours, theirs), strict=True))
         _, in_left, in_right = np.intersect1d(left.queries, right.queries, return_indices=True)
+        if len(in_left) < len(left.queries):
+            raise SteleError(f"{theirs.result.path} lacks queries of {ours.result.path} in {code}; score both again")
         by_seed, other = left.values[:, in_left], right.values[:, in_right]
         if systems[0].seeds != systems[1].seeds:
             other = other.mean(axis=0, keepdims=True)

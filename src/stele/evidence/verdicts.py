@@ -16,14 +16,13 @@ from stele.evidence.estimate import Term, interval
 from stele.evidence.judging import Judging, difference, mean_of
 from stele.evidence.looks import load_looks
 from stele.evidence.measured import ALPHA, Case, Verdict, judge_family
+from stele.evidence.needed import control_pairs
 from stele.evidence.observed import Runs
 from stele.evidence.on_runs import assess
-from stele.evidence.pairs import Pair, pairs_meant
+from stele.evidence.pairs import Pair
 from stele.files.reading import read_object
-from stele.papers.addresses import Address, PrintedPaper, load_paper
+from stele.papers.addresses import PrintedPaper, load_paper
 from stele.papers.claims import FILE, Bars, Claim, Control, load_claims
-from stele.papers.table_parts import Target
-from stele.papers.targets import merge
 
 LOOKS = 2
 FULL_SIZE = "paper"  # the scale at which the size of a margin means something
@@ -118,30 +117,14 @@ def _look(
 
 def _control(judging: Judging, control: Control) -> Shown:
     """The comparison of a control: on average over the claim's cells, each pair of systems once."""
-    claim = judging.claim
-    changed = claim.model_copy(
-        update={
-            "left": _instead(claim.left, control.left),
-            "right": [_instead(address, control.right) for address in claim.rights],
-        }
-    )
-    alone = Judging(changed, judging.paper, judging.bars, judging.runs)
-    pairs: dict[tuple, Pair] = {}
-    for pair in pairs_meant(changed, judging.paper):
-        pairs.setdefault(tuple((factor, value.target.model_dump_json()) for factor, value in difference(pair)), pair)
-    usable = [_signed(pair, terms) for pair in pairs.values() if (terms := alone.terms(difference(pair)))]
+    alone = Judging(judging.claim, judging.paper, judging.bars, judging.runs)
+    pairs = control_pairs(judging.claim, control, judging.paper)
+    usable = [_signed(pair, terms) for pair in pairs if (terms := alone.terms(difference(pair)))]
     what = _said(control)
     if alone.missing or not usable:
         return Shown(what, reason=alone.nothing.reason)
     found = mean_of(usable)
     return Shown(what, found.mean, interval(found, ALPHA), measured.greater(found).p, found.seeds)
-
-
-def _instead(address: Address, target: Target | None) -> Address:
-    if target is None:
-        return address
-    both = [address.instead, target] if address.instead else [target]
-    return address.model_copy(update={"instead": merge(both)})
 
 
 def _signed(pair: Pair, terms: Sequence[Term]) -> list[Term]:
