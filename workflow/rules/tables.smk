@@ -116,6 +116,7 @@ rule all_tables:
         tables=plan.tables.files(),
         figures=plan.figures.files(),
         statistics=lambda w: plan.chosen.statistics(),
+        claims=plan.tables.claims,
     output:
         md=plan.paths.results("tables/all_tables.md"),
         tex=plan.paths.results("tables/all_tables.tex"),
