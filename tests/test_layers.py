@@ -37,7 +37,7 @@ ALLOWED = {
     **dict.fromkeys(STAGES, SHARED | COMMAND),
     "plan": SHARED,
     "cost": SHARED | {"plan"},
-    "claims": SHARED | COMMAND | {"plan", "cost"},
+    "claims": SHARED | COMMAND | {"plan", "cost", "cluster"},  # what results would cost is the cluster's to say
     "cluster": SHARED | COMMAND | {"plan", "cost"},
     "driver": SHARED | COMMAND | STAGES | {"plan", "cost", "cluster"},
     "__main__": COMMAND,

@@ -7,7 +7,7 @@ import pytest
 from stele.evidence.recheck import judge_paper
 from stele.papers.claims import by_reading
 
-MAIN = {"msm": 9, "kept": 9, "ccp": 8, "clir_lm": 9, "dense_clt": 6}  # what Holm corrects for: fixed before any run
+MAIN = {"msm": 12, "kept": 11, "ccp": 8, "clir_lm": 9, "dense_clt": 6}  # what Holm corrects for: fixed before any run
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ TABLE = """
     caption: Systems by language.
     stub: Method
     lines_header: Metric
+    significance: {against: mbert}
     marks: {"*": significantly better than base, †: from elsewhere}
     target: {benchmark: mrtydi, setting: zero_shot_marco}
     columns:

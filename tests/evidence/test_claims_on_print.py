@@ -136,6 +136,33 @@ def test_significant_is_what_the_table_marks(tmp_path):
     assert judged(tmp_path, kind="significant", left=unmarked).verdict == "undecided"
 
 
+def test_a_mark_says_nothing_of_another_row_than_the_table_s_baseline(tmp_path):
+    """Ours is above Other in Arabic and bears the mark, which compares with Base."""
+    judgement = judged(tmp_path, kind="significant", left=cells("all/ours/mrr/ar"), right=cells("all/other/mrr/ar"))
+    assert judgement.verdict == "undecided" and "compare with mbert" in judgement.reason
+
+
+def test_significantly_better_is_lower_where_lower_is_better(tmp_path):
+    """No mark there, so it is not decided; the other way round it fails."""
+    ours, base = ({"table": 2, "at": f"all/{row}/value/loss"} for row in ("ours", "base"))
+    assert judged(tmp_path, kind="significant", left=ours, right=base).verdict == "undecided"
+    assert judged(tmp_path, kind="significant", left=base, right=ours).verdict == "fails"
+
+
+def test_a_baseline_that_is_another_row_by_language_is_averaged_as_one(tmp_path):
+    """Ours against Other in Arabic (+2.0) and Base in Swahili (-0.5): above on average, though below one of them."""
+    mixed = cells(["all/other/mrr/ar", "all/base/mrr/sw"])
+    claim = {"kind": "greater", "left": cells(["all/ours/mrr/ar", "all/ours/mrr/sw"]), "right": mixed}
+    assert judged(tmp_path, **claim).verdict == "holds"
+    assert judged(tmp_path, **claim, quantifier="all").verdict == "fails"
+
+
+def test_what_another_model_would_score_is_not_printed(tmp_path):
+    right = cells("all/ours/mrr/avg", instead={"model": "msm_no_bias"})
+    judgement = judged(tmp_path, kind="greater", left=cells("all/ours/mrr/avg"), right=right)
+    assert judgement.verdict == "undecided" and "avg (model msm_no_bias): not printed" in judgement.reason
+
+
 def test_counts(tmp_path):
     """Of a cell that holds it, of cells with a number, and of the cells that are above all others."""
     assert judged(tmp_path, kind="count", of=cells("all/base/mrr/ar"), value=30).verdict == "holds"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stele.evidence.estimate import Estimate, Part, by_language, estimate, interval, macro, p_above, replicates
+from stele.evidence.estimate import Estimate, Part, by_language, estimate, interval, p_above, replicates
 from stele.significance import bootstrap, t_test
 from tests.evidence.planted import LANGUAGES, planted
 
@@ -85,10 +85,6 @@ def test_a_language_of_one_query_is_refused():
 
 def test_nothing_that_varies_is_certain():
     assert interval(Estimate(0.5, (Part(0.0, 4, 5),), 5), 0.05) == (0.5, 0.5)
-
-
-def test_macro_is_over_groups():
-    assert macro(np.array([1.0, 3.0, 8.0]), [np.array([True, True, False]), np.array([False, False, True])]) == 5
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_the_views_are_chosen_without_a_script(browser, pages):
     for choice, view in (("#ours", "ours"), ("#paper", "printed"), ("#difference", "difference"), ("#side", "side")):
         browser.click(choice)
         assert browser.evaluate(f"(s => {shown}[0].classList[1])(document.querySelector('#t02'))") == view
-        each = f"[...document.querySelectorAll('section')].every(s => {shown}.length == 1)"
+        each = f"[...document.querySelectorAll('section:has(.view)')].every(s => {shown}.length == 1)"
         assert browser.evaluate(each), "each table is shown once"
 
 

@@ -1,4 +1,5 @@
-# Specs + whatever results exist -> tables (Markdown, LaTeX, CSV, HTML) and figures (SVG, PDF); all tables as one PDF.
+# Specs + whatever results exist -> tables (Markdown, LaTeX, CSV, HTML) and figures (SVG, PDF); all tables as one PDF;
+# verdicts on the papers' claims.
 
 
 rule context:
@@ -115,6 +116,7 @@ rule all_tables:
         tables=plan.tables.files(),
         figures=plan.figures.files(),
         statistics=lambda w: plan.chosen.statistics(),
+        claims=plan.tables.claims,
     output:
         md=plan.paths.results("tables/all_tables.md"),
         tex=plan.paths.results("tables/all_tables.tex"),
@@ -181,7 +183,24 @@ rule verify:
         "python -m stele tables verify --results-dir {params.results} --built {params.built} 2> {log}"
 
 
+# judges what is there, whatever that is; no output, so that it can be asked for at any time
+rule claims:
+    log:
+        plan.paths.log("claims"),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        results=lambda w: plan.settings.config.results_dir,
+        papers=plan.settings.config.papers,
+        into=plan.paths.results("claims"),
+    message:
+        "Judge the claims of the papers on the results that are there"
+    shell:
+        "python -m stele claims judge {params.results} --paper {params.papers} --into {params.into} 2> {log}"
+
+
 localrules:
+    claims,
     context,
     table,
     figure,

@@ -42,7 +42,7 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool) 
     parts = [
         title,
         f"{len(jobs):,} jobs, {what}. Every figure is an estimate: hours within a factor of two.",
-        _by_stage(jobs, on, unit),
+        by_stage(jobs, on),
         *_devices(jobs, on),
         *_documents(plan, jobs, on),
         _chain(jobs, unit),
@@ -92,7 +92,9 @@ def size(number: float) -> str:
     return f"{max(1, number / 1e6):,.0f} MB" if number > 0 else ""
 
 
-def _by_stage(jobs: Sequence[JobRequest], on: str, unit: Unit) -> str:
+def by_stage(jobs: Sequence[JobRequest], on: str) -> str:
+    """Times, memory and bytes of the jobs of each stage, of GPUs of a kind `on`, and of all together."""
+    unit = unit_of(jobs)
     times = [f"{on.upper()}-{unit.name}s", f"CPU-{unit.name}s", f"longest job, {unit.name}s"]
     groups = {stage: [job for job in jobs if job.stage == stage] for stage in STAGES} | {"together": jobs}
     head = ["stage", "jobs", "with GPUs", *times, "most memory", "download", "kept"]

@@ -12,7 +12,7 @@ from stele.catalogue.schema.datasets import Dataset
 from stele.config.model import PLAIN_NAME, Config
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
-from stele.files.paths import STAMP
+from stele.files.paths import STAMP, read_stamp
 from stele.files.strict import validate
 from stele.recipes.scale import Corpora, Scale
 
@@ -42,14 +42,6 @@ def _path(name: str) -> str:
 def is_file(name: str) -> bool:
     """Whether a scale is a file of the user's own."""
     return Path(name).suffix in (".yaml", ".yml")
-
-
-def read_stamp(folder: Path) -> str | None:
-    """The scale that a folder holds, None for a new one."""
-    try:
-        return (folder / STAMP).read_text(encoding="utf-8").strip() or None
-    except FileNotFoundError:
-        return None
 
 
 def check_stamp(folder: Path, scale: str, way_out: str) -> None:

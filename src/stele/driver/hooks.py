@@ -144,7 +144,9 @@ def _write_manifest(plan: Plan, workflow) -> None:
 
     folder = f"{plan.settings.config.results_dir}/"
     written = any(
-        path.startswith(folder) for job in workflow.dag.jobs if workflow.dag.finished(job) for path in job.output
+        job.name == "claims" or any(path.startswith(folder) for path in job.output)  # that rule has no output
+        for job in workflow.dag.jobs
+        if workflow.dag.finished(job)
     )
     if written:
         try:

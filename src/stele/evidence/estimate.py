@@ -10,19 +10,23 @@ and what other queries would. The second part is the variance of the bootstrap t
 language, in the limit of many resamples and times n_l / (n_l - 1), so that nothing is drawn. Seeds and queries are
 never one sample of P times n. Degrees of freedom are Satterthwaite's over all parts (Biometrics Bulletin 2, 1946).
 
-Where the two systems do not have the same number of seeds, each adds its own variance over seeds (Welch, Biometrika 34,
+What is compared may be any linear combination of systems, metrics and benchmarks: gains with gains, several columns.
+Where two systems do not have the same seeds, each adds its own variance over seeds (Welch, Biometrika 34,
 1947).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 FEWEST_SEEDS = 3  # below it nothing is decided
+PRETRAINING = "pt"  # begins the name of a seed of pretraining
+UNTRAINED = sys.maxsize  # seeds of what no seed has a part in
 
 
 class Part(NamedTuple):
@@ -76,35 +80,116 @@ def replicates(values: np.ndarray) -> np.ndarray:
     return values[0] if len(values) == 1 else values.mean(axis=1)
 
 
-def estimate(left: np.ndarray, right: np.ndarray, languages: Sequence[str]) -> Estimate:
-    """Left minus right, from values by seed and query, float64 [S, n] and [its S, n]; `languages` has n names.
+class Scored(NamedTuple):
+    """One system by one metric in one stratum of queries (a language of a benchmark).
 
-    Raises ValueError for a language with a single query, whose variance nobody knows.
+    means: float64 [S], by seed. queries: int [n], which of the stratum's queries count, none of a count that is no mean
+    over queries. centred: float64 [n], what each adds to the mean over seeds beside that mean, divided by n.
     """
-    names = np.asarray(languages)
-    groups = [names == name for name in np.unique(names)]
-    if small := [str(name) for name in np.unique(names) if np.count_nonzero(names == name) < 2]:
-        raise ValueError(f"{small[0]} has a single query")
-    differences = left.mean(axis=0) - right.mean(axis=0)
-    parts = [
-        Part(float(differences[of].var(ddof=1)) / of.sum() / len(groups) ** 2, float(of.sum()) - 1) for of in groups
-    ]
-    if len(left) == len(right):
-        parts += _over_seeds(macro(left - right, groups))
-    else:
-        parts += [*_over_seeds(macro(left, groups)), *_over_seeds(macro(right, groups))]
-    return Estimate(float(macro(differences, groups)), tuple(parts), min(len(left), len(right)))
+
+    stratum: Hashable
+    means: np.ndarray
+    queries: np.ndarray
+    centred: np.ndarray
 
 
-def macro(values: np.ndarray, groups: Sequence[np.ndarray]) -> np.ndarray:
-    """[...]: the mean over groups of the mean of each, from [..., n]; a group is a mask [n]."""
-    return np.mean([values[..., of].mean(axis=-1) for of in groups], axis=0)
+class Term(NamedTuple):
+    """One part of a linear combination: `weight` times the mean over languages of a system.
+
+    `seeds` names the S seeds: terms of the same names vary together; none (S is 1) where no seed has a part in it.
+    """
+
+    weight: float
+    languages: Sequence[Scored]
+    seeds: tuple[str, ...]
+
+
+def scored(
+    stratum: Hashable,
+    values: np.ndarray,
+    queries: np.ndarray | None = None,
+    finish: Callable[[float], float] | None = None,
+) -> Scored:
+    """From values float64 [S, n] of the stratum's queries, all of them or those of the numbers `queries`.
+
+    `finish` turns a mean over queries into the metric's value, where that is not the mean itself; what a query adds is
+    then told by its slope. Raises ValueError for a single query, whose variance nobody knows.
+    """
+    count = values.shape[1]
+    if count < 2:
+        raise ValueError(f"{stratum} has a single query")
+    queries = np.arange(count) if queries is None else queries
+    means, of_query = values.mean(axis=1), values.mean(axis=0)
+    centred = (of_query - of_query.mean()) / count
+    if finish is not None:
+        centre, step = float(of_query.mean()), 1e-6 * max(abs(float(of_query.mean())), 1e-9)
+        centred = centred * (finish(centre + step) - finish(centre)) / step
+        means = np.array([finish(mean) for mean in means.tolist()])
+    return Scored(stratum, means, queries, centred)
+
+
+def combine(terms: Sequence[Term]) -> Estimate:
+    """The sum of terms: over queries what they share varies together, stratum by stratum, and over seeds likewise.
+
+    Different benchmarks have different queries, so their variances are added.
+    """
+    by_seeds: dict[tuple[str, ...], np.ndarray] = {}
+    strata: dict[Hashable, list[tuple[np.ndarray, np.ndarray]]] = {}
+    for term in terms:
+        share = term.weight / len(term.languages)
+        means = share * np.sum([one.means for one in term.languages], axis=0)
+        by_seeds[term.seeds] = by_seeds.get(term.seeds, 0.0) + means
+        for one in term.languages:
+            if len(one.queries):
+                strata.setdefault(one.stratum, []).append((one.queries, share * one.centred))
+    parts = [_over_queries(added) for added in strata.values()]
+    for means in by_seeds.values():
+        parts += _over_seeds(means)
+    mean = math.fsum(float(means.mean()) for means in by_seeds.values())
+    return Estimate(mean, tuple(parts), _seeds(by_seeds))
+
+
+def _seeds(groups: Iterable[tuple[str, ...]]) -> int:
+    """The seeds that an estimate has: of pretraining where something is pretrained, the fewest of any system.
+
+    What is not pretrained there has fine-tuning seeds of its own, whose variance is a part; a single one has none.
+    """
+    trained = [seeds for seeds in groups if seeds]
+    pretrained = [seeds for seeds in trained if seeds[0].startswith(PRETRAINING)]
+    fewest = min(map(len, trained), default=UNTRAINED)
+    return min(map(len, pretrained)) if pretrained and fewest > 1 else fewest
+
+
+def _over_queries(added: Sequence[tuple[np.ndarray, np.ndarray]]) -> Part:
+    """The part of one stratum, from what each term adds for which queries."""
+    size = 1 + max(int(queries.max()) for queries, _ in added)
+    total, counts = np.zeros(size), np.zeros(size, dtype=bool)
+    for queries, contributions in added:
+        total[queries] += contributions
+        counts[queries] = True
+    number = int(np.count_nonzero(counts))
+    return Part(number / (number - 1) * float(total @ total), number - 1)
 
 
 def _over_seeds(means: np.ndarray) -> list[Part]:
     """The part of a mean over seeds, none of a single seed."""
     count = len(means)
     return [Part(float(means.var(ddof=1)) / count, count - 1, count)] if count > 1 else []
+
+
+def estimate(left: np.ndarray, right: np.ndarray, languages: Sequence[str]) -> Estimate:
+    """Left minus right, from values by seed and query, float64 [S, n] and [its S, n]; `languages` has n names.
+
+    Raises ValueError for a language with a single query.
+    """
+    return combine([term(1.0, left, languages), term(-1.0, right, languages)])
+
+
+def term(weight: float, values: np.ndarray, languages: Sequence[str]) -> Term:
+    """A term of all of a system's values by seed and query, float64 [S, n]."""
+    names = np.asarray(languages)
+    by_name = [scored(str(name), values[:, names == name]) for name in np.unique(names)]
+    return Term(weight, by_name, tuple(map(str, range(len(values)))))
 
 
 def by_language(left: np.ndarray, right: np.ndarray, languages: Sequence[str]) -> dict[str, Estimate]:

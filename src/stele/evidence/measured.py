@@ -73,12 +73,28 @@ def best(rivals: Mapping[str, Estimate]) -> Finding:
 
     That one rival is better is a union, so there the smallest p counts times their number. Shown is the closest rival.
     """
-    each = {name: greater(found) for name, found in rivals.items()}
-    closest = max(each, key=lambda name: (each[name].supports, -rivals[name].mean))
-    reverses = min(1.0, len(each) * min(one.reverses for one in each.values()))
-    seeds = min(one.seeds for one in each.values())
-    supports = max(one.supports for one in each.values())
-    return Finding(supports, reverses, rivals[closest], seeds, f"the closest is {closest}")
+    return at_least(len(rivals), {name: greater(found) for name, found in rivals.items()})
+
+
+def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
+    """At least so many of the parts are as claimed, all or most of them; reversed where too many others are.
+
+    The p-value of a partial conjunction: the i-th smallest of n times n - i + 1 (Benjamini and Heller, Biometrics 64,
+    2008). Shown is the part that decides: of all parts the closest.
+    """
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    order = sorted(parts, key=lambda name: (parts[name].supports, -parts[name].shown.mean))
+    decides = parts[order[number - 1]]
+    supports = min(1.0, (len(parts) - number + 1) * decides.supports)
+    others = len(parts) - number + 1
+    reverses = min(1.0, number * sorted(one.reverses for one in parts.values())[others - 1])
+    what = (
+        f"the closest is {order[number - 1]}" if number == len(parts) else f"the one that decides: {order[number - 1]}"
+    )
+    said = f"{what}; {decides.against}" if decides.against else what
+    seeds, blocked = min(one.seeds for one in parts.values()), any(one.blocked for one in parts.values())
+    return Finding(supports, reverses, decides.shown, seeds, said, blocked, decides.equivalence)
 
 
 def each_language(average: Estimate, languages: Mapping[str, Estimate], alpha: float = ALPHA) -> Finding:
@@ -193,16 +209,15 @@ def significant(p_values: Sequence[float], differences: Sequence[float], alpha: 
     return Verdict(state, said, seeds=seeds)
 
 
-def count(number: int | None, claimed: int) -> Verdict:
-    """A count is the claimed one, exactly."""
-    if number is None:
-        return Verdict("no data", "results are missing")
-    return Verdict("supported" if number == claimed else "reversed", f"{number}, claimed {claimed}")
+def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False) -> Verdict:
+    """A count is the claimed one exactly, at least that, or more."""
+    holds = number > claimed if more_than else number >= claimed if at_least else number == claimed
+    return Verdict("supported" if holds else "reversed", f"{number:g}, claimed {claimed:g}")
 
 
-def cost(ratio: float | None, claimed: float) -> Verdict:
-    """A ratio of two records' costs is within a quarter of the claimed one."""
-    if ratio is None:
-        return Verdict("no data", "records are missing")
+def cost(ratio: float, claimed: float | None = None) -> Verdict:
+    """A ratio of two costs is within a quarter of the claimed one; below 1 where none is claimed."""
+    if claimed is None:
+        return Verdict("supported" if ratio < 1 else "reversed", f"{ratio:.3g} times, claimed less")
     within = abs(ratio / claimed - 1) <= COST_RANGE
     return Verdict("supported" if within else "reversed", f"{ratio:.3g} times, claimed {claimed:.3g}")

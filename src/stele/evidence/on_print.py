@@ -13,8 +13,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from stele.errors import SteleError
-from stele.evidence.pairs import Pair, Value, averages_or_all, languages_or_all, pair_values, pairs_of, values_at
-from stele.papers.addresses import PrintedPaper
+from stele.evidence.pairs import (
+    Pair,
+    Value,
+    pairs_meant,
+    pairs_of,
+    peak_of,
+    series_of,
+    values_at,
+    values_meant,
+)
+from stele.papers.addresses import PrintedPaper, PrintedValue
 from stele.papers.claims import Bars, Claim, Verdict, by_reading
 
 EPSILON = 1e-9
@@ -51,13 +60,7 @@ def _decide(true: bool, reason: str) -> Judgement:
 
 def _complete(claim: Claim, paper: PrintedPaper) -> tuple[list[Pair], str]:
     """The pairs of a claim that are printed, those of its quantifier alone; and a note on the others."""
-    pairs = pairs_of(claim.left, claim.rights, paper)
-    if claim.quantifier == "average":
-        pairs = averages_or_all(pairs, lambda pair: pair.left)
-        if len({pair.left.at.scale for pair in pairs}) > 1:
-            raise SteleError("numbers of different units are averaged; name the columns")
-    if claim.quantifier == "each_language":
-        pairs = languages_or_all(pairs, lambda pair: pair.left)
+    pairs = pairs_meant(claim, paper)
     missing = [pair for pair in pairs if not pair.complete]
     first = missing[0].left.missing or missing[0].right.missing if missing else ""
     note = f"; {len(missing)} of {len(pairs)} comparisons are not printed ({first})" if missing else ""
@@ -120,9 +123,7 @@ def best(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def _against_value(claim: Claim, paper: PrintedPaper, above: Callable[[float], float]) -> Judgement:
-    values = values_at(claim.left, paper)
-    if claim.quantifier == "average":
-        values = averages_or_all(values, lambda value: value)
+    values = values_meant(claim, paper)
     numbers = [value.number for value in values if value.number is not None]
     if not numbers:
         return Judgement("undecided", values[0].missing)
@@ -173,15 +174,7 @@ def _agrees(claim: Claim, wanted: float, number: float, low: float, high: float)
 
 def trend(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """From point to point the numbers rise or fall, none the other way; or both neighbours of the peak are lower."""
-    points = [values_at(address, paper) for address in claim.points]
-    narrowed = {"average": averages_or_all, "each_language": languages_or_all}.get(claim.quantifier)
-    points = [narrowed(values, lambda value: value) for values in points] if narrowed else points
-    first, *others = points
-    series = [[value] for value in first]
-    for values in others:
-        matched = {pair.left.name: pair.right for pair in pair_values(first, values, rivals=False)}
-        for one in series:
-            one.append(matched[one[0].name])
+    series = series_of(claim, paper)
     complete = [one for one in series if all(value.number is not None for value in one)]
     if not complete:
         lost = next(value.missing for one in series for value in one if value.missing)
@@ -189,8 +182,7 @@ def trend(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     rows = [[value.number for value in one] for one in complete]
     if claim.quantifier == "average":
         rows = [[_mean(numbers) for numbers in zip(*rows, strict=True)]]
-    peak = claim.points.index(claim.peak) if claim.peak else len(claim.points) // 2
-    following = sum(_follows(claim.shape, row, peak) for row in rows)
+    following = sum(_follows(claim.shape, row, peak_of(claim)) for row in rows)
     enough = 2 * following > len(rows) if claim.quantifier == "most" else following == len(rows)
     shown = "; ".join(", ".join(f"{number:.4g}" for number in row) for row in rows[:3])
     return _decide(enough, f"{following} of {len(rows)} {claim.shape}: {shown}")
@@ -226,20 +218,30 @@ def bar_of(value: Value, bars: Bars) -> float:
 
 
 def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
-    """The left bears the mark of its table for significance, and is the greater one where a right is named."""
+    """The left bears the mark of its table for significance, and is the better one where a right is named.
+
+    A mark says nothing of a right that is not the row which the table compares with.
+    """
     if claim.right is not None and claim.marked:
-        compared = greater(claim, paper, bars)
+        compared = best(claim, paper, bars)
         if compared.verdict != "holds":
             return compared
-    values = values_at(claim.left, paper)
-    if claim.quantifier == "average":
-        values = averages_or_all(values, lambda value: value)
+        other = [pair.right.at for pair in pairs_of(claim.left, claim.rights, paper) if not _is_baseline(pair.right.at)]
+        if other:
+            whom = f"compare with {other[0].baseline}" if other[0].baseline else "do not say with what they compare"
+            return Judgement("undecided", f"the marks of {other[0].place} {whom}, not with {other[0].name}")
+    values = values_meant(claim, paper)
     known = [value.at.significant for value in values if value.number is not None and value.at.significant is not None]
     if not known:
         return Judgement("undecided", f"{values[0].at.place} prints no mark of significance there")
     as_claimed = sum(mark == claim.marked for mark in known)
     enough = 2 * as_claimed > len(known) if claim.quantifier == "most" else as_claimed == len(known)
     return _decide(enough, f"{sum(known)} of {len(known)} are marked as significant")
+
+
+def _is_baseline(value: PrintedValue) -> bool:
+    """Whether a table's marks of significance compare with a value's row; they do where it marks nothing at all."""
+    return value.significant is None or value.target.model == value.baseline
 
 
 def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:

@@ -2,7 +2,8 @@
 
 The parts of an address that vary on both sides must be equal (`all/msm/*/*` against `all/xlmr/*/*`: the same line and
 column). A part that varies on the right alone makes rivals: `all/msm/*/avg` against `all/*/*/avg` is MSM against each
-other row. One that varies on the left alone does not matter. A cell is never held against itself.
+other row; not where each cell on the left has one counterpart, as where a baseline is another row for some languages.
+One that varies on the left alone does not matter. A cell is never held against itself.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from stele.errors import SteleError
 from stele.papers.addresses import Address, PrintedPaper, PrintedValue, printed_at
+from stele.papers.claims import Claim
 
 Parts = tuple[str, ...]
 
@@ -27,10 +29,19 @@ class Value:
     number: float | None
     error: float
     missing: str = ""
+    subtracted: Value | None = None
 
     @property
     def name(self) -> str:
         return self.at.name
+
+    @property
+    def terms(self) -> list[tuple[float, PrintedValue]]:
+        """The printed values that it is the sum of, each with its factor, in the unit of the first."""
+        if self.subtracted is None:
+            return [(1.0, self.at)]
+        unit = self.at.scale / self.subtracted.at.scale
+        return [(1.0, self.at), *((-unit * factor, value) for factor, value in self.subtracted.terms)]
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,7 @@ def values_at(address: Address, paper: PrintedPaper) -> list[Value]:
     values = [_printed(entry) for entry in printed_at(address, paper)]
     if address.minus is None:
         return values
-    return [_subtract(pair) for pair in pair_values(values, values_at(address.minus, paper), rivals=False)]
+    return [_subtract(pair) for pair in pair_values(values, values_at(address.minus, paper), several=False)]
 
 
 def _printed(entry: PrintedValue) -> Value:
@@ -86,14 +97,14 @@ def _printed(entry: PrintedValue) -> Value:
 
 def _subtract(pair: Pair) -> Value:
     if pair.complete:
-        return Value(pair.left.at, pair.difference, pair.error)
-    return Value(pair.left.at, None, 0, pair.left.missing or pair.right.missing)
+        return Value(pair.left.at, pair.difference, pair.error, subtracted=pair.right)
+    return Value(pair.left.at, None, 0, pair.left.missing or pair.right.missing, pair.right)
 
 
-def pair_values(left: Sequence[Value], right: Sequence[Value], rivals: bool = True) -> list[Pair]:
+def pair_values(left: Sequence[Value], right: Sequence[Value], several: bool = True) -> list[Pair]:
     """Each value on the left with those on the right that it is held against.
 
-    Raises SteleError where a value on the left has none, and, without `rivals`, where one has several.
+    Raises SteleError where a value on the left has none, and, without `several`, where one has several.
     """
     if len(right) == 1:  # also of a figure against a table, whose addresses have other parts
         return [Pair(value, right[0]) for value in left if value.at is not right[0].at and value.name != right[0].name]
@@ -102,18 +113,22 @@ def pair_values(left: Sequence[Value], right: Sequence[Value], rivals: bool = Tr
     varying = [(_several(left, index), _several(right, index)) for index in range(len(left[0].at.parts))]
     shared = [index for index, sides in enumerate(varying) if all(sides)]
     own = [index for index, (ours, theirs) in enumerate(varying) if theirs and not ours]
-    if own and not rivals:
+    if own and not several:
         raise SteleError(f"{left[0].name} has several values to be subtracted, from {right[0].name} on")
     by_shared: dict[Parts, list[Value]] = {}
     for value in right:
         by_shared.setdefault(_chosen(value, shared), []).append(value)
-    pairs = []
+    others = []
     for value in left:
         if (key := _chosen(value, shared)) not in by_shared:
             raise SteleError(f"{value.name} has no counterpart with {'/'.join(key)} in {right[0].at.place}")
-        others = [other for other in by_shared[key] if other.name != value.name]
-        pairs += [Pair(value, other, _chosen(other, own)) for other in others]
-    return pairs
+        others.append([other for other in by_shared[key] if other.name != value.name])
+    rivals = max(map(len, others)) > 1
+    return [
+        Pair(value, other, _chosen(other, own) if rivals else ())
+        for value, against in zip(left, others, strict=True)
+        for other in against
+    ]
 
 
 def _several(values: Iterable[Value], index: int) -> bool:
@@ -152,3 +167,56 @@ def averages_or_all(items: Sequence, value: Callable) -> list:
 def languages_or_all(items: Sequence, value: Callable) -> list:
     """Of pairs or values those of single languages, where there are some."""
     return [item for item in items if not value(item).at.average] or list(items)
+
+
+def pairs_meant(claim: Claim, paper: PrintedPaper) -> list[Pair]:
+    """The pairs of a claim that its quantifier speaks of, printed or not.
+
+    Raises SteleError where numbers of different units would be averaged.
+    """
+    pairs = pairs_of(claim.left, claim.rights, paper)
+    if claim.quantifier == "average":
+        pairs = averages_or_all(pairs, lambda pair: pair.left)
+        if len({pair.left.at.scale for pair in pairs}) > 1:
+            raise SteleError("numbers of different units are averaged; name the columns")
+    if claim.quantifier == "each_language":
+        pairs = languages_or_all(pairs, lambda pair: pair.left)
+    return pairs
+
+
+def values_meant(claim: Claim, paper: PrintedPaper) -> list[Value]:
+    """The values on the left of a claim that its quantifier speaks of."""
+    values = values_at(claim.left, paper)
+    return averages_or_all(values, lambda value: value) if claim.quantifier == "average" else values
+
+
+def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
+    """The series of a trend, from point to point; several where each of its points is of several cells."""
+    points = [values_at(address, paper) for address in claim.points]
+    narrowed = {"average": averages_or_all, "each_language": languages_or_all}.get(claim.quantifier)
+    first, *others = [narrowed(values, lambda value: value) for values in points] if narrowed else points
+    series = [[value] for value in first]
+    for values in others:
+        matched = {pair.left.name: pair.right for pair in pair_values(first, values, several=False)}
+        for one in series:
+            one.append(matched[one[0].name])
+    return series
+
+
+def peak_of(claim: Claim) -> int:
+    """Which of a trend's points is the peak."""
+    return claim.points.index(claim.peak) if claim.peak else len(claim.points) // 2
+
+
+def baseline_pairs(claim: Claim, paper: PrintedPaper) -> list[Pair]:
+    """Of a claim of significance that names no right: each value with that of the row which its table compares with."""
+    left = values_at(claim.left, paper)
+    others = [_printed(value) for value in paper.tables.get(claim.left.table, ())]
+    return [
+        Pair(value, other)
+        for value in left
+        for other in others
+        if other.at.parts[2:] == value.at.parts[2:]
+        and other.at.target.model == value.at.baseline
+        and other.name != value.name
+    ]

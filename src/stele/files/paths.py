@@ -20,6 +20,14 @@ PROJECT = frozenset(
 STAMP = "scale.txt"  # stands in every folder of results
 
 
+def read_stamp(folder: Path) -> str | None:
+    """The scale that a folder holds, None for a new one."""
+    try:
+        return (folder / STAMP).read_text(encoding="utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+
+
 def relative(name: str, where: str) -> str:
     """A name as a path below some folder, without `.` and doubled slashes; `where` names in errors who gave it.
 

@@ -8,7 +8,7 @@ pattern matches nothing, the first part that does is refused with the nearest ke
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
@@ -19,8 +19,8 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Strict
 from stele.papers.figure import Figure, load_figure
 from stele.papers.table import Table, load_specs
-from stele.papers.table_parts import Direction, Printed
-from stele.papers.targets import Reference, asked_for, column_meant, resolve
+from stele.papers.table_parts import Direction, Printed, Significance, Target
+from stele.papers.targets import Reference, asked_for, column_meant, merge, resolve, source_of
 
 PARTS = {"table": ("group", "row", "line", "column"), "figure": ("panel", "series", "point")}
 SIGNIFICANT = "significan"  # in the words that explain a mark
@@ -35,6 +35,7 @@ class Address(Strict):
         description="group/row/line/column of a table, panel/series/point of a figure; `*` and `?` allowed"
     )
     minus: Address | None = Field(None, description="what is subtracted: the address is then of a gain over it")
+    instead: Target | None = Field(None, description="what differs in the targets of the cells: what no cell prints")
 
     @property
     def patterns(self) -> list[str]:
@@ -65,12 +66,43 @@ class PrintedValue:
     direction: Direction = "higher"
     metric: str | None = None
     average: bool = False
-    reference: Reference | None = None
+    target: Target = field(default_factory=Target)
+    borrowed: bool = False  # the paper has it from elsewhere
     significant: bool | None = None  # None: the place marks nothing as significant
+    significance: Significance | None = None  # how the table tests; None: a figure
+    other: str = ""  # what differs from the printed value's target
 
     @property
     def name(self) -> str:
-        return f"{self.place} {'/'.join(self.parts)}"
+        return f"{self.place} {'/'.join(self.parts)}{self.other}"
+
+    @property
+    def reference(self) -> Reference | None:
+        """The value of ours that belongs there, None where none does."""
+        return resolve(self.target)
+
+    @property
+    def baseline(self) -> str | None:
+        """The model that the place's marks of significance compare with."""
+        if self.significance is None or self.target.benchmark is None:
+            return None
+        return self.significance.baseline(self.target.benchmark)
+
+    def instead(self, target: Target) -> PrintedValue:
+        """What would stand there of another target; no paper prints it."""
+        given = target.model_dump(exclude_unset=True)
+        merged = merge([self.target, target])
+        return replace(
+            self,
+            number=None,
+            missing="not printed",
+            metric=merged.metric,
+            average=merged.average is not None,
+            target=merged,
+            borrowed=False,
+            significant=None,
+            other=f" ({', '.join(f'{key} {value}' for key, value in sorted(given.items()))})",
+        )
 
 
 @dataclass(frozen=True)
@@ -93,7 +125,7 @@ def load_paper(folder: Path | str) -> PrintedPaper:
 
 
 def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
-    """What stands at an address, in printed order; what `minus` names is not looked at.
+    """What stands at an address, in printed order, `instead` of which nothing is printed; `minus` is not looked at.
 
     Raises SteleError for a table, a figure or a key that the paper does not have.
     """
@@ -113,7 +145,8 @@ def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
         if not matching:
             raise _no_match(address.place, pattern, PARTS[kind], [value.parts for value in values])
         chosen |= matching
-    return [value for value in values if value.parts in chosen]
+    there = [value for value in values if value.parts in chosen]
+    return [value.instead(address.instead) for value in there] if address.instead else there
 
 
 def _no_match(place: str, pattern: str, names: Sequence[str], valid: Sequence[tuple[str, ...]]) -> SteleError:
@@ -146,8 +179,10 @@ def _cells(table: Table) -> Iterator[PrintedValue]:
                     direction=meant.direction or line.direction or table.direction,
                     metric=target.metric,
                     average=target.average is not None,
-                    reference=resolve(target),
+                    target=target,
+                    borrowed=source_of(row, column) is not None,
                     significant=_significant(table, cell.marks),
+                    significance=table.significance,
                 )
 
 
@@ -173,5 +208,5 @@ def _points(figure: Figure) -> Iterator[PrintedValue]:
                     decimals=3,  # as all that the papers' figures print
                     metric=target.metric,
                     average=target.average is not None,
-                    reference=resolve(target),
+                    target=target,
                 )

@@ -50,6 +50,12 @@ class Tables:
         """The papers that have tables."""
         return list(dict.fromkeys(table.partition("/")[0] for table in self.specs))
 
+    @property
+    def claims(self) -> list[str]:
+        """The files of the papers' claims, which stand on their pages."""
+        files = (Path("paper_tables", paper, "claims.yaml") for paper in self.papers)
+        return [str(path) for path in files if path.is_file()]
+
     # --- rows ---------------------------------------------------------------------------------------------------------
     @once
     def rows_of(self, table: str) -> list[Row]:

@@ -11,17 +11,19 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stele.files.atomic import atomic_file
+from stele.papers.claims import FILE
 from stele.papers.table import PAPERS, load_spec
 from stele.tables.cells import cached_tests
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import add_context_arguments, given_context
 from stele.tables.cells.significance import compare_rows
 from stele.tables.render import bibliography, formats, markdown, pages
+from stele.tables.render.claims import PaperClaims, draw_claims
 from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures
@@ -36,6 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_context_arguments(parser)
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
     parser.add_argument("--figures", type=Path, nargs="*", help="drawn already, as SVG; default: those of --output-dir")
+    parser.add_argument(
+        "--verdicts",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="{paper}.json of `stele claims judge`; without them print alone",
+    )
     parser.add_argument("--output-dir", type=Path, help="default: tables/ in the folder of results")
 
 
@@ -52,14 +61,34 @@ def run(args: argparse.Namespace) -> None:
         drawn.append(pages.draw(table, cells, context, results, tests, root=root))
         sections.append(Ready(markdown.table(build(table, cells, context.view, tests))))
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
-    for name, text in texts(drawn, sections, figures).items():
+    claims = _claims({table.paper: spec.parent for table, spec in loaded}, drawn, args.verdicts)
+    for name, text in texts(drawn, sections, figures, claims).items():
         with atomic_file(folder / name) as handle:
             handle.write(text)
     log.info("%s: %d tables: %s", folder, len(drawn), pages.states([one.summary for one in drawn]))
 
 
-def texts(drawn: Sequence[pages.Drawn], sections: Sequence[Ready], figures: Sequence[Picture]) -> dict[str, str]:
-    """File name -> content, from the tables, their grids in Markdown, and the figures."""
+def _claims(folders: dict[str, Path], drawn: Sequence[pages.Drawn], verdicts: Sequence[Path]) -> dict[str, PaperClaims]:
+    """The claims of each paper that has some, in the folder of its specs."""
+    judged = {path.stem: path for path in verdicts}
+    return {
+        paper: draw_claims(
+            folder,
+            {box: cell for one in drawn if one.table.paper == paper for box, cell in one.boxes.items()},
+            judged.get(paper),
+        )
+        for paper, folder in folders.items()
+        if (folder / FILE).is_file()
+    }
+
+
+def texts(
+    drawn: Sequence[pages.Drawn],
+    sections: Sequence[Ready],
+    figures: Sequence[Picture],
+    claims: Mapping[str, PaperClaims],
+) -> dict[str, str]:
+    """File name -> content, from the tables, their grids in Markdown, the figures, and the claims by paper."""
     papers = {paper: [one for one in drawn if one.table.paper == paper] for paper in PAPERS}
     papers = {paper: tables for paper, tables in papers.items() if tables}
     summaries = [one.summary for one in drawn]
@@ -78,7 +107,11 @@ def texts(drawn: Sequence[pages.Drawn], sections: Sequence[Ready], figures: Sequ
         "all_tables.html": pages.index_page(drawn, SUFFIXES, figures),
         **{
             f"{paper}.html": pages.paper_page(
-                paper, tables, "all_tables.html", [picture for picture in figures if picture.paper == paper]
+                paper,
+                tables,
+                "all_tables.html",
+                [picture for picture in figures if picture.paper == paper],
+                claims.get(paper),
             )
             for paper, tables in papers.items()
         },

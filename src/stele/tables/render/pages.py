@@ -21,6 +21,7 @@ from stele.tables.cells.significance import Comparisons
 from stele.tables.cells.states import STATES
 from stele.tables.render import bibliography, html
 from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
+from stele.tables.render.claims import PaperClaims
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import View, build, own_views
 from stele.tables.render.pictures import Picture
@@ -70,6 +71,12 @@ class Drawn:
     def id(self) -> str:
         return f"t{self.table.number:02d}"
 
+    @property
+    def boxes(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """(`table 5`, a cell's address) -> (the id of its box, its title)."""
+        place = f"table {self.table.number}"
+        return {(place, cell.unfolded.address): (cell.id, cell.unfolded.title) for cell in self.cells}
+
 
 def draw(
     table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons, root: str
@@ -117,11 +124,13 @@ def table_page(drawn: Drawn, index: str) -> str:
     return _tables_page(drawn.summary.title, [drawn], index, None)
 
 
-def paper_page(paper: str, tables: Sequence[Drawn], index: str, figures: Sequence[Picture] = ()) -> str:
-    """The page of all tables and figures of a paper."""
+def paper_page(
+    paper: str, tables: Sequence[Drawn], index: str, figures: Sequence[Picture] = (), claims: PaperClaims | None = None
+) -> str:
+    """The page of all tables, figures and claims of a paper."""
     key = bibliography.load()["papers"][paper]
     citation = {"text": bibliography.text(key), "link": bibliography.link(key)}
-    return _tables_page(f"{PAPERS[paper]}: all tables", tables, index, citation, figures)
+    return _tables_page(f"{PAPERS[paper]}: all tables", tables, index, citation, figures, claims)
 
 
 def _tables_page(
@@ -130,6 +139,7 @@ def _tables_page(
     index: str,
     citation: Mapping[str, str] | None,
     figures: Sequence[Picture] = (),
+    claims: PaperClaims | None = None,
 ) -> str:
     read = [record for table in tables for record in table.records]
     records: dict[tuple[str, str, str], Record] = {}
@@ -150,6 +160,7 @@ def _tables_page(
         tables=tables,
         view=tables[0].view,
         figures=figures,
+        claims=claims,
         index=index,
         citation=citation,
         results=results,

@@ -1,0 +1,117 @@
+"""A claim on its way to a verdict on runs: its printed values looked up in a folder of results, and what was not there.
+
+A value that cannot be had there (no language of it is in scale, its row is borrowed, no result of ours belongs there)
+is left out and named. One whose results are missing leaves the whole claim without data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from stele.evidence.estimate import Estimate, Term, combine
+from stele.evidence.measured import Verdict
+from stele.evidence.observed import Absent, Runs
+from stele.evidence.pairs import Pair
+from stele.papers.addresses import PrintedPaper, PrintedValue
+from stele.papers.claims import Bars, Claim
+from stele.papers.targets import Reference
+
+Parts = Iterable[tuple[float, PrintedValue]]  # a linear combination of printed values
+Found = TypeVar("Found")
+MANY = 3  # names in a sentence
+
+
+@dataclass
+class Judging:
+    """A claim on its way to a finding, and what was not there. `full_size`: whether runs are of the papers' size."""
+
+    claim: Claim
+    paper: PrintedPaper
+    bars: Bars
+    runs: Runs
+    full_size: bool = False
+    missing: dict[str, None] = field(default_factory=dict)
+    left_out: dict[str, None] = field(default_factory=dict)
+    references: dict[Reference, None] = field(default_factory=dict)
+
+    def terms(self, parts: Parts) -> list[Term] | None:
+        """The terms of a linear combination, in the unit of its first value; None where one is not there."""
+        parts = list(parts)
+        found = [self._languages(value) for _, value in parts]
+        if absent := [one for one in found if isinstance(one, Absent)]:
+            # what cannot be had anyway does not wait for the rest
+            for one in [one for one in absent if not one.needed] or absent:
+                (self.missing if one.needed else self.left_out)[one.reason] = None
+            return None
+        wanted = [value.reference for _, value in parts]
+        if len({reference.languages for reference in wanted}) == 1:
+            found = [[code for code in found[0] if all(code in codes for codes in found)]] * len(wanted)
+            if not found[0]:
+                self.left_out[f"{parts[0][1].name}: no language in which all have results"] = None
+                return None
+        return [
+            Term(
+                factor * value.scale,
+                [self.runs.scored(reference.result, reference.metric, code) for code in codes],
+                self.runs.system(reference.result).seeds,
+            )
+            for (factor, value), reference, codes in zip(parts, wanted, found, strict=True)
+        ]
+
+    def number(self, value: PrintedValue) -> float | None:
+        """Our own number for a printed one, in its unit; None where it is not there."""
+        found = self._known(value) or _as_borrowed(value, self.runs.value(value.reference))
+        if isinstance(found, Absent):
+            (self.missing if found.needed else self.left_out)[found.reason] = None
+            return None
+        return found * value.scale
+
+    def _languages(self, value: PrintedValue) -> list[str] | Absent:
+        return self._known(value) or _as_borrowed(value, self.runs.languages(value.reference))
+
+    def _known(self, value: PrintedValue) -> Absent | None:
+        """Why a value has no place among ours; else it is one that was looked at."""
+        if value.reference is None:
+            return Absent(f"{value.name}: no result of ours belongs there", needed=False)
+        self.references[value.reference] = None
+        return None
+
+    @property
+    def labels(self) -> set[str]:
+        """The labels of all results that were looked at."""
+        rows = {reference.result for reference in self.references}
+        systems = [self.runs.system(row) for row in rows]
+        return {label for system in systems if not isinstance(system, Absent) for label in system.labels}
+
+    @property
+    def nothing(self) -> Verdict:
+        """The verdict where nothing can be compared."""
+        if self.missing:
+            return Verdict("no data", f"results are missing: {_listed(self.missing)}")
+        return Verdict("no data", _listed(self.left_out) or "nothing is compared")
+
+
+def _as_borrowed(value: PrintedValue, found: Found) -> Found | Absent:
+    """What was found; a number that a paper borrowed is not missed."""
+    if isinstance(found, Absent) and found.needed and value.borrowed:
+        return Absent(f"{value.name}: borrowed", needed=False)
+    return found
+
+
+def _listed(reasons: Iterable[str]) -> str:
+    reasons = list(reasons)
+    more = f" and {len(reasons) - MANY} more" if len(reasons) > MANY else ""
+    return "; ".join(reasons[:MANY]) + more
+
+
+def difference(pair: Pair, times: float = 1.0) -> list[tuple[float, PrintedValue]]:
+    """Left minus so many times right, in the unit of the left."""
+    unit = times * pair.left.at.scale / pair.right.at.scale
+    return [*pair.left.terms, *((-unit * factor, value) for factor, value in pair.right.terms)]
+
+
+def mean_of(parts: Sequence[Sequence[Term]]) -> Estimate:
+    """The estimate of the mean of several combinations."""
+    return combine([one._replace(weight=one.weight / len(parts)) for terms in parts for one in terms])

@@ -1,0 +1,254 @@
+"""What our own runs say of a claim, kind by kind: from its addresses to a finding that its family then judges.
+
+The pairs are those of print (`stele.evidence.pairs`), their values those of a folder of results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from stele.errors import SteleError
+from stele.evidence import measured, significant_runs
+from stele.evidence.estimate import Estimate, Term, combine
+from stele.evidence.judging import Judging, difference, mean_of
+from stele.evidence.measured import Case, Finding, Verdict
+from stele.evidence.on_print import bar_of
+from stele.evidence.pairs import (
+    Pair,
+    Value,
+    baseline_pairs,
+    pairs_meant,
+    pairs_of,
+    peak_of,
+    series_of,
+    values_at,
+    values_meant,
+)
+from stele.papers.claims import Claim, by_reading
+
+Test = Callable[[Estimate], Finding]
+
+
+def assess(judging: Judging) -> Case | Verdict:
+    """What the runs say of a claim, before its family sets the level at which it is judged."""
+    claim = judging.claim
+    if by_reading(claim):
+        return Verdict("no data", "a reader's verdict: no numbers are named")
+    try:
+        return KINDS[claim.kind](judging)
+    except SteleError as error:
+        raise SteleError(f"{judging.paper.paper}: claim {claim.key}: {error}") from None
+
+
+def _sign(pair: Pair) -> int:
+    return -1 if pair.left.at.direction == "lower" else 1
+
+
+def _signed(terms: Sequence[Term], sign: int) -> list[Term]:
+    return [one._replace(weight=sign * one.weight) for one in terms]
+
+
+def compared(
+    judging: Judging, sign: Callable[[Pair], int], test: Test = measured.greater, times: float = 1.0
+) -> Case | Verdict:
+    """Whether the left is above all its rivals: on average each of them, else cell by cell, as many as are meant."""
+    claim, pairs = judging.claim, pairs_meant(judging.claim, judging.paper)
+    usable = [(pair, terms) for pair in pairs if (terms := judging.terms(difference(pair, times))) is not None]
+    if judging.missing or not usable:
+        return judging.nothing
+    together = claim.quantifier in ("average", "each_language")
+    by: dict[str, dict[str, list[tuple[str, list[Term]]]]] = {}
+    for pair, terms in usable:
+        group, part = ("", _rival(pair)) if together else (pair.left.name, pair.right.name)
+        by.setdefault(group, {}).setdefault(part, []).append((_language(pair.left), _signed(terms, sign(pair))))
+    cells = {
+        group: measured.at_least(len(parts), {part: _finding(claim, test, one) for part, one in parts.items()})
+        for group, parts in by.items()
+    }
+    finding = measured.at_least(_enough(claim, len(cells)), cells)
+    return Case(finding, bar_of(pairs[0].left, judging.bars), _floor(judging, [pair for pair, _ in usable]))
+
+
+def _rival(pair: Pair) -> str:
+    return "/".join(pair.rival) or pair.right.name
+
+
+def _language(value: Value) -> str:
+    return value.at.target.language or value.at.parts[-1]
+
+
+def _enough(claim: Claim, number: int) -> int:
+    """How many of so many cells have to be as claimed."""
+    return number // 2 + 1 if claim.quantifier == "most" else number
+
+
+def _finding(claim: Claim, test: Test, cells: Sequence[tuple[str, list[Term]]]) -> Finding:
+    average = mean_of([terms for _, terms in cells])
+    if claim.quantifier != "each_language" or test is not measured.greater:
+        return test(average)
+    by_language: dict[str, list[list[Term]]] = {}
+    for language, terms in cells:
+        by_language.setdefault(language, []).append(terms)
+    return measured.each_language(average, {code: mean_of(terms) for code, terms in by_language.items()})
+
+
+def _floor(judging: Judging, pairs: Sequence[Pair]) -> tuple[float, float] | None:
+    """(the higher mean score of the two sides, the claim's floor)."""
+    if judging.claim.floor is None:
+        return None
+    sides = ([pair.left for pair in pairs], [pair.right for pair in pairs])
+    scores = [mean_of([terms for value in side if (terms := judging.terms(value.terms))]).mean for side in sides]
+    return max(scores), judging.claim.floor
+
+
+def greater(judging: Judging) -> Case | Verdict:
+    """The left is the larger number, than the right or than a value."""
+    if judging.claim.value is None:
+        return compared(judging, lambda pair: 1)
+    values = values_meant(judging.claim, judging.paper)
+    usable = [(value, terms) for value in values if (terms := judging.terms(value.terms)) is not None]
+    if judging.missing or not usable:
+        return judging.nothing
+    average = judging.claim.quantifier == "average"
+    groups = [[terms for _, terms in usable]] if average else [[terms] for _, terms in usable]
+    names = ["all"] if average else [value.name for value, _ in usable]
+    found = [mean_of(group) for group in groups]
+    above = [measured.greater(one._replace(mean=one.mean - judging.claim.value)) for one in found]
+    finding = measured.at_least(_enough(judging.claim, len(above)), dict(zip(names, above, strict=True)))
+    return Case(finding, bar_of(usable[0][0], judging.bars))
+
+
+def best(judging: Judging) -> Case | Verdict:
+    """The left is better than each rival, in the direction of its column."""
+    return compared(judging, _sign)
+
+
+def margin(judging: Judging) -> Case | Verdict:
+    """The left is above (below, of a negative amount); by how much is judged at the papers' size alone."""
+    amount, limited = judging.claim.amount, judging.claim.at_least or judging.claim.more_than
+    if not judging.full_size:
+        return compared(judging, lambda pair: 1 if amount >= 0 else -1)
+    if limited:
+        return compared(judging, lambda pair: 1, lambda found: measured.greater(_less(found, amount)))
+    bar = bar_of(pairs_meant(judging.claim, judging.paper)[0].left, judging.bars)
+    return compared(judging, lambda pair: 1, lambda found: measured.comparable(_less(found, amount), bar))
+
+
+def _less(found: Estimate, amount: float) -> Estimate:
+    return found._replace(mean=found.mean - amount)
+
+
+def ratio(judging: Judging) -> Case | Verdict:
+    """The left is above the right (below, of an amount below 1); of a limit, above so many times the right."""
+    amount = judging.claim.amount
+    if judging.claim.at_least or judging.claim.more_than:
+        return compared(judging, lambda pair: 1, times=amount)
+    return compared(judging, lambda pair: 1 if amount >= 1 else -1)
+
+
+def trend(judging: Judging) -> Case | Verdict:
+    """From end to end it rises or falls and no step goes the other way; both neighbours of a peak are lower."""
+    claim = judging.claim
+    series = series_of(claim, judging.paper)
+    usable = [(one, steps) for one in series if (steps := _steps(judging, one)) is not None]
+    if judging.missing or not usable:
+        return judging.nothing
+    rows = [steps for _, steps in usable]
+    if claim.quantifier == "average":
+        rows = [[_averaged([row[index] for row in rows]) for index in range(len(rows[0]))]]
+    found = {usable[index][0][0].name: _trend(claim, row) for index, row in enumerate(rows)}
+    return Case(measured.at_least(_enough(claim, len(found)), found), bar_of(series[0][0], judging.bars))
+
+
+def _steps(judging: Judging, values: Sequence[Value]) -> list[list[Term]] | None:
+    """From each point to the next, later minus earlier."""
+    steps = [judging.terms(difference(Pair(after, before))) for before, after in pairwise(values)]
+    return None if any(step is None for step in steps) else steps
+
+
+def _averaged(steps: Sequence[Sequence[Term]]) -> list[Term]:
+    return [one._replace(weight=one.weight / len(steps)) for terms in steps for one in terms]
+
+
+def _trend(claim: Claim, steps: Sequence[Sequence[Term]]) -> Finding:
+    if claim.shape == "peak":
+        peak = peak_of(claim)
+        neighbours = {"the one before": combine(steps[peak - 1]), "the one after": combine(_signed(steps[peak], -1))}
+        return measured.peak(neighbours)
+    sign = 1 if claim.shape == "rising" else -1
+    signed = [_signed(step, sign) for step in steps]
+    ends = combine([one for step in signed for one in step])
+    return measured.trend(ends, {f"step {number}": combine(step) for number, step in enumerate(signed, start=1)})
+
+
+def comparable(judging: Judging) -> Case | Verdict:
+    """The two differ by less than the bar."""
+    bar = bar_of(pairs_meant(judging.claim, judging.paper)[0].left, judging.bars)
+    return compared(judging, lambda pair: 1, lambda found: measured.comparable(found, bar))
+
+
+def significant(judging: Judging) -> Verdict:
+    """The paper's own test in each seed; where no right is named, against the row that the table compares with."""
+    claim = judging.claim
+    pairs = pairs_meant(claim, judging.paper) if claim.right else baseline_pairs(claim, judging.paper)
+    usable = [pair for pair in pairs if judging.terms(difference(pair)) is not None]
+    if judging.missing or not usable:
+        return judging.nothing
+    outcomes = significant_runs.by_seed(usable, judging.runs, _enough(claim, len(usable)))
+    if not claim.marked:
+        return significant_runs.nowhere(outcomes)
+    return measured.significant([p for p, _ in outcomes], [difference for _, difference in outcomes])
+
+
+def count(judging: Judging) -> Verdict:
+    """Our own cell holds the value, so many cells have a number of ours, or so many on the left are above the right."""
+    claim = judging.claim
+    limits = {"at_least": claim.at_least, "more_than": claim.more_than}
+    if claim.left is not None:
+        return _count_of_wins(judging, limits)
+    values = values_at(claim.of, judging.paper)
+    found = [number for value in values if (number := judging.number(value.at)) is not None]
+    if judging.missing or not found:
+        return judging.nothing
+    if len(values) > 1:
+        return measured.count(len(found), claim.value, **limits)
+    decimals = len(repr(claim.value).partition(".")[2])
+    return measured.count(round(found[0], decimals), claim.value, **limits)
+
+
+def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
+    by_left: dict[str, list[Estimate]] = {}
+    for pair in pairs_of(judging.claim.left, judging.claim.rights, judging.paper):
+        if (terms := judging.terms(difference(pair))) is not None:
+            by_left.setdefault(pair.left.name, []).append(combine(terms))
+    if judging.missing or not by_left:
+        return judging.nothing
+    seeds = min(found.seeds for each in by_left.values() for found in each)
+    if seeds < measured.FEWEST_SEEDS:
+        return Verdict("undecided", f"{seeds} of at least {measured.FEWEST_SEEDS} seeds", seeds=seeds)
+    wins = sum(min(found.mean for found in each) > 0 for each in by_left.values())
+    return measured.count(wins, judging.claim.value, **limits)
+
+
+def cost(judging: Judging) -> Verdict:
+    """Our own cost is the value, so many times the right's, or less than it."""
+    claim = judging.claim
+    left = judging.number(values_at(claim.left, judging.paper)[0].at)
+    right = judging.number(values_at(claim.rights[0], judging.paper)[0].at) if claim.rights else claim.value
+    if left is None or right is None:
+        return judging.nothing
+    return measured.cost(left / right, claim.amount if claim.rights else 1.0)
+
+
+KINDS: dict[str, Callable[[Judging], Case | Verdict]] = {
+    "greater": greater,
+    "best": best,
+    "margin": margin,
+    "ratio": ratio,
+    "trend": trend,
+    "comparable": comparable,
+    "significant": significant,
+    "count": count,
+    "cost": cost,
+}

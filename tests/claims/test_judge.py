@@ -1,0 +1,64 @@
+"""`stele claims judge`: as text, CSV and JSON, of one paper, from any folder; bad input is one sentence."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from stele.command import cli
+from tests.evidence.made_results import write_results
+from tests.evidence.small_paper import cells, write_paper
+
+HOLDS = {"kind": "greater", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg"), "main": True}
+OTHER = HOLDS | {"key": "against_other", "right": cells("all/other/mrr/avg"), "main": False}
+OPEN = {"key": "open", "kind": "other", "checkable": False, "why": "of other papers", "printed": None}
+
+
+@pytest.fixture
+def judge(tmp_path, capsys):
+    """Standard output of the command, and of errors, after its status."""
+    write_paper(tmp_path / "specs", [HOLDS | {"controls": [{"right": {"model": "kept"}}]}, OTHER, OPEN])
+    folder = write_results(tmp_path / "results", {"mbert": 0.0, "msm": 0.08})
+    (folder / "scale.txt").write_text("study\n")
+
+    def run(*arguments, folder=folder):
+        status = cli.main(["claims", "judge", str(folder), "--specs", str(tmp_path / "specs"), *arguments])
+        shown = capsys.readouterr()
+        return status, shown.out, shown.err
+
+    return run
+
+
+def test_as_text(judge):
+    status, text, _ = judge()
+    assert status == 0 and text.startswith("scale study: generated data\n")
+    assert "msm: 2 claims that can be checked: 1 no data, 1 supported\n" in text
+    assert "supported: msm/a_claim (greater, main; s3.2)\n  In our words.\n  +8" in text
+    assert "control: right model kept: results are missing: mrtydi/kept/zero_shot_marco" in text
+
+
+def test_as_csv_and_as_json_they_say_the_same(judge, tmp_path):
+    rows = list(csv.DictReader(io.StringIO(judge("--format", "csv")[1])))
+    facts = json.loads(judge("--format", "json")[1])
+    assert [row["key"] for row in rows] == [claim["key"] for claim in facts["claims"]] == ["a_claim", "against_other"]
+    assert [row["state"] for row in rows] == [claim["state"] for claim in facts["claims"]] == ["supported", "no data"]
+    assert float(rows[0]["low"]) == facts["claims"][0]["interval"][0] > 0 and rows[1]["low"] == ""
+    assert facts["claims"][0]["level"] == 0.025 and rows[1]["missing"] == "mrtydi/xlmr/zero_shot_marco"
+    assert facts["scale"] == "study" and len(facts["papers"]["msm"]["claims_sha256"]) == 64
+
+
+def test_into_a_folder_twice_the_same_bytes(judge, tmp_path):
+    into = tmp_path / "made"
+    assert judge("--into", str(into))[:2] == (0, "")
+    first = {path.name: path.read_bytes() for path in into.iterdir()}
+    judge("--into", str(into))
+    assert first == {path.name: path.read_bytes() for path in into.iterdir()}
+    assert first.keys() == {"msm.json", "msm.csv"} and json.loads(first["msm.json"])["claims"]
+
+
+def test_what_is_not_there_and_what_is_not_known_are_one_sentence(judge, tmp_path):
+    assert "unknown paper 'mms'; did you mean 'msm'?" in judge("--paper", "mms")[2]
+    assert "nowhere: no such folder of results" in judge(folder=tmp_path / "nowhere")[2]
+    (tmp_path / "results/looks.yaml").write_text("frist: {pretraining: [0]}\n")
+    assert "looks.yaml" in (message := judge()[2]) and "did you mean 'first'" in message

@@ -1,0 +1,66 @@
+"""`stele claims plan`: the rows of claims and controls, what is missing of each, at any scale, and what it costs."""
+
+import csv
+import io
+
+import pytest
+
+from stele.claims import plan as claims_plan
+from stele.command import cli
+from stele.errors import SteleError
+
+SPECS = claims_plan.Path("paper_tables")
+
+
+@pytest.fixture
+def here(root, monkeypatch):
+    monkeypatch.chdir(root)
+
+
+def test_rows_are_those_of_the_cells_and_of_the_controls(here):
+    (chosen,) = claims_plan.choose(SPECS, ["msm"], ["hierarchical_loss"], main=True)
+    models = {reference.model for reference in chosen.references}
+    assert models == {"msm", "msm_cross_doc", "mlm_equal_compute"} and chosen.name == "msm/hierarchical_loss"
+    benchmarks = {(reference.benchmark, reference.setting) for reference in chosen.references}
+    assert benchmarks == {("mrtydi", "zero_shot_nq"), ("xor_retrieve", "zero_shot_nq")}
+
+
+def test_an_unknown_claim_is_said_with_the_nearest(here):
+    with pytest.raises(SteleError, match=r"unknown claim 'hierarchical_los'; did you mean '(msm/)?hierarchical_loss'"):
+        claims_plan.choose(SPECS, None, ["hierarchical_los"], main=False)
+
+
+def test_what_is_missing_is_said_by_row_and_seed(root, jobs, tmp_path, monkeypatch):
+    monkeypatch.chdir(root)
+    seeds = {"pretraining": [0, 1], "finetuning": [0, 1]}
+    planned = jobs(scale="miniature", seeds=seeds, results_dir="made_for_this_test")
+    monkeypatch.chdir(tmp_path)
+    there = tmp_path / "made_for_this_test/mrtydi/msm/zero_shot_nq/pt0-ft1.json"
+    there.parent.mkdir(parents=True)
+    there.touch()
+    (chosen,) = claims_plan.choose(root / "paper_tables", ["msm"], ["hierarchical_loss"], main=True)
+    needs = claims_plan.needed(planned, chosen.references)
+    msm = next(need for row, need in needs.items() if row.path == "mrtydi/msm/zero_shot_nq")
+    assert [claims_plan.Path(path).stem for path in msm.missing] == ["pt0-ft0", "pt1-ft0", "pt1-ft1"]
+    assert sum(len(need.missing) for need in needs.values()) == 6 * 4 - 1
+    text = claims_plan.summary(planned, [chosen], needs)
+    assert "1 claims. 1 need results, 0 have none" in text and "23 results of 6 rows are missing" in text
+    (tmp_path / "made_for_this_test/scale.txt").write_text("small\n")
+    needs = claims_plan.needed(planned, chosen.references)
+    assert sum(len(need.missing) for need in needs.values()) == 6 * 4, "what is there is of another scale"
+
+
+def test_what_is_not_in_scale_is_not_missed(here, capsys):
+    arguments = ["--claim", "dense_clt/dense_alone_below_term_matching", "--scale", "miniature", "--format", "csv"]
+    assert cli.main(["claims", "plan", *arguments]) == 0
+    rows = {row["row"]: row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert rows["ntcir8_zh/mbert/zero_shot_marco"]["reason"].startswith("not in scale")
+    assert rows["clef2006_fr/bm25_rm3/direct"]["state"] in ("missing", "there")
+
+
+def test_the_cost_is_that_of_all_that_they_need(here, jobs):
+    targets = ["results_of_a_test/nq/msm_en/supervised/pt0-ft0.json"]
+    given = {"scale": "miniature", "results_dir": "results_of_a_test"}
+    text = claims_plan.cost(targets, claims_plan.Path("config.yaml"), given, jobs(**given))
+    stages = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
+    assert {"pretraining", "finetuning", "retrieval", "scoring"} <= {*stages} and stages[-1] == "together"

@@ -1,0 +1,123 @@
+"""Claims on a paper's page: verdicts on print and of runs, pictures, and the way to the cells and back."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from stele.evidence.printed_gain import printed_gain
+from stele.papers.addresses import load_paper
+from stele.papers.claims import load_claims
+from stele.tables.render import pages
+from stele.tables.render.claims import draw_claims, place
+from stele.tables.render.whisker import WIDTH, Difference, reach, whisker
+from tests.tables.rendering import filled
+
+CONTROL = {
+    "what": "right model mlm_equal_compute",
+    "mean": 0.5,
+    "interval": [-0.5, 1.5],
+    "p": 0.3,
+    "seeds": 5,
+    "reason": "",
+}
+ROW = {
+    "paper": "msm", "key": "hierarchical_loss", "state": "supported", "mean": 2.0, "interval": [1.0, 3.0], "bar": 1.0,
+    "p": 0.002, "seeds": 5, "reason": "", "detectable": None, "seeds_needed": None, "share": None, "left_out": [],
+    "missing": [], "controls": [CONTROL],
+}  # fmt: skip
+
+
+@pytest.fixture
+def drawn(bench, msm):
+    return [pages.draw(*filled(bench, table), root="..") for table in msm.values()]
+
+
+@pytest.fixture
+def boxes(drawn):
+    return {box: cell for one in drawn for box, cell in one.boxes.items()}
+
+
+@pytest.fixture
+def folder(root):
+    return root / "paper_tables/msm"
+
+
+@pytest.fixture
+def verdicts(tmp_path):
+    path = tmp_path / "msm.json"
+    path.write_text(json.dumps({"scale": "study", "labels": ["generated data"], "claims": [ROW]}), encoding="utf-8")
+    return path
+
+
+def test_every_claim_stands_on_the_page_once_and_leads_to_cells_that_are_there(folder, boxes, drawn):
+    claims = draw_claims(folder, boxes)
+    page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
+    for claim in load_claims(folder / "claims.yaml").claims:
+        assert page.count(f'<article class="claim" id="claim-{claim.key}">') == 1
+    ids = set(re.findall(r'<div popover id="([^"]+)"', page))
+    wanted = set(re.findall(r'<li><button type="button" class="record" popovertarget="([^"]+)"', page))
+    assert wanted and wanted <= ids
+    assert sum(claims.counts["print"].values()) == claims.count and not claims.counts["runs"]
+    assert " here</span>" not in page  # nothing is said of runs that were not judged
+
+
+def test_a_cell_names_the_claims_that_read_it_and_they_name_the_cell(folder, boxes, drawn):
+    claims = draw_claims(folder, boxes)
+    box = next(box for (where, address), (box, _) in boxes.items() if where == "table 5" and "/mu_0.5/" in address)
+    reader = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
+    assert reader in claims.readers[box] and box in [link.box for link in reader.cells]
+    page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
+    fold = page[page.index(f'<div popover id="{box}"') :]
+    assert '<a href="#claim-hierarchical_loss">' in fold[: fold.index("</div>")]
+
+
+def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder, boxes, verdicts):
+    claims = draw_claims(folder, boxes, verdicts)
+    one = next(one for one in claims.main + claims.others if one.key == "hierarchical_loss")
+    assert (one.print, one.runs, claims.scale) == ("holds", "supported", "study")
+    assert [comparison.what for comparison in one.comparisons] == ["", CONTROL["what"]]
+    assert claims.counts["runs"] == {"supported": 1}
+    others = [other for other in claims.main + claims.others if other is not one]
+    assert not any(other.runs or other.comparisons for other in others)
+
+
+def test_the_printed_value_is_that_of_the_papers_numbers(folder):
+    paper = load_paper(folder)
+    claims = {claim.key: claim for claim in load_claims(folder / "claims.yaml").claims}
+    printed = {value.parts: value.number for value in paper.tables[1] if value.number is not None}
+    column = {
+        parts[1]: number for parts, number in printed.items() if (parts[0], parts[3]) == ("zero_shot", "mrtydi_mrr")
+    }
+    closest = max(number for model, number in column.items() if model != "msm")
+    assert printed_gain(claims["best_mrtydi_zero_shot"], paper) == pytest.approx(column["msm"] - closest)
+    assert printed_gain(next(claim for claim in claims.values() if claim.kind == "count"), paper) is None
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+def test_the_picture_of_a_difference_has_its_places_on_one_scale():
+    picture = whisker(Difference(5.0, 0.0, 10.0, bar=5.0, printed=-10.0), scale=10.0)
+    middle, edge = WIDTH / 2, WIDTH - 8
+    half = round(middle + (edge - middle) / 2, 1)
+    assert f'cx="{half}"' in picture  # half way to the edge
+    assert f'x1="{middle}" x2="{float(edge)}"' in picture  # the whisker, from zero to the edge
+    assert 'd="M8.0 ' in picture  # what is printed, at the other edge
+    assert picture.count("<path") == 1  # nothing lies outside
+
+
+def test_what_lies_outside_the_scale_ends_in_an_arrow():
+    picture = whisker(Difference(0.0, -30.0, 30.0), scale=10.0)
+    assert picture.count('<path class="dot"') == 2
+    assert 'aria-label="+0, interval -30 to +30"' in picture
+
+
+@pytest.mark.parametrize(("ends", "scale"), [([], 1.0), ([0.0], 1.0), ([1.0] * 9 + [100.0], 1.0), ([2.0, 4.0], 4.0)])
+def test_the_scale_holds_nine_of_ten_whiskers(ends, scale):
+    assert reach([Difference(0, -end, end) for end in ends]) == scale
+
+
+def test_places_are_read_out():
+    names = ["abstract", "s3.2", "t5", "f4", "A.2", "footnote3"]
+    assert [*map(place, names)] == ["abstract", "section 3.2", "Table 5", "Figure 4", "appendix A.2", "footnote 3"]
