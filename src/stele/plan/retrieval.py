@@ -57,9 +57,9 @@ class Retrieval:
         protocol, scale = entry.encoding.given(), self.paths.settings.sizes.encoding.given()
         root, large = self.models.root(model), entry.large
         said = [(origin, values) for name in dict.fromkeys((model, root)) for origin, values in self.models.says(name)]
-        if entry.pooling and any("pooling" in values for _, values in said):
+        if entry.pooling and not self.models[root].is_complete and any("pooling" in values for _, values in said):
             said.insert(0, (BENCHMARK, {"pooling": entry.pooling}))
-        if large and large.of == _public_layers(root):
+        if large and large.of == _public_layers(root) and not self.models[root].is_complete:
             layer = self.world.layer(root, large.layer, large.of)
             said.insert(0, (BENCHMARK, {"pooling": large.pooling, "layer": layer}))
         by_origin: dict[str, dict[str, Any]] = {}
