@@ -15,7 +15,7 @@ import io
 import sys
 from pathlib import Path
 
-from stele.claims.verdict_formats import FORMATS
+from stele.claims.formats.verdicts import FORMATS
 from stele.evidence.looks import load_looks
 from stele.evidence.verdicts import JudgedClaim, judge_paper, runs_of
 from stele.files.atomic import atomic_file

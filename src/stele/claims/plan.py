@@ -1,4 +1,4 @@
-"""What claims still need: results missing by row and seed, and what these cost, at any scale.
+"""Say what claims still need: results missing by row and seed, and what these cost, at any scale.
 
     stele claims plan --paper msm kept --main --scale study --seeds 5 2
     stele claims plan --claim msm/hierarchical_loss --format csv
