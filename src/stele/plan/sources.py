@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stele import catalogue
 from stele.catalogue import datasets
 from stele.catalogue.schema.datasets import Part
+from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
 from stele.errors import SteleError
 from stele.files.atomic import digest

@@ -47,8 +47,7 @@ def refuse_code(folder: Path, instead: str = "use a model that transformers itse
             settings = read_json(path)
             if isinstance(settings, Mapping) and settings.get("auto_map"):
                 raise SteleError(
-                    f"{path}: brings its own code (auto_map), and Stele never runs a checkpoint's code; "
-                    f"{instead}"
+                    f"{path}: brings its own code (auto_map), and Stele never runs a checkpoint's code; {instead}"
                 )
     if (folder / MODULES).is_file():
         for module in read_module_list(folder / MODULES):
