@@ -41,6 +41,7 @@ def test_every_command_is_listed_with_a_line_in_the_imperative():
 
 
 def test_a_stage_has_commands_at_its_top_and_nothing_else():
-    for stage in set(cli.GROUPS) - {"cluster"}:  # which also plans and measures, at its top
+    # two groups are also read by others: what encodes, and what plans and measures a cluster
+    for stage in set(cli.GROUPS) - {"encoders", "cluster"}:
         modules = {path.stem for path in (ROOT / "src/stele" / stage).glob("*.py")}
         assert modules - {"__init__"} == set(cli.commands(stage)), stage

@@ -160,7 +160,7 @@ def test_a_text_is_encoded_once_for_all_layers(encoder, texts, monkeypatch):
 
 def test_layers_of_vectors_that_are_made_on_top_of_the_last_are_refused(folders):
     pooler = load_encoder(folders["bert"], {"pooling": "pooler", "query_length": 40, "passage_length": 40})
-    with pytest.raises(SteleError, match="every layer: this encoder's vectors are made by layers on top of the last"):
+    with pytest.raises(SteleError, match="every layer: this encoder's vectors are made of the last one"):
         pooler.encode_layers(["a"], "query")
 
 

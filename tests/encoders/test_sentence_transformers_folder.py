@@ -54,7 +54,7 @@ def test_prompts_are_those_of_encode_query_and_encode_document(tmp_path):
 def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):
     folder, _ = st_folder(tmp_path)
     protocol = {"query_length": 12, "passage_length": 50, "passage_format": "title_text_pair", "precision": "bfloat16"}
-    spec = load_encoder(folder, protocol).spec
+    spec = load_encoder(folder, {"benchmark": protocol}).spec
     assert (spec.query_length, spec.passage_length) == (30, 30)  # the folder's own, as its public figures are made
     assert (spec.passage_format, spec.precision, spec.pooling) == ("title_text_pair", "bfloat16", "mean")
     assert load_encoder(folder, {"pooling": "mean"}).spec.passage_format == "title_text"
@@ -78,7 +78,6 @@ def change(folder, name, **values):
     [
         (lambda f: change(f, "1_Pooling/config.json", pooling_mode="max"), "pooling max is not supported"),
         (lambda f: change(f, "1_Pooling/config.json", pooling_mode=["cls", "mean"]), r"pooling cls \+ mean is not"),
-        (lambda f: change(f, "1_Pooling/config.json", include_prompt=False), "include_prompt: false"),
         (lambda f: change(f, "sentence_bert_config.json", do_lower_case=True), "do_lower_case is not supported"),
         (
             lambda f: change(f, "2_Dense/config.json", activation_function="evil.Run"),

@@ -24,7 +24,7 @@ def test_a_passage_is_its_title_and_text_as_the_format_says(form, with_title, wi
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"pooling": "max"}, r"pooling.*'cls', 'mean' or 'pooler'"),
+        ({"pooling": "max"}, r"pooling.*'cls', 'mean', 'last' or 'pooler'"),
         ({}, "pooling"),
         ({"pooling": "cls", "normalise": True}, r"unknown key 'normalise'; did you mean 'normalize'\?"),
         ({"pooling": "cls", "query_length": 2}, "query_length"),

@@ -105,7 +105,7 @@ def test_what_cannot_be_retrieved_leaves_no_output(encoder, sentences, tmp_path,
     out = tmp_path / "accuracy_by_layer.csv"
     for languages, encoding, message in (
         (["en"], {}, "nothing to retrieve for en"),
-        (["ar"], {"pooling": "pooler"}, "every layer: this encoder's vectors are made by layers on top of the last"),
+        (["ar"], {"pooling": "pooler"}, "every layer: this encoder's vectors are made of the last one"),
         (["te"], {}, "no file tatoeba.tel-eng.tel"),
     ):
         assert by_layer(encoder, sentences, out, languages, **encoding) == 1

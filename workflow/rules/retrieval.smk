@@ -211,8 +211,8 @@ rule calibrate:
     params:
         code=code("retrieval.calibrate"),
         recipe=lambda w: as_json(plan.calibration.recipe(w.recipe).given()),
-        encoding=lambda w: as_json(
-            plan.retrieval.calibrated_encoding(w.recipe, w.model).given()
+        encoding=lambda w: plan.retrieval.encoding_json(
+            plan.retrieval.calibrated_benchmark(w.recipe), w.model
         ),
         documents=lambda w: assignments(plan.calibration.documents(w.recipe)),
         pairs=lambda w: plan.calibration.pairs(w.recipe),

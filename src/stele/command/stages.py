@@ -13,4 +13,4 @@ STAGES = (
     "scoring",
     "tables",
 )
-GROUPS = (*STAGES, "claims", "cluster")
+GROUPS = (*STAGES, "encoders", "claims", "cluster")

@@ -20,7 +20,7 @@ from stele.config.sources import Sources
 from stele.errors import SteleError, nearest, unknown
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, validate
-from stele.recipes.encoding import make_spec
+from stele.recipes.encoding import SomeEncoding
 from stele.recipes.scale import Label
 
 T = TypeVar("T")
@@ -174,7 +174,7 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
                 f"{where('models', key, 'base')}: {model.base} has no encoder that a recipe could go on from"
             )
     if model.encoding:
-        make_spec({"pooling": "mean", **model.encoding}, where("models", key, "encoding"))
+        validate(SomeEncoding, model.encoding, where("models", key, "encoding"))
     for n, table in enumerate(model.tables):
         paper, _, number = table.partition("/")
         name = f"{paper}/{int(number)}" if re.fullmatch("[0-9]{1,4}", number) else table

@@ -76,7 +76,7 @@ def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec,
     """Encoding and comparing texts of costs.yaml's kinds, cut as an encoding says."""
     lengths = (_texts(sizes.query).within(encoding.query_length), _texts(sizes.passage).within(encoding.passage_length))
     search = Search(queries, passages, *(texts.mean for texts in lengths))
-    return encoded(search, shape, encoding.pooling != "mean", half=encoding.precision == "bfloat16")
+    return encoded(search, shape, encoding.pooling in ("cls", "pooler"), half=encoding.half)
 
 
 def retrieve(plan: Plan, w: Any) -> Work:
@@ -96,7 +96,7 @@ def calibrate(plan: Plan, w: Any) -> Work:
     pairs = plan.calibration.pairs(w.recipe)
     used = Counter(language for pair in pairs for language in pair.split("-"))
     sentences = recipe.sentences * len(used)
-    encoding = plan.retrieval.calibrated_encoding(w.recipe, w.model)
+    encoding = plan.retrieval.encoding(plan.retrieval.calibrated_benchmark(w.recipe), w.model)
     length = _texts("web_sentence").within(encoding.query_length).mean
     below = shape._replace(layers=encoding.layer or shape.layers)
     number, steps = rotation(recipe.rotation, shape.width)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts.records import read_record
-from stele.encoders.tokenizer import quiet
+from stele.encoders.tokenizer import ROBERTA_LIKE, quiet
 from stele.errors import SteleError
 from stele.files.reading import reading
 
 # model families whose hidden states of layer k are what a k-layer model would return (no normalisation after the last)
 CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "longformer", "roberta", "xlm-roberta")
-ROBERTA_LIKE = ("camembert", "longformer", "roberta", "xlm-roberta")
 RECORD = "record.json"
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
 
@@ -24,8 +23,11 @@ def load_backbone(
     layer: int | None = None,
     seed: int | None = None,
     dropout: float | None = None,
+    weights: str = "float32",
 ) -> tuple[Any, list[str]]:
-    """The bare transformer of a folder in float32, and the names of weights that were newly initialised.
+    """The bare transformer of a folder, and the names of weights that were newly initialised.
+
+    `weights` is as what they are held and computed, `float32` or `bfloat16`.
 
     Heads of other tasks are left out, and with `layer` the layers above it. A pooler that the files lack is not built
     when `pooling` does not need it; when it does, that is an error unless a `seed` is given (training), which then
@@ -37,13 +39,14 @@ def load_backbone(
     _want_safetensors(folder)
     with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    config.use_cache = False  # of what was read from left to right, for texts that are never continued
     _set_layer(config, layer, folder)
     if dropout is not None:
         for name in DROPOUTS:
             if hasattr(config, name):
                 setattr(config, name, dropout)
     has_pooler = _has_pooler(folder)
-    model, report = _read_weights(folder, config, pooling == "pooler" or has_pooler, seed)
+    model, report = _read_weights(folder, config, pooling == "pooler" or has_pooler, seed, weights)
     missing = sorted(report["missing_keys"])
     lost = [name for name in missing if "pooler" not in name] + [str(key) for key in report["mismatched_keys"]]
     if lost:
@@ -65,7 +68,9 @@ def positions(config) -> int:
     return (getattr(config, "max_position_embeddings", None) or 10**9) - offset
 
 
-def _read_weights(folder: Path, config: Any, pooler: bool, seed: int | None) -> tuple[Any, dict[str, Any]]:
+def _read_weights(
+    folder: Path, config: Any, pooler: bool, seed: int | None, weights: str
+) -> tuple[Any, dict[str, Any]]:
     import torch
     from transformers import AutoModel
 
@@ -79,7 +84,7 @@ def _read_weights(folder: Path, config: Any, pooler: bool, seed: int | None) -> 
         return AutoModel.from_pretrained(
             folder,
             config=config,
-            dtype=torch.float32,
+            dtype=getattr(torch, weights),
             use_safetensors=True,
             local_files_only=True,
             output_loading_info=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
 
-GPU_BATCH_TOKENS = 65_536
+GPU_BATCH_TOKENS = 65_536  # of a model at most 1,024 wide; fewer of a wider one, as a token takes more memory there
 # Texts that are sorted together, whose vectors depend on no others: what a stream holds in memory, and what is saved at
 # a time. A GPU is through with its window in seconds, a CPU with its own in a minute or two (a model of base size).
 GPU_WINDOW = 16_384
@@ -26,7 +26,9 @@ CPU_WINDOW = 2_048
 def default_batch_tokens(device: torch.device, width: int) -> int:
     """Tokens of a padded batch. On a CPU a batch should stay in the caches: measured best were 4096 tokens of width 64,
     512 to 1024 of widths 384 and 768."""
-    return min(4_096, max(768, 262_144 // width)) if device.type == "cpu" else GPU_BATCH_TOKENS
+    if device.type == "cpu":
+        return min(4_096, max(768, 262_144 // width))
+    return GPU_BATCH_TOKENS * 1_024 // max(width, 1_024)
 
 
 class Encoder:
@@ -41,9 +43,12 @@ class Encoder:
         query_heads: Sequence[torch.nn.Module] = (),
         passage_heads: Sequence[torch.nn.Module] = (),
         device: str = "cpu",
+        origins: Mapping[str, str] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.spec, self.tokenizer, self.device = spec, tokenizer, torch.device(device)
-        self.cut = 0  # texts of the last block of `encode_stream` that were longer than the spec allows
+        self.origins, self.notes = dict(origins or {}), list(notes)
+        self.cut = 0  # texts of the last call, or block of `encode_stream`, that were longer than the spec allows
         self.window = CPU_WINDOW if self.device.type == "cpu" else GPU_WINDOW
         self._towers = {
             "query": (query_model, torch.nn.ModuleList(query_heads)),
@@ -56,15 +61,22 @@ class Encoder:
     @property
     def dimension(self) -> int:
         """The length of a vector."""
-        model, heads = self._towers["query"]
-        return heads[-1][0].out_features if len(heads) else model.config.hidden_size
+        return self.spec.dimension or full_dimension(*self._towers["query"])
+
+    def facts(self) -> dict[str, Any]:
+        """What a record says of how texts became vectors: the spec, who decided which of its keys, what to heed."""
+        decided: dict[str, list[str]] = {}
+        for key, origin in sorted(self.origins.items()):
+            decided.setdefault(origin, []).append(key)
+        notes = {"encoding_notes": self.notes} if self.notes else {}
+        return {"encoding": self.spec.facts(), "encoding_decided_by": decided, **notes}
 
     def model(self, kind: Kind):
         """The tower for that kind of text."""
         return self._tower(kind)[0]
 
     def tokenize(self, texts: Sequence[TextInput], kind: Kind) -> Tokens:
-        return tokenize(self.tokenizer, texts, self.spec.length(kind), self.spec.segments, self.spec.prompt(kind))
+        return tokenize(self.tokenizer, self.spec.inputs(texts, kind), self.spec.length(kind), self.spec.segments)
 
     def encode(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
         """Vectors [n, d], float32, in the order of the texts; a pair is a tuple (see EncodingSpec.passage).
@@ -72,10 +84,12 @@ class Encoder:
         A vector that is not finite is an error that says which text's it is.
         """
         self._tower(kind)
+        self.cut = 0
         out = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), self.window):
-            window = texts[start : start + self.window]
-            out[start : start + len(window)] = self._encode(self.tokenize(window, kind), kind, batch_tokens)
+            tokens = self.tokenize(texts[start : start + self.window], kind)
+            self.cut += tokens.cut
+            out[start : start + self.window] = self._encode(tokens, kind, batch_tokens)
         refuse_not_finite(out, lambda row: f"{kind} {row + 1} of {len(texts)} ({str(texts[row])[:60]!r})")
         return out
 
@@ -86,8 +100,8 @@ class Encoder:
         last layer (a pooler, Dense layers), and of families whose states of a layer are not those of a model cut there.
         """
         model, heads = self._tower(kind)
-        if self.spec.pooling == "pooler" or len(heads):
-            raise SteleError("every layer: this encoder's vectors are made by layers on top of the last one")
+        if self.spec.pooling == "pooler" or len(heads) or self.spec.dimension:
+            raise SteleError("every layer: this encoder's vectors are made of the last one")
         check_cut_by_layer(model.config, "every layer")
         out = np.empty((len(texts), model.config.num_hidden_layers, self.dimension), dtype=np.float32)
         for start in range(0, len(texts), self.window):
@@ -133,14 +147,32 @@ class Encoder:
         layers = (model.config.num_hidden_layers,) if every_layer else ()
         shape = (len(tokens.lengths), *layers, self.dimension)
         vectors = torch.empty(shape, dtype=torch.float32, device=self.device)
+        skip = self._prompt_tokens(kind)
         half = self.spec.precision == "bfloat16"
         with torch.autocast(self.device.type, torch.bfloat16) if half else nullcontext():
             for rows in batches:
                 batch = collate(tokens, rows, self.tokenizer.pad_token_id)
                 batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
-                own = embed_layers(model, batch, self.spec) if every_layer else embed(model, batch, self.spec, heads)
+                own = (
+                    embed_layers(model, batch, self.spec)
+                    if every_layer
+                    else embed(model, batch, self.spec, heads, skip)
+                )
                 vectors[torch.from_numpy(rows).to(self.device)] = own
         return vectors.cpu().numpy()
+
+    def _prompt_tokens(self, kind: Kind) -> int:
+        """How many tokens at a text's beginning are its prompt's and not pooled: its own, without an end token."""
+        prompt = self.spec.prompt(kind)
+        if self.spec.include_prompt or not prompt:
+            return 0
+        ids = tokenize(self.tokenizer, [prompt], self.spec.length(kind)).ids
+        return len(ids) - int(ids[-1] in self.tokenizer.all_special_ids)
+
+
+def full_dimension(model, heads: Sequence[torch.nn.Module]) -> int:
+    """The length of a tower's vectors before any of their numbers are left out."""
+    return heads[-1][0].out_features if len(heads) else model.config.hidden_size
 
 
 def refuse_not_finite(vectors: np.ndarray, name: Callable[[int], str]) -> None:

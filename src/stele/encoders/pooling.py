@@ -22,24 +22,33 @@ def mean_pool(states: Tensor, mask: Tensor | None) -> Tensor:
     return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
 
 
-def embed(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, heads: Sequence[nn.Module] = ()) -> Tensor:
+def last_pool(states: Tensor, mask: Tensor | None) -> Tensor:
+    """The state [n, d] of each text's last token, from states [n, t, d] that are padded on the right."""
+    if mask is None:
+        return states[:, -1]
+    return states[torch.arange(len(states), device=states.device), mask.sum(dim=1) - 1]
+
+
+def embed(
+    model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, heads: Sequence[nn.Module] = (), skip: int = 0
+) -> Tensor:
     """The vectors [n, d], float32, of a batch of token ids [n, t].
 
     `batch` has input_ids and, where there is padding, attention_mask; token_type_ids only if the spec has segments.
     `heads` are layers on the pooled vector (the Dense modules of a sentence-transformers folder), applied before
-    normalisation.
+    normalisation. The first `skip` tokens are left out of a mean.
     """
     deeper = spec.layer is not None and spec.layer != model.config.num_hidden_layers
-    if spec.pooling == "mean" or deeper or "token_type_ids" in batch:
-        pooled = _pool_all(model, batch, spec, deeper)
+    if spec.pooling in ("mean", "last") or deeper or "token_type_ids" in batch:
+        pooled = _pool_all(model, batch, spec, deeper, skip)
     else:
         mask = batch.get("attention_mask")
         pooled = first_states(model, batch["input_ids"], None if mask is None else mask.bool())
         if spec.pooling == "pooler":
             pooled = model.pooler(pooled[:, None])
     for head in heads:
-        pooled = head(pooled)
-    pooled = pooled.float()
+        pooled = head(pooled.to(head[0].weight.dtype))
+    pooled = pooled.float()[:, : spec.dimension]
     return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
 
 
@@ -58,16 +67,24 @@ def _inputs(model: nn.Module, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return inputs | global_attention(model.config, ids, mask, types)
 
 
-def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, deeper: bool) -> Tensor:
+def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, deeper: bool, skip: int) -> Tensor:
     """Pooled vectors from the states of all tokens."""
     inputs = _inputs(model, batch)
     output = model(**inputs, output_hidden_states=deeper)
     if spec.pooling == "pooler":
         return output.pooler_output
     states = output.hidden_states[spec.layer] if deeper else output.last_hidden_state
-    return _pool(states, inputs, spec)
+    return _pool(states, inputs, spec, skip)
 
 
-def _pool(states: Tensor, inputs: Mapping[str, Tensor], spec: EncodingSpec) -> Tensor:
-    """One vector a text [n, d] from the states [n, t, d] of its tokens; for the pooling cls or mean."""
-    return states[:, 0] if spec.pooling == "cls" else mean_pool(states.float(), inputs.get("attention_mask"))
+def _pool(states: Tensor, inputs: Mapping[str, Tensor], spec: EncodingSpec, skip: int = 0) -> Tensor:
+    """One vector a text [n, d] from the states [n, t, d] of its tokens; for the pooling cls, mean or last."""
+    mask = inputs.get("attention_mask")
+    if spec.pooling == "cls":
+        return states[:, 0]
+    if spec.pooling == "last":
+        return last_pool(states, mask)
+    if skip:
+        mask = torch.ones(states.shape[:2], dtype=torch.long, device=states.device) if mask is None else mask.clone()
+        mask[:, :skip] = 0
+    return mean_pool(states.float(), mask)

@@ -1,26 +1,27 @@
 """Reading and writing the files that make a model folder a sentence-transformers folder.
 
-Supported modules, in this order: Transformer, Pooling (cls or mean), any number of Dense, optionally Normalize. Such a
-folder is a list of modules in modules.json, each with a small JSON file; anything else in it is refused,
-because leaving a module out would give other vectors without a word.
+Supported modules, in this order: Transformer, Pooling (cls, mean or the last token), any number of Dense, optionally
+Normalize. Such a folder is a list of modules in modules.json, each with a small JSON file; anything else in it is
+refused, because leaving a module out would give other vectors without a word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.tokenizer import ROBERTA_LIKE, load_tokenizer
 from stele.encoders.tokenizer import read_json as read_settings
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.paths import inside
 from stele.files.reading import read_json, reading
-from stele.recipes.encoding import EncodingSpec, make_spec
+from stele.recipes.encoding import EncodingSpec
 
 MODULES_FILE = "modules.json"
 SUPPORTED = ("Transformer", "Pooling", "Dense", "Normalize")
-POOLING_FLAGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
+POOLING_FLAGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"}
 ACTIVATIONS = {
     "Tanh": "torch.nn.modules.activation.Tanh",
     "GELU": "torch.nn.modules.activation.GELU",
@@ -32,28 +33,37 @@ PASSAGE_PROMPTS = ("document", "passage", "corpus")  # the names that encode_doc
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-def read_modules(folder: Path) -> EncodingSpec:
-    """The spec that a sentence-transformers folder states by its modules and prompts."""
+class Stated(NamedTuple):
+    """What a sentence-transformers folder says: values of an encoding, its length in tokens, and its prompts by name.
+
+    query_prompt, passage_prompt: those that encode_query and encode_document choose.
+    """
+
+    values: dict[str, Any]
+    length: int
+    prompts: dict[str, str]
+    query_prompt: str
+    passage_prompt: str
+
+
+def read_modules(folder: Path) -> Stated:
+    """What a sentence-transformers folder states by its modules and prompts."""
     folder = Path(folder)
     with reading(folder, "sentence-transformers folder", "get the folder again"):
         return _read_modules(folder)
 
 
-def _read_modules(folder: Path) -> EncodingSpec:
+def _read_modules(folder: Path) -> Stated:
     modules = _modules(folder)
-    length = _read_length(folder)
-    query_prompt, passage_prompt = _read_prompts(folder)
+    pooling, include_prompt = _read_pooling(modules[1][1] / "config.json")
     values = {
-        "pooling": _read_pooling(modules[1][1] / "config.json"),
+        "pooling": pooling,
         "normalize": modules[-1][0] == "Normalize",
-        "query_length": length,
-        "passage_length": length,
         "passage_format": "title_text",
         "segments": _has_segments(folder),
-        "query_prompt": query_prompt,
-        "passage_prompt": passage_prompt,
+        "include_prompt": include_prompt,
     }
-    return make_spec(values, str(folder))
+    return Stated(values, _read_length(folder), *_read_prompts(folder))
 
 
 def read_heads(folder: Path, width: int) -> list:
@@ -106,33 +116,37 @@ def _read_length(folder: Path) -> int:
             raise SteleError(f"{path}: {key}: {value!r} is not supported; want {want!r}")
     length = settings.get("max_seq_length")
     if length is None:
+        config = read_settings(folder / "config.json")
+        offset = config.get("pad_token_id", 1) + 1 if config.get("model_type") in ROBERTA_LIKE else 0
         limits = [read_settings(folder / "tokenizer_config.json").get("model_max_length", 10**9)]
-        limits.append(read_settings(folder / "config.json").get("max_position_embeddings", 512))
+        limits.append(config.get("max_position_embeddings", 512) - offset)
         length = min(limits)
     return int(length)
 
 
-def _read_pooling(path: Path) -> str:
+def _read_pooling(path: Path) -> tuple[str, bool]:
+    """The pooling, and whether prompts take part in it."""
     settings = read_settings(path)
     if "pooling_mode" in settings:
         given = settings["pooling_mode"]
         modes = [given] if isinstance(given, str) else list(given)
     else:
         modes = [POOLING_FLAGS.get(k, k) for k, on in settings.items() if k.startswith("pooling_mode_") and on]
+    modes = ["last" if mode == "lasttoken" else mode for mode in modes]
     if len(modes) != 1 or modes[0] not in POOLING_FLAGS.values():
-        raise SteleError(f"{path}: pooling {' + '.join(modes) or 'none'} is not supported; supported are cls and mean")
-    if settings.get("include_prompt", True) is False:
-        raise SteleError(f"{path}: include_prompt: false (prompts left out of the pooling) is not supported")
-    return modes[0]
+        raise SteleError(
+            f"{path}: pooling {' + '.join(modes) or 'none'} is not supported; supported are cls, mean and last"
+        )
+    return modes[0], settings.get("include_prompt", True) is not False
 
 
-def _read_prompts(folder: Path) -> tuple[str, str]:
-    """The prompts of queries and passages, chosen as encode_query and encode_document choose them."""
+def _read_prompts(folder: Path) -> tuple[dict[str, str], str, str]:
+    """All prompts by name, and those of queries and passages, chosen as encode_query and encode_document choose."""
     settings = read_settings(folder / "config_sentence_transformers.json")
     prompts = {name: text or "" for name, text in (settings.get("prompts") or {}).items()}
     default = prompts.get(settings.get("default_prompt_name") or "", "")
     passage = next((prompts[name] for name in PASSAGE_PROMPTS if name in prompts), default)
-    return prompts.get("query", default), passage
+    return prompts, prompts.get("query", default), passage
 
 
 def _has_segments(folder: Path) -> bool:
@@ -182,8 +196,9 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = ())
     modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
     flags = {
         "word_embedding_dimension": model.config.hidden_size,
-        "pooling_mode_cls_token": spec.pooling != "mean",
+        "pooling_mode_cls_token": spec.pooling in ("cls", "pooler"),
         "pooling_mode_mean_tokens": spec.pooling == "mean",
+        "pooling_mode_lasttoken": spec.pooling == "last",
         "pooling_mode_max_tokens": False,
         "pooling_mode_mean_sqrt_len_tokens": False,
     }

@@ -12,6 +12,8 @@ from pathlib import Path
 from stele.errors import SteleError
 from stele.files.reading import JsonObject, read_object, reading
 
+# they keep the first positions, up to the padding id, for themselves
+ROBERTA_LIKE = ("camembert", "longformer", "roberta", "xlm-roberta")
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -42,9 +44,24 @@ def load_tokenizer(folder: Path):
             f"{folder}: found tokenizer class {name}, want a fast one (tokenizer.json); "
             "save it once with AutoTokenizer and give that folder"
         )
-    if tokenizer.pad_token_id is None or tokenizer.padding_side != "right":
-        raise SteleError(f"{folder}: want a tokenizer with a padding token that pads on the right, as encoders have")
+    if tokenizer.pad_token_id is None:
+        raise SteleError(f"{folder}: want a tokenizer with a padding token, as encoders have")
+    _check_end_token(folder, tokenizer)
+    tokenizer.padding_side = "right"  # on one side for all: what reads from left to right gives the same vectors
     return tokenizer
+
+
+def _check_end_token(folder: Path, tokenizer) -> None:
+    """A tokenizer that is to add an end token has to: transformers 5 heeds what tokenizer.json says alone."""
+    if not read_json(folder / "tokenizer_config.json").get("add_eos_token"):
+        return
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    if backend.encode("a").ids[-1] != tokenizer.eos_token_id:
+        raise SteleError(
+            f"{folder}: tokenizer_config.json says add_eos_token, and the post-processor of tokenizer.json adds none; "
+            "add it there (a TemplateProcessing), since the vector of a text is that of its end token"
+        )
 
 
 @contextmanager

@@ -33,15 +33,11 @@ class Tokens(NamedTuple):
         return self.offsets[rows + 1] - self.offsets[rows]
 
 
-def tokenize(
-    tokenizer, texts: Sequence[TextInput], max_length: int, segments: bool = False, prompt: str = ""
-) -> Tokens:
+def tokenize(tokenizer, texts: Sequence[TextInput], max_length: int, segments: bool = False) -> Tokens:
     """Tokenises texts and pairs with the tokenizer's own batch code; what is longer than `max_length` is cut.
 
     Of a pair the longer text is cut first ("longest_first"), as DPR, XTREME-R and sentence-transformers do.
     """
-    if prompt:
-        texts = [prompt + text if isinstance(text, str) else (prompt + text[0], text[1]) for text in texts]
     backend = tokenizer.backend_tokenizer
     backend.enable_truncation(max_length, strategy="longest_first")
     backend.no_padding()

@@ -132,7 +132,7 @@ def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, 
     per_query = 1 + recipe.hard_negatives
     facts = {
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
-        "encoding": module.spec.model_dump(),
+        "encoding": module.spec.facts(),
         "steps": steps,
         "epochs": round(steps / recipe.steps_per_epoch(len(data)), 4),
         "global_batch": recipe.batch * recipe.accumulation,

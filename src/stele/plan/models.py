@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from stele import catalogue
 from stele.catalogue import hub, recipes
@@ -38,6 +39,12 @@ class Models:
         if key not in self.all:
             raise unknown("model", key, self.all)
         return self.all[key]
+
+    def says(self, key: str) -> list[tuple[str, dict[str, Any]]]:
+        """What is said of a model's encoding, in the order of who decides: in config.yaml, and in models.yaml."""
+        known, own = catalogue.entries(Model).get(key), self.settings.config.models.get(key)
+        of_config = dict(own.encoding) if own else {}
+        return [("config", of_config), ("models", known.encoding.given() if known else {})]
 
     def is_trained(self, key: str) -> bool:
         """Whether a model has a pretraining of ours."""

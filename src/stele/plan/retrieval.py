@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from stele import catalogue
 from stele.artifacts.row import Row
@@ -15,7 +16,7 @@ from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 from stele.plan.world import World
-from stele.recipes.encoding import SomeEncoding
+from stele.recipes.encoding import BENCHMARK, SomeEncoding
 
 PROJECTED = "tatoeba"  # the benchmark whose pairs a figure draws
 
@@ -45,30 +46,42 @@ class Retrieval:
     calibrations: Calibration
 
     # --- how texts are encoded ----------------------------------------------------------------------------------------
-    def encoding(self, benchmark: str, model: str) -> SomeEncoding:
-        """How vectors are made where the encoder's folder does not say.
+    def encodings(self, benchmark: str, model: str) -> dict[str, dict[str, Any]]:
+        """How vectors are made, by who says it (`recipes.encoding.ORIGINS`), each key once; a folder may say otherwise.
 
-        The protocol's lengths, and the pooling of the model or of the one it was trained from, unless the protocol has
-        a pooling of its own, or an encoding of its own for large models: those that have, or were trained from one that
-        has, so many layers.
+        A model's own words, or those of the one it was trained from, come before the scale's and the protocol's, unless
+        the protocol has a pooling of its own, or an encoding of its own for large models: those that have, or were
+        trained from one that has, so many layers.
         """
         entry = self.protocols.data.benchmark(benchmark)
-        protocol = {**entry.encoding.given(), **self.paths.settings.sizes.encoding.given()}
+        protocol, scale = entry.encoding.given(), self.paths.settings.sizes.encoding.given()
         root, large = self.models.root(model), entry.large
-        own = {**self.models[root].encoding.given(), **self.models[model].encoding.given()}
-        if entry.pooling and "pooling" in own:
-            own["pooling"] = entry.pooling
-        if large and large.of == _public_layers(root):
-            own |= {"pooling": large.pooling, "layer": self.world.layer(root, large.layer, large.of)}
-        return SomeEncoding(**{**protocol, **own})
+        said = [(origin, values) for name in dict.fromkeys((model, root)) for origin, values in self.models.says(name)]
+        if entry.pooling and not self.models[root].is_complete and any("pooling" in values for _, values in said):
+            said.insert(0, (BENCHMARK, {"pooling": entry.pooling}))
+        if large and large.of == _public_layers(root) and not self.models[root].is_complete:
+            layer = self.world.layer(root, large.layer, large.of)
+            said.insert(0, (BENCHMARK, {"pooling": large.pooling, "layer": layer}))
+        by_origin: dict[str, dict[str, Any]] = {}
+        decided: set[str] = set()
+        for origin, values in (*said, ("scale", scale), (BENCHMARK, protocol)):
+            new = {key: value for key, value in values.items() if key not in decided}
+            if new:
+                by_origin.setdefault(origin, {}).update(new)
+            decided |= new.keys()
+        return by_origin
+
+    def encoding(self, benchmark: str, model: str) -> SomeEncoding:
+        """The same without who says it."""
+        return SomeEncoding(**{k: v for values in self.encodings(benchmark, model).values() for k, v in values.items()})
 
     def encoding_json(self, benchmark: str, model: str) -> str:
-        """The same as a command is given it."""
-        return as_json(self.encoding(benchmark, model).given())
+        """The same, by who says it, as a command is given it."""
+        return as_json(self.encodings(benchmark, model))
 
-    def calibrated_encoding(self, recipe: str, model: str) -> SomeEncoding:
-        """How vectors are made that a calibration is learnt of: as those that it is for, alike in its benchmarks."""
-        return self.encoding(self.calibrations.benchmarks(recipe)[0], model)
+    def calibrated_benchmark(self, recipe: str) -> str:
+        """The benchmark whose vectors a calibration is learnt of: they are made alike in all that it is for."""
+        return self.calibrations.benchmarks(recipe)[0]
 
     def windows(self, benchmark: str) -> str:
         """The option by which documents are encoded in windows; none where passages are encoded as they are."""

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stele import catalogue
 from stele.catalogue import datasets
 from stele.catalogue.schema.datasets import Part
+from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
 from stele.errors import SteleError
 from stele.files.atomic import digest
@@ -93,7 +95,18 @@ class Sources:
         if problem := self.models.checkpoint_problem(model):
             raise SteleError(f"{model}: {problem[0]}: {problem[1]}")
         source = {key: value for key, value in self.models.checkpoint_source(model).items() if key != "path"}
-        return source | {"licence": self.models[model].licence}
+        source |= {"licence": self.models[model].licence}
+        weights = {key: value for _, said in reversed(self.models.says(model)) for key, value in said.items()}
+        if weights.get("weights", "float32") != "float32":
+            source["weights"] = weights["weights"]
+        if twin := self._native_twin(source.get("checkpoint")):
+            source["instead"] = f"the same weights are there without it: `checkpoint: {twin}`"
+        return source
+
+    def _native_twin(self, checkpoint: str | None) -> str | None:
+        """The repository of the same weights that needs no code, where the catalogue knows one."""
+        known = catalogue.entries(Model).values()
+        return next((model.checkpoint for model in known if checkpoint and model.native == checkpoint), None)
 
     @once
     def checkpoint_content(self, model: str) -> str:

@@ -52,7 +52,9 @@ def run(args: argparse.Namespace) -> None:
     clock = records.start()
     benchmark, data = load_named("stele.benchmarks", args.benchmark, "benchmark"), data_records(args.data)
     encoding = parse_encoding(args.encoding) or {}
-    evaluated = encoding.pop("layer", None)  # what tables read; here it must not cut the model
+    # what tables read; here it must not cut the model
+    said = [encoding, *(values for values in encoding.values() if isinstance(values, dict))]
+    evaluated = next((values.pop("layer") for values in said if "layer" in values), None)
     encoder, accuracies = encoder_of(args, encoding), {}
     for pair in zip(*[iter(benchmark.query_sets(args.languages))] * 2, strict=True):
         sides = [[query.text for query in benchmark.queries(data_folders(data), side)] for side in pair]
@@ -70,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
         model=args.model,
         languages=list(accuracies),
         layer_of_tables=evaluated,
-        encoding=encoder.spec.model_dump(),
+        **encoder.facts(),
         outputs=outputs,
         content=outputs[args.output.name]["sha256"],
     )

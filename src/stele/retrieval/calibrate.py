@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
             "--encoder: queries and passages are encoded differently; a calibration wants one vector a text"
         )
     inputs = {"encoder": args.encoder, **{f"documents {language}": path for language, path in documents.items()}}
-    made_by = {**values, "encoding": encoder.spec.model_dump(), "pairs": pairs}
+    made_by = {**values, "encoding": encoder.spec.facts(), "pairs": pairs}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
     job = Job(encoder, recipe, documents, args.seed, state)
     for pair in pairs:
@@ -212,7 +212,7 @@ def publish(
             seed=args.seed,
             model=args.model,
             recipe=job.recipe.model_dump(mode="json"),
-            encoding=job.encoder.spec.model_dump(),
+            **job.encoder.facts(),
             languages={language: job.facts(language) for language in job.documents},
             rotations={pair: job.facts(pair) for pair in pairs},
             outputs=folder_facts(folder),

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
         benchmark=args.benchmark,
         languages=list(args.languages),
         **facts,
-        encoding=encoder.spec.model_dump(),
+        **encoder.facts(),
         outputs={f"{name}/{file}": about for file, about in files.items()},
         content=facts_digest(files),
     )

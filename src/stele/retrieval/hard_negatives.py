@@ -86,7 +86,7 @@ def finish(job: Job, collections: Iterable[str], clock: records.Clock) -> None:
             training_set=args.training_set,
             depth=args.depth,
             pools=facts,
-            encoding=job.encoder.spec.model_dump(),
+            **job.encoder.facts(),
             processes=job.processes.world,
             outputs=folder_facts(folder),
         )

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> None:
         language=args.language,
         pairs=len(rows) // 2,
         explained=[float(f"{share:.6g}") for share in explained],
-        encoding=encoder.spec.model_dump(),
+        **encoder.facts(),
         **calibration_facts(args),
         outputs={args.output.name: facts},
         content=facts["sha256"],

@@ -104,7 +104,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         depth=args.depth,
         limit=args.limit,
         searches={query_set.name: job.finished.facts(query_set) for query_set in job.query_sets},
-        encoding=job.encoder.spec.model_dump(),
+        **job.encoder.facts(),
         **({"windows": job.windows.model_dump()} if job.windows else {}),
         **job.field,
         **calibration_facts(args),
@@ -141,7 +141,7 @@ class Job:
         self.moves = given_moves(args, self.encoder, self.query_sets)
         self.windows = parse_windows(args.windows)
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}
-        spec = self.encoder.spec.model_dump()
+        spec = self.encoder.spec.facts()
         windows = self.windows and self.windows.model_dump()
         self.field = search_job.field_of_topics(benchmark, args.field)
         asked = [args.benchmark, made_of, spec, args.operation, windows, args.limit, args.depth, args.field, args.code]

@@ -74,9 +74,12 @@ def run(args: argparse.Namespace) -> None:
     named = str(args.path or address(*hub, CONFIG).removesuffix(f"/{CONFIG}"))
     with atomic_directory(args.output.parent) as folder, _named(folder, named):
         facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
-        refuse_code(folder)
+        refuse_code(folder, **({"instead": source["instead"]} if source.get("instead") else {}))
         facts.update(to_safetensors(folder, facts))
-        proofs = {path.relative_to(folder).as_posix(): check_loads(path) for path in model_folders(folder)}
+        proofs = {
+            path.relative_to(folder).as_posix(): check_loads(path, source.get("weights", "float32"))
+            for path in model_folders(folder)
+        }
         if not proofs:
             raise SteleError(f"{args.path or hub[0]}: no model in it (no {CONFIG} with a model_type)")
         labels = [STAND_IN] if places.manifest else _labels(args.path)

@@ -23,7 +23,8 @@ from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import add_context_arguments, given_context
 from stele.tables.cells.significance import compare_rows
 from stele.tables.render import bibliography, formats, markdown, pages
-from stele.tables.render.claims import PaperClaims, draw_claims
+from stele.tables.render.claim_parts import PaperClaims
+from stele.tables.render.claims import draw_claims
 from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures

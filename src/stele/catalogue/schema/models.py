@@ -50,8 +50,18 @@ class ModelKeys(Strict):
     tokenizer: str | None = Field(None, description="the model whose tokenizer it shares, and so its mined examples")
     encoding: SomeEncoding = Field(SomeEncoding(), description="how it makes vectors when it is used directly")
     released: Released | None = None
+    parameters: int | None = Field(None, gt=0, description="as its card states them")
+    trained_on: list[str] | None = Field(
+        None, description="of an encoder that is used as it is: evaluation sets whose training questions it saw"
+    )
+    native: str | None = Field(None, description="the repository of the same weights that asks for code of its own")
     unavailable: str | None = Field(None, description="why there is no checkpoint that could be taken")
     tables: list[str] = Field([], description="tables that get a row for it beside those that name it (`msm/2`)")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it is an encoder of today's: trained for retrieval, with a recipe that no protocol changes."""
+        return self.trained_on is not None
 
     @property
     def has_encoder(self) -> bool:

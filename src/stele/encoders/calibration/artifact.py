@@ -112,7 +112,7 @@ def load_calibration(record: Path, encoder: Path, spec: EncodingSpec) -> Calibra
         raise SteleError(
             f"{record}: calibrates the encoder {digest}, not {encoder}, which is {own}; calibrate that one"
         )
-    for key, value in spec.model_dump().items():
+    for key, value in spec.facts().items():
         if encoding.get(key) != value:
             raise SteleError(
                 f"{record}: its vectors were made with {key}: {encoding.get(key)}, those to calibrate with {key}: "

@@ -67,7 +67,8 @@ class _Texts:
 
     def flush(self) -> None:
         spec, kind = self.spec, self.kind
-        self.blocks.append(tokenize(self.tokenizer, self.waiting, spec.length(kind), spec.segments, spec.prompt(kind)))
+        texts = spec.inputs(self.waiting, kind)
+        self.blocks.append(tokenize(self.tokenizer, texts, spec.length(kind), spec.segments))
         self.waiting = []
 
     def tokens(self) -> Tokens:

@@ -65,7 +65,7 @@ class EncodedCollection:
     ) -> None:
         self.name, self.folder, self.passages, self.kept, self.move = name, folder, passages, kept, move
         self.encoder, self.processes = encoder, processes
-        dtype = "float16" if encoder.spec.precision == "bfloat16" else "float32"
+        dtype = "float16" if encoder.spec.half else "float32"
         self.layout = Layout(encoder.dimension, dtype, normalize, key)
         several = [folder / f"part-{rank}-of-{processes.world}" for rank in range(processes.world)]
         self.parts = several if processes.world > 1 else [kept or folder]

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def add_encoding_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--encoding", default="{}", help="EncodingSpec as JSON, for folders that do not state one")
+    parser.add_argument(
+        "--encoding",
+        default="{}",
+        help="what a folder does not state, as JSON: keys of an EncodingSpec, or those by who says them",
+    )
 
 
 def parse_encoding(text: str) -> Values | None:

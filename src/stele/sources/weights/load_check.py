@@ -40,15 +40,14 @@ def read_module_list(path: Path) -> list[JsonObject]:
     return listed
 
 
-def refuse_code(folder: Path) -> None:
-    """Refuses checkpoints that bring their own code (auto_map, modules from elsewhere)."""
+def refuse_code(folder: Path, instead: str = "use a model that transformers itself knows") -> None:
+    """Refuses checkpoints that bring their own code (auto_map, modules from elsewhere); `instead` is what to do."""
     for name in (CONFIG, "tokenizer_config.json"):
         for path in sorted(folder.rglob(name)):
             settings = read_json(path)
             if isinstance(settings, Mapping) and settings.get("auto_map"):
                 raise SteleError(
-                    f"{path}: brings its own code (auto_map), and Stele never runs a checkpoint's code; "
-                    "use a model that transformers itself knows"
+                    f"{path}: brings its own code (auto_map), and Stele never runs a checkpoint's code; {instead}"
                 )
     if (folder / MODULES).is_file():
         for module in read_module_list(folder / MODULES):
@@ -67,8 +66,10 @@ def model_folders(folder: Path) -> list[Path]:
     return folders
 
 
-def check_loads(folder: Path) -> dict[str, Any]:
+def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     """Loads tokenizer and model of a folder once and embeds a few texts; returns what they are.
+
+    `dtype` is as what its weights are held, `float32` or `bfloat16`.
 
     Only a pooler may lack weights (masked language models have none): `new` names what starts at random then.
 
@@ -91,7 +92,7 @@ def check_loads(folder: Path) -> dict[str, Any]:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **local)
         model, report = AutoModel.from_pretrained(
-            folder, use_safetensors=True, output_loading_info=True, dtype=torch.float32, **local
+            folder, use_safetensors=True, output_loading_info=True, dtype=getattr(torch, dtype), **local
         )
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError) as error:
         raise SteleError(f"{folder}: does not load ({str(error).strip().splitlines()[0][:300]})") from None

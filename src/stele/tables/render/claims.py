@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from stele.evidence.printed_gain import printed_gain
 from stele.evidence.recheck import Judged, judge_paper
 from stele.files.reading import read_object
 from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
-from stele.tables.render.jinja import Ready
+from stele.tables.render.claim_parts import CellLink, Comparison, DrawnClaim, PaperClaims
 from stele.tables.render.whisker import Difference, reach, whisker
 
 SHOWN = 12  # cells of a claim; their number stands with them
@@ -24,59 +23,6 @@ ORDER = {
     "runs": ("supported", "no effect", "reversed", "undecided", "floor", "no data"),
 }
 PLACES = {"s": "section ", "t": "Table ", "f": "Figure "}
-
-
-@dataclass(frozen=True)
-class CellLink:
-    """A place of a claim: a cell's box on the page, or a figure."""
-
-    text: str
-    box: str = ""
-    href: str = ""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One estimate of our runs in words and as a picture; of a control, `what` says how it differs."""
-
-    picture: Ready
-    said: str
-    what: str = ""
-
-
-@dataclass(frozen=True)
-class DrawnClaim:
-    """One claim, ready for a page; `runs` is the state of our runs, "" where none were judged."""
-
-    id: str
-    key: str
-    text: str
-    places: str
-    kind: str
-    main: bool
-    print: str
-    why: str
-    runs: str
-    facts: dict[str, str]
-    comparisons: list[Comparison]
-    cells: list[CellLink]
-    more: int
-
-
-@dataclass(frozen=True)
-class PaperClaims:
-    """All claims of a paper: how many have which verdict, what the runs are, and by cell's box who reads it."""
-
-    main: list[DrawnClaim]
-    others: list[DrawnClaim]
-    counts: dict[str, dict[str, int]]
-    scale: str
-    labels: list[str]
-    readers: dict[str, list[DrawnClaim]]
-
-    @property
-    def count(self) -> int:
-        return len(self.main) + len(self.others)
 
 
 def draw_claims(

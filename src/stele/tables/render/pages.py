@@ -21,7 +21,7 @@ from stele.tables.cells.significance import Comparisons
 from stele.tables.cells.states import STATES
 from stele.tables.render import bibliography, html
 from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
-from stele.tables.render.claims import PaperClaims
+from stele.tables.render.claim_parts import PaperClaims
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import View, build, own_views
 from stele.tables.render.pictures import Picture

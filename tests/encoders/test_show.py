@@ -1,0 +1,44 @@
+"""stele encoders show: values with their origins, and texts as a model reads them."""
+
+import pytest
+from tiny_models import make_folder
+from todays_folders import sentence_transformer
+
+from stele.command import cli
+from stele.encoders.resolve import resolve
+from stele.encoders.show import shown
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("show")
+    return sentence_transformer(place / "st", make_folder(place / "base"), "mean")[0]
+
+
+def test_each_value_stands_with_who_decided_it_and_prompts_are_in_the_texts(folder):
+    wanted = {
+        "models": {"query_prompt": "query: "},
+        "config": {"max_length": 8},
+        "benchmark": {"passage_format": "text"},
+    }
+    lines = list(shown(folder, resolve(folder, wanted)))
+    origins = {line.split()[0]: line.split()[-1] for line in lines if not line.startswith(("a ", "note"))}
+    assert origins["pooling"] == "folder" and origins["query_prompt"] == "models"
+    assert origins["passage_length"] == "config" and origins["passage_format"] == "benchmark"
+    assert origins["precision"] == "default"
+    query = next(line for line in lines if line.startswith("a query:"))
+    assert query.split()[2] == "<s>" and len(query.split()[2:]) == 8  # cut with its prompt
+
+
+def test_the_command_prints_the_same_of_a_folder(folder, capsys):
+    assert cli.main(["encoders", "show", str(folder), "--encoding", '{"query_prompt": "query: "}']) == 0
+    assert "query_prompt" in capsys.readouterr().out
+    assert cli.main(["encoders", "show", str(folder), "--encoding", '{"query_promt": "x"}']) == 1
+    assert "did you mean 'query_prompt'" in capsys.readouterr().err
+
+
+def test_a_model_without_its_checkpoint_says_how_to_get_it(capsys):
+    assert cli.main(["encoders", "show", "me5_base", "--scale", "paper", "--benchmark", "mrtydi"]) == 1
+    assert "snakemake resources/paper/checkpoints/me5_base/record.json" in capsys.readouterr().err
+    assert cli.main(["encoders", "show", "me5_bse", "--scale", "paper"]) == 1
+    assert "me5_base" in capsys.readouterr().err

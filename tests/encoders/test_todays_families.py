@@ -1,0 +1,215 @@
+"""Each family of today's encoders gives sentence-transformers' vectors, and a wrong recipe of it does not."""
+
+import json
+
+import numpy as np
+import pytest
+from tiny_models import WIDTH, make_folder
+from todays_folders import (
+    INSTRUCTION,
+    LENGTH,
+    causal_folder,
+    change,
+    gte_folder,
+    sentence_transformer,
+)
+
+from stele.encoders.load import load_encoder
+from stele.errors import SteleError
+
+QUERIES = ["who wrote the first novel", "", "Кто написал роман о городе", "a b c d e f g " * 20, "日本 の 首都"]
+PASSAGES = [("the city", "a novel of the city"), ("", "роман о городе"), ("Nile", ""), ("x", "a b c d " * 30)]
+TEMPLATE = "title: {title} | text: "
+FAMILIES = ["e5", "bge_m3", "gte", "qwen3", "gemma", "harrier"]
+
+
+def made(place, family):
+    """(folder, their model, our wanted encoding, their query prompt, what they are given of a passage)."""
+
+    def with_space(title, text):
+        return f"{title} {text}" if title and text else title or text
+
+    if family == "e5":  # its folder states no prompts
+        folder, theirs = sentence_transformer(place / "st", make_folder(place / "base"), "mean")
+        (folder / "config_sentence_transformers.json").unlink()
+        wanted = {"query_prompt": "query: ", "passage_prompt": "passage: "}
+        return folder, theirs, wanted, "query: ", lambda *p: "passage: " + with_space(*p)
+    if family == "bge_m3":
+        folder, theirs = sentence_transformer(place / "st", make_folder(place / "base"), "cls")
+        return folder, theirs, {}, "", with_space
+    if family == "gte":
+        folder, theirs = sentence_transformer(place / "st", gte_folder(place), "cls")
+        return folder, theirs, {}, "", with_space
+    if family == "qwen3":
+        base = causal_folder(place / "base", "qwen3", shards=True)
+        assert len(list(base.glob("*.safetensors"))) > 1
+        prompt = "Instruct: {instruction}\nQuery:"
+        folder, theirs = sentence_transformer(place / "st", base, "lasttoken")
+        wanted = {"models": {"query_prompt": prompt}, "benchmark": {"instruction": INSTRUCTION}}
+        return folder, theirs, wanted, prompt.format(instruction=INSTRUCTION), with_space
+    if family == "gemma":
+        base = causal_folder(place / "base", "gemma3_text", bidirectional=True)
+        prompts = {"query": "task: search result | query: ", "document": "title: none | text: "}
+        folder, theirs = sentence_transformer(place / "st", base, "mean", dense=(64, WIDTH), prompts=prompts)
+
+        def titled(title, text):
+            return f"title: {title or 'none'} | text: {text}"
+
+        return folder, theirs, {"passage_prompt": TEMPLATE}, prompts["query"], titled
+    base = causal_folder(place / "base", "gemma3_text")  # no prompt of its folder is called query
+    prompts = {"web_search_query": "Instruct: search\nQuery: ", "sts_query": "Instruct: like\nQuery: "}
+    folder, theirs = sentence_transformer(place / "st", base, "lasttoken", prompts=prompts)
+    return folder, theirs, {"prompt_name": "web_search_query"}, prompts["web_search_query"], with_space
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def family(request, tmp_path_factory):
+    return request.param, *made(tmp_path_factory.mktemp(request.param), request.param)
+
+
+def layers(wanted, **config):
+    """What is wanted as models.yaml's, with more of config.yaml's."""
+    return {**(wanted if "models" in wanted else {"models": wanted}), "config": config}
+
+
+def their_vectors(model, texts, one_by_one=False):
+    batches = [[text] for text in texts] if one_by_one else [texts]
+    return np.concatenate([model.encode(batch, prompt="", show_progress_bar=False) for batch in batches])
+
+
+def distance(ours, theirs):
+    return np.abs(ours - theirs).max()
+
+
+def test_vectors_are_those_of_sentence_transformers(family):
+    _, folder, theirs, wanted, prompt, passage = family
+    encoder = load_encoder(folder, wanted)
+    queries = their_vectors(theirs, [prompt + query for query in QUERIES], one_by_one=True)
+    assert distance(encoder.encode(QUERIES, "query"), queries) < 1e-5
+    assert distance(their_vectors(theirs, [prompt + query for query in QUERIES]), queries) < 1e-5  # theirs in a batch
+    assert distance(encoder.encode(QUERIES[:1], "query"), queries[:1]) < 1e-5
+    passages = their_vectors(theirs, [passage(*one) for one in PASSAGES], one_by_one=True)
+    assert distance(encoder.encode([encoder.spec.passage(*one) for one in PASSAGES], "passage"), passages) < 1e-5
+
+
+def test_a_wrong_prompt_or_a_lost_end_token_gives_other_vectors(family):
+    name, folder, theirs, wanted, prompt, _ = family
+    right = their_vectors(theirs, [prompt + query for query in QUERIES])
+    wrong = load_encoder(folder, {"query_prompt": "quary: ", "instruction": "x"})
+    assert distance(wrong.encode(QUERIES, "query"), right) > 1e-3
+    encoder = load_encoder(folder, wanted)
+    encoder.tokenizer.backend_tokenizer.post_processor = _without_special_tokens()
+    assert distance(encoder.encode(QUERIES[:1], "query"), right[:1]) > 1e-3, name
+
+
+def _without_special_tokens():
+    from tokenizers import processors
+
+    return processors.TemplateProcessing(single="$A", pair="$A $B", special_tokens=[])
+
+
+def test_pooling_and_normalisation_of_a_folder_cannot_be_overruled(family):
+    _, folder, *_ = family
+    stated = load_encoder(folder, {"query_prompt": "x"}).spec
+    other = "mean" if stated.pooling != "mean" else "last"
+    with pytest.raises(SteleError, match=f"state pooling: '{stated.pooling}', requested was '{other}'"):
+        load_encoder(folder, {"models": {"pooling": other, "query_prompt": "x"}})
+    with pytest.raises(SteleError, match="state normalize: True, requested was False"):
+        load_encoder(folder, {"config": {"normalize": False}})
+    assert load_encoder(folder, {"benchmark": {"pooling": other}}).spec.pooling == stated.pooling
+
+
+def test_half_of_the_numbers_has_length_one_again(family):
+    _, folder, theirs, wanted, prompt, _ = family
+    cut = load_encoder(folder, layers(wanted, dimension=8))
+    vectors = their_vectors(theirs, [prompt + query for query in QUERIES])[:, :8]
+    expected = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert cut.dimension == 8
+    assert distance(cut.encode(QUERIES, "query"), expected) < 1e-5
+    with pytest.raises(SteleError, match=r"dimension is 4096, its vectors have \d+ numbers"):
+        load_encoder(folder, {"query_prompt": "x", "dimension": 4096})
+
+
+def test_sixteen_bits_are_held_and_give_nearly_the_same(family):
+    import torch
+
+    _, folder, _, wanted, *_ = family
+    full, half = load_encoder(folder, wanted), load_encoder(folder, layers(wanted, weights="bfloat16"))
+    assert {parameter.dtype for parameter in half.model("query").parameters()} == {torch.bfloat16}
+    ours, theirs = full.encode(QUERIES, "query"), half.encode(QUERIES, "query")
+    cosines = (ours * theirs).sum(axis=1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
+    assert cosines.min() >= 0.995
+
+
+def test_who_decided_each_key_is_known(family):
+    _, folder, _, wanted, *_ = family
+    said = layers(wanted, query_length=10, passage_length=10**4)
+    encoder = load_encoder(folder, {**said, "benchmark": {"passage_format": "text", **said.get("benchmark", {})}})
+    assert (encoder.spec.query_length, encoder.spec.passage_length) == (10, LENGTH)  # shorter, never longer
+    decided = encoder.facts()["encoding_decided_by"]
+    assert "query_length" in decided["config"] and "passage_format" in decided["benchmark"]
+    assert {"pooling", "normalize", "passage_length"} <= {*decided["folder"]}
+
+
+# --- prompts of a folder ----------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def harrier(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("named"), "harrier")[0]
+
+
+def test_a_folder_whose_prompts_are_not_chosen_says_so(harrier):
+    encoder = load_encoder(harrier)
+    assert encoder.spec.query_prompt == ""
+    (note,) = encoder.facts()["encoding_notes"]
+    assert "names the prompts sts_query, web_search_query, and none is used" in note
+    assert not load_encoder(harrier, {"query_prompt": "mine: "}).notes
+    with pytest.raises(SteleError, match="unknown prompt 'web_search'; did you mean 'web_search_query'"):
+        load_encoder(harrier, {"prompt_name": "web_search"})
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"query_prompt": "Instruct: {instruct}"}, "unknown field 'instruct'; did you mean 'instruction'"),
+        ({"query_prompt": "{title}: "}, "unknown field 'title'"),
+        ({"query_prompt": "Instruct: {instruction}"}, "neither the benchmark nor the model gives one"),
+        ({"include_prompt": False}, "state include_prompt: True, requested was False"),
+    ],
+)
+def test_templates_that_cannot_be_filled_are_refused(harrier, wanted, message):
+    with pytest.raises(SteleError, match=message):
+        load_encoder(harrier, wanted)
+
+
+def test_tokens_of_a_prompt_are_left_out_where_the_folder_says_so(tmp_path):
+    base = make_folder(tmp_path / "base")
+    folder, _ = sentence_transformer(tmp_path / "st", base, "mean", prompts={"query": "who wrote: ", "document": ""})
+    change(folder / "1_Pooling/config.json", include_prompt=False)
+    from sentence_transformers import SentenceTransformer
+
+    theirs = SentenceTransformer(str(folder), device="cpu").encode_query(QUERIES[:3:2], show_progress_bar=False)
+    encoder = load_encoder(folder)
+    assert encoder.spec.include_prompt is False
+    assert distance(encoder.encode(QUERIES[:3:2], "query"), theirs) < 1e-5
+    change(folder / "1_Pooling/config.json", include_prompt=True)
+    assert distance(load_encoder(folder).encode(QUERIES[:3:2], "query"), theirs) > 1e-3
+
+
+def test_a_tokenizer_that_has_lost_its_end_token_is_refused(tmp_path):
+    folder = causal_folder(tmp_path / "base", "qwen3")
+    path = folder / "tokenizer.json"
+    tokenizer = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**tokenizer, "post_processor": None}), encoding="utf-8")
+    assert load_encoder(
+        folder, {"pooling": "last", "query_length": 20, "passage_length": 20}
+    )  # nothing says that it should end in one
+    change(folder / "tokenizer_config.json", add_eos_token=True)
+    with pytest.raises(SteleError, match="says add_eos_token, and the post-processor"):
+        load_encoder(folder, {"pooling": "last", "query_length": 20, "passage_length": 20})
+
+
+def test_without_a_stated_length_positions_that_a_family_keeps_for_itself_are_not_counted(tmp_path):
+    folder, _ = sentence_transformer(tmp_path / "st", make_folder(tmp_path / "base"), "cls")
+    (folder / "sentence_bert_config.json").unlink()
+    change(folder / "tokenizer_config.json", model_max_length=66)
+    assert load_encoder(folder).spec.query_length == 64  # 66 positions, of which two are before the first

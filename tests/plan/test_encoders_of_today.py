@@ -1,0 +1,48 @@
+"""Today's encoders in the plan: what their checkpoints are checked as, and who says how they encode."""
+
+import pytest
+
+from stele import catalogue
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.models import Model
+from stele.catalogue.schema.sizes import Checkpoint
+
+TODAY = {key: model for key, model in catalogue.entries(Model).items() if model.is_complete}
+
+
+def test_weights_of_sixteen_bits_are_checked_as_such(jobs):
+    plan = jobs(scale="paper", models={"qwen3_4b": {"encoding": {"weights": "float32"}}})
+    assert plan.sources.checkpoint_params("qwen3_8b")["weights"] == "bfloat16"
+    assert "weights" not in plan.sources.checkpoint_params("qwen3_4b")  # config.yaml decides
+    assert "weights" not in plan.sources.checkpoint_params("me5_base")
+
+
+def test_a_repository_with_code_names_its_twin_without(jobs):
+    plan = jobs(scale="paper", models={"gte": {"checkpoint": "Alibaba-NLP/gte-multilingual-base"}})
+    assert "checkpoint: alibaba-nlp-community/gte-multilingual-base" in plan.sources.checkpoint_params("gte")["instead"]
+    assert "instead" not in plan.sources.checkpoint_params("gte_mbase")
+
+
+def test_each_key_of_an_encoding_is_said_once_by_the_first_who_says_it(jobs):
+    own = {"me5_base": {"encoding": {"query_prompt": "mine: "}}}
+    said = jobs(scale="paper", models=own).retrieval.encodings("mrtydi", "me5_base")
+    assert said["config"] == {"query_prompt": "mine: "}
+    assert said["models"] == {"passage_prompt": "passage: "}
+    assert said["benchmark"]["query_length"] == 256 and "query_prompt" not in said["benchmark"]
+
+
+def test_models_with_a_place_for_an_instruction_get_the_benchmark_s(jobs):
+    plan = jobs(scale="paper")
+    assert "retrieve" in plan.retrieval.encoding("mrtydi", "qwen3_06b").instruction
+    asked = {
+        name for name, entry in catalogue.entries(Benchmark).items() if entry.encoding and entry.encoding.instruction
+    }
+    assert {"mrtydi", "xor_retrieve", "nq"} <= asked
+
+
+@pytest.mark.parametrize("key", TODAY)
+def test_sizes_give_the_parameters_that_the_card_states(key):
+    """Embeddings, and in each layer maps of queries, keys, values and output and two inner ones; a part in ten off."""
+    sizes, stated = catalogue.entries(Checkpoint)[key], TODAY[key].parameters
+    ours = sizes.vocabulary * sizes.width + sizes.layers * (4 * sizes.width**2 + 2 * sizes.width * sizes.inner)
+    assert ours == pytest.approx(stated, rel=0.12), ours / stated
