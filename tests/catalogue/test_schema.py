@@ -35,6 +35,7 @@ NAMES = {
     "catalogue/rules.yaml": [""],
     "catalogue/analyzers.yaml": [""],
     "catalogue/costs.yaml": ["texts", "benchmarks", "judged", "answered", "training_sets", "datasets", "example_text"],
+    "catalogue/published.yaml": [""],
     "catalogue/devices.yaml": [""],
     "catalogue/checkpoint_sizes.yaml": [""],
     "catalogue/cc100_sizes.yaml": [""],

@@ -10,13 +10,13 @@ import shutil
 import pytest
 
 from stele.artifacts import records
+from stele.artifacts.manifest import manifest
 from stele.artifacts.runs.trec import write_run
 from stele.command import cli
 from stele.files.atomic import digest, sha256
 from stele.tables.coverage import all_cells, coverage
 from stele.tables.diff import differences
 from stele.tables.list_cells import COLUMNS
-from stele.tables.manifest import manifest
 
 
 def build(folder, values: dict[str, float], model: str = "first"):

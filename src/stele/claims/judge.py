@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from stele.claims.formats.verdicts import FORMATS
@@ -40,10 +41,7 @@ def run(args: argparse.Namespace) -> None:
         FORMATS[args.format](judged, scale, args.specs, shown)
         sys.stdout.write(shown.getvalue())
         return
-    for paper in dict.fromkeys(one.paper for one in judged):
-        for ending in ("json", "csv"):
-            with atomic_file(args.into / f"{paper}.{ending}", newline="", encoding="utf-8") as handle:
-                FORMATS[ending]([one for one in judged if one.paper == paper], scale, args.specs, handle)
+    write_verdicts(judged, args.folder, args.specs, args.into)
 
 
 def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedClaim]:
@@ -51,3 +49,12 @@ def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedCla
     first, scale = runs_of(folder, 1), read_stamp(folder) or ""
     second = runs_of(folder, 2) if load_looks(folder) else None
     return [one for paper in papers_with_claims(specs, papers) for one in judge_paper(paper, first, second, scale)]
+
+
+def write_verdicts(judged: Sequence[JudgedClaim], folder: Path, specs: Path, into: Path) -> None:
+    """Writes {paper}.json and {paper}.csv, of the claims that were judged on a folder of results."""
+    scale = read_stamp(folder) or ""
+    for paper in dict.fromkeys(one.paper for one in judged):
+        for ending in ("json", "csv"):
+            with atomic_file(into / f"{paper}.{ending}", newline="", encoding="utf-8") as handle:
+                FORMATS[ending]([one for one in judged if one.paper == paper], scale, specs, handle)

@@ -97,6 +97,11 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
     if "transformers" in sys.modules:  # its table of all families' weights, made at the first loading of any
         with contextlib.suppress(ImportError, AttributeError):
             importlib.import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping("bert")
+    if "numba" in sys.modules:  # its tables of all functions' types, made at the first compiled function of ranx or any
+        with contextlib.suppress(ImportError, AttributeError):
+            target = importlib.import_module("numba.core.registry").cpu_target
+            target.typing_context.refresh()
+            target.target_context.refresh()
     gc.freeze()  # a child's collections leave what is loaded here alone: else they copy all of its pages
     clients: dict[socket.socket, int] = {}  # connection -> child
     ends: dict[int, socket.socket] = {}  # process file descriptor -> connection

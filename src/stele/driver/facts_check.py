@@ -8,7 +8,18 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue import checks
-from stele.catalogue.schema import benchmarks, bibliography, costs, datasets, languages, models, recipes, rules, sizes
+from stele.catalogue.schema import (
+    benchmarks,
+    bibliography,
+    costs,
+    datasets,
+    languages,
+    models,
+    published,
+    recipes,
+    rules,
+    sizes,
+)
 from stele.catalogue.schema import world as written
 from stele.catalogue.schema.names import Facts
 from stele.files.strict import validate
@@ -33,6 +44,7 @@ FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/rules.yaml": _typed(dict[str, rules.RuleFacts]),
     "catalogue/analyzers.yaml": _typed(dict[str, benchmarks.Analyzer]),
     "catalogue/costs.yaml": _typed(costs.Costs),
+    "catalogue/published.yaml": _typed(dict[str, published.PublishedBenchmark]),
     "catalogue/devices.yaml": _typed(dict[str, sizes.Device]),
     "catalogue/checkpoint_sizes.yaml": _typed(dict[str, sizes.Checkpoint]),
     "catalogue/cc100_sizes.yaml": _typed(dict[str, sizes.Bytes]),

@@ -18,13 +18,13 @@ from pathlib import Path
 
 from stele.artifacts import records
 from stele.artifacts.integrity import MANIFEST, RECORD, Damage, damages, rebuild
+from stele.artifacts.manifest import NAME, files
 from stele.artifacts.results import result_files
 from stele.artifacts.runs.trec import runs_of
 from stele.errors import SteleError
 from stele.files.atomic import digest, sha256
 from stele.files.paths import relative
 from stele.progress import track
-from stele.tables.manifest import NAME, files
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

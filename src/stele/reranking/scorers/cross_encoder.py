@@ -17,15 +17,14 @@ import torch
 from torch import Tensor, nn
 
 from stele.encoders.backbone import load_backbone, positions
-from stele.encoders.pooling import embed
 from stele.encoders.tokenizer import load_tokenizer
 from stele.encoders.tokens import Tokens, collate, tokenize
 from stele.errors import SteleError
 from stele.files.reading import reading
-from stele.recipes.encoding import EncodingSpec
 from stele.reranking.inputs.candidates import Candidates
 from stele.reranking.scorers import Sources
 from stele.training.heads import INIT, head_file, initialise
+from stele.training.hidden_states import first_states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,14 +62,19 @@ class Model(nn.Module):
         super().__init__()
         self.pairs, self.lengths, self.pooled = pairs, pairs.tokens.lengths, recipe.head == "pooler"
         self.backbone, config = backbone, backbone.config
-        self.spec = EncodingSpec(pooling=recipe.head, segments=pairs.tokens.types is not None)
         self.dropout = nn.Dropout(getattr(config, "hidden_dropout_prob", 0.0) if self.pooled else 0.0)
         self.head = nn.Linear(config.hidden_size, recipe.outputs, bias=self.pooled)
 
     def forward(self, rows: np.ndarray) -> Tensor:
         batch = collate(self.pairs.tokens, rows, self.pairs.pad)
         batch = {name: value.to(self.head.weight.device) for name, value in batch.items()}
-        return self.head(self.dropout(embed(self.backbone, batch, self.spec)))
+        mask = batch.get("attention_mask")
+        ids, types = batch["input_ids"], batch.get("token_type_ids")
+        # nothing but the first token's state is read, so the last layer is computed for it alone
+        first = first_states(self.backbone, ids, None if mask is None else mask.bool(), types=types)
+        if self.pooled:
+            first = self.backbone.pooler(first[:, None])
+        return self.head(self.dropout(first.float()))
 
 
 def module(pairs: Pairs, recipe: CrossEncoder, sources: Sources, seed: int) -> Model:

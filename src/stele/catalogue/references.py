@@ -1,0 +1,77 @@
+"""The published numbers of references.tsv, checked as they are read, and found by our own names."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from stele.catalogue import FOLDER, entries
+from stele.catalogue.schema.languages import Language
+from stele.catalogue.schema.published import PublishedBenchmark, PublishedScore
+from stele.errors import SteleError
+from stele.files.reading import reading
+from stele.files.strict import validate
+
+FILE = FOLDER / "references.tsv"
+COLUMNS = tuple(PublishedScore.model_fields)
+AVERAGE = "average"
+NUMBERS = ("value", "tolerance")
+
+
+def read_references(path: Path) -> list[PublishedScore]:
+    """The rows of a table of references; what is wrong in one, or a number without a source, is an error with its line.
+
+    Raises SteleError for other columns, a number that is none, a status that judges nothing and hides it, and the same
+    number of the same source twice.
+    """
+    with reading(path, "table of references", "renew it"), path.open(encoding="utf-8", newline="") as handle:
+        rows = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if tuple(rows.fieldnames or ()) != COLUMNS:
+            raise SteleError(f"{path}: want the columns {', '.join(COLUMNS)}; found {', '.join(rows.fieldnames or ())}")
+        scores = [_score(row, f"{path}, line {number}") for number, row in enumerate(rows, start=2)]
+    for score, count in Counter(score.model_copy(update={"note": ""}) for score in scores).items():
+        if count > 1:
+            raise SteleError(f"{path}: {score.model} on {score.benchmark} ({score.subset}): twice of one source")
+    return scores
+
+
+def _score(row: Mapping[str, str], where: str) -> PublishedScore:
+    values: dict[str, object] = {key: text for key, text in row.items() if key not in NUMBERS}
+    for key in NUMBERS:
+        if row[key]:
+            try:
+                values[key] = float(row[key])
+            except ValueError:
+                raise SteleError(f"{where}: {key}: {row[key]!r} is no number") from None
+    return validate(PublishedScore, values, where)
+
+
+@cache
+def published() -> Mapping[str, Sequence[PublishedScore]]:
+    """The published numbers by our benchmark; those of benchmarks that published.yaml does not know are left out."""
+    known: dict[str, list[PublishedScore]] = {key: [] for key in entries(PublishedBenchmark)}
+    for score in read_references(FILE):
+        if score.benchmark in known:
+            known[score.benchmark].append(score)
+    return MappingProxyType(known)
+
+
+def language_of(benchmark: str, subset: str) -> str | None:
+    """Our code of what a source calls a subset, `average` for the mean over all languages, None for none of ours.
+
+    >>> language_of("mrtydi", "korean"), language_of("tatoeba", "cmn-eng"), language_of("mrtydi", "avg")
+    ('ko', 'zh', 'average')
+    """
+    about = entries(PublishedBenchmark)[benchmark]
+    if subset in about.average:
+        return AVERAGE
+    languages = entries(Language)
+    if about.names:
+        named = {f"{getattr(language, about.names)}{about.suffix}": code for code, language in languages.items()}
+        if subset in named:
+            return named[subset]
+    return subset if subset in languages and not about.suffix else None

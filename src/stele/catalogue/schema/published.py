@@ -1,0 +1,50 @@
+"""references.tsv: numbers that others published; published.yaml: how its benchmarks and languages are called here."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from stele.files.strict import Strict
+
+Status = Literal["read", "secondary", "unverified"]
+
+
+class PublishedScore(Strict):
+    """One published number, a fraction, with its source.
+
+    model is a hub id, or what its source calls it; system, where there is one, says which of a model's runs it is.
+    status: `read` at its source, or `secondary` (another's report of it), or `unverified`; only the first judges.
+    """
+
+    model: str = Field(min_length=1)
+    system: str = ""
+    benchmark: str = Field(min_length=1)
+    subset: str = Field(min_length=1, description="a language, or what its source calls an average")
+    split: str = Field(min_length=1)
+    metric: str = Field(min_length=1)
+    value: float
+    tolerance: float = Field(0.005, gt=0, description="how far a run of the same thing may be from it")
+    source: str = Field(min_length=1)
+    locator: str = Field(min_length=1, description="where in the source: repository@commit and path, page, table")
+    model_revision: str = ""
+    status: Status
+    note: str = ""
+
+    @property
+    def judges(self) -> bool:
+        return self.status == "read"
+
+
+class PublishedBenchmark(Strict):
+    """How the sources' words for a benchmark relate to ours."""
+
+    FILE: ClassVar = "published"
+
+    split: str = Field(description="the split that is evaluated here")
+    average: list[str] = Field([], description="what sources call the mean over all languages")
+    names: Literal["mrtydi", "tatoeba"] | None = Field(
+        None, description="a field of languages.yaml, names of languages"
+    )
+    suffix: str = Field("", description="what follows such a name")

@@ -1,0 +1,1 @@
+"""Our numbers beside those that others published of the same model and data."""

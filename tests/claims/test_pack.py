@@ -1,0 +1,109 @@
+"""Packed results: the same verdicts, checked like results, joined by later seeds, begun under claims that stay."""
+
+import json
+import shutil
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+
+from stele.artifacts.results import read_result
+from stele.command import cli
+from stele.errors import SteleError
+from stele.evidence.packing import STUDY, begin, pack
+from stele.files.atomic import sha256
+from stele.files.paths import STAMP
+from tests.conftest import ROOT
+from tests.evidence.made_results import write_results
+
+SPECS = ROOT / "paper_tables"
+EFFECTS = {"msm": 0.05, "xlmr": 0.0, "crop": 0.02}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = write_results(tmp_path_factory.mktemp("made") / "results", EFFECTS, seeds=4, queries=20)
+    (folder / STAMP).write_text("study\n", encoding="utf-8")
+    return folder
+
+
+def of_seeds(results, folder, seeds):
+    """A copy of a folder of results with some seeds of pretraining alone."""
+    shutil.copytree(results, folder)
+    for path in folder.glob("*/*/*/pt*-ft*"):
+        if int(path.name.removeprefix("pt").partition("-")[0]) not in seeds:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return folder
+
+
+def files(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_packed_folder_is_right_by_its_manifest_and_a_flipped_byte_is_noticed(results, tmp_path, capsys):
+    folder = tmp_path / "study"
+    assert cli.main(["claims", "pack", str(results), str(folder), "--specs", str(SPECS)]) == 0
+    verify = ["tables", "verify", "--results-dir", str(folder)]
+    assert cli.main(verify) == 0
+    queries = next(folder.glob("mrtydi/msm/*/pt1-ft0/queries.parquet"))
+    content = bytearray(queries.read_bytes())
+    content[len(content) // 2] ^= 1
+    queries.write_bytes(content)
+    capsys.readouterr()
+    assert cli.main(verify) == 1
+    assert "pt1-ft0/queries.parquet: changed" in capsys.readouterr().err
+
+
+def test_verdicts_on_a_packed_folder_are_those_on_the_results(results, tmp_path, capsys):
+    pack(results, tmp_path / "study", SPECS)
+    said = []
+    for folder in (results, tmp_path / "study"):
+        command = ["claims", "judge", str(folder), "--paper", "msm", "--specs", str(SPECS), "--format", "json"]
+        assert cli.main(command) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    assert {claim["state"] for claim in said[0]["claims"]} > {"no data"}
+    for ours, packed in zip(*(found["claims"] for found in said), strict=True):
+        assert ours["state"] == packed["state"], ours["key"]
+        if ours["mean"] is not None:
+            assert packed["mean"] == pytest.approx(ours["mean"], abs=1e-4)
+
+
+def test_values_per_query_are_kept_in_single_precision_and_the_means_as_they_were(results, tmp_path):
+    pack(results, tmp_path / "study", SPECS)
+    name = "mrtydi/msm/zero_shot_marco/pt0-ft0"
+    before, after = (
+        pyarrow.parquet.read_table(folder / name / "queries.parquet") for folder in (results, tmp_path / "study")
+    )
+    assert (
+        before.select(["search", "language", "query"]).to_pylist()
+        == after.select(["search", "language", "query"]).to_pylist()
+    )
+    assert np.array_equal(before["mrr@100"].to_numpy().astype(np.float32), after["mrr@100"].to_numpy())
+    assert read_result(results / f"{name}.json") == read_result(tmp_path / "study" / f"{name}.json")
+
+
+def test_seeds_that_come_later_make_the_folder_that_all_at_once_make(results, tmp_path):
+    pack(results, tmp_path / "whole", SPECS)
+    for seeds in ({2, 3}, {0, 1}):
+        pack(of_seeds(results, tmp_path / f"only{min(seeds)}", seeds), tmp_path / "pieces", SPECS)
+    assert files(tmp_path / "pieces") == files(tmp_path / "whole")
+
+
+def test_a_study_is_begun_under_claims_that_stay(results, tmp_path):
+    specs = tmp_path / "paper_tables"
+    shutil.copytree(SPECS, specs)
+    pack(results, tmp_path / "study", specs)
+    begun = json.loads((tmp_path / "study" / STUDY).read_text(encoding="utf-8"))
+    assert begun["claims_sha256"]["msm"] == sha256(specs / "msm/claims.yaml")
+    with (specs / "msm/claims.yaml").open("a", encoding="utf-8") as handle:
+        handle.write("# a bar that suits the results\n")
+    with pytest.raises(SteleError, match="was begun under other claims of msm"):
+        pack(results, tmp_path / "study", specs)
+
+
+def test_results_of_another_scale_and_of_none_are_refused(results, tmp_path):
+    begin(tmp_path / "study", "small", SPECS)
+    with pytest.raises(SteleError, match="holds results of the scale small, these are of study"):
+        pack(results, tmp_path / "study", SPECS)
+    with pytest.raises(SteleError, match=r"no results of a scale \(scale.txt is missing\)"):
+        pack(tmp_path, tmp_path / "other", SPECS)

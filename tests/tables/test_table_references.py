@@ -1,0 +1,114 @@
+"""Our numbers beside published ones: the edges of a tolerance, and what cannot be compared."""
+
+import json
+import math
+
+import pytest
+
+from stele.artifacts.results import Result
+from stele.catalogue.references import published
+from stele.catalogue.schema.published import PublishedScore
+from stele.command import cli
+from stele.tables.published.verdicts import judge, verdicts
+
+HUB = "intfloat/multilingual-e5-small"
+SCORE = PublishedScore(
+    model=HUB, benchmark="mrtydi", subset="ko", split="test", metric="mrr@100", value=0.5, tolerance=0.01,
+    source="paper", locator="table 1", status="read",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ours", "state"),
+    [
+        (0.5, "OK"), (0.51, "OK"), (0.49, "OK"), (0.5101, "near"), (0.52, "near"), (0.48, "near"), (0.5201, "FAIL"),
+        (0.0, "FAIL"), (math.nan, "not comparable"), (math.inf, "not comparable"),
+    ],
+)  # fmt: skip
+def test_a_number_is_ok_within_the_tolerance_and_near_within_twice_that(ours, state):
+    assert judge(ours, SCORE)[0] == state
+
+
+@pytest.mark.parametrize("status", ["secondary", "unverified"])
+def test_what_was_not_read_at_its_source_judges_nothing(status):
+    assert judge(0.0, SCORE.model_copy(update={"status": status})) == ("context", f"the source is {status}")
+
+
+def published_korean():
+    """A published number of E5 small in Korean, as MTEB's results have it."""
+    of_model = [score for score in published()["mrtydi"] if score.model == HUB and score.subset == "korean"]
+    return next(score for score in of_model if score.metric == "mrr@100" and score.judges)
+
+
+def record(labels=(), setting="direct", config=(), repository=HUB, revision=None, value=None, **encoding):
+    score = published_korean()
+    value = score.value if value is None else value
+    ancestry = {
+        "a": {"job": "sources checkpoint", "repository": repository, "revision": revision or score.model_revision},
+        "b": {"job": "retrieve", "encoding": encoding, "encoding_decided_by": {"config": list(config)}},
+    }
+    metrics = {"mrr@100": {"languages": {"ko": value}, "average": value, "n": {"ko": 421}}}
+    given = {"benchmark": "mrtydi", "model": "me5_small", "setting": setting, "labels": list(labels)}
+    return {**given, "metrics": metrics, "ancestry": ancestry}
+
+
+def judged(**given):
+    written = record(**given)
+    return [one for one in verdicts(Result.model_validate(written), written) if one.language == "ko"]
+
+
+def test_each_source_of_a_number_gives_a_verdict_of_its_own():
+    found = judged()
+    assert {one.state for one in found if one.published.locator == published_korean().locator} == {"OK"}
+    assert len({(one.published.source, one.published.locator) for one in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"labels": ["generated data"]}, "the data are generated"),
+        ({"labels": ["stand-in checkpoint"]}, "the checkpoint is a stand-in"),
+        ({"labels": ["limited queries"]}, "a try with a few queries"),
+        ({"setting": "zero_shot_marco"}, "ours is the setting zero_shot_marco"),
+    ],
+)
+def test_a_run_of_something_else_is_not_compared(given, why):
+    from stele.artifacts.records import LIMITED
+
+    labels = [LIMITED if label == "limited queries" else label for label in given.get("labels", [])]
+    found = judged(**{**given, "labels": labels})
+    assert found and all(one.state == "not comparable" and why in one.why for one in found)
+
+
+def test_another_split_and_an_average_of_fewer_languages_are_not_compared(monkeypatch):
+    other = SCORE.model_copy(update={"split": "dev"})
+    average = SCORE.model_copy(update={"subset": "avg"})
+    monkeypatch.setattr("stele.tables.published.verdicts.published", lambda: {"mrtydi": [other, average]})
+    written = record()
+    first, second = verdicts(Result.model_validate(written), written)
+    assert (first.state, first.why) == ("not comparable", "published of the split dev, ours is test")
+    assert second.state == "not comparable" and second.why.startswith("our average lacks ar, bn, en")
+
+
+def test_another_model_s_numbers_are_not_looked_at():
+    assert not judged(repository="FacebookAI/xlm-roberta-base")
+    assert not judged(repository=None)  # a folder of the user's is whatever it is
+
+
+def test_what_may_move_a_number_is_said_beside_the_verdict():
+    (one,) = [one for one in judged(revision="abc", config=["query_prompt"], query_prompt="x: ")
+              if one.published.locator == published_korean().locator]  # fmt: skip
+    assert one.state == "OK"
+    assert any("ours is abc" in note for note in one.notes)
+    assert "config.yaml sets query_prompt: 'x: '" in one.notes
+
+
+@pytest.mark.parametrize(("value", "code"), [(None, 0), (0.0, 1)])
+def test_a_number_that_fails_ends_a_strict_look_with_an_error(tmp_path, capsys, value, code):
+    path = tmp_path / "results/mrtydi/me5_small/direct.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record(value=value)), encoding="utf-8")
+    command = ["tables", "references", "--results-dir", str(tmp_path / "results")]
+    assert cli.main(command) == 0
+    assert cli.main([*command, "--strict"]) == code
+    assert ("FAIL: mrtydi/me5_small ko mrr@100" in capsys.readouterr().out) == bool(code)
