@@ -87,6 +87,10 @@ class Data:
         own = self.languages_of(entry.judgments[0]) if whole else entry.languages
         return [c for c in own if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]
 
+    def read_languages(self, benchmark: str) -> list[str]:
+        """The languages of the parts that a benchmark reads: those that are built, but of one pool always all."""
+        return self.benchmark(benchmark).documents_in or self.languages(benchmark)
+
     # --- parts --------------------------------------------------------------------------------------------------------
     def records(self, names: Iterable[str], languages: Iterable[str]) -> dict[str, str]:
         """`dataset:part` -> record, for the parts that some languages need."""
@@ -114,7 +118,7 @@ class Data:
         benchmarks = [name for name in catalogue.entries(Benchmark) if dataset in self.of_benchmark(name)]
         sets = [name for name, entry in catalogue.entries(TrainingSet).items() if dataset in entry.data]
         read = [*map(self.languages, benchmarks), *map(self.training_languages, sets)]
-        return {code for codes in read for code in codes} if read else None
+        return {code for codes in read for pair in codes for code in (pair, *pair.split("-"))} if read else None
 
     def all_records(self, dataset: str) -> dict[str, str]:
         """`dataset:part` -> record of all parts of a dataset that are in scale."""

@@ -44,6 +44,9 @@ FAMILIES = (
     "squad2",
     "mlqa",
     "lareqa",
+    "miracl",
+    "belebele",
+    "ciral",
     "mewsli",
     "tatoeba",
     "tatoeba_exports",
@@ -56,6 +59,7 @@ FAMILIES = (
     "wikitext103",
     "xnli",
     "uncorpus",
+    "neuclir",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 
