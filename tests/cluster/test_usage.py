@@ -10,12 +10,12 @@ import time
 import pytest
 from pandas import DataFrame
 
+from stele.artifacts import manifest
 from stele.cluster import requests, usage
 from stele.cluster.history import finished_jobs, summary
 from stele.cluster.slurm import sacct, submissions
 from stele.cluster.slurm.sacct import Account
 from stele.command import cli
-from stele.tables import manifest
 from tests.cluster.test_plugin import job as planned_job
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"

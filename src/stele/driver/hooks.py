@@ -140,7 +140,7 @@ def on_start(plan: Plan, workflow) -> None:
 
 def _write_manifest(plan: Plan, workflow) -> None:
     """After a run that wrote results: a manifest of all of them. A result that cannot be read is named by its table."""
-    from stele.tables import manifest
+    from stele.artifacts import manifest
 
     folder = f"{plan.settings.config.results_dir}/"
     written = any(

@@ -87,6 +87,10 @@ class Data:
         own = self.languages_of(entry.judgments[0]) if whole else entry.languages
         return [c for c in own if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]
 
+    def read_languages(self, benchmark: str) -> list[str]:
+        """The languages of the parts that a benchmark reads: those that are built, but of one pool always all."""
+        return self.benchmark(benchmark).documents_in or self.languages(benchmark)
+
     # --- parts --------------------------------------------------------------------------------------------------------
     def records(self, names: Iterable[str], languages: Iterable[str]) -> dict[str, str]:
         """`dataset:part` -> record, for the parts that some languages need."""

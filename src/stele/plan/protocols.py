@@ -59,11 +59,11 @@ class Protocols:
     def searched(self, row: Row) -> dict[str, str]:
         """`dataset:part` -> record of the queries and the collection of a row, or of the pairs that are encoded."""
         protocol = self.protocol(row.benchmark, row.setting)
-        return self.data.records(protocol.data, self.data.languages(row.benchmark))
+        return self.data.records(protocol.data, self.data.read_languages(row.benchmark))
 
     def records(self, row: Row) -> set[str]:
         """The records of all datasets that a row is evaluated with."""
-        return {*self.data.records(self.datasets(row), self.data.languages(row.benchmark)).values()}
+        return {*self.data.records(self.datasets(row), self.data.read_languages(row.benchmark)).values()}
 
     # --- names in paths -----------------------------------------------------------------------------------------------
     @cached_property

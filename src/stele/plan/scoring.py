@@ -35,7 +35,7 @@ class Scoring:
     def data(self, w) -> dict[str, str]:
         """`dataset:part` -> record of the judgments."""
         judgments = self.protocols.protocol(w.benchmark, w.setting).judgments
-        return self.protocols.data.records(judgments, self.protocols.data.languages(w.benchmark))
+        return self.protocols.data.records(judgments, self.protocols.data.read_languages(w.benchmark))
 
     def inputs(self, w) -> Inputs:
         made = MADE.get(self.protocols.setting(w.benchmark, w.setting)["kind"], "retrieval")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stele import catalogue
+from stele.catalogue.datasets import dataset, languages_of
 from stele.catalogue.schema.languages import Language
 from stele.errors import unknown
 from stele.files.atomic import digest
@@ -48,8 +49,12 @@ class World:
         return [f"world.standins.{self.recipe(key).kind}"]
 
     def language_facts(self) -> str:
-        """A digest of the facts about the generated languages and those that lend them words; of no other language."""
-        table, todo, facts = catalogue.entries(Language), [*(self.settings.sizes.languages or ())], {}
+        """A digest of the facts about the generated languages and those that lend them words; of no other language.
+
+        NeuCLIRBench's are generated at every scale.
+        """
+        table, facts = catalogue.entries(Language), {}
+        todo = [*(self.settings.sizes.languages or ()), *languages_of(dataset("neuclir_corpus"), table)]
         while todo:
             code = todo.pop()
             if code in table and code not in facts:

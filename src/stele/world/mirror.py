@@ -59,6 +59,7 @@ FAMILIES = (
     "wikitext103",
     "xnli",
     "uncorpus",
+    "neuclir",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 

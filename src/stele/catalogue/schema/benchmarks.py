@@ -43,6 +43,9 @@ class Benchmark(Strict):
     whole: bool = Field(False, description="real data are evaluated in all their languages, not in `languages` alone")
     data: list[str] = Field(description="datasets that are read to retrieve")
     judgments: list[str] = Field(description="datasets that are read to score")
+    documents_in: list[str] | None = Field(
+        None, description="languages of the parts that are always read, all of them; None: those that are evaluated"
+    )
     metrics: list[Metric] = Field(min_length=1)
     depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
     encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")

@@ -27,7 +27,9 @@ def _encoding(name: str) -> str:
 Encoding = Annotated[str, AfterValidator(_encoding)]
 Md5 = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Number = Annotated[int, Field(ge=0)]
-LanguageField = Literal["mrtydi", "tatoeba", "mmarco", "belebele", "ciral", "wikipedia", "cc100"]  # of languages.yaml
+LanguageField = Literal[  # of languages.yaml
+    "mrtydi", "tatoeba", "mmarco", "belebele", "ciral", "wikipedia", "cc100", "neuclir"
+]  # fmt: skip
 Each = Literal["language", "mrtydi", "tatoeba", "belebele", "wikipedia", "cc100"]
 Wall = Literal["none", "licence", "drive", "private", "script"]
 Unit = Literal["documents", "pages"]

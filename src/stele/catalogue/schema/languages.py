@@ -80,4 +80,5 @@ class Language(Strict):
     wikipedia: str | None = Field(None, pattern="^[a-z-]+$", description="the subdomain, with - for _")
     cc100: str | None = Field(None, pattern="^[A-Za-z_-]+$", description="the file {code}.txt.xz of CC-100")
     cc100_substitute: Substitute | None = None
+    neuclir: str | None = Field(None, pattern="^[a-z]{3}$", description="its name in NeuCLIR's files")
     world: World | None = Field(None, description="only languages that have it can be generated")

@@ -128,10 +128,10 @@ class World:
         draws = stream(self.seed, "asked again", language, question.id)
         return self.grammars[language].question(fact, draws, mark)
 
-    def newswire(self, language: str) -> list[list[tuple[Sentence, ...]]]:
+    def newswire(self, language: str) -> Iterator[list[tuple[Sentence, ...]]]:
         """Documents of a test collection, in paragraphs: news that no other text repeats."""
         teller = self._teller(language)
-        return [teller.document("newswire", number) for number in range(self.sizes.newswire)]
+        return (teller.document("newswire", number) for number in range(self.sizes.newswire))
 
     def translations(self) -> Iterator[dict[str, str]]:
         """Sentences of the test set's kind in most languages each (language -> text): two for one of its pairs."""

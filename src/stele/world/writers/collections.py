@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from stele.world.content.draws import stream
@@ -54,9 +55,10 @@ def write(site: Site, library: Library) -> None:
             site.count(dataset, topics=len(writer.topics), documents=len(writer.documents) + 1)
 
 
-def newswire(library: Library, language: str) -> list[Document]:
+def newswire(library: Library, language: str, most: int | None = None) -> list[Document]:
+    """The newswire of a language, the first `most` documents of it."""
     documents = []
-    for place, paragraphs in enumerate(library.world.newswire(language)):
+    for place, paragraphs in enumerate(islice(library.world.newswire(language), most)):
         named = [mention for sentence in paragraphs[0] for mention in sentence.mentions]
         names = {library.world.entities[mention.entity].names[language]: None for mention in named[:2]}
         documents.append(Document(place, " ".join(names), tuple(paragraphs)))

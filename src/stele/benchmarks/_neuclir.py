@@ -1,0 +1,91 @@
+"""NeuCLIRBench: news of Common Crawl in Persian, Russian and Chinese, topics of TREC's NeuCLIR 2022 to 2024 (news).
+
+Three benchmarks of one data set (arXiv 2511.14758): neuclir_mono, neuclir_clir and neuclir_mlir. Native files, as the
+cards and the loader of neuclir/bench and neuclir/neuclir1 name their columns: `{fas,rus,zho}-00000-of-00001.jsonl.gz`
+with {id, cc_file, time, title, text, url}; `news.{eng,fas,rus,zho}.tsv` with id and query (title and description of a
+topic, joined), without a head line; `qrels.{mlir,fas,rus,zho}.gains.txt` with `query ignored document gain`.
+
+Gains are 0, 1 and 3 and are taken as they stand (linear gain, as trec_eval has it); they are not the relevance of the
+track's own judgments. The queries of a set are those that its judgments know, whatever else the file of queries holds.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from stele.benchmarks._files import (
+    field,
+    folder_of,
+    identifier,
+    json_lines,
+    lines,
+    located,
+    optional,
+    refuse_again,
+)
+from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks.types import Data, Passage, Query
+from stele.errors import SteleError
+
+logger = logging.getLogger(__name__)
+
+TOPICS, CORPUS = "neuclir", "neuclir_corpus"
+NAMES = {"en": "eng", "fa": "fas", "ru": "rus", "zh": "zho"}  # languages in the files' names
+LANGUAGES = ("fa", "ru", "zh")  # of the documents
+SHOWN = 3  # ids in a message
+
+Judgments = dict[str, dict[str, int]]
+
+
+def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:
+    """The queries in a language that the judgments `judged` ("mlir", or a language of the documents) know."""
+    path = _file(data, f"news.{NAMES[language]}.tsv")
+    known = judgments_of(data, judged)
+    seen: set[str] = set()
+    for number, line in lines(path):
+        where = f"{path}, line {number}"
+        name, _, text = line.partition("\t")
+        if not text.strip():
+            raise SteleError(f"{where}: want id, tab, query; found {line[:80]!r}")
+        seen.add(refuse_again(identifier(name, where), seen, where))
+        if name in known:
+            yield Query(name, " ".join(text.split()))
+    if lacking := sorted(known.keys() - seen):
+        raise SteleError(
+            f"{path}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
+            f"want queries and gains of one release"
+        )
+
+
+def judgments_of(data: Data, judged: str) -> Judgments:
+    """Query id -> {document id: gain 0, 1 or 3}."""
+    return read_qrels(_file(data, f"qrels.{NAMES.get(judged, judged)}.gains.txt"))
+
+
+def documents(data: Data, languages: tuple[str, ...], judged: str) -> Iterator[Passage]:
+    """The documents of some languages, one language after the other.
+
+    Judged documents that are not among them are counted in a warning, and stay judged, as in trec_eval.
+    """
+    lacking = {name for of_query in judgments_of(data, judged).values() for name in of_query}
+    for language in languages:
+        for passage in _documents(data, language):
+            lacking.discard(passage.id)
+            yield passage
+    if lacking:
+        shown = ", ".join(sorted(lacking)[:SHOWN])
+        logger.warning("%s: %d judged documents are not in the collection (%s)", judged, len(lacking), shown)
+
+
+def _documents(data: Data, language: str) -> Iterator[Passage]:
+    path = located(folder_of(data, CORPUS, language), f"{NAMES[language]}-00000-of-00001.jsonl.gz")
+    for where, item in json_lines(path):
+        yield Passage(
+            identifier(item.get("id"), where), optional(item, "title", str, where), field(item, "text", str, where)
+        )
+
+
+def _file(data: Data, name: str) -> Path:
+    return located(folder_of(data, TOPICS, "all"), name)

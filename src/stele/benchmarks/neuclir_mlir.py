@@ -1,0 +1,38 @@
+"""NeuCLIRBench, multilingual: English queries, one ranking over the documents of all three languages.
+
+One collection "all", the documents of the three languages one after the other. An id that two languages share is an
+error, as one that comes twice in a language is.
+
+>>> query_sets(["en"])
+[QuerySet(name='en', language='en', collection='all')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stele.benchmarks import _neuclir
+from stele.benchmarks.types import Data, Passage, Query, QuerySet
+
+AVERAGE = "micro"  # mean over queries
+JUDGED = "mlir"
+
+
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """One query set a language of queries, all in the one collection."""
+    return [QuerySet(language, language, "all") for language in languages]
+
+
+def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
+    """The queries that are judged on the documents of all languages."""
+    yield from _neuclir.queries_of(data, query_set.language, JUDGED)
+
+
+def passages(data: Data, collection: str) -> Iterator[Passage]:
+    """The documents of all three languages, streamed."""
+    yield from _neuclir.documents(data, _neuclir.LANGUAGES, JUDGED)
+
+
+def judgments(data: Data, query_set: QuerySet) -> _neuclir.Judgments:
+    """Query id -> {document id: gain}."""
+    return _neuclir.judgments_of(data, JUDGED)
