@@ -37,7 +37,8 @@ ALLOWED = {
     **dict.fromkeys(STAGES, SHARED | COMMAND),
     "plan": SHARED,
     "cost": SHARED | {"plan"},
-    "claims": SHARED | COMMAND | {"plan", "cost", "cluster"},  # what results would cost is the cluster's to say
+    "claims": SHARED | COMMAND | {"plan", "cost", "cluster"},
+    "evaluate": SHARED | COMMAND | {"plan", "cost", "cluster"},  # what results would cost is the cluster's to say
     "cluster": SHARED | COMMAND | {"plan", "cost"},
     "driver": SHARED | COMMAND | STAGES | {"plan", "cost", "cluster"},
     "__main__": COMMAND,

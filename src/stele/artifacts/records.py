@@ -45,7 +45,8 @@ CIRCUMSTANCES = (
 ANCESTRY = "ancestry"
 IDENTITY = (
     "job", "dataset", "part", "version", "repository", "revision", "checkpoint", "corpus", "language", "method",
-    "model", "recipe", "seed", "steps", "encoding", "licence", "origin", "labels", "inputs", "content", "diverged",
+    "model", "recipe", "seed", "steps", "encoding", "encoding_decided_by", "encoding_notes", "licence", "origin",
+    "labels", "inputs", "content", "diverged",
 )  # fmt: skip
 PACKAGES = (
     "torch",

@@ -111,11 +111,11 @@ def resolve_entry(name: str, entry: Dataset, part: str, languages: Sequence[str]
     files, counts = [], {}
     for file in entry.files:
         for language in _each(file, languages):
-            values = _values(entry, part, language, table)
-            files.append(_file(name, file, values, alone=entry.parts == ALL))
+            for values in _shards(file, _values(entry, part, language, table)):
+                files.append(_file(name, file, values, alone=entry.parts == ALL))
     for what, count in entry.counts.items():
         each = _each(count, languages)
-        counts[what] = [_count(name, count, _values(entry, part, language, table)) for language in each]
+        counts[what] = [_count(name, entry, count, _values(entry, part, language, table)) for language in each]
     kept = {"title", "version", "licence", "wall", "how", "note", "release", "cut", "collection"}
     about = {key: getattr(entry, key) for key in kept & entry.model_fields_set}
     return Part(dataset=name, part=part, languages=list(languages), files=files, counts=counts, **about)
@@ -150,6 +150,12 @@ def _each(item: File | Count, languages: Sequence[str]) -> list[str | None]:
     return list(languages) if item.each else [None]
 
 
+def _shards(file: File, values: dict[str, str]) -> list[dict[str, str]]:
+    """The values of each file that there is of one: one for each shard."""
+    number = (file.shards or {}).get(values.get("language"))
+    return [values] if number is None else [{**values, "shard": str(shard)} for shard in range(number)]
+
+
 def _values(entry: Dataset, part: str, language: str | None, table: Languages) -> dict[str, str]:
     """The values of {name} in an entry's paths and addresses for one language."""
     language = language or (part if part != ALL else None)
@@ -173,11 +179,15 @@ def _fill(name: str, text: str, values: Mapping[str, str]) -> str:
 
 
 def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
-    """A value that may differ by language: this language's (under its code or its `each` field), else None."""
+    """A value that may differ by language: this language's (under its code or its `each` field), else None.
+
+    One that differs by shard, too, is a list there.
+    """
     if not isinstance(value, Mapping):
         return value
     keys = (values.get(item.each or "language"), values.get("language"))
-    return next((value[key] for key in keys if key in value), None)
+    own = next((value[key] for key in keys if key in value), None)
+    return own[int(values["shard"])] if isinstance(own, list) else own
 
 
 def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> PartFile:
@@ -201,9 +211,11 @@ def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> Part
     return PartFile(**filled, own_name=alone or "{" in file.path.rpartition("/")[2])
 
 
-def _count(name: str, count: Count, values: Mapping[str, str]) -> PartCount:
-    """One thing to count."""
-    filled: Values = {"files": [_fill(name, text, values) for text in count.files or [count.file]]}
+def _count(name: str, entry: Dataset, count: Count, values: dict[str, str]) -> PartCount:
+    """One thing to count; in all shards of a file that has some."""
+    shards = {file.path: _shards(file, values) for file in entry.files}
+    wanted = [(text, own) for text in count.files or [count.file] for own in shards.get(text, [values])]
+    filled: Values = {"files": [_fill(name, text, own) for text, own in wanted]}
     own = _own(count.expect, count, values) if values.get("language") else None
     if own is not None:
         filled["expect"] = own

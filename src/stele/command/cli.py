@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stele.artifacts.integrity import check_inputs
 from stele.command import launch
-from stele.command.stages import GROUPS
+from stele.command.stages import ALONE, GROUPS
 from stele.errors import SteleError, disk_full, unknown
 
 USAGE = "usage: stele [--nodes N] [--gpus N] [--cpus N] STAGE COMMAND [--flags]"
@@ -58,6 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         stage, rest = argv[0], argv[1:]
         if stage not in GROUPS:
             return _refuse(unknown("stage", stage, GROUPS), WRONG_USAGE)
+        if stage in ALONE:
+            rest = [stage, *rest]
         if not rest or rest[0] in ("-h", "--help"):
             print(_listing([stage]))
             return 0
@@ -108,7 +110,7 @@ def _run(resources: launch.Resources, stage: str, command: str, arguments: Seque
         os.environ |= launch.thread_environment(resources)
     module = importlib.import_module(f"stele.{stage}.{command}")
     parser = argparse.ArgumentParser(
-        prog=f"stele {stage} {command}",
+        prog=f"stele {stage}" if stage in ALONE else f"stele {stage} {command}",
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

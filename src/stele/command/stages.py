@@ -13,4 +13,5 @@ STAGES = (
     "scoring",
     "tables",
 )
-GROUPS = (*STAGES, "encoders", "claims", "cluster")
+ALONE = ("evaluate",)  # groups of one command, which is called by the group's name alone
+GROUPS = (*STAGES, *ALONE, "encoders", "claims", "cluster")

@@ -118,7 +118,7 @@ class Data:
         benchmarks = [name for name in catalogue.entries(Benchmark) if dataset in self.of_benchmark(name)]
         sets = [name for name, entry in catalogue.entries(TrainingSet).items() if dataset in entry.data]
         read = [*map(self.languages, benchmarks), *map(self.training_languages, sets)]
-        return {code for codes in read for code in codes} if read else None
+        return {code for codes in read for pair in codes for code in (pair, *pair.split("-"))} if read else None
 
     def all_records(self, dataset: str) -> dict[str, str]:
         """`dataset:part` -> record of all parts of a dataset that are in scale."""

@@ -2,8 +2,9 @@
 
 One collection after the other: its passages are encoded into the state folder, its query sets are searched, and the
 vectors are dropped (or stay in --keep-index). Where one collection's texts are another's queries (Tatoeba), both stay
-until both are searched, and each text is encoded once. With --windows the passages are documents, which are encoded in
-windows of sentences or tokens, and whose scores are made of the windows' (dense/windows.py).
+until both are searched, and each text is encoded once. Queries that several searches ask are encoded once, too.
+With --windows the passages are documents, which are encoded in windows of sentences or tokens, and whose scores are made of the
+windows' (dense/windows.py).
 
 A killed job continues where it stopped: finished searches and encoded blocks are kept in the state folder until the job
 is done. Several processes (torchrun's) share the encoding and the search of each collection and write the same bytes as
@@ -40,6 +41,7 @@ from stele.retrieval.calibration.moves import (
 from stele.retrieval.dense.collection import EncodedCollection, unmoved
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
+from stele.retrieval.dense.shared_queries import SharedQueries
 from stele.retrieval.dense.token_windows import by_tokens
 from stele.retrieval.dense.vector_files import is_tidy
 from stele.retrieval.dense.windows import DocumentWindows, Split, by_sentences, document_hits, parse_windows
@@ -150,6 +152,8 @@ class Job:
         asked = [args.benchmark, made_of, spec, args.operation, windows, args.limit, args.depth, args.field, args.code]
         self.key = digest(asked)
         self.finished = FinishedSearches(self.state / "runs", self.key)
+        folder = self.state / "queries"
+        self.shared = SharedQueries(benchmark, self.query_sets, folder, self.key, self.processes)
 
     def collections(self) -> dict[str, list[QuerySet]]:
         grouped: dict[str, list[QuerySet]] = {}
@@ -235,7 +239,8 @@ class Job:
             vectors = of_queries.vectors()
         else:
             move = self.moves.of_queries(query_set) if self.moves else unmoved
-            vectors = collection.query_vectors([query.text for query in queries], move)
+            texts = [query.text for query in queries]
+            vectors = self.shared.vectors(query_set, lambda: collection.query_vectors(texts, move))
         if len(vectors) != len(queries):
             raise SteleError(f"query set {query_set.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         with bar(collection.rows, f"search {query_set.name}, {len(queries)} queries", "passages") as shown:

@@ -27,13 +27,16 @@ def _encoding(name: str) -> str:
 Encoding = Annotated[str, AfterValidator(_encoding)]
 Md5 = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Number = Annotated[int, Field(ge=0)]
-LanguageField = Literal["mrtydi", "tatoeba", "mmarco", "wikipedia", "cc100", "neuclir"]  # of languages.yaml
-Each = Literal["language", "mrtydi", "tatoeba", "wikipedia", "cc100"]
+LanguageField = Literal[  # of languages.yaml
+    "mrtydi", "tatoeba", "mmarco", "belebele", "ciral", "wikipedia", "cc100", "neuclir"
+]  # fmt: skip
+Each = Literal["language", "mrtydi", "tatoeba", "belebele", "wikipedia", "cc100"]
 Wall = Literal["none", "licence", "drive", "private", "script"]
 Unit = Literal["documents", "pages"]
 Way = Literal[  # to count (stele/sources/counts.py)
     "lines",
     "filled_lines",
+    "records",
     "rows",
     "squad_questions",
     "squad_sentences",
@@ -69,8 +72,11 @@ class File(Strict):
     like: list[str] = Field([], description="other names of it in a user's folder; it gets the name of `path`")
     variants: list[str] = Field([], description="patterns of a user's files that serve as well, and keep their names")
     sha256: Sha256 | dict[str, Sha256] | None = None
-    md5: Md5 | dict[str, Md5] | None = None
+    md5: Md5 | dict[str, Md5 | list[Md5]] | None = Field(None, description="a list: of a file's shards")
     bytes: Number | dict[str, Number] | None = None
+    shards: dict[str, Annotated[int, Field(ge=1)]] | None = Field(
+        None, description="language -> how many such files there are, numbered {shard} from 0"
+    )
     checksums: Checksums | None = None
     optional: bool = Field(False, description="absent upstream is fine")
     unpack: Unpack | None = None

@@ -73,6 +73,10 @@ class Language(Strict):
     mrtydi: str | None = Field(None, description="its name in Mr. TyDi's files")
     tatoeba: str | None = Field(None, pattern="^[a-z]{3}$", description="its ISO 639-3 code in LASER's files")
     mmarco: str | None = Field(None, description="its name in mMARCO's files")
+    belebele: str | None = Field(
+        None, pattern="^[a-z]{3}_[A-Z][a-z]{3}$", description="its variant in Belebele's files"
+    )
+    ciral: str | None = Field(None, description="its name in CIRAL's files")
     wikipedia: str | None = Field(None, pattern="^[a-z-]+$", description="the subdomain, with - for _")
     cc100: str | None = Field(None, pattern="^[A-Za-z_-]+$", description="the file {code}.txt.xz of CC-100")
     cc100_substitute: Substitute | None = None

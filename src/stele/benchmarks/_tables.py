@@ -1,0 +1,51 @@
+"""Rows of a file of JSON lines or of a Parquet file (told by its first bytes), with the columns that are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from stele.benchmarks._files import field, json_lines
+from stele.errors import SteleError
+from stele.files.reading import JsonObject, reading
+
+PARQUET = b"PAR1"  # the first bytes of each Parquet file
+BATCH = 4096  # rows that are held at a time
+
+
+def is_parquet(path: Path) -> bool:
+    with reading(path), open(path, "rb") as handle:
+        return handle.read(len(PARQUET)) == PARQUET
+
+
+def table_rows(path: Path, columns: Mapping[str, type | None], optional: str = "") -> Iterator[tuple[str, JsonObject]]:
+    """Yields ("file, line N" or "file, row N", {column: value}) for each row.
+
+    `columns` says the type that a column's values have (None: any); the one called `optional` may be missing or null,
+    its value is then an empty one. Raises SteleError for a column that is missing, a value of another type, and a file
+    without rows.
+    """
+    for where, row in _parquet_rows(path, columns, optional) if is_parquet(path) else json_lines(path):
+        yield where, {name: _value(row, name, kind, where, optional) for name, kind in columns.items()}
+
+
+def _value(row: JsonObject, name: str, kind: type | None, where: str, optional: str) -> Any:
+    if name == optional and row.get(name) is None:
+        return (kind or str)()
+    return row[name] if kind is None and name in row else field(row, name, kind or str, where)
+
+
+def _parquet_rows(path: Path, columns: Mapping[str, Any], optional: str) -> Iterator[tuple[str, JsonObject]]:
+    import pyarrow.parquet
+
+    with reading(path, "Parquet file"), pyarrow.parquet.ParquetFile(path) as table:
+        names = table.schema_arrow.names
+        if missing := [name for name in columns if name not in names and name != optional]:
+            raise SteleError(f"{path}: no column {missing[0]!r}; found {', '.join(names)}; want {', '.join(columns)}")
+        if not table.metadata.num_rows:
+            raise SteleError(f"{path}: a Parquet file without rows; get it again")
+        number = 0
+        for batch in table.iter_batches(BATCH, columns=[name for name in columns if name in names]):
+            for row in batch.to_pylist():
+                yield f"{path}, row {(number := number + 1)}", row

@@ -1,0 +1,42 @@
+"""CIRAL v1.0: questions in English, passages of news in Hausa, Somali, Swahili and Yoruba (CIRAL/ciral, ciral-corpus).
+
+One query set and one collection a language of the passages. Judged split: test-a with its shallow judgments, as in the
+published runs of pyserini; test-a-pools and test-b are other numbers. Native files: `passages.jsonl` with {docid,
+title, text, url} (hausa_passages.jsonl ... upstream), `topics.tsv` with id and English text, `qrels.tsv` in TREC's
+layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stele.benchmarks._files import folder_of, identifier, located
+from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._tables import table_rows
+from stele.benchmarks._tsv_topics import tsv_topics
+from stele.benchmarks.types import Data, Passage, Query, QuerySet
+
+TOPICS, CORPUS = "ciral", "ciral_corpus"
+AVERAGE = "macro"  # mean over languages
+
+
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """One query set a language of the passages; the queries are English."""
+    return [QuerySet(language, language, language) for language in languages]
+
+
+def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
+    """The English topics that are asked of one language."""
+    yield from tsv_topics(located(folder_of(data, TOPICS, query_set.language), "topics.tsv"))
+
+
+def passages(data: Data, collection: str) -> Iterator[Passage]:
+    """The passages of one language, streamed; some have no title."""
+    path = located(folder_of(data, CORPUS, collection), "passages.jsonl")
+    for where, row in table_rows(path, {"docid": None, "title": str, "text": str}, optional="title"):
+        yield Passage(identifier(row["docid"], where, "docid"), row["title"], row["text"])
+
+
+def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
+    """Topic id -> {passage id: relevance}."""
+    return read_qrels(located(folder_of(data, TOPICS, query_set.language), "qrels.tsv"))

@@ -1,0 +1,101 @@
+"""MIRACL v1.0: monolingual retrieval in eighteen languages (miracl/miracl-corpus, macavaney/miracl-noauth).
+
+One query set and one collection a language. Judged split: dev (test-a and test-b have no public judgments). Native
+files, under the paths of ir_datasets' cache: `docs/docs-{n}.jsonl.gz` with {docid, title, text}, 500,000 passages each,
+222 in all, where a docid is `page#paragraph`; `{dev,train}/topics.tsv` with id and text; `{dev,train}/qrels.tsv` in
+TREC's layout. Judged 0 is explicit and is not relevant; in training those passages are the hard negatives.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from stele import catalogue
+from stele.benchmarks._files import below, folder_of, located
+from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._tevatron import corpus_passages
+from stele.benchmarks._tsv_topics import tsv_topics
+from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
+from stele.catalogue.schema.datasets import Dataset
+from stele.errors import SteleError
+
+logger = logging.getLogger(__name__)
+
+TOPICS = "miracl"
+TRAINING = "miracl_train"
+CORPUS = "miracl_corpus"
+JUDGED = "dev"
+AVERAGE = "macro"  # mean over languages
+
+SHARD = re.compile(r"docs-([0-9]+)\.jsonl(?:\.gz)?")
+
+
+def query_sets(languages: Sequence[str]) -> list[QuerySet]:
+    """One query set a language, each with its collection."""
+    return [QuerySet(language, language, language) for language in languages]
+
+
+def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
+    """The dev topics of one language."""
+    yield from tsv_topics(_file(data, TOPICS, query_set.language, JUDGED, "topics"))
+
+
+def passages(data: Data, collection: str) -> Iterator[Passage]:
+    """The passages of one language, shard by shard."""
+    for path in shards(folder_of(data, CORPUS, collection), collection):
+        yield from corpus_passages(path)
+
+
+def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
+    """Topic id -> {passage id: 0 or 1}."""
+    return read_qrels(_file(data, TOPICS, query_set.language, JUDGED, "qrels"))
+
+
+def training(data: Data, split: str) -> Iterator[TrainingExample]:
+    """The topics of a split with the texts of their judged passages; one without a relevant passage is left out.
+
+    The passages of a language are read once, and those that are judged are held.
+    """
+    for language in sorted(data.get(TRAINING, {})):
+        judged = read_qrels(_file(data, TRAINING, language, split, "qrels"))
+        named = {name for documents in judged.values() for name in documents}
+        texts = {passage.id: passage for passage in passages(data, language) if passage.id in named}
+        if lacking := sorted(named - texts.keys()):
+            logger.warning(
+                "%s: %d of %d judged passages are not in its collection (%s...); they are left out",
+                language, len(lacking), len(named), lacking[0],
+            )  # fmt: skip
+        for query in tsv_topics(_file(data, TRAINING, language, split, "topics")):
+            of_query = judged.get(query.id, {})
+            positives, negatives = (
+                [texts[name] for name, relevance in of_query.items() if (relevance > 0) is wanted and name in texts]
+                for wanted in (True, False)
+            )
+            if positives:
+                yield TrainingExample(query.text, positives, negatives, language)
+
+
+def shards(folder: Path, language: str) -> list[Path]:
+    """The files of a language's passages, in order: as many as the catalogue says, and no others."""
+    files = {int(found[1]): path for path in below(folder) if (found := SHARD.fullmatch(path.name))}
+    known = catalogue.entry(Dataset, CORPUS).files[0].shards or {}
+    number = known.get(language, max(files, default=0) + 1)
+    if missing := [n for n in range(number) if n not in files]:
+        names = ", ".join(f"docs-{n}.jsonl.gz" for n in missing[:5])
+        raise SteleError(f"{folder}: {names} missing, of the {number} files docs-0 to docs-{number - 1} of {language}")
+    if other := sorted(files.keys() - {*range(number)}):
+        raise SteleError(
+            f"{files[other[0]]}: {language} has {number} files, docs-0 to docs-{number - 1}; "
+            "keep each language's in a folder of its own"
+        )
+    return [files[n] for n in range(number)]
+
+
+def _file(data: Data, dataset: str, language: str, split: str, what: str) -> Path:
+    """The topics or judgments of a split, at `{split}/{what}.tsv`, or a file that is given itself."""
+    folder = folder_of(data, dataset, language)
+    inner = folder / split
+    return located(inner if inner.is_dir() else folder, f"{what}.tsv")

@@ -1,0 +1,1 @@
+"""One encoder on several benchmarks by one command."""

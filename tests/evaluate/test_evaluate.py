@@ -1,0 +1,82 @@
+"""stele evaluate: which model is meant, the configuration that is written, and what is refused before anything runs."""
+
+import pytest
+import yaml
+
+from stele.catalogue import entries
+from stele.catalogue.schema.models import Model
+from stele.command import cli
+from stele.errors import SteleError
+from stele.evaluate.evaluate import configuration, encoding_of, model_of
+
+
+def test_a_known_model_is_meant_by_its_key_and_by_its_repository():
+    assert model_of("me5_small", {}) == model_of("intfloat/multilingual-e5-small", {}) == ("me5_small", {})
+    assert model_of("me5_small", {"dimension": 64}) == ("me5_small", {"encoding": {"dimension": 64}})
+
+
+def test_a_repository_and_a_folder_of_one_s_own_get_a_key(tmp_path):
+    assert model_of("owner/My-Model.v2", {}) == ("My-Model.v2", {"checkpoint": "owner/My-Model.v2"})
+    (tmp_path / "mbert").mkdir()
+    key, own = model_of(str(tmp_path / "mbert"), {"pooling": "mean"})
+    assert key not in entries(Model)  # it is not the catalogue's mBERT
+    assert own == {"checkpoint": str(tmp_path / "mbert"), "encoding": {"pooling": "mean"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("me5_smal", "did you mean 'me5_small'"), ("bm25", "has no encoder"), ("a/b/c", "no hub id")],
+)
+def test_what_is_no_model_is_refused(given, message):
+    with pytest.raises(SteleError, match=message):
+        model_of(given, {})
+
+
+def test_values_of_an_encoding_are_read_as_in_yaml_and_prompts_as_they_are():
+    pairs = ["dimension=64", "normalize=true", "query_prompt=query: ", "instruction=1", "pooling=mean"]
+    expected = {"dimension": 64, "normalize": True, "query_prompt": "query: ", "instruction": "1", "pooling": "mean"}
+    assert encoding_of(pairs) == expected
+    with pytest.raises(SteleError, match="want KEY=VALUE, found 'pooling'"):
+        encoding_of(["pooling"])
+
+
+def test_a_configuration_says_no_more_than_is_needed():
+    assert configuration("paper", "me5_small", {}, None) == {"scale": "paper", "results_dir": "results_evaluate"}
+    own = {"checkpoint": "a/b"}
+    assert configuration("paper", "b", own, ["sw"])["models"] == {"b": own}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["me5_small", "--benchmarks", "mrtidy"], "did you mean 'mrtydi'"),
+        (["me5_small", "--benchmarks", "mrtydi", "--languages", "xx"], "xx"),
+        (["me5_small", "--benchmarks", "mrtydi", "--encoding", "poling=mean"], "did you mean 'pooling'"),
+        (["criss", "--benchmarks", "tatoeba"], "its checkpoint is released for fairseq only"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_a_sentence_and_nothing_is_written(
+    arguments, message, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("stele.evaluate.evaluate.FOLDER", tmp_path)
+    assert cli.main(["evaluate", *arguments]) == 1
+    assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_snakemake_is_started_on_what_was_written(tmp_path, monkeypatch, capsys):
+    started = []
+    monkeypatch.setattr("stele.evaluate.evaluate.FOLDER", tmp_path)
+    monkeypatch.setattr(
+        "stele.evaluate.evaluate.subprocess.run",
+        lambda command, check: started.append(command) or type("Finished", (), {"returncode": 0}),
+    )
+    assert (
+        cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "tatoeba", "--snakemake", "-n", "--cores", "1"])
+        == 0
+    )
+    targets = [f"results_evaluate/{benchmark}/me5_small/direct.json" for benchmark in ("mrtydi", "tatoeba")]
+    path = tmp_path / "me5_small.yaml"
+    assert started[0][3:] == [*targets, "--configfile", str(path), "-n", "--cores", "1"]
+    assert yaml.safe_load(path.read_text()) == {"scale": "paper", "results_dir": "results_evaluate"}
+    assert f"snakemake {' '.join(targets)}" in capsys.readouterr().out
