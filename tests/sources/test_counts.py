@@ -9,6 +9,8 @@ import lzma
 
 import pytest
 
+from stele import catalogue
+from stele.catalogue.schema.datasets import Dataset
 from stele.errors import SteleError
 from stele.sources.datasets import counts
 
@@ -76,3 +78,18 @@ def test_parallel_files_must_pair_up(tmp_path):
     two.write_text("c\n")
     with pytest.raises(SteleError, match="should pair up"):
         counts.parallel_lines(one, two)
+
+
+def test_the_catalogue_counts_several_files_by_ways_that_take_so_many(tmp_path):
+    import inspect
+
+    for number in (1, 2, 3):
+        (tmp_path / f"{number}.txt").write_bytes(b"1 0 d 3\n\n" * number)
+    assert counts.filled_lines(*sorted(tmp_path.glob("*.txt"))) == 6
+    for name, entry in catalogue.entries(Dataset).items():
+        for what, count in entry.counts.items():
+            of = count.files or [count.file]
+            try:
+                inspect.signature(counts.KINDS.get(count.count)).bind(*of)
+            except TypeError as error:
+                pytest.fail(f"{name}: {what} of {len(of)} files by {count.count}: {error}")

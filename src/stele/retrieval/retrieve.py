@@ -3,8 +3,8 @@
 One collection after the other: its passages are encoded into the state folder, its query sets are searched, and the
 vectors are dropped (or stay in --keep-index). Where one collection's texts are another's queries (Tatoeba), both stay
 until both are searched, and each text is encoded once. Queries that several searches ask are encoded once, too.
-With --windows the passages are documents, which are encoded in windows of sentences or tokens, and whose scores are made
-of the windows' (dense/windows.py).
+With --windows the passages are documents, which are encoded in windows of sentences or tokens, and whose scores are
+made of the windows' (dense/windows.py).
 
 A killed job continues where it stopped: finished searches and encoded blocks are kept in the state folder until the job
 is done. Several processes (torchrun's) share the encoding and the search of each collection and write the same bytes as
