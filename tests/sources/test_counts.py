@@ -80,6 +80,18 @@ def test_parallel_files_must_pair_up(tmp_path):
         counts.parallel_lines(one, two)
 
 
+def test_records_of_json_lines_and_of_parquet_together(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (one := tmp_path / "a.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n')
+    pq.write_table(pa.table({"a": [1, 2, 3]}), two := tmp_path / "b.parquet")
+    assert counts.records(one, two) == 5 and counts.records(two) == 3
+    two.write_bytes(two.read_bytes()[:40])
+    with pytest.raises(SteleError, match=r"b.parquet: not a readable Parquet file"):
+        counts.records(two)
+
+
 def test_the_catalogue_counts_several_files_by_ways_that_take_so_many(tmp_path):
     import inspect
 
