@@ -8,11 +8,13 @@ second; a step that holds more than its job asked for is ended, as clusters do t
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,6 +80,13 @@ def install() -> str | None:
         return (
             f"no {', '.join(missing())} here, and installing takes root and apt-get: apt install {' '.join(PACKAGES)}"
         )
+    # the processes of one test run take turns: apt-get has no patience with another
+    with (Path(tempfile.gettempdir()) / "stele_test_packages.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _install() if missing() else None
+
+
+def _install() -> str | None:
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for command in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
         done = subprocess.run(

@@ -25,9 +25,9 @@ def test_the_command_is_told_of_windows_where_there_are_some(jobs):
     import shlex
 
     plan = jobs(scale="paper")
-    flag, value = shlex.split(plan.retrieval.windows("trec3_es"))
+    flag, value = shlex.split(plan.retrieval.windows(Row("trec3_es", "xlmr", "direct")))
     assert flag == "--windows" and parse_windows(value) == catalogue.entries(Benchmark)["trec3_es"].windows
-    assert plan.retrieval.windows("mrtydi") == ""
+    assert plan.retrieval.windows(Row("mrtydi", "xlmr", "direct")) == ""
 
 
 def test_a_setting_may_name_the_field_of_topics_that_is_the_query(jobs, monkeypatch):

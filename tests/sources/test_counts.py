@@ -9,6 +9,8 @@ import lzma
 
 import pytest
 
+from stele import catalogue
+from stele.catalogue.schema.datasets import Dataset
 from stele.errors import SteleError
 from stele.sources.datasets import counts
 
@@ -76,3 +78,30 @@ def test_parallel_files_must_pair_up(tmp_path):
     two.write_text("c\n")
     with pytest.raises(SteleError, match="should pair up"):
         counts.parallel_lines(one, two)
+
+
+def test_records_of_json_lines_and_of_parquet_together(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (one := tmp_path / "a.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n')
+    pq.write_table(pa.table({"a": [1, 2, 3]}), two := tmp_path / "b.parquet")
+    assert counts.records(one, two) == 5 and counts.records(two) == 3
+    two.write_bytes(two.read_bytes()[:40])
+    with pytest.raises(SteleError, match=r"b.parquet: not a readable Parquet file"):
+        counts.records(two)
+
+
+def test_the_catalogue_counts_several_files_by_ways_that_take_so_many(tmp_path):
+    import inspect
+
+    for number in (1, 2, 3):
+        (tmp_path / f"{number}.txt").write_bytes(b"1 0 d 3\n\n" * number)
+    assert counts.filled_lines(*sorted(tmp_path.glob("*.txt"))) == 6
+    for name, entry in catalogue.entries(Dataset).items():
+        for what, count in entry.counts.items():
+            of = count.files or [count.file]
+            try:
+                inspect.signature(counts.KINDS.get(count.count)).bind(*of)
+            except TypeError as error:
+                pytest.fail(f"{name}: {what} of {len(of)} files by {count.count}: {error}")

@@ -45,7 +45,7 @@ def job_with(vectors: np.ndarray, folder: Path, passages: int) -> tuple[Job, Enc
     encode = lambda texts, kind: vectors[[int(text) for text in texts]]  # noqa: E731
     job = Job.__new__(Job)
     job.depth, job.processes = DEPTH, ProcessGroup(ProcessContext("cpu"))
-    spec = SimpleNamespace(precision="float32")
+    spec = SimpleNamespace(half=False)
     encoder = SimpleNamespace(encode=encode, device="cpu", dimension=vectors.shape[1], window=GPU_WINDOW, spec=spec)
     collection = EncodedCollection("all", folder, lambda: (), encoder, job.processes, key="")
     collection.rows = collection.size = passages

@@ -62,14 +62,14 @@ def measure(documents: int, layers: int, width: int, repetitions: int) -> dict[s
     import torch
 
     from stele.recipes.windows import Windows
-    from stele.retrieval.dense.windows import DocumentWindows
+    from stele.retrieval.dense.windows import DocumentWindows, by_sentences
 
     torch.set_num_threads(1)
-    words = some_words()
+    words, five = some_words(), Windows(sentences=5, stride=1, hits=100, best=3)
     collection, encoder = random_documents(documents, words), random_encoder(words, layers, width)
     with tempfile.TemporaryDirectory() as folder:
         given = {"file": Path(folder) / "counts.json", "key": ""}
-        windows = DocumentWindows(lambda: collection, "en", Windows(sentences=5, stride=1, hits=100, best=3), **given)
+        windows = DocumentWindows(lambda: collection, by_sentences("en", five), **given)
         ready = [(window.id, window.text) for window in windows.read()]
         ways = {
             "encoding": lambda: list(encoder.encode_stream(ready, "passage")),

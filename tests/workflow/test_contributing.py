@@ -71,6 +71,7 @@ def test_every_kind_of_addition_has_its_section():
         "A model",
         "A benchmark",
         "A test collection",
+        "A data set in BEIR's or MTEB's layout",
         "Judged documents to re-rank",
         "Parallel texts",
         "Questions about paragraphs",

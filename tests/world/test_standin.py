@@ -276,7 +276,8 @@ def test_catalogue_agrees_with_the_models():
     from stele.world.standins._recipe import parse
 
     standins, models = catalogue.load("standins"), catalogue.load("models")
-    public = {key for key, model in models.items() if "checkpoint" in model}
+    # today's encoders have none yet
+    public = {key for key, model in models.items() if "checkpoint" in model and "trained_on" not in model}
     released = {model["released"]["dataset"] for model in models.values() if "released" in model}
     assert public <= set(standins) <= public | released
     for key, entry in standins.items():

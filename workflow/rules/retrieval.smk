@@ -26,7 +26,7 @@ rule retrieve:
         languages=lambda w: plan.retrieval.languages(w),
         encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
         calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
-        windows=lambda w: plan.retrieval.windows(w.benchmark),
+        windows=lambda w: plan.retrieval.windows(row_of(w)),
         field=lambda w: plan.retrieval.field(row_of(w)),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),

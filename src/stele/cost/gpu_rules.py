@@ -14,6 +14,7 @@ from stele.cost.finetuning import Texts
 from stele.cost.shapes import saved_bytes, shape_of, standin_shape
 from stele.cost.work import Work
 from stele.plan.plan import Plan
+from stele.plan.retrieval import row_of
 from stele.recipes.calibration import RotationRecipe
 from stele.recipes.encoding import EncodingSpec
 from stele.recipes.flops import Shape, encode
@@ -85,6 +86,8 @@ def retrieve(plan: Plan, w: Any) -> Work:
     recipe = plan.protocols.recipe(w.benchmark, w.setting)
     encoding = plan.finetuning.recipe(recipe).spec() if recipe else plan.retrieval.encoding(w.benchmark, w.model)
     queries, passages = counts.total(sizes.queries, languages), counts.windows(w.benchmark, languages)
+    if plan.protocols.windows(row_of(w)):
+        passages = round(sizes.token_windows * passages)
     work = _searched(sizes, queries, passages, encoding, shape_of(plan, w.model).shape)
     index = work.temporary if plan.settings.config.keep_index else 0
     return replace(work, kept=queries * plan.data.benchmark(w.benchmark).depth * costs().run_bytes + index)

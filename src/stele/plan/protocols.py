@@ -45,6 +45,10 @@ class Protocols:
         """The fine-tuning recipe that a model goes through last; None: it is evaluated as it is."""
         return self.setting(benchmark, setting).get("recipe")
 
+    def windows(self, row: Row) -> Values | None:
+        """The windows in which a setting of its own has documents encoded; None: as the benchmark says."""
+        return self.setting(row.benchmark, row.setting).get("windows")
+
     def protocol(self, benchmark: str, setting: str) -> Benchmark:
         """A benchmark's entry, with what a setting reads and measures in place of it."""
         own = self.settings.get(benchmark, {}).get(setting, {})

@@ -83,10 +83,11 @@ class Retrieval:
         """The benchmark whose vectors a calibration is learnt of: they are made alike in all that it is for."""
         return self.calibrations.benchmarks(recipe)[0]
 
-    def windows(self, benchmark: str) -> str:
+    def windows(self, row: Row) -> str:
         """The option by which documents are encoded in windows; none where passages are encoded as they are."""
-        windows = self.protocols.data.benchmark(benchmark).windows
-        return flags({"windows": as_json(windows.given())}) if windows else ""
+        own, protocol = self.protocols.windows(row), self.protocols.data.benchmark(row.benchmark).windows
+        windows = own or (protocol and protocol.given())
+        return flags({"windows": as_json(windows)}) if windows else ""
 
     def field(self, row: Row) -> str:
         """The option that says which field of topics is the query; none where it is the collection's own."""

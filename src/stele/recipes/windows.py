@@ -1,4 +1,4 @@
-"""How documents that are longer than an encoder reads are cut into windows of sentences, and scored by them."""
+"""How documents that are longer than an encoder reads are cut into windows, and scored by them."""
 
 from __future__ import annotations
 
@@ -24,3 +24,14 @@ class Windows(Strict):
         if self.stride > self.sentences:
             raise ValueError(f"stride {self.stride} leaves out sentences between windows of {self.sentences}")
         return self
+
+
+class TokenWindows(Strict):
+    """Windows as long as the encoder reads, each with the document's title; of one that fits, the whole.
+
+    With `best` 1 a document's score is that of its best window (max-passage: Dai and Callan, SIGIR 2019, section 3).
+    """
+
+    overlap: float = Field(ge=0, lt=1, description="share of a window that the next one has, too")
+    hits: int = Field(ge=1, description="windows that are retrieved for a query")
+    best: int = Field(1, ge=1, description="of a document's retrieved windows, whose mean score is the document's")

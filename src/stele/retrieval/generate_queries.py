@@ -26,7 +26,7 @@ from stele.files.reading import parse_object, read_state
 from stele.progress import bar
 from stele.recipes.generated_queries import GeneratedQueriesRecipe, parse_recipe
 from stele.registry import load_named
-from stele.retrieval.dense.windows import DocumentWindows, parse_windows
+from stele.retrieval.dense.windows import DocumentWindows, by_sentences, parse_windows
 from stele.retrieval.transfer.files import write_set
 from stele.sentences.split import split_sentences
 
@@ -58,8 +58,7 @@ def run(args: argparse.Namespace) -> None:
     data = data_folders(of_data)
     documents = DocumentWindows(
         lambda: benchmark.passages(data, query_set.collection),
-        args.language,
-        windows,
+        by_sentences(args.language, windows),
         file=state / "documents.json",
         key="",
     )

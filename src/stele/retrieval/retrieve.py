@@ -3,8 +3,8 @@
 One collection after the other: its passages are encoded into the state folder, its query sets are searched, and the
 vectors are dropped (or stay in --keep-index). Where one collection's texts are another's queries (Tatoeba), both stay
 until both are searched, and each text is encoded once. Queries that several searches ask are encoded once, too.
-With --windows the passages are documents, which are encoded in windows of sentences, and whose scores are made of the
-windows' (dense/windows.py).
+With --windows the passages are documents, which are encoded in windows of sentences or tokens, and whose scores are
+made of the windows' (dense/windows.py).
 
 A killed job continues where it stopped: finished searches and encoded blocks are kept in the state folder until the job
 is done. Several processes (torchrun's) share the encoding and the search of each collection and write the same bytes as
@@ -30,6 +30,7 @@ from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.progress import bar
 from stele.recipes.topics import TopicField
+from stele.recipes.windows import TokenWindows
 from stele.registry import load_named
 from stele.retrieval.calibration.moves import (
     add_calibration_arguments,
@@ -41,8 +42,9 @@ from stele.retrieval.dense.collection import EncodedCollection, unmoved
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.shared_queries import SharedQueries
+from stele.retrieval.dense.token_windows import by_tokens
 from stele.retrieval.dense.vector_files import is_tidy
-from stele.retrieval.dense.windows import DocumentWindows, document_hits, parse_windows
+from stele.retrieval.dense.windows import DocumentWindows, Split, by_sentences, document_hits, parse_windows
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import FinishedSearches
 
@@ -60,7 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data_argument(parser)
     parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
     parser.add_argument(
-        "--windows", metavar="JSON", help="documents are encoded in windows of sentences: sentences, stride, hits, best"
+        "--windows",
+        metavar="JSON",
+        help="documents are encoded in windows of sentences (sentences, stride, hits, best) or of the encoder's length "
+        "(overlap, hits, best)",
     )
     parser.add_argument(
         "--field", choices=get_args(TopicField), help="of topics, that is the query; default: the title"
@@ -209,15 +214,21 @@ class Job:
         return collection
 
     def document_windows(self, name: str) -> DocumentWindows:
-        """The windows of a collection's documents, in the language of its queries."""
+        """The windows of a collection's documents."""
+        kept = {"file": self.state / "windows" / f"{name}.json", "key": self.key, "writes": self.processes.is_main}
+        return DocumentWindows(lambda: self.passages(name), self.split(name), **kept)
+
+    def split(self, name: str) -> Split:
+        """How a collection's documents are cut; sentences are those of the language of its queries."""
+        if isinstance(self.windows, TokenWindows):
+            return by_tokens(self.encoder, self.windows)
         languages = {query_set.language for query_set in self.collections()[name]}
         if len(languages) > 1:
             raise SteleError(
                 f"--windows: the documents of collection {name} must be in one language, to be split into sentences; "
                 f"its queries are in {', '.join(sorted(languages))}"
             )
-        kept = {"file": self.state / "windows" / f"{name}.json", "key": self.key, "writes": self.processes.is_main}
-        return DocumentWindows(lambda: self.passages(name), languages.pop(), self.windows, **kept)
+        return by_sentences(languages.pop(), self.windows)
 
     def run_search(
         self, query_set: QuerySet, collection: EncodedCollection, of_queries: EncodedCollection | None

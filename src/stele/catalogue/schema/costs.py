@@ -50,6 +50,7 @@ class BenchmarkSize(Strict):
     query: str = Field(description="of `texts`")
     passage: str = Field(description="of `texts`")
     windows: Positive = Field(1.0, description="that are encoded of a passage, where passages are documents")
+    token_windows: Positive = Field(1.0, description="that are encoded of a passage by a setting that has them")
     parallel: bool = Field(False, description="each of `queries` is there in all languages of the benchmark's pairs")
     reads: float = Field(0.0, ge=0, description="GB of passages that scoring goes through for answers")
 

@@ -13,6 +13,7 @@ from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Below
 from stele.recipes.topics import TopicField
+from stele.recipes.windows import TokenWindows
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +23,7 @@ class Dense:
     class Setting(Strict):
         recipe: str | None = Field(None, description="fine-tuning recipe; none: the model as it is")
         field: TopicField | None = Field(None, description="of topics, that is the query; none: the collection's own")
+        windows: TokenWindows | None = Field(None, description="in which documents are encoded; none: the benchmark's")
 
     def _recipe(self, row: Row) -> str | None:
         return self.below.protocols.recipe(row.benchmark, row.setting)

@@ -1,13 +1,15 @@
-"""Documents in windows of sentences: what is encoded of a long document, and what its windows' scores give it.
+"""Documents in windows: what is encoded of a long document, and what its windows' scores give it.
 
-A window is the document's text from its first sentence's beginning to its last one's end, white space made single; a
-title is no part of it. Windows go through the encoding and the search as passages do, one vector each, and are called
-by their document and their number ("LEMONDE94-1#0"). Shi et al., section 5 (recipes/windows.py has the numbers).
+A window of sentences is the document's text from its first sentence's beginning to its last one's end, white space made
+single; a title is no part of it. Shi et al., section 5 (recipes/windows.py has the numbers). Windows of tokens are in
+token_windows.py. All go through the encoding and the search as passages do, one vector each, and are called by their
+document and their number ("LEMONDE94-1#0").
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +18,32 @@ from stele.benchmarks.types import Passage
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
-from stele.recipes.windows import Windows
+from stele.recipes.windows import TokenWindows, Windows
 from stele.sentences.split import split_sentences, tidy
 
 MARK = "#"  # between a document's id and a window's number; the last one of a name counts
+READ = 256  # documents that are split together
+
+# documents -> (title, text) of the windows of each
+Split = Callable[[Sequence[Passage]], Iterable[list[tuple[str, str]]]]
 
 
-def parse_windows(text: str | None) -> Windows | None:
-    """The value of --windows, JSON; None where it is not given."""
-    return validate(Windows, parse_object(text, "--windows"), "--windows") if text else None
+def parse_windows(text: str | None) -> Windows | TokenWindows | None:
+    """The value of --windows, JSON: of tokens where it has an `overlap`, else of sentences; None where not given."""
+    if not text:
+        return None
+    values = parse_object(text, "--windows")
+    return validate(TokenWindows if "overlap" in values else Windows, values, "--windows")
+
+
+def by_sentences(language: str, windows: Windows) -> Split:
+    """Documents in a language in windows of sentences, without their titles."""
+
+    def split(documents: Sequence[Passage]) -> Iterator[list[tuple[str, str]]]:
+        for document in documents:
+            yield [("", text) for text in sentence_windows(document.text, language, windows)]
+
+    return split
 
 
 def sentence_windows(text: str, language: str, windows: Windows) -> list[str]:
@@ -67,31 +86,31 @@ class DocumentWindows:
     def __init__(
         self,
         documents: Callable[[], Iterable[Passage]],
-        language: str,
-        windows: Windows,
+        split: Split,
         *,
         file: Path,
         key: str,
         writes: bool = True,
     ) -> None:
-        self.documents, self.language, self.windows = documents, language, windows
+        self.documents, self.split = documents, split
         self.file, self.key, self.writes = file, key, writes
 
     def read(self) -> Iterator[Passage]:
-        """The windows as passages without a title."""
+        """The windows as passages."""
         documents = without_text = 0
-        for document in self.documents():
-            texts = sentence_windows(document.text, self.language, self.windows)
-            for number, text in enumerate(texts):
-                yield Passage(f"{document.id}{MARK}{number}", "", text)
-            documents, without_text = documents + 1, without_text + (not texts)
+        rest = iter(self.documents())
+        while some := list(islice(rest, READ)):
+            for document, texts in zip(some, self.split(some), strict=True):
+                for number, (title, text) in enumerate(texts):
+                    yield Passage(f"{document.id}{MARK}{number}", title, text)
+                documents, without_text = documents + 1, without_text + (not texts)
         if self.writes:
             counts = {"documents": documents, "documents_without_text": without_text}
             self.file.parent.mkdir(parents=True, exist_ok=True)
             atomic_write_json(self.file, {"key": self.key, "counts": counts})
 
     def counts(self) -> dict[str, Any]:
-        """How many documents there are, and how many without a sentence and so a window; for the writing process."""
+        """How many documents there are, and how many without a window; for the writing process."""
         if (state := read_state(self.file)) is None or state["key"] != self.key:
             for _ in self.read():
                 pass

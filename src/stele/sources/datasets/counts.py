@@ -49,8 +49,12 @@ def lines(path: Path) -> int:
 
 
 @KINDS.register("filled_lines")
-def filled_lines(path: Path) -> int:
-    """Lines that are not blank."""
+def filled_lines(*paths: Path) -> int:
+    """Lines that are not blank, of one file or several together."""
+    return sum(_filled_lines(path) for path in paths)
+
+
+def _filled_lines(path: Path) -> int:
     with opened(path) as handle:
         return sum(bool(line.strip()) for line in handle)
 

@@ -60,7 +60,7 @@ def test_what_is_not_in_scale_is_not_missed(here, capsys):
 
 def test_the_cost_is_that_of_all_that_they_need(here, jobs):
     targets = ["results_of_a_test/nq/msm_en/supervised/pt0-ft0.json"]
-    given = {"scale": "miniature", "results_dir": "results_of_a_test"}
+    given = {"scale": "small", "results_dir": "results_of_a_test"}  # of which nothing is built here
     text = claims_plan.cost(targets, claims_plan.Path("config.yaml"), given, jobs(**given))
     stages = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")]
     assert {"pretraining", "finetuning", "retrieval", "scoring"} <= {*stages} and stages[-1] == "together"

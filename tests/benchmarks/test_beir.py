@@ -1,0 +1,153 @@
+"""Data sets in BEIR's layout and in MTEB's: what is read, what is refused, and scores as trec_eval gives them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from stele.artifacts.runs.run import run_of
+from stele.benchmarks import beir
+from stele.benchmarks.types import Passage, Query, QuerySet
+from stele.errors import SteleError
+from stele.evaluation.score import score
+
+CORPUS = [
+    {"_id": "d1", "title": "One", "text": "first"},
+    {"_id": "d2", "title": "", "text": "second"},
+    {"_id": "d3", "text": "third"},
+]
+QUERIES = [
+    {"_id": "q2", "text": "two?"},
+    {"_id": "q1", "text": "one?"},
+    {"_id": "q9", "text": "asked in another split"},
+    {"_id": "q3", "text": "three?"},
+]
+JUDGED = [("q1", "d1", 2), ("q1", "d2", 0), ("q2", "d3", 1), ("q3", "d1", 0)]
+HEAD = "query-id\tcorpus-id\tscore\n"
+EN = QuerySet("en", "en", "en")
+
+
+def as_beir(folder: Path, judged=JUDGED, corpus=CORPUS) -> dict:
+    (folder / "qrels").mkdir(parents=True)
+    for name, rows in (("corpus", corpus), ("queries", QUERIES)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "qrels/test.tsv").write_text(HEAD + "".join(f"{q}\t{d}\t{s}\n" for q, d, s in judged))
+    return {"mine": {"all": folder}}
+
+
+def as_mteb(folder: Path, names=("corpus", "queries", "qrels"), score_type=None, judged=JUDGED) -> dict:
+    """The Parquet files of the hub, a folder each."""
+    scores = pa.array([s for _, _, s in judged], score_type)
+    qrels = {"query-id": [q for q, _, _ in judged], "corpus-id": [d for _, d, _ in judged], "score": scores}
+    tables = (pa.Table.from_pylist([{"title": None, **row} for row in CORPUS]), pa.Table.from_pylist(QUERIES))
+    for name, table in zip(names, (*tables, pa.table(qrels)), strict=True):
+        (folder / name).mkdir(parents=True)
+        pq.write_table(table, folder / name / "test-00000-of-00001.parquet")
+    return {"mine": {"all": folder}}
+
+
+@pytest.fixture(params=["BEIR", "MTEB", "MTEB's older names", "MTEB's subsets"])
+def data(request, tmp_path) -> dict:
+    if request.param == "BEIR":
+        return as_beir(tmp_path / "set")
+    if request.param == "MTEB":
+        return as_mteb(tmp_path / "set", score_type=pa.float64())
+    if request.param == "MTEB's older names":
+        return as_mteb(tmp_path / "set", ("corpus", "queries", "default"))
+    as_mteb(tmp_path / "set", ("de-corpus", "de-queries", "de-qrels"), judged=JUDGED[:1])
+    return as_mteb(tmp_path / "set", ("en-corpus", "en-queries", "en-qrels"))
+
+
+def test_the_same_of_every_layout(data):
+    assert list(beir.query_sets(["en"])) == [EN]
+    assert list(beir.queries(data, EN)) == [Query("q2", "two?"), Query("q1", "one?"), Query("q3", "three?")]
+    assert list(beir.passages(data, "en")) == [
+        Passage("d1", "One", "first"), Passage("d2", "", "second"), Passage("d3", "", "third")
+    ]  # fmt: skip
+    assert beir.judgments(data, EN) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
+
+
+def test_a_language_of_its_own_part_is_read_from_there(tmp_path):
+    as_beir(tmp_path / "en"), as_beir(tmp_path / "de", JUDGED[:1])
+    data = {"mine": {"en": tmp_path / "en", "de": tmp_path / "de"}}
+    assert len(beir.judgments(data, EN)) == 3 and len(beir.judgments(data, QuerySet("de", "de", "de"))) == 1
+
+
+def test_scores_are_trec_eval_s_with_grades_zeros_ties_and_queries_without_a_relevant_document(tmp_path):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    judged = beir.judgments(as_beir(tmp_path / "set"), EN)
+    scores = {
+        "q1": {"d1": 0.5, "d2": 0.5, "d3": 0.5},  # tied: by id, the highest first
+        "q2": {"d1": 0.9, "d3": 0.9, "d2": 0.1},
+        "q3": {"d1": 0.3, "d2": 0.2},
+    }
+    wanted = {"ndcg@10": "ndcg_cut_10", "recall@100": "recall_100", "ndcg@1": "ndcg_cut_1"}
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.1,10", "recall.100"}).evaluate(scores)
+    ours = score(run_of({query: hits.items() for query, hits in scores.items()}), judged, list(wanted))
+    for name, of_theirs in wanted.items():
+        for query in judged:
+            assert ours.values[name][query] == pytest.approx(theirs[query][of_theirs]), (name, query)
+    assert theirs["q3"]["ndcg_cut_10"] == 0 and 0 < theirs["q1"]["ndcg_cut_10"] < 1
+
+
+def test_judged_documents_that_the_corpus_lacks_are_counted_and_stay(tmp_path, caplog):
+    data = as_beir(tmp_path / "set", [*JUDGED, ("q1", "gone", 1), ("q2", "lost", 1)])
+    assert beir.judgments(data, EN)["q1"] == {"d1": 2, "d2": 0, "gone": 1}
+    assert "2 of 5 judged documents are not in the corpus (gone, lost)" in caplog.text
+    (tmp_path / "set/corpus.jsonl").unlink()  # judgments are scored without it
+    caplog.clear()
+    beir.judgments(data, EN)
+    assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("qrels/test.tsv", HEAD + "q1\td1\t0.5\n", r"test.tsv, line 2: score must be a whole number .* found '0.5'"),
+        ("qrels/test.tsv", HEAD + "q1\td1\t1.0\n", r"score must be a whole number"),
+        ("qrels/test.tsv", HEAD + "q1\td1\t1\nq1\td1\t0\n", r"line 3: judgment of query q1 on document 'd1' is there"),
+        ("qrels/test.tsv", "q1\td1\t1\n", r"line 1: want the head line query-id corpus-id score"),
+        ("qrels/test.tsv", HEAD, r"test.tsv: no judgments"),
+        ("qrels/test.tsv", HEAD + "q1 d1 1\n", r"line 2: want 3 tab-separated columns, found 1"),
+        ("qrels/test.tsv", HEAD + "q7\td1\t1\n", r"queries.jsonl: 1 judged queries are not in it \(q7\)"),
+        ("qrels/dev.tsv", HEAD + "q1\td1\t1\n", r"dev.tsv, .*test.tsv: judgments of several splits; give one"),
+        ("queries.jsonl", '{"_id": "q1", "text": "a"}\n' * 2, r"queries.jsonl, line 2: _id 'q1' is there twice"),
+        ("queries.jsonl", '{"id": "q1", "text": "a"}\n', r"line 1: no field '_id'; found id, text"),
+        ("corpus.jsonl", '{"_id": "d1", "title": "a"}\n', r"corpus.jsonl, line 1: no field 'text'"),
+        ("corpus.jsonl", '{"_id": "d 1", "text": "a"}\n', r"_id must be a string without white space"),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_and_line(tmp_path, file, text, message):
+    data = as_beir(tmp_path / "set")
+    (tmp_path / "set" / file).write_text(text)
+    with pytest.raises(SteleError, match=message):
+        list(beir.queries(data, EN)), list(beir.passages(data, "en")), beir.judgments(data, EN)
+
+
+def test_gains_that_are_no_whole_numbers_are_refused_in_parquet_too(tmp_path):
+    data = as_mteb(tmp_path / "set", judged=[("q1", "d1", 0.5)])
+    with pytest.raises(SteleError, match=r"parquet, row 1: score must be a whole number .* found 0.5"):
+        beir.judgments(data, EN)
+
+
+def test_parquet_with_other_columns_or_damaged_is_named(tmp_path):
+    data = as_mteb(tmp_path / "set")
+    path = tmp_path / "set/corpus/test-00000-of-00001.parquet"
+    whole = path.read_bytes()
+    pq.write_table(pa.table({"docid": ["a"], "contents": ["b"]}), path)
+    with pytest.raises(SteleError, match=r"no column '_id'; found docid, contents; want _id, title, text"):
+        list(beir.passages(data, "en"))
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(SteleError, match=r"0001.parquet: not a readable Parquet file"):
+        list(beir.passages(data, "en"))
+
+
+def test_a_role_that_is_missing_is_named_with_what_is_there(tmp_path):
+    data = as_beir(tmp_path / "set")
+    (tmp_path / "set/queries.jsonl").rename(tmp_path / "set/questions.jsonl")
+    with pytest.raises(SteleError, match=r"set: no queries of en .* found corpus.jsonl, questions.jsonl, test.tsv"):
+        list(beir.queries(data, EN))

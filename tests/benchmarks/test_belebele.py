@@ -1,0 +1,88 @@
+"""Belebele: MTEB's 376 searches, its rules for passages and questions, and which variant is read for what."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from stele import catalogue
+from stele.benchmarks import belebele
+from stele.benchmarks.types import Query, QuerySet
+from stele.catalogue.datasets import dataset, languages_of
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.languages import Language
+from stele.errors import SteleError
+
+LATIN = {"arb_Arab", "ben_Beng", "hin_Deva", "npi_Deva", "sin_Sinh", "urd_Arab"}
+
+
+def rows(*items):
+    return "".join(
+        json.dumps({"link": link, "flores_passage": passage, "question": question, "mc_answer1": "x"}) + "\n"
+        for link, passage, question in items
+    )
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "data").mkdir()
+    english = rows(("b", "Of b", "why?"), ("a", "Of a", "who?"), ("b", "Of b again", "when?"), ("a", "Of a", "why?"))
+    russian = rows(("a", "Об а", "кто?"), ("b", "О б", "почему?"), ("b", "О б", "когда?"), ("a", "Об а", "отчего?"))
+    (tmp_path / "data/eng_Latn.jsonl").write_text(english)
+    (tmp_path / "data/rus_Cyrl.jsonl").write_text(russian)
+    return {"belebele": {"all": tmp_path}}
+
+
+def test_the_pairs_are_mteb_s_by_its_own_rule():
+    variants = catalogue.load("datasets")["belebele"]["codes"]
+    pairs = {(x, x) for x in variants} | {(x, "eng_Latn") for x in variants} | {("eng_Latn", x) for x in variants}
+    for base in LATIN:
+        latin = f"{base[:3]}_Latn"
+        pairs |= {(base, latin), (latin, base)}
+    languages = catalogue.entries(Benchmark)["belebele"].languages
+    named = [tuple(map(belebele.file_code, pair.split("-"))) for pair in languages]
+    assert len(named) == len(pairs) == 376 and set(named) == pairs and len(variants) == 122
+
+
+def test_every_variant_that_is_a_language_s_own_is_in_its_script():
+    codes = {"Latn": "Latin", "Cyrl": "Cyrillic", "Arab": "Arabic", "Deva": "Devanagari", "Jpan": "Japanese"}
+    for code in languages_of(dataset("belebele")):
+        entry = catalogue.entries(Language).get(code)
+        if entry and (script := codes.get(belebele.file_code(code)[4:])):
+            assert entry.script == script, code
+    assert belebele.file_code("sq") == "als_Latn"  # Tosk Albanian, and not Alemannic, which is als here
+
+
+def test_passages_are_of_the_first_half_of_a_pair_and_questions_of_the_second(data):
+    (pair,) = belebele.query_sets(["ru-en"])
+    assert pair == QuerySet("ru-en", "ru-en", "ru") and belebele.asked_in(pair) == "en"
+    assert [query for query in belebele.queries(data, pair)] == [
+        Query("Q0", "why?"), Query("Q1", "who?"), Query("Q2", "when?")
+    ]  # fmt: skip
+    assert [(p.id, p.text) for p in belebele.passages(data, "ru")] == [("C0", "Об а"), ("C1", "О б")]
+    assert [p.text for p in belebele.passages(data, "en")] == ["Of b", "Of a"]  # one a link, the first
+    # a question of one text about two passages has both for answers
+    assert belebele.judgments(data, pair) == {"Q0": {"C1": 1, "C0": 1}, "Q1": {"C0": 1}, "Q2": {"C1": 1}}
+
+
+def test_a_variant_alone_is_a_pair_with_itself_and_half_a_pair_is_refused(data):
+    (pair,) = belebele.query_sets(["ru"])
+    assert pair.name == "ru-ru" and len(belebele.judgments(data, pair)) == 4
+    with pytest.raises(SteleError, match="'ru-': want the variants of passages and of questions"):
+        belebele.query_sets(["ru-"])
+
+
+def test_questions_about_another_release_and_other_columns_are_refused(data, tmp_path):
+    (pair,) = belebele.query_sets(["ru-en"])
+    (tmp_path / "data/eng_Latn.jsonl").rename(tmp_path / "data/old.jsonl")
+    with pytest.raises(SteleError, match=r"no file eng_Latn.jsonl; found old.jsonl, rus_Cyrl.jsonl"):
+        belebele.judgments(data, pair)
+    (folder := tmp_path / "new").mkdir()
+    (folder / "rus_Cyrl.jsonl").write_text(rows(("a", "Об а", "кто?")))
+    (folder / "eng_Latn.jsonl").write_text(rows(("c", "Of c", "what?")))
+    with pytest.raises(SteleError, match=r"eng_Latn.jsonl: a question is about c, which no passage of .*rus_Cyrl"):
+        belebele.judgments({"belebele": {"all": folder}}, pair)
+    (folder / "swh_Latn.jsonl").write_text('{"link": "a", "passage": "b", "question": "c"}\n')
+    with pytest.raises(SteleError, match=r"swh_Latn.jsonl, line 1: no field 'flores_passage'; found link, passage"):
+        list(belebele.passages({"belebele": {"all": folder}}, "sw"))

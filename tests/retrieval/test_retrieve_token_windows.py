@@ -1,0 +1,124 @@
+"""Windows as long as the encoder reads: which there are, that nothing is cut or lost, the ranking by the best one."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import test_retrieve as retrieval
+import test_retrieve_windows as windows
+from recorded import record
+
+from stele.artifacts.runs.trec import read_run
+from stele.benchmarks.types import Passage
+from stele.errors import SteleError
+from stele.recipes.windows import TokenWindows
+from stele.retrieval import retrieve
+from stele.retrieval.dense.token_windows import by_tokens, token_spans
+from stele.retrieval.dense.windows import parse_windows
+
+HALF = TokenWindows(overlap=0.5, hits=1000)
+SPEC = {**retrieval.SPEC, "passage_format": "title_text"}
+small_windows = retrieval.small_windows  # of the encoder: 16 texts a block
+
+
+def loaded(encoder: Path, **more):
+    from stele.encoders.load import load_encoder
+
+    return load_encoder(encoder.parent, {**SPEC, **more})
+
+
+def text_of(words: int, seed: int = 0) -> str:
+    return " ".join(np.random.default_rng(seed).choice(retrieval.WORDS, words))
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 10, 11, 12, 13, 40, 101])
+@pytest.mark.parametrize("overlap", [0.0, 0.5, 0.75])
+def test_windows_overlap_and_reach_the_end(tokens, overlap):
+    spans = token_spans(tokens, 10, overlap)
+    assert spans[0][0] == 0 and spans[-1][1] == tokens
+    assert all(last - first <= 10 for first, last in spans)
+    step = {0.0: 8, 0.5: 4, 0.75: 2}[overlap]
+    assert [first for first, _ in spans] == [step * n for n in range(len(spans))]
+    assert all(one[1] < other[1] for one, other in pairwise(spans)), "each reads something new"
+
+
+@pytest.mark.parametrize("prompt", ["", "of it: ", "title: {title} | text: "])
+def test_windows_fit_with_title_and_prompt_and_lose_nothing(encoder, prompt):
+    model = loaded(encoder, passage_prompt=prompt, passage_length=40)
+    documents = [Passage(str(n), "nile" if n % 2 else "", text_of(3 * n, n)) for n in range(30)]
+    for document, parts in zip(documents, by_tokens(model, HALF)(documents), strict=True):
+        titles, texts = [title for title, _ in parts], [text for _, text in parts]
+        assert titles == [document.title] * len(parts)
+        tokens = model.tokenize([model.spec.passage(*part) for part in parts], "passage") if parts else None
+        assert tokens is None or tokens.cut == 0
+        if len(parts) < 2:
+            assert texts == ([document.text] if document.title or document.text else [])
+        else:
+            assert document.text.startswith(texts[0] if texts else "") and document.text.endswith(
+                texts[-1] if texts else ""
+            )
+            assert {word for text in texts for word in text.split()} >= {*document.text.split()}
+    assert len(parts) > 5
+
+
+def test_a_long_title_becomes_text_and_one_that_is_not_read_stands_nowhere(encoder):
+    long = Passage("d", text_of(40), "who wrote")
+    (parts,) = by_tokens(loaded(encoder), HALF)([long])
+    assert {title for title, _ in parts} == {""} and parts[0][1].startswith(long.title[:8])
+    assert parts[-1][1].endswith("who wrote")
+    (alone,) = by_tokens(loaded(encoder, passage_format="text"), HALF)([long])
+    assert alone == [("", "who wrote")]
+    assert list(by_tokens(loaded(encoder), HALF)([Passage("e", "", " "), Passage("f", "nile", "")])) == [
+        [],
+        [("nile", "")],
+    ]
+
+
+@pytest.fixture
+def data(tmp_path) -> list[str]:
+    """30 documents of 0 to 58 words, and two queries."""
+    rows = [{"docid": f"D#{n}", "title": "nile" if n % 3 else "", "text": text_of(2 * n, n)} for n in range(30)]
+    retrieval.put(tmp_path / "sw/c/corpus.jsonl.gz", rows)
+    topics = [{"query_id": str(n), "query": query} for n, query in enumerate(("river nile", "first novel"))]
+    retrieval.put(tmp_path / "sw/t/test.jsonl.gz", topics)
+    folders = (("mrtydi", "t"), ("mrtydi_corpus", "c"))
+    return [f"{name}:sw={record(tmp_path / 'sw' / folder, content=folder)}" for name, folder in folders]
+
+
+def arguments(tmp_path, encoder, data, name="out"):
+    more = ["--windows", json.dumps({"overlap": 0.5, "hits": 1000, "best": 1}), "--encoding", json.dumps(SPEC)]
+    return windows.arguments(tmp_path, encoder, data, name, *more)
+
+
+def test_a_document_ranks_by_its_best_window(tmp_path, encoder, data):
+    retrieve.run(arguments(tmp_path, encoder, data))
+    model, run = loaded(encoder), read_run(tmp_path / "out/runs/sw.trec.gz")
+    documents = [Passage(f"D#{n}", "nile" if n % 3 else "", text_of(2 * n, n)) for n in range(30)]
+    split = list(by_tokens(model, HALF)(documents))
+    for query in ("river nile", "first novel"):
+        vector = model.encode([query], "query")[0]
+        expected = {
+            document.id: max(
+                float(v @ vector) for v in model.encode([model.spec.passage(*p) for p in parts], "passage")
+            )
+            for document, parts in zip(documents, split, strict=True)
+            if parts
+        }
+        found = dict(run.hits("0" if query == "river nile" else "1"))
+        assert found == pytest.approx(expected, rel=1e-4)
+    facts = windows.facts(tmp_path, "out")
+    assert facts["windows"] == sum(map(len, split)) > 60 and facts["cut_windows"] == 0
+    assert (facts["documents"], facts["documents_without_text"]) == (30, 1)
+    said = json.loads((tmp_path / "out/retrieval.json").read_text())["windows"]
+    assert said == {"overlap": 0.5, "hits": 1000, "best": 1}
+
+
+def test_wrong_windows_are_refused():
+    with pytest.raises(SteleError, match=r"--windows.*overlap"):
+        parse_windows('{"overlap": 1.0, "hits": 5}')
+    with pytest.raises(SteleError, match=r"--windows.*sentences"):
+        parse_windows('{"overlap": 0.5, "hits": 5, "sentences": 5}')

@@ -1,0 +1,39 @@
+"""Folders that users have of today's benchmarks: ir_datasets' cache, a clone of the hub, exports of `datasets`."""
+
+from __future__ import annotations
+
+from stele.catalogue.datasets import resolve
+from stele.catalogue.user_data import find
+
+CACHE = [  # of ir_datasets 0.6.3, below ~/.ir_datasets/miracl
+    f"v1.0/{language}/{file}"
+    for language in ("bn", "th")
+    for file in ("dev/topics.tsv", "dev/qrels.tsv", "train/topics.tsv", "train/qrels.tsv", "docs/docs-0.jsonl.gz")
+] + ["v1.0/th/docs/docs-1.jsonl.gz", "v1.0/th/docs.pklz4/bin"]
+
+
+def found(dataset: str, part: str, files: list[str]) -> list[str]:
+    return [name for file in resolve(dataset, part).files for name in find(files, file, part, "here")]
+
+
+def test_ir_datasets_cache_serves_each_language_s_files():
+    assert found("miracl", "th", CACHE) == ["v1.0/th/dev/topics.tsv", "v1.0/th/dev/qrels.tsv"]
+    assert found("miracl_train", "bn", CACHE) == ["v1.0/bn/train/topics.tsv", "v1.0/bn/train/qrels.tsv"]
+    assert found("miracl_corpus", "th", CACHE) == ["v1.0/th/docs/docs-0.jsonl.gz", "v1.0/th/docs/docs-1.jsonl.gz"]
+    assert found("miracl_corpus", "bn", CACHE) == ["v1.0/bn/docs/docs-0.jsonl.gz"]
+
+
+def test_clones_of_the_hub_and_exports_of_datasets_serve():
+    roles = ("corpus", "queries", "qrels")
+    clone = [f"{language}-{role}/dev-00000-of-00001.parquet" for language in ("bn", "th") for role in roles]
+    assert found("miracl_hard_negatives", "th", clone) == clone[3:]
+    exported = [f"{language}-{role}.parquet" for language in ("bn", "th") for role in roles]  # to_parquet
+    assert found("miracl_hard_negatives", "bn", exported) == exported[:3]
+    topics = [f"topics.miracl-v1.0-{language}-{split}.tsv" for language in ("bn", "th") for split in ("dev", "train")]
+    assert found("miracl", "bn", topics) == topics[:1] and found("miracl_train", "bn", topics) == topics[1:2]
+    variants = ["data/rus_Cyrl.jsonl", "data/eng_Latn.jsonl"]
+    assert {
+        name for file in resolve("belebele", "all", ["ru", "en"]).files for name in find(variants, file, "all", "")
+    } == {*variants}
+    ciral = ["passages-v1.0/hausa_passages.jsonl", "passages-v1.0/swahili_passages.jsonl"]
+    assert found("ciral_corpus", "ha", ciral) == ciral[:1]
