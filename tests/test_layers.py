@@ -38,6 +38,7 @@ ALLOWED = {
     "plan": SHARED,
     "cost": SHARED | {"plan"},
     "claims": SHARED | COMMAND | {"plan", "cost", "cluster"},
+    "results": SHARED | COMMAND,
     "evaluate": SHARED | COMMAND | {"plan", "cost", "cluster"},  # what results would cost is the cluster's to say
     "cluster": SHARED | COMMAND | {"plan", "cost"},
     "driver": SHARED | COMMAND | STAGES | {"plan", "cost", "cluster"},

@@ -73,28 +73,27 @@ def missing() -> list[str]:
 
 
 def install() -> str | None:
-    """Installs Debian's packages where they are missing; returns why there can be no cluster here, else None."""
-    if not missing():
-        return None
-    if os.getuid() or not shutil.which("apt-get"):
-        return (
-            f"no {', '.join(missing())} here, and installing takes root and apt-get: apt install {' '.join(PACKAGES)}"
-        )
-    # the processes of one test run take turns: apt-get has no patience with another
-    with (Path(tempfile.gettempdir()) / "stele_test_packages.lock").open("w") as lock:
+    """Installs Debian's packages where they are missing; returns why there can be no cluster here, else None.
+
+    One process at a time: two apt-get at once fail, and programs that are there may not be set up yet.
+    """
+    with (Path(tempfile.gettempdir()) / f"stele-apt-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return _install() if missing() else None
-
-
-def _install() -> str | None:
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
-        done = subprocess.run(
-            ["apt-get", "-qq", *command], env=environment, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            return f"apt-get {command[0]} failed: {done.stderr.strip()[-300:]}"
-    return f"no {', '.join(missing())} after installing {' '.join(PACKAGES)}" if missing() else None
+        if not missing():
+            return None
+        if os.getuid() or not shutil.which("apt-get"):
+            return (
+                f"no {', '.join(missing())} here, and installing takes root and apt-get: "
+                f"apt install {' '.join(PACKAGES)}"
+            )
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        for command in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
+            done = subprocess.run(
+                ["apt-get", "-qq", *command], env=environment, capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                return f"apt-get {command[0]} failed: {done.stderr.strip()[-300:]}"
+        return f"no {', '.join(missing())} after installing {' '.join(PACKAGES)}" if missing() else None
 
 
 def free_ports(number: int) -> list[int]:

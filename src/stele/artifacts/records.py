@@ -85,6 +85,18 @@ class Record(TypedDict, total=False):
     peak_memory_mb: float
 
 
+def ancestor(record: Mapping[str, Any], job: str) -> Mapping[str, Any]:
+    """The facts of the job of that name that an output comes from; {} where there is none."""
+    ancestors: Iterable[Mapping[str, Any]] = record.get(ANCESTRY, {}).values()
+    return next((facts for facts in ancestors if facts.get("job") == job), {})
+
+
+def own_checkpoint(record: Mapping[str, Any], model: str) -> Mapping[str, Any]:
+    """The facts of a model's own checkpoint as it was fetched; {} where it was trained here from another's."""
+    checkpoint = ancestor(record, "sources checkpoint")
+    return checkpoint if checkpoint.get("model") == model else {}
+
+
 @dataclass(frozen=True)
 class Clock:
     """When a job began: wall-clock seconds and the CPU seconds used by then."""

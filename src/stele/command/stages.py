@@ -14,4 +14,4 @@ STAGES = (
     "tables",
 )
 ALONE = ("evaluate",)  # groups of one command, which is called by the group's name alone
-GROUPS = (*STAGES, *ALONE, "encoders", "claims", "cluster")
+GROUPS = (*STAGES, *ALONE, "results", "encoders", "claims", "cluster")

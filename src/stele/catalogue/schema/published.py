@@ -37,6 +37,17 @@ class PublishedScore(Strict):
         return self.status == "read"
 
 
+class MtebTask(Strict):
+    """The task of MTEB that reads the same data at the same revision."""
+
+    task: str
+    dataset: str = Field(description="its repository on the hub")
+    revision: str = Field(pattern="^[0-9a-f]{40}$")
+    languages: dict[str, str] = Field(
+        {}, description="our code -> MTEB's (ISO 639-3, script); none: Belebele's variants, pairs of them"
+    )
+
+
 class PublishedBenchmark(Strict):
     """How the sources' words for a benchmark relate to ours."""
 
@@ -48,3 +59,4 @@ class PublishedBenchmark(Strict):
         None, description="a field of languages.yaml, names of languages"
     )
     suffix: str = Field("", description="what follows such a name")
+    mteb: MtebTask | None = None

@@ -8,11 +8,11 @@ said beside the verdict and does not change it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import ANCESTRY, GENERATED, LIMITED, STAND_IN
+from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, ancestor, own_checkpoint
 from stele.artifacts.results import Metric, Result
 from stele.catalogue.references import AVERAGE, language_of, published
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -48,7 +48,7 @@ def verdicts(result: Result, record: Mapping[str, Any]) -> Iterator[Verdict]:
     about = catalogue.entries(PublishedBenchmark).get(result.benchmark)
     if about is None:
         return
-    ids, checkpoint = _ids(result.model, record), _ancestor(record, "sources checkpoint")
+    ids, checkpoint = _ids(result.model, record), own_checkpoint(record, result.model)
     reason, notes = _incomparable(result, record), tuple(_changed(record))
     for score in published()[result.benchmark]:
         metric, language = result.metrics.get(score.metric), language_of(result.benchmark, score.subset)
@@ -105,17 +105,11 @@ def _other(score: PublishedScore, about: PublishedBenchmark, language: str, metr
 
 def _ids(model: str, record: Mapping[str, Any]) -> set[str]:
     """What sources may call a model: its repository, that of the same weights with code, and for others our own key."""
-    known, checkpoint = catalogue.entries(Model).get(model), _ancestor(record, "sources checkpoint")
+    known, checkpoint = catalogue.entries(Model).get(model), own_checkpoint(record, model)
     ids = {checkpoint.get("repository"), model if known and known.kind else None}
     if known and known.checkpoint in ids:
         ids.add(known.native)
     return {name for name in ids if name}
-
-
-def _ancestor(record: Mapping[str, Any], job: str) -> Mapping[str, Any]:
-    """The facts of the job of that name that a result comes from; {} where there is none."""
-    ancestors: Iterable[Mapping[str, Any]] = record.get(ANCESTRY, {}).values()
-    return next((facts for facts in ancestors if facts.get("job") == job), {})
 
 
 def _revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
@@ -127,7 +121,7 @@ def _revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str
 
 def _changed(record: Mapping[str, Any]) -> Iterator[str]:
     """What config.yaml made of the encoding."""
-    decided = _ancestor(record, "retrieve").get("encoding_decided_by", {})
-    encoding = _ancestor(record, "retrieve").get("encoding", {})
+    decided = ancestor(record, "retrieve").get("encoding_decided_by", {})
+    encoding = ancestor(record, "retrieve").get("encoding", {})
     for key in decided.get("config", ()):
         yield f"config.yaml sets {key}: {encoding.get(key)!r}"

@@ -1,0 +1,115 @@
+"""Results in the forms that others read: MTEB's files, a model card's index, a CSV; and what may not leave so."""
+
+import csv
+import io
+import json
+
+import pytest
+import yaml
+from huggingface_hub.repocard_data import model_index_to_eval_results
+
+from stele.command import cli
+
+HUB, REVISION = "intfloat/multilingual-e5-small", "a" * 40
+
+
+def write(folder, benchmark, values, labels=(), setting="direct", of="me5_small"):
+    metrics = {
+        name: {"languages": of_languages, "average": None, "n": dict.fromkeys(of_languages, 9)}
+        for name, of_languages in values.items()
+    }
+    ancestry = {"a": {"job": "sources checkpoint", "model": of, "repository": HUB, "revision": REVISION}}
+    given = {"benchmark": benchmark, "model": "me5_small", "setting": setting, "labels": list(labels)}
+    path = folder / benchmark / "me5_small" / f"{setting}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({**given, "metrics": metrics, "ancestry": ancestry}))
+
+
+def export(folder, *arguments):
+    return cli.main(["results", "export", "--results-dir", str(folder), *arguments])
+
+
+def test_mtebs_file_has_its_names_of_task_metrics_subsets_and_languages(tmp_path):
+    results, out = tmp_path / "results", tmp_path / "out"
+    write(results, "miracl_hard_negatives", {"ndcg@10": {"sw": 0.5, "th": 0.25}, "recall@100": {"sw": 1.0, "th": 0.75}})
+    assert export(results, "--format", "mteb", "--to", str(out)) == 0
+    path = out / "intfloat__multilingual-e5-small" / REVISION / "MIRACLRetrievalHardNegatives.json"
+    written = json.loads(path.read_text())
+    assert written["task_name"] == "MIRACLRetrievalHardNegatives"
+    assert written["dataset_revision"].startswith("d7d94fa4b946")
+    assert written["scores"] == {
+        "dev": [
+            {"ndcg_at_10": 0.5, "recall_at_100": 1.0, "main_score": 0.5, "hf_subset": "sw", "languages": ["swa-Latn"]},
+            {
+                "ndcg_at_10": 0.25,
+                "recall_at_100": 0.75,
+                "main_score": 0.25,
+                "hf_subset": "th",
+                "languages": ["tha-Thai"],
+            },
+        ]
+    }
+
+
+def test_a_pair_of_languages_is_mtebs_pair_of_variants_passages_first(tmp_path):
+    results, out = tmp_path / "results", tmp_path / "out"
+    write(results, "belebele", {"ndcg@10": {"hin_Latn-en": 0.5}})
+    assert export(results, "--format", "mteb", "--to", str(out)) == 0
+    (score,) = json.loads(next(out.rglob("BelebeleRetrieval.json")).read_text())["scores"]["test"]
+    assert (score["hf_subset"], score["languages"]) == ("hin_Latn-eng_Latn", ["hin-Latn", "eng-Latn"])
+
+
+def test_the_hubs_library_reads_the_index_of_a_model_card(tmp_path, capsys):
+    write(tmp_path, "mrtydi", {"mrr@100": {"ko": 0.5, "te": 0.25}})
+    assert export(tmp_path, "--format", "model_index") == 0
+    name, found = model_index_to_eval_results(yaml.safe_load(capsys.readouterr().out)["model-index"])
+    assert name == "multilingual-e5-small"
+    assert [(one.dataset_config, one.dataset_split, one.metric_type, one.metric_value) for one in found] == [
+        ("ko", "test", "mrr_at_100", 0.5),
+        ("te", "test", "mrr_at_100", 0.25),
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"labels": ["generated data"]},
+        {"labels": ["stand-in checkpoint"]},
+        {"labels": ["limited"]},
+        {"setting": "zero_shot_marco"},
+        {"of": "xlmr"},  # trained here, from that one
+    ],
+)
+@pytest.mark.parametrize("form", [["--format", "model_index"], ["--format", "mteb", "--to", "out"]])
+def test_what_is_not_the_models_own_number_does_not_leave(tmp_path, capsys, monkeypatch, given, form):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "results", "belebele", {"ndcg@10": {"en-en": 0.5}}, **given)
+    assert export("results", *form) == 1
+    assert "no whole result of a checkpoint as it is on real data" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_benchmark_that_is_no_task_of_mtebs_is_named_so(tmp_path, capsys):
+    write(tmp_path / "results", "mrtydi", {"mrr@100": {"ko": 0.5}})
+    assert export(tmp_path / "results", "--format", "mteb", "--to", str(tmp_path / "out")) == 1
+    assert "those are miracl_hard_negatives, belebele" in capsys.readouterr().err
+
+
+def test_the_csv_holds_every_value_with_its_labels(tmp_path, capsys):
+    write(tmp_path, "mrtydi", {"mrr@100": {"ko": 0.5}}, labels=["generated data"])
+    assert export(tmp_path, "--format", "csv") == 0
+    rows, want = csv.DictReader(io.StringIO(capsys.readouterr().out)), {"language": "ko", "value": "0.5", "n": "9"}
+    (found,) = rows
+    assert want.items() <= found.items() and found["labels"] == "generated data"
+
+
+def test_every_language_of_a_task_has_mtebs_name():
+    from stele import catalogue
+    from stele.catalogue.schema.benchmarks import Benchmark
+    from stele.catalogue.schema.published import PublishedBenchmark
+    from stele.results.export import subset_of
+
+    for key, about in catalogue.entries(PublishedBenchmark).items():
+        if about.mteb:
+            subsets = [subset_of(code, about.mteb)[0] for code in catalogue.entry(Benchmark, key).languages]
+            assert len(set(subsets)) == len(subsets) > 1
