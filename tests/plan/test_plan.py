@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import fields
 
 import pytest
 
@@ -153,6 +154,13 @@ def test_a_wrong_key_of_a_scale_is_named(jobs, tmp_path):
     scale.write_text("title: mine\ngenerated: false\npretraining: {msm: {stepps: 3}}\n")
     with pytest.raises(SteleError, match=r"mine\.yaml: unknown key 'pretraining\.msm\.stepps'; did you mean 'steps'"):
         jobs(scale=str(scale)).pretraining.recipe("msm")
+
+
+def test_a_part_of_the_plan_is_named_in_few_letters(jobs):
+    """Snakemake makes a text of each function of inputs, and with it of its object, whenever a workflow is read."""
+    plan = jobs()
+    parts = [plan, *(getattr(plan, field.name) for field in fields(plan))]
+    assert len(parts) > 20 and max(len(str(part)) for part in parts) < 200
 
 
 def test_planning_needs_no_torch():

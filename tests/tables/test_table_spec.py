@@ -14,6 +14,20 @@ def test_the_schema_is_the_models(root):
     assert written == schema(), "run `python -m stele tables schema`"
 
 
+def test_a_spec_that_changes_is_read_again_and_a_missing_one_is_an_error(bench):
+    before = bench.spec()
+    assert before is load_spec(bench.folder / "msm/table_99.yaml"), "the same bytes are read once"
+    assert bench.spec(**{"Two systems": "Three systems"}).caption != before.caption
+    path = bench.folder / "msm/table_99.yaml"
+    (bench.folder / "kept").mkdir()
+    (bench.folder / "kept/table_99.yaml").write_bytes(path.read_bytes())
+    with pytest.raises(SteleError, match="belongs at msm/table_99"):
+        load_spec(bench.folder / "kept/table_99.yaml")
+    path.unlink()
+    with pytest.raises(SteleError, match=r"table_99\.yaml"):
+        load_spec(path)
+
+
 def test_all_specs_load_and_are_where_they_belong(root):
     tables = load_specs(root / "paper_tables")
     assert [t.id for t in tables if t.paper == "msm"] == [f"msm/{n}" for n in range(1, 17)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -154,9 +155,19 @@ def _problems(table: Table) -> Iterator[str]:
 
 
 def load_spec(path: Path | str) -> Table:
-    """Reads one spec; anything wrong in it is an error that names the file and the key."""
-    table = validate(Table, read_yaml(path), str(path))
-    if Path(path).stem != f"table_{table.number:02d}" or Path(path).resolve().parent.name != table.paper:
+    """Reads one spec; anything wrong in it is an error that names the file and the key.
+
+    A plan asks for each of them several times: what was read is kept, and holds for the same bytes.
+    """
+    file = Path(path)
+    return _load(str(path), file.resolve().parent.name, file.read_bytes() if file.is_file() else None)
+
+
+@lru_cache(maxsize=256)
+def _load(path: str, paper: str, content: bytes | None) -> Table:
+    """`load_spec` of a file with such a content in a folder of such a name."""
+    table = validate(Table, read_yaml(path), path)
+    if Path(path).stem != f"table_{table.number:02d}" or paper != table.paper:
         raise SteleError(f"{path}: holds table {table.number} of {table.paper}, so it belongs at {table.file}.yaml")
     return table
 

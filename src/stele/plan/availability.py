@@ -11,7 +11,7 @@ from stele.plan.per_instance import once
 from stele.plan.pretraining import Pretraining
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Availability:
     models: Models
     data: Data

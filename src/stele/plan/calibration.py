@@ -21,7 +21,7 @@ CORPUS = "cc100"  # what it is learnt from; CCP, section 3.2: CommonCrawl. No ot
 KIND = "calibrated"  # of the settings
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     paths: Paths
     data: Data

@@ -16,7 +16,7 @@ from stele.plan.sources import Sources
 from stele.plan.tables import Tables, short_name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Chosen:
     availability: Availability
     sources: Sources

@@ -36,7 +36,7 @@ def is_articles(name: str) -> bool:
     return "pages-articles" in (base := Path(name).name) and "index" not in base
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpora:
     settings: Settings
     paths: Paths

@@ -14,7 +14,7 @@ from stele.plan.per_instance import once
 from stele.plan.settings import Settings
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Data:
     settings: Settings
     paths: Paths

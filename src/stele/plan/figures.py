@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stele.papers.targets import Reference
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Figures:
     """Like a table, a figure depends on rows; some kinds draw a file that lies beside a result."""
 

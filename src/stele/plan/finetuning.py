@@ -20,7 +20,7 @@ from stele.plan.transfer import Transfer
 from stele.recipes.finetuning import FinetuningRecipe
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Finetuning:
     settings: Settings
     paths: Paths

@@ -17,7 +17,7 @@ from stele.recipes.mining import MiningRecipe
 from stele.recipes.pairs._knowledge import OF_TOKENS
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mining:
     settings: Settings
 

@@ -21,7 +21,7 @@ from stele.recipes.pretraining import snapshot_step
 Problem = tuple[str, str]  # a state of tables/cells/states.py, the reason
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Models:
     settings: Settings
     paths: Paths

@@ -9,7 +9,7 @@ from stele.plan.mining import Mining
 from stele.plan.paths import Inputs, Paths
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pairs:
     paths: Paths
     mining: Mining

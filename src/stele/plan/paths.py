@@ -10,7 +10,7 @@ from stele.plan.settings import Settings
 Inputs = dict[str, str | list[str]]  # what a job reads, by the names of its rule
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Paths:
     settings: Settings
 

@@ -33,7 +33,7 @@ from stele.plan.transfer import Transfer
 from stele.plan.world import World
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """The parts of a plan, from the bottom up."""
 

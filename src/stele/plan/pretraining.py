@@ -16,7 +16,7 @@ from stele.plan.settings import Settings
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pretraining:
     settings: Settings
     paths: Paths

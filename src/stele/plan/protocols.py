@@ -16,7 +16,7 @@ from stele.files.strict import Values
 from stele.plan.data import Data
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Protocols:
     data: Data
 

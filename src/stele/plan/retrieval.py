@@ -36,7 +36,7 @@ def direct(w) -> Row:
     return Row(w.benchmark, w.model, "direct")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Retrieval:
     paths: Paths
     models: Models

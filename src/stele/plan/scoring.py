@@ -14,7 +14,7 @@ from stele.plan.rows import Rows
 MADE = {"vectors": "vectors", "answered": "answers"}  # kind of row -> what its job gives, where that is no ranking
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scoring:
     paths: Paths
     protocols: Protocols

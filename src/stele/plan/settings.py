@@ -17,7 +17,7 @@ from stele.errors import SteleError, unknown
 from stele.recipes.scale import Scale
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Settings:
     """`config` as validated, the scale's name, the reason for that scale, its sizes."""
 

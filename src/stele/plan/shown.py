@@ -36,7 +36,7 @@ def added_models(models: Models, spec: Path) -> list[str]:
     return added
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shown:
     """Of all papers, whichever are built, so that a row's jobs do not depend on the others of a run."""
 

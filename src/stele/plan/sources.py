@@ -26,7 +26,7 @@ from stele.plan.world import World
 USER_FILES = Path("state/user_files.json")  # what the user's files were when they were read, at any scale
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sources:
     settings: Settings
     paths: Paths

@@ -27,7 +27,7 @@ def short_name(table: str) -> str:
     return f"{paper}/{int(number)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tables:
     paths: Paths
     models: Models

@@ -14,7 +14,7 @@ from stele.training import draws
 from stele.training.sampling import language_probabilities
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TextSizes:
     mining: Mining
     corpora: Corpora

@@ -17,7 +17,7 @@ from stele.recipes.title_queries import TitleQueriesRecipe
 GENERATED = "generate_queries"  # the rule by which a generator writes them
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Transfer:
     paths: Paths
     data: Data

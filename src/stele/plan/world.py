@@ -16,7 +16,7 @@ from stele.plan.settings import Settings
 from stele.recipes.standin import Recipe, parse_recipe
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class World:
     settings: Settings
     paths: Paths

@@ -100,7 +100,7 @@ def check_settings(values: Values, where: str) -> None:
                 raise unknown("setting", setting, valid, f"{where}: aliases.{benchmark}")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     below: Below
 

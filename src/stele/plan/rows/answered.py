@@ -16,7 +16,7 @@ from stele.plan.rows.dense import Dense
 from stele.recipes.answering import AnsweringRecipe
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answered(Dense):
     class Setting(Strict):
         answering: str = Field(description="the recipe by which a model learns to find answers")

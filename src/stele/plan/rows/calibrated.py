@@ -15,7 +15,7 @@ from stele.plan.paths import Inputs
 from stele.plan.rows.dense import Dense
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibrated(Dense):
     class Setting(Strict):
         calibration: str = Field(description="the recipe that it is learnt by")

@@ -16,7 +16,7 @@ from stele.recipes.topics import TopicField
 from stele.recipes.windows import TokenWindows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dense:
     below: Below
 

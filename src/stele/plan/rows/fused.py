@@ -18,7 +18,7 @@ TERM_SETTING = "direct"  # in which term matching searches
 FOLDS = "fusion_folds"  # the dataset that says the folds of topics; named by the user, it does so in place of a hash
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fused:
     below: Below
 

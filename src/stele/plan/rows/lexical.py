@@ -15,7 +15,7 @@ from stele.recipes.lexical import Bm25, Tuning
 ANSERINI = "anserini"  # the dataset that is Anserini; named by the user, it searches in bm25s's place
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lexical:
     below: Below
 

@@ -26,7 +26,7 @@ from stele.recipes.reranking import RerankingRecipe, Trained
 ANALYZERS = "catalogue/analyzers.yaml"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reranked(Dense):
     class Setting(Strict):
         reranking: str | None = Field(None, description="the recipe of a scorer that starts from a transformer")

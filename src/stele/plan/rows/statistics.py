@@ -17,7 +17,7 @@ from stele.plan.rows import Below
 from stele.registry import module_names
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Statistics:
     below: Below
 
