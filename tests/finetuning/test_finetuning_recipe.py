@@ -98,6 +98,7 @@ KEPT = DPR | {
 PAPER |= {
     "marco_kept_random": KEPT,
     "marco_kept": KEPT | {"hard_negatives": 1, "negatives": "mined", "hard_negative_ratio": 0.1},
+    "miracl": PAPER["mrtydi"],
     "mrtydi_kept": PAPER["mrtydi"] | {"towers": "shared", "pooling": "mean", "temperature": 0.05, "negatives": "mined"},
     "xor_kept": PAPER["xor"] | {"learning_rate": 1e-5},
     "mewsli_mean": PAPER["mewsli"] | {"pooling": "mean"},
@@ -116,6 +117,7 @@ SETS = {  # what each goes on from, trains on and chooses by
     "nq_ccp": (None, "nq", "nq"),
     "xor_ccp": ("nq_ccp", "xor_retrieve", "xor_retrieve"),
     "mrtydi": ("marco", "mrtydi", "nq"),
+    "miracl": ("marco", "miracl", "nq"),
     "xor": ("nq", "xor_retrieve", "xor_retrieve"),
     "mewsli": (None, "mewsli_x", None),
     "mewsli_mean": (None, "mewsli_x", None),
