@@ -5,13 +5,17 @@ BIN := .venv/bin
 .DEFAULT_GOAL := help
 # on a terminal, an overview of a run in place of Snakemake's lines, and at its end a summary
 OVERVIEW := STELE_PROGRESS=1
-.PHONY: help setup first tables pdf test lint clean
+# the study that evidence/study holds: of which papers, and its seeds of pretraining
+STUDY := msm,kept
+SEEDS := 0 1 2 3 4
+.PHONY: help setup first tables pdf study test lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
 	@echo "make first    one whole table in miniature, in about two minutes: MSM's Table 16 (results/tables/msm/table_16.html)"
 	@echo "make tables   every table in miniature: no network, no GPU, 2 cores (results/tables/)"
 	@echo "make pdf      the same, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
+	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study; hours, goes on where it was stopped"
 	@echo "make test     the tests"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
 	@echo "make clean    removes what was built: results resources work state logs, and .snakemake (its records)"
@@ -36,6 +40,14 @@ tables: setup
 pdf: setup
 	@echo "== setting all tables as results/tables/all_tables.pdf"
 	$(BIN)/snakemake all_tables all_tables_pdf
+
+study: setup
+	@echo "== building what the claims of $(STUDY) are judged by, a seed after another: main claims first, then all"
+	@set -e; for target in main_claim_results claim_results; do for seed in $(SEEDS); do \
+	  $(OVERVIEW) $(BIN)/snakemake $$target --config scale=study results_dir=results_study "papers=[$(STUDY)]" \
+	    "seeds={\"pretraining\": [$$seed], \"finetuning\": [0, 1]}"; \
+	  $(BIN)/stele claims pack results_study evidence/study; \
+	done; done
 
 test: setup
 	@echo "== running the tests"

@@ -6,6 +6,7 @@ import io
 import pytest
 
 from stele.claims import plan as claims_plan
+from stele.claims.wanted import choose
 from stele.command import cli
 from stele.errors import SteleError
 
@@ -18,7 +19,7 @@ def here(root, monkeypatch):
 
 
 def test_rows_are_those_of_the_cells_and_of_the_controls(here):
-    (chosen,) = claims_plan.choose(SPECS, ["msm"], ["hierarchical_loss"], main=True)
+    (chosen,) = choose(SPECS, ["msm"], ["hierarchical_loss"], main=True)
     models = {reference.model for reference in chosen.references}
     assert models == {"msm", "msm_cross_doc", "mlm_equal_compute"} and chosen.name == "msm/hierarchical_loss"
     benchmarks = {(reference.benchmark, reference.setting) for reference in chosen.references}
@@ -27,7 +28,7 @@ def test_rows_are_those_of_the_cells_and_of_the_controls(here):
 
 def test_an_unknown_claim_is_said_with_the_nearest(here):
     with pytest.raises(SteleError, match=r"unknown claim 'hierarchical_los'; did you mean '(msm/)?hierarchical_loss'"):
-        claims_plan.choose(SPECS, None, ["hierarchical_los"], main=False)
+        choose(SPECS, None, ["hierarchical_los"], main=False)
 
 
 def test_what_is_missing_is_said_by_row_and_seed(root, jobs, tmp_path, monkeypatch):
@@ -38,7 +39,7 @@ def test_what_is_missing_is_said_by_row_and_seed(root, jobs, tmp_path, monkeypat
     there = tmp_path / "made_for_this_test/mrtydi/msm/zero_shot_nq/pt0-ft1.json"
     there.parent.mkdir(parents=True)
     there.touch()
-    (chosen,) = claims_plan.choose(root / "paper_tables", ["msm"], ["hierarchical_loss"], main=True)
+    (chosen,) = choose(root / "paper_tables", ["msm"], ["hierarchical_loss"], main=True)
     needs = claims_plan.needed(planned, chosen.references)
     msm = next(need for row, need in needs.items() if row.path == "mrtydi/msm/zero_shot_nq")
     assert [claims_plan.Path(path).stem for path in msm.missing] == ["pt0-ft0", "pt1-ft0", "pt1-ft1"]

@@ -20,7 +20,7 @@ TUNING = {key: value for key, value in load("recipes")["finetuning"]["nq"].items
         ({"dump_date": "2022١٢01"}, ["dump_date"]),
         ({"dump_date": True}, ["dump_date"]),
         ({"seeds": {"pretraining": [True]}}, ["seeds.pretraining.0", "found True"]),
-        ({"seeds": {"finetuning": ["1"]}}, ["seeds.finetuning.0", "found '1'"]),
+        ({"seeds": {"finetuning": ["1.0"]}}, ["seeds.finetuning.0", "found '1.0'"]),
         ({"seeds": {"finetuning": [10**19]}}, ["seeds.finetuning.0", "4294967295"]),
         ({"user_data": {"lareqa": ""}}, ["user_data.lareqa", "want the path of a folder"]),
         ({"mirrors": ["file:///data"]}, ["mirrors.0", "https://"]),

@@ -1,5 +1,4 @@
-# Specs + whatever results exist -> tables (Markdown, LaTeX, CSV, HTML) and figures (SVG, PDF); all tables as one PDF;
-# verdicts on the papers' claims.
+# Specs + whatever results exist -> tables (Markdown, LaTeX, CSV, HTML) and figures (SVG, PDF); all tables as one PDF.
 
 
 rule context:
@@ -183,24 +182,7 @@ rule verify:
         "python -m stele tables verify --results-dir {params.results} --built {params.built} 2> {log}"
 
 
-# judges what is there, whatever that is; no output, so that it can be asked for at any time
-rule claims:
-    log:
-        plan.paths.log("claims"),
-    conda:
-        "../../envs/data.yaml"
-    params:
-        results=lambda w: plan.settings.config.results_dir,
-        papers=plan.settings.config.papers,
-        into=plan.paths.results("claims"),
-    message:
-        "Judge the claims of the papers on the results that are there"
-    shell:
-        "python -m stele claims judge {params.results} --paper {params.papers} --into {params.into} 2> {log}"
-
-
 localrules:
-    claims,
     context,
     table,
     figure,

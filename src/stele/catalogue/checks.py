@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stele import catalogue
+from stele.catalogue.alike import whole_scale
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
@@ -40,6 +41,7 @@ def check_models(values: Facts, where: str) -> None:
 
 def check_scale(values: Facts, where: str) -> None:
     """The keys of a scale, the names in it, and what it forces; models of config.yaml are the plan's matter."""
+    values = whole_scale(values, where)
     validate(Scale, values, where)
     recipes = catalogue.load("recipes")
     _check_languages(values, where)

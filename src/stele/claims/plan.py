@@ -20,31 +20,15 @@ from typing import Any, NamedTuple
 
 from stele.artifacts.row import Row
 from stele.catalogue import read_yaml
+from stele.claims.wanted import Chosen, choose, wanted
 from stele.config.model import parse_config
-from stele.errors import unknown
-from stele.evidence.needed import references_of
 from stele.files.csv_files import write_csv
 from stele.files.markdown import table
 from stele.files.paths import read_stamp
-from stele.papers.addresses import load_paper
-from stele.papers.claims import FILE, load_claims, papers_with_claims
 from stele.papers.targets import Reference
 from stele.plan.plan import Plan, make_plan
 
 COLUMNS = ("paper", "key", "main", "row", "state", "missing", "reason")
-
-
-class Chosen(NamedTuple):
-    """A claim and the values of ours that it and its controls speak of."""
-
-    paper: str
-    key: str
-    main: bool
-    references: frozenset[Reference]
-
-    @property
-    def name(self) -> str:
-        return f"{self.paper}/{self.key}"
 
 
 class Need(NamedTuple):
@@ -82,21 +66,6 @@ def run(args: argparse.Namespace) -> None:
         print(cost(targets, args.config, given, plan))
 
 
-def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None, main: bool) -> list[Chosen]:
-    """The claims that are named, `key` or `paper/key`, or all that something can check."""
-    found = []
-    for folder in papers_with_claims(specs, list(papers) if papers else None):
-        claims, printed = load_claims(folder / FILE), load_paper(folder)
-        for claim in claims.claims:
-            if claim.checkable and (claim.main or not main):
-                found.append(Chosen(claims.paper, claim.key, claim.main, frozenset(references_of(claim, printed))))
-    names = {name for claim in found for name in (claim.key, claim.name)}
-    for key in keys or ():
-        if key not in names:
-            raise unknown("claim", key, names)
-    return [claim for claim in found if not keys or claim.key in keys or claim.name in keys]
-
-
 def overrides(scale: str | None, seeds: Sequence[int] | None) -> dict[str, Any]:
     """The keys of config.yaml that the arguments replace."""
     numbers = {"pretraining": list(range(seeds[0])), "finetuning": list(range(seeds[1]))} if seeds else None
@@ -105,19 +74,11 @@ def overrides(scale: str | None, seeds: Sequence[int] | None) -> dict[str, Any]:
 
 def needed(plan: Plan, references: Iterable[Reference]) -> dict[Row, Need]:
     """Row -> what it needs, in order."""
-    by_row: dict[Row, set[str]] = defaultdict(set)
-    for reference in references:
-        by_row[reference.result].update(reference.languages)
-    return {row: _need(plan, row, by_row[row]) for row in sorted(by_row)}
+    return {row: Need(_missing(plan, files), why) for row, (files, why) in wanted(plan, references).items()}
 
 
-def _need(plan: Plan, row: Row, languages: set[str]) -> Need:
-    if problem := plan.rows.problem(row):
-        return Need(reason=": ".join(problem))
-    if not plan.rows.counts(row) and not languages & {*plan.rows.languages(row)}:
-        return Need(reason=f"not in scale: {', '.join(sorted(languages))}")
-    files = [plan.paths.seed_result(row, seeds) for seeds in plan.rows.seeds(row)] or [plan.paths.result(row)]
-    return Need(tuple(path for path in files if _other_scale(plan) or not Path(path).is_file()))
+def _missing(plan: Plan, files: Sequence[str]) -> tuple[str, ...]:
+    return tuple(path for path in files if _other_scale(plan) or not Path(path).is_file())
 
 
 def _other_scale(plan: Plan) -> bool:

@@ -56,6 +56,11 @@ def _mirror(address: str) -> str:
     return address if separator else _place(address)
 
 
+def _digits(seed: object) -> object:
+    """A number that `--config` left a text: Snakemake reads those inside lists so."""
+    return int(seed) if isinstance(seed, str) and re.fullmatch(r"[0-9]{1,10}", seed) else seed
+
+
 DumpDate = Annotated[  # YAML reads 20240801 as a number
     str,
     Field(pattern=r"^[0-9]{8}$"),
@@ -69,7 +74,9 @@ Flag = Annotated[
     BeforeValidator(lambda flag: {"true": True, "false": False}.get(flag, flag) if isinstance(flag, str) else flag),
 ]
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
-SeedList = Annotated[list[Seed], Field(min_length=1), AfterValidator(_unique)]
+SeedList = Annotated[
+    list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(_unique)
+]
 
 
 class Seeds(Strict):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stele import catalogue
+from stele.catalogue.alike import whole_scale
 from stele.catalogue.schema.datasets import Dataset
 from stele.config.model import PLAIN_NAME, Config
 from stele.errors import SteleError, unknown
@@ -60,11 +61,11 @@ def check_stamp(folder: Path, scale: str, way_out: str) -> None:
 def load_scale(name: str) -> Scale:
     """The sizes of a scale: one of the catalogue's or a YAML file of the user's own."""
     if name in catalogue.scale_names():
-        return validate(Scale, catalogue.load(f"scales/{name}"), name)
+        return validate(Scale, whole_scale(catalogue.load(f"scales/{name}"), name), name)
     if not is_file(name):
         raise unknown("scale", name, catalogue.scale_names(), "scale (or give a .yaml file of your own)")
     _check_stem(name)
-    values = catalogue.read_yaml(name)
+    values = whole_scale(catalogue.read_yaml(name), name)
     _check_corpora(values.get("corpora"), name)
     return validate(Scale, values, name)
 
