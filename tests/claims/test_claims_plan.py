@@ -2,13 +2,16 @@
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 
+from stele.artifacts.row import Row
 from stele.claims import plan as claims_plan
-from stele.claims.wanted import choose
+from stele.claims.wanted import choose, wanted
 from stele.command import cli
 from stele.errors import SteleError
+from stele.papers.targets import Reference
 
 SPECS = claims_plan.Path("paper_tables")
 
@@ -49,6 +52,21 @@ def test_what_is_missing_is_said_by_row_and_seed(root, jobs, tmp_path, monkeypat
     (tmp_path / "made_for_this_test/scale.txt").write_text("small\n")
     needs = claims_plan.needed(planned, chosen.references)
     assert sum(len(need.missing) for need in needs.values()) == 6 * 4, "what is there is of another scale"
+
+
+def test_what_is_not_pretrained_here_has_a_seed_of_fine_tuning_for_each_of_pretraining(here, jobs):
+    planned = jobs(scale="miniature", seeds={"pretraining": [3, 4], "finetuning": [0, 1]})
+
+    def seeds(model, setting, benchmark="mrtydi", language="sw"):
+        value = Reference(benchmark, model, setting, "recall@100", (language,), False)
+        ((files, reason),) = wanted(planned, [value]).values()
+        assert not reason
+        return [Path(path).stem for path in files]
+
+    assert seeds("msm", "zero_shot_nq") == ["pt3-ft0", "pt3-ft1", "pt4-ft0", "pt4-ft1"]
+    assert seeds("mbert", "zero_shot_nq") == ["pt0-ft0", "pt0-ft1", "pt0-ft3", "pt0-ft4"]
+    assert seeds("bm25_rm3", "direct", "clef2006_fr", "fr") == ["pt0-ft0"], "nothing is drawn"
+    assert seeds("mbert", "direct") == planned.rows.seeds(Row("mrtydi", "mbert", "direct")), "nothing is trained"
 
 
 def test_what_is_not_in_scale_is_not_missed(here, capsys):

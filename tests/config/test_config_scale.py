@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from stele import catalogue
+from stele.catalogue.alike import whole_scale
 from stele.config import model, scale
 from stele.config.sources import Sources
 from stele.errors import SteleError
@@ -76,6 +77,9 @@ def test_a_scale_of_one_s_own_is_taken(own):
         ({"corpora": {"wikipedia": {"pages": 0}}}, ["own.yaml: corpora.wikipedia.pages", "0"]),
         ({"corpora": 7}, ["own.yaml: corpora", "7"]),
         ({"encoding": {"query_lenght": 3}}, ["own.yaml: unknown key 'encoding.query_lenght'", "'query_length'"]),
+        ({"like": "minature"}, ["own.yaml: like", "'minature'", "'miniature'"]),
+        ({"like": ["miniature"]}, ["own.yaml: like", "['miniature']"]),
+        ({"like": "miniature", "world": {"entites": 3}}, ["own.yaml: unknown key 'world.entites'", "'entities'"]),
         ({"standins": {"xlmrr": {}}}, ["own.yaml: standins", "'xlmrr'", "'xlmr'"]),
     ],
 )
@@ -83,6 +87,25 @@ def test_a_wrong_value_in_a_scale_s_file_is_named(own, values, parts):
     with pytest.raises(SteleError) as error:
         own(**values)
     assert all(part in str(error.value) for part in parts), str(error.value)
+
+
+def test_a_scale_like_another_says_only_what_differs(own):
+    """Blocks are joined key by key, lists are replaced, and the other scale stays as it is."""
+    changes = {"world": {"entities": 60}, "pretraining": {"msm": {"steps": 7}}}
+    there = scale.load_scale("miniature")
+    sizes = own(like="miniature", generated=True, benchmarks={}, **changes).settings.sizes  # {} takes nothing away
+    assert sizes.title == "mine" and sizes.threads == 3 and sizes.generated
+    assert sizes.world == there.world.model_copy(update={"entities": 60})
+    assert sizes.pretraining["msm"] == {**there.pretraining["msm"], "steps": 7}
+    assert sizes.pretraining["kept"] == there.pretraining["kept"] and sizes.benchmarks == there.benchmarks
+    assert scale.load_scale("miniature") == there
+    assert whole_scale({"like": "miniature", "languages": ["en", "sw"]}, "own.yaml")["languages"] == ["en", "sw"]
+
+
+def test_a_scale_of_a_user_takes_neither_title_nor_generated_from_another(jobs, tmp_path):
+    (tmp_path / "own.yaml").write_text(yaml.safe_dump({"like": "study", "title": "mine"}))
+    with pytest.raises(SteleError, match="generated"):
+        jobs(scale=str(tmp_path / "own.yaml"))
 
 
 @pytest.mark.parametrize("name", catalogue.scale_names())

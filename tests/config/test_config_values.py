@@ -43,6 +43,8 @@ def test_a_value_that_is_none_is_refused_with_its_key(values, parts):
 
 def test_config_values_are_read_as_they_are_meant():
     assert parse_config({"dump_date": 20220801}).dump_date == "20220801"
+    numbers = {"pretraining": ["0", "12"], "finetuning": [1]}  # as Snakemake reads them from a command line
+    assert parse_config({"seeds": numbers}).seeds.pretraining == [0, 12]
     mirrors = ["/data", "https://example.org/x", "HTTP://example.org"]
     assert parse_config({"mirrors": mirrors}).mirrors == mirrors
 

@@ -1,4 +1,4 @@
-"""`snakemake claims` judges whatever results there are, and the folder's manifest then has the verdicts."""
+"""Targets of claims: what they are judged by, seed by seed; and verdicts on whatever results there are."""
 
 import json
 
@@ -25,3 +25,13 @@ def test_one_seed_decides_nothing_and_the_manifest_has_the_verdicts(built):
     claims = json.loads((built / "results/claims/msm.json").read_text())["claims"]
     assert [(claim["state"], claim["reason"]) for claim in claims] == [("undecided", "1 of at least 3 seeds")]
     assert cli.main(["tables", "verify", "--results-dir", str(built / "results")]) == 0
+
+
+def test_the_results_of_claims_are_built_by_seed_and_of_main_claims_alone_where_these_are_asked_for(built):
+    write_claims(built / "paper_tables/msm/claims.yaml")
+    seeds = 'seeds={"pretraining": [3], "finetuning": [0, 1]}'
+    run = snakemake(built, "-n", "claim_results", "--config", seeds)
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert all(f"/msm/zero_shot_nq/pt3-ft{seed}.json" in run.stdout for seed in (0, 1)), run.stdout[-3000:]
+    run = snakemake(built, "-n", "main_claim_results", "--config", seeds)
+    assert run.returncode == 0 and "pt3" not in run.stdout, "the one claim is no main one"

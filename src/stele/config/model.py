@@ -74,9 +74,7 @@ Flag = Annotated[
     BeforeValidator(lambda flag: {"true": True, "false": False}.get(flag, flag) if isinstance(flag, str) else flag),
 ]
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
-SeedList = Annotated[
-    list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(_unique)
-]
+SeedList = Annotated[list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(_unique)]
 
 
 class Seeds(Strict):

@@ -45,6 +45,7 @@ class Corpora(Strict):
 class Scale(Strict):
     """A set of sizes, and what sizes force."""
 
+    like: str | None = Field(None, description="the scale of the catalogue that holds what this one leaves out")
     title: Label
     generated: bool = Field(description="whether the data come from the generated internet")
     seed: Seed = 0
