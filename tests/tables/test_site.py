@@ -106,6 +106,20 @@ def test_a_folder_that_is_no_site_is_not_replaced_and_a_site_is(root, kept, site
     assert {path.relative_to(site): path.read_bytes() for path in site.rglob("*.html")} == before
 
 
+def test_a_sample_has_the_tables_that_are_filled_and_the_verdicts(root, kept, tmp_path):
+    command = ["tables", "sample", str(kept), "--to", str(tmp_path), "--specs", str(root / "paper_tables")]
+    assert cli.main(command) == 0
+    listed = (tmp_path / "README.md").read_text()
+    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")} - {"README.md"}
+    assert "msm/table_01.md" in files and not any(name.startswith("clir_lm/") for name in files)
+    assert all(f"]({name})" in listed for name in files) and listed.count("](msm/") + listed.count("](kept/") == len(
+        files
+    )
+    main = [claim for claim in load_claims(root / "paper_tables/msm/claims.yaml").claims if claim.main]
+    assert all(claim.text.split(" (")[0] in listed for claim in main) and "generated data" in listed
+    assert "scale `study`" in listed
+
+
 def test_a_curve_has_a_line_a_seed_and_breaks_at_nothing():
     kept = [
         {"seed": seed, "curve": {"step": [10, 20, 30], "clk": [3.0, None, 2.0 + seed]}, "losses": {"clk": 2.0 + seed}}

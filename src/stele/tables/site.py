@@ -27,7 +27,7 @@ from stele.files.atomic import atomic_file
 from stele.files.paths import read_stamp
 from stele.files.reading import read_object
 from stele.papers.claims import FILE
-from stele.papers.table import PAPERS, load_spec
+from stele.papers.table import PAPERS, load_specs
 from stele.tables.all_tables import draw_paper_claims
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context, load_context
@@ -98,10 +98,8 @@ def write(folder: Path, specs: Path, to: Path) -> None:
 
 def _tables(specs: Path, context: Context, results: Results, to: Path) -> list[pages.Drawn]:
     """All tables, drawn; each alone in the other formats is written beside the pages."""
-    found = [load_spec(path) for path in specs.glob("*/table_*.yaml")]
-    found.sort(key=lambda table: ([*PAPERS].index(table.paper), table.number))
     tables = []
-    for table in found:
+    for table in sorted(load_specs(specs), key=lambda table: ([*PAPERS].index(table.paper), table.number)):
         cells = table_cells(table, context, results)
         filled = (table, cells, context, results, compare_rows(cells, results))
         for suffix, text in FORMATS.items():
