@@ -28,6 +28,7 @@ STAND_IN = "stand-in checkpoint"
 LIMITED = "limited"
 BEGINNING = "beginning of a corpus"  # a scale read no more of a text
 DIVERGED = "diverged pretraining"
+UNPROMPTED = "none of the checkpoint's prompts used"
 
 CIRCUMSTANCES = (
     "versions",
