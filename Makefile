@@ -8,7 +8,9 @@ OVERVIEW := STELE_PROGRESS=1
 # the study that evidence/study holds: of which papers, and its seeds of pretraining
 STUDY := msm,kept
 SEEDS := 0 1 2 3 4
-.PHONY: help setup first tables pdf study test lint clean
+# MTEB's own tasks score the same data in an environment of their own
+ORACLE := .venv-oracle
+.PHONY: help setup first tables pdf study test oracle lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
@@ -17,6 +19,7 @@ help:
 	@echo "make pdf      the same, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
 	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study; hours, goes on where it was stopped"
 	@echo "make test     the tests"
+	@echo "make oracle   MTEB's own tasks on the generated data, in an environment of their own: each shared score is equal"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
 	@echo "make clean    removes what was built: results resources work state logs, and .snakemake (its records)"
 
@@ -52,6 +55,18 @@ study: setup
 test: setup
 	@echo "== running the tests"
 	tests/run.sh $(BIN)/python
+
+$(ORACLE)/.done: envs/oracle.lock.txt
+	@echo "== setting up $(ORACLE) from $<"
+	$(PYTHON) -m venv $(ORACLE)
+	$(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+oracle: setup $(ORACLE)/.done
+	@echo "== scoring the same data here and by MTEB"
+	$(BIN)/snakemake --config scale=miniature results_dir=results_oracle -- \
+	  $(foreach name,miracl miracl_hard_negatives belebele neuclir_clir,results_oracle/$(name)/labse/direct.json)
+	STELE_ORACLE_BUILT=. STELE_ORACLE_PYTHON=$(ORACLE)/bin/python $(BIN)/python -m pytest tests/oracle
 
 lint: setup
 	@echo "== checking style"

@@ -146,7 +146,13 @@ def test_every_package_that_is_imported_on_nodes_is_in_the_container(root):
         assert used <= set(locked(root, f"{lock}.lock.txt"))
 
 
-@pytest.mark.parametrize("name", ["cpu", "gpu"])
+def test_the_oracle_makes_vectors_with_the_same_packages(root):
+    ours, theirs = locked(root, "cpu.lock.txt"), locked(root, "oracle.lock.txt")
+    made_by = ("torch", "transformers", "tokenizers", "sentence-transformers", "safetensors")
+    assert {name: theirs[name] for name in made_by} == {name: ours[name] for name in made_by}
+
+
+@pytest.mark.parametrize("name", ["cpu", "gpu", "oracle"])
 def test_a_lock_file_holds_every_direct_requirement(root, name):
     versions = locked(root, f"{name}.lock.txt")
     for line in (root / f"envs/{name}.in").read_text().split():
