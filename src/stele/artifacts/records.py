@@ -98,6 +98,13 @@ def own_checkpoint(record: Mapping[str, Any], model: str) -> Mapping[str, Any]:
     return checkpoint if checkpoint.get("model") == model else {}
 
 
+def own_encoding(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of the encoding behind an output that config.yaml set, with their values."""
+    facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
+    chosen = facts.get("encoding_decided_by", {}).get("config", ())
+    return {key: facts.get("encoding", {}).get(key) for key in chosen}
+
+
 @dataclass(frozen=True)
 class Clock:
     """When a job began: wall-clock seconds and the CPU seconds used by then."""
