@@ -36,6 +36,10 @@ NAMES = {
     "catalogue/analyzers.yaml": [""],
     "catalogue/costs.yaml": ["texts", "benchmarks", "judged", "answered", "training_sets", "datasets", "example_text"],
     "catalogue/published.yaml": [""],
+    "catalogue/reference_sources.yaml": [
+        *("mteb.tasks", "mteb.tasks.*.metrics", "mteb.tasks.*.means"),
+        *("pyserini.files", "pyserini.files.*.metrics", "pyserini.models", "pyserini.same_engine"),
+    ],
     "catalogue/devices.yaml": [""],
     "catalogue/checkpoint_sizes.yaml": [""],
     "catalogue/cc100_sizes.yaml": [""],

@@ -1,6 +1,10 @@
 """The command line: what it lists, what it refuses, with which exit code."""
 
 import importlib
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -45,3 +49,25 @@ def test_a_stage_has_commands_at_its_top_and_nothing_else():
     for stage in set(cli.GROUPS) - {"encoders", "cluster"}:
         modules = {path.stem for path in (ROOT / "src/stele" / stage).glob("*.py")}
         assert modules - {"__init__"} == set(cli.commands(stage)), stage
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["claims", "list"]])
+def test_output_that_nobody_reads_on_ends_quietly(arguments):
+    """`stele ... | head -0`: the reader is gone before a line is written."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "stele", *arguments]
+    run = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    os.close(writer)
+    assert (run.returncode, run.stderr) == (128 + signal.SIGPIPE, "")
+
+
+def test_another_pipe_that_breaks_is_an_error_like_any_other(monkeypatch):
+    def broken(*given):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr(cli, "_main", broken)
+    with open(os.devnull, "w") as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        with pytest.raises(BrokenPipeError):
+            cli.main(["tables"])

@@ -162,7 +162,11 @@ def test_a_folder_whose_prompts_are_not_chosen_says_so(harrier):
     assert encoder.spec.query_prompt == ""
     (note,) = encoder.facts()["encoding_notes"]
     assert "names the prompts sts_query, web_search_query, and none is used" in note
-    assert not load_encoder(harrier, {"query_prompt": "mine: "}).notes
+    assert encoder.labels == ["none of the checkpoint's prompts used"]
+    chosen = load_encoder(harrier, {"query_prompt": "mine: "})
+    assert not chosen.notes and not chosen.labels
+    by_name = load_encoder(harrier, {"config": {"prompt_name": "web_search_query"}})
+    assert by_name.spec.query_prompt and "query_prompt" in by_name.facts()["encoding_decided_by"]["config"]
     with pytest.raises(SteleError, match="unknown prompt 'web_search'; did you mean 'web_search_query'"):
         load_encoder(harrier, {"prompt_name": "web_search"})
 

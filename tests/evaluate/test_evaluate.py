@@ -41,9 +41,10 @@ def test_values_of_an_encoding_are_read_as_in_yaml_and_prompts_as_they_are():
 
 
 def test_a_configuration_says_no_more_than_is_needed():
-    assert configuration("paper", "me5_small", {}, None) == {"scale": "paper", "results_dir": "results_evaluate"}
+    card = {"scale": "paper", "results_dir": "results_evaluate", "cards": {"me5_small": ["mrtydi"]}}
+    assert configuration("paper", "me5_small", {}, None, ["mrtydi"]) == card
     own = {"checkpoint": "a/b"}
-    assert configuration("paper", "b", own, ["sw"])["models"] == {"b": own}
+    assert configuration("paper", "b", own, ["sw"], ["mrtydi"])["models"] == {"b": own}
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,8 @@ def test_snakemake_is_started_on_what_was_written(tmp_path, monkeypatch, capsys)
     )
     targets = [f"results_evaluate/{benchmark}/me5_small/direct.json" for benchmark in ("mrtydi", "tatoeba")]
     path = tmp_path / "me5_small.yaml"
-    assert started[0][3:] == [*targets, "--configfile", str(path), "-n", "--cores", "1"]
-    assert yaml.safe_load(path.read_text()) == {"scale": "paper", "results_dir": "results_evaluate"}
+    card = "results_evaluate/cards/me5_small.md"
+    assert started[0][3:] == [*targets, card, "--configfile", str(path), "-n", "--cores", "1"]
+    given = {"scale": "paper", "results_dir": "results_evaluate", "cards": {"me5_small": ["mrtydi", "tatoeba"]}}
+    assert yaml.safe_load(path.read_text()) == given
     assert f"snakemake {' '.join(targets)}" in capsys.readouterr().out

@@ -13,12 +13,15 @@ from stele.command import cli
 HUB, REVISION = "intfloat/multilingual-e5-small", "a" * 40
 
 
-def write(folder, benchmark, values, labels=(), setting="direct", of="me5_small"):
+def write(folder, benchmark, values, labels=(), setting="direct", of="me5_small", config=None):
     metrics = {
         name: {"languages": of_languages, "average": None, "n": dict.fromkeys(of_languages, 9)}
         for name, of_languages in values.items()
     }
     ancestry = {"a": {"job": "sources checkpoint", "model": of, "repository": HUB, "revision": REVISION}}
+    if config:
+        decided = {"config": list(config), "folder": ["pooling"]}
+        ancestry["b"] = {"job": "retrieve", "encoding": {**config, "pooling": "mean"}, "encoding_decided_by": decided}
     given = {"benchmark": benchmark, "model": "me5_small", "setting": setting, "labels": list(labels)}
     path = folder / benchmark / "me5_small" / f"{setting}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -113,3 +116,14 @@ def test_every_language_of_a_task_has_mtebs_name():
         if about.mteb:
             subsets = [subset_of(code, about.mteb)[0] for code in catalogue.entry(Benchmark, key).languages]
             assert len(set(subsets)) == len(subsets) > 1
+
+
+def test_an_encoding_that_config_yaml_changed_is_said_with_the_numbers(tmp_path, capsys):
+    results = tmp_path / "results"
+    write(results, "belebele", {"ndcg@10": {"en-en": 0.5}}, config={"query_prompt": "who\n", "dimension": 64})
+    assert export(results, "--format", "model_index") == 0
+    text = capsys.readouterr().out
+    note = f"belebele of {HUB}: config.yaml sets query_prompt: 'who\\n', dimension: 64"
+    assert text.startswith(f"# {note}\nmodel-index:") and yaml.safe_load(text)["model-index"]
+    assert export(results, "--format", "mteb", "--to", str(tmp_path / "out")) == 0
+    assert f"{note}; say so where you hand it in" in capsys.readouterr().err

@@ -171,6 +171,7 @@ def test_the_run_is_that_of_a_full_ranking_of_windows(tmp_path, encoder, data):
         "language": "sw",
         "pool": "sw",
         "queries": 2,
+        "cut_queries": 0,
         "documents": 40,
         "documents_without_text": 5,
         "windows": windows,

@@ -18,6 +18,9 @@ def test_a_folder_is_evaluated_by_one_command(built, tmp_path):
     retrieved = next(facts for facts in result["ancestry"].values() if facts["job"] == "retrieve")
     assert retrieved["encoding"]["dimension"] == 16
     assert retrieved["encoding_decided_by"]["config"] == ["dimension", "pooling"]
+    card = (built / "results_evaluate/cards/tiny.md").read_text()
+    assert "| pooling " in card and "--encoding dimension=16 pooling=mean" in card and "generated data" in card
+    assert (built / "results_evaluate/cards/tiny.html").is_file()
     listed = [*command[:3], "tables", "references", "--results-dir", "results_evaluate"]
     verdicts = subprocess.run(listed, cwd=built, env=environment(), capture_output=True, text=True)
     assert verdicts.returncode == 0 and "no result has a published number" in verdicts.stdout

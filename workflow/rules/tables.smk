@@ -79,6 +79,31 @@ rule figure:
         " --output {output.svg} {output.pdf} > {log} 2>&1"
 
 
+rule card:
+    input:
+        unpack(plan.cards.inputs),
+    output:
+        md=plan.paths.results("cards/{model}.md"),
+        html=report(
+            plan.paths.results("cards/{model}.html"),
+            category="Result cards",
+            labels={"model": "{model}"},
+        ),
+        record=plan.paths.results("cards/{model}.json"),
+    log:
+        plan.paths.log("card/{model}"),
+    benchmark:
+        plan.paths.benchmark_file("card/{model}")
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=code("tables.card", data=("tables/render/templates",)),
+    message:
+        "Write the result card of {wildcards.model}"
+    shell:
+        "python -m stele tables card --results {input.results} --output {output.md} {output.html} > {log} 2>&1"
+
+
 rule cell_map:
     input:
         specs=list(map(str, plan.tables.specs.values())),
@@ -186,6 +211,7 @@ localrules:
     context,
     table,
     figure,
+    card,
     cell_map,
     all_tables,
     all_tables_pdf,

@@ -28,6 +28,7 @@ STAND_IN = "stand-in checkpoint"
 LIMITED = "limited"
 BEGINNING = "beginning of a corpus"  # a scale read no more of a text
 DIVERGED = "diverged pretraining"
+UNPROMPTED = "none of the checkpoint's prompts used"
 
 CIRCUMSTANCES = (
     "versions",
@@ -95,6 +96,13 @@ def own_checkpoint(record: Mapping[str, Any], model: str) -> Mapping[str, Any]:
     """The facts of a model's own checkpoint as it was fetched; {} where it was trained here from another's."""
     checkpoint = ancestor(record, "sources checkpoint")
     return checkpoint if checkpoint.get("model") == model else {}
+
+
+def own_encoding(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of the encoding behind an output that config.yaml set, with their values."""
+    facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
+    chosen = facts.get("encoding_decided_by", {}).get("config", ())
+    return {key: facts.get("encoding", {}).get(key) for key in chosen}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import argparse
 import importlib
 import logging
 import os
+import select
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,8 +45,30 @@ def _listing(stages: Sequence[str]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns the exit code: 0 done, 1 an error the user can correct, 2 wrong usage."""
-    argv = list(sys.argv[1:] if argv is None else argv)
+    """Runs one command and returns the exit code: 0 done, 1 an error the user can correct, 2 wrong usage.
+
+    A command whose output nobody reads on (`stele ... | head`) ends without a word, with the code of SIGPIPE.
+    """
+    try:
+        try:
+            return _main(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        if not _reader_left():
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer
+        return 128 + signal.SIGPIPE
+
+
+def _reader_left() -> bool:
+    """Whether it is standard output that nobody reads, and no other pipe."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)  # an error is told unasked
+    return bool(poll.poll(0))
+
+
+def _main(argv: list[str]) -> int:
     try:
         if not argv or argv[0] in ("-h", "--help"):
             print(_listing(GROUPS))

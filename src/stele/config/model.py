@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from stele import catalogue
 from stele.catalogue import recipes
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model as CatalogueModel
@@ -113,6 +114,9 @@ class Config(Strict):
         {}, description="languages that the catalogue lacks, by code; keys as in src/stele/catalogue/languages.yaml"
     )
     models: dict[str, Model] = Field({}, description="models of your own, by key; added to the catalogue's")
+    cards: dict[str, list[str]] = Field(
+        {}, description="model -> the benchmarks on its result card; default: belebele, miracl_hard_negatives"
+    )
     seeds: Seeds = Seeds()
     recompute: Literal["own", "all"] = Field("own", description="rows the paper ran itself, or the borrowed ones too")
     mirrors: list[Annotated[str, AfterValidator(_mirror)]] = Field(
@@ -148,6 +152,9 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     released = {model.released.dataset for model in catalogue.entries(CatalogueModel).values() if model.released}
     for dataset in config.user_data:
         _check_known("dataset", dataset, {*catalogue.entries(Dataset), *released}, where("user_data", dataset))
+    for model, benchmarks in config.cards.items():
+        for n, benchmark in enumerate(benchmarks):
+            _check_known("benchmark", benchmark, catalogue.entries(Benchmark), where("cards", model, n))
     for key, model in config.models.items():
         _check_model(key, model, config, where)
     return config

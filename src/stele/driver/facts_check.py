@@ -17,6 +17,7 @@ from stele.catalogue.schema import (
     models,
     published,
     recipes,
+    reference_sources,
     rules,
     sizes,
 )
@@ -45,6 +46,7 @@ FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/analyzers.yaml": _typed(dict[str, benchmarks.Analyzer]),
     "catalogue/costs.yaml": _typed(costs.Costs),
     "catalogue/published.yaml": _typed(dict[str, published.PublishedBenchmark]),
+    "catalogue/reference_sources.yaml": _typed(reference_sources.ReferenceSources),
     "catalogue/devices.yaml": _typed(dict[str, sizes.Device]),
     "catalogue/checkpoint_sizes.yaml": _typed(dict[str, sizes.Checkpoint]),
     "catalogue/cc100_sizes.yaml": _typed(dict[str, sizes.Bytes]),

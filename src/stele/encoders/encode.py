@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from stele.artifacts.records import UNPROMPTED
 from stele.encoders.backbone import check_cut_by_layer
 from stele.encoders.pooling import embed, embed_layers
 from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
@@ -62,6 +63,11 @@ class Encoder:
     def dimension(self) -> int:
         """The length of a vector."""
         return self.spec.dimension or full_dimension(*self._towers["query"])
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of what is made with it, beside those of its checkpoint."""
+        return [UNPROMPTED] if self.notes else []
 
     def facts(self) -> dict[str, Any]:
         """What a record says of how texts became vectors: the spec, who decided which of its keys, what to heed."""

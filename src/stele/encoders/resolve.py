@@ -85,7 +85,9 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
         else:
             decided[key] = FOLDER
     prompts, notes = _prompts(folder, stated, chosen)
-    decided |= {key: FOLDER for key in prompts if key not in chosen}
+    if "prompt_name" in origins:  # who chose it decided the prompt
+        decided.setdefault("query_prompt", origins["prompt_name"])
+    decided = {**{key: FOLDER for key in prompts}, **decided}
     return _made(folder, {**stated.values, **longest, **prompts, **chosen}, decided, notes)
 
 

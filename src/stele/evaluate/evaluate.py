@@ -5,7 +5,8 @@
     stele evaluate FOLDER --plan                    # downloads, disk and hours; nothing is run
     stele evaluate OWNER/NAME --snakemake --profile slurm # the last: options of Snakemake
 
-Writes evaluate/NAME.yaml, a configuration like any other, prints the command that builds its results, and runs it.
+Writes evaluate/NAME.yaml, a configuration like any other, prints the command that builds its results and its result
+card (results_evaluate/cards/NAME.md and .html), and runs it.
 """
 
 from __future__ import annotations
@@ -20,19 +21,17 @@ from pathlib import Path
 from typing import Any
 
 from stele import catalogue
-from stele.artifacts.row import Row
 from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
-from stele.plan.plan import Plan, make_plan
+from stele.plan.cards import DEFAULT
+from stele.plan.plan import make_plan
 
 FOLDER = Path("evaluate")
 RESULTS = "results_evaluate"  # of all models that are evaluated so, apart from those of the papers' tables
-SETTING = "direct"
-DEFAULT = ("belebele", "miracl_hard_negatives")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,11 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     name, own = model_of(args.model, encoding_of(args.encoding))
     path = FOLDER / f"{name}.yaml"
-    given = configuration(args.scale, name, own, args.languages)
+    given = configuration(args.scale, name, own, args.languages, known_benchmarks(args.benchmarks or DEFAULT))
     plan = make_plan(parse_config({**read_yaml("config.yaml"), **given}))
-    targets = [plan.paths.result(row) for row in rows(plan, name, args.benchmarks or DEFAULT)]
+    targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     write(path, given)
-    arguments = [*targets, "--configfile", str(path), *args.snakemake]
+    arguments = [*targets, card, "--configfile", str(path), *args.snakemake]
     print(f"snakemake {shlex.join(arguments)}", flush=True)
     if args.plan:
         print(cost(targets, path))
@@ -62,6 +61,7 @@ def run(args: argparse.Namespace) -> None:
     finished = subprocess.run([sys.executable, "-m", "snakemake", *arguments], check=False)
     if finished.returncode:
         raise SteleError(f"Snakemake ended with {finished.returncode}; the same command goes on where it stopped")
+    print(f"Result card: {card}, {Path(card).with_suffix('.html')}")
     print(f"Beside published numbers: stele tables references --results-dir {RESULTS}")
 
 
@@ -101,25 +101,23 @@ def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
     return encoding
 
 
-def configuration(scale: str, name: str, own: dict[str, Any], languages: Sequence[str] | None) -> dict[str, Any]:
+def configuration(
+    scale: str, name: str, own: dict[str, Any], languages: Sequence[str] | None, benchmarks: Sequence[str]
+) -> dict[str, Any]:
     """The keys of config.yaml of one evaluation."""
-    given: dict[str, Any] = {"scale": scale, "results_dir": RESULTS}
+    given: dict[str, Any] = {"scale": scale, "results_dir": RESULTS, "cards": {name: list(benchmarks)}}
     if languages:
         given["languages"] = list(languages)
     return {**given, "models": {name: own}} if own else given
 
 
-def rows(plan: Plan, model: str, benchmarks: Sequence[str]) -> list[Row]:
-    """The rows to build; one that cannot be built is an error that says why."""
+def known_benchmarks(names: Sequence[str]) -> Sequence[str]:
+    """The names, each that of a benchmark."""
     known = catalogue.entries(Benchmark)
-    for benchmark in benchmarks:
-        if benchmark not in known:
-            raise unknown("benchmark", benchmark, known)
-    wanted = [Row(benchmark, model, SETTING) for benchmark in benchmarks]
-    for row in wanted:
-        if problem := plan.rows.problem(row):
-            raise SteleError(f"{row.name}: {': '.join(problem)}")
-    return wanted
+    for name in names:
+        if name not in known:
+            raise unknown("benchmark", name, known)
+    return names
 
 
 def write(path: Path, given: dict[str, Any]) -> None:

@@ -111,6 +111,10 @@ class Paths:
         paper, _, number = table.partition("/")
         return self.results(f"tables/{paper}/table_{number}.{ending}")
 
+    def card(self, model: str) -> str:
+        """The result card of a model."""
+        return self.results(f"cards/{model}.md")
+
 
 def seed_names(pretraining: list[int], finetuning: list[int]) -> list[str]:
     """The seeds of results, as in the names of their files.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from stele.config.model import Config
 from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
+from stele.plan.cards import Cards
 from stele.plan.chosen import Chosen
 from stele.plan.corpora import Corpora
 from stele.plan.data import Data
@@ -56,6 +57,7 @@ class Plan:
     rows: Rows
     retrieval: Retrieval
     scoring: Scoring
+    cards: Cards
     tables: Tables
     figures: Figures
     chosen: Chosen
@@ -75,6 +77,7 @@ def make_plan(config: Config) -> Plan:
     calibration = Calibration(paths, data, protocols, finetuning)
     shown = Shown(settings, models)
     rows = Rows(Below(paths, models, data, protocols, finetuning, availability, sources, calibration, shown))
+    scoring = Scoring(paths, protocols, rows)
     tables, figures = Tables(paths, models, protocols, rows), Figures(paths, protocols, rows)
     return Plan(
         settings=settings,
@@ -95,7 +98,8 @@ def make_plan(config: Config) -> Plan:
         calibration=calibration,
         rows=rows,
         retrieval=Retrieval(paths, models, protocols, world, rows, calibration),
-        scoring=Scoring(paths, protocols, rows),
+        scoring=scoring,
+        cards=Cards(paths, rows, scoring),
         tables=tables,
         figures=figures,
         chosen=Chosen(availability, sources, rows, tables, figures),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stele.artifacts.row import Row
 from stele.catalogue.counted import counted
 from stele.catalogue.schema.metric_names import metric_parts
 from stele.plan.paths import Inputs, Paths
@@ -38,9 +39,12 @@ class Scoring:
         return self.protocols.data.records(judgments, self.protocols.data.read_languages(w.benchmark))
 
     def inputs(self, w) -> Inputs:
-        made = MADE.get(self.protocols.setting(w.benchmark, w.setting)["kind"], "retrieval")
-        retrieval = self.paths.results(f"{row_of(w).path}/{w.seeds}/{made}.json")
-        return {"retrieval": retrieval, "data": list(self.data(w).values())}
+        return {"retrieval": self.scored(row_of(w), w.seeds), "data": list(self.data(w).values())}
+
+    def scored(self, row: Row, seeds: str) -> str:
+        """The record of what a row's job gives, which is scored."""
+        made = MADE.get(self.protocols.setting(row.benchmark, row.setting)["kind"], "retrieval")
+        return self.paths.results(f"{row.path}/{seeds}/{made}.json")
 
     def seed_results(self, w) -> list[str]:
         """The results of the single seeds of a row, whose mean is its result."""

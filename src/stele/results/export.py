@@ -8,13 +8,14 @@ stele results export --format csv > results.csv
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint
+from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding
 from stele.artifacts.results import COLUMNS, Result, load_results, read_result, result_files
 from stele.benchmarks.belebele import file_code
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -24,6 +25,7 @@ from stele.files.atomic import atomic_write_json
 from stele.files.csv_files import write_csv
 from stele.files.reading import read_object
 
+log = logging.getLogger(__name__)
 FORMATS = ("mteb", "model_index", "csv")
 KEPT = (GENERATED, STAND_IN, LIMITED)  # results of these do not leave the house as a model's numbers
 SETTING = "direct"
@@ -31,11 +33,21 @@ NO_REVISION = "no_revision_available"  # MTEB's name for it: of a folder of one'
 
 
 class Measured(NamedTuple):
-    """A result of a checkpoint as it is, on real data; its repository, or a folder's key, and its revision."""
+    """A result of a checkpoint as it is, on real data; its repository, or a folder's key, and its revision.
+
+    `encoding` has the keys of its encoding that config.yaml set: the numbers are then not those of the bare checkpoint.
+    """
 
     result: Result
     repository: str
     revision: str
+    encoding: dict[str, Any]
+
+    @property
+    def note(self) -> str:
+        """What those who get the numbers must be told; "" where there is nothing."""
+        said = ", ".join(f"{key}: {value!r}" for key, value in self.encoding.items())
+        return f"{self.result.benchmark} of {self.repository}: config.yaml sets {said}" if said else ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,9 +84,10 @@ def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
         result = read_result(path)
         if model not in (None, result.model) or result.setting != SETTING or set(KEPT) & set(result.labels):
             continue
-        if checkpoint := own_checkpoint(read_object(path, "result"), result.model):
+        record = read_object(path, "result")
+        if checkpoint := own_checkpoint(record, result.model):
             name, revision = checkpoint.get("repository"), checkpoint.get("revision")
-            yield Measured(result, name or result.model, revision or NO_REVISION)
+            yield Measured(result, name or result.model, revision or NO_REVISION, own_encoding(record))
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
@@ -88,6 +101,8 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(path, task_result(one.result, about))
         print(path)
+        if one.note:  # MTEB's file has no place for it
+            log.warning("%s; say so where you hand it in", one.note)
         written += 1
     if not written:
         known = [key for key, about in catalogue.entries(PublishedBenchmark).items() if about.mteb]
@@ -137,14 +152,15 @@ def subset_of(code: str, task: MtebTask) -> tuple[str, list[str]]:
 
 
 def model_index(results: list[Measured]) -> str:
-    """The `model-index` of a model card as YAML, an entry a model; values are fractions."""
+    """The `model-index` of a model card as YAML, an entry a model; values are fractions, comments what was changed."""
     import yaml
 
     models: dict[str, list[dict[str, Any]]] = {}
     for one in results:
         models.setdefault(one.repository, []).extend(_card_entries(one.result))
     index = [{"name": name.rpartition("/")[2], "results": entries} for name, entries in models.items()]
-    return yaml.safe_dump({"model-index": index}, allow_unicode=True, sort_keys=False)
+    comments = "".join(f"# {one.note}\n" for one in results if one.note)
+    return comments + yaml.safe_dump({"model-index": index}, allow_unicode=True, sort_keys=False)
 
 
 def _card_entries(result: Result) -> Iterator[dict[str, Any]]:

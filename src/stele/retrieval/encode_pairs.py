@@ -68,6 +68,7 @@ def run(args: argparse.Namespace) -> None:
         job="encode_pairs",
         inputs={"encoder": args.encoder, **data},
         clock=clock,
+        labels=encoder.labels,
         benchmark=args.benchmark,
         languages=list(args.languages),
         **facts,

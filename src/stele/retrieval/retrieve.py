@@ -103,7 +103,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         job="retrieve",
         inputs=job.inputs,
         clock=clock,
-        labels=[records.LIMITED] if args.limit else [],
+        labels=[*job.encoder.labels, *([records.LIMITED] if args.limit else [])],
         benchmark=args.benchmark,
         languages=list(args.languages),
         depth=args.depth,
@@ -248,7 +248,7 @@ class Job:
             best = collection.search(vectors, depth, shown.update)
         if not self.processes.is_main:
             return
-        hits, counts = best.hits(), {"passages": collection.size}
+        hits, counts = best.hits(), {"passages": collection.size, "cut_passages": collection.cut}
         if self.windows:
             hits = (document_hits(of_query, self.windows.best)[: self.args.depth] for of_query in hits)
             counts = {
@@ -256,12 +256,10 @@ class Job:
                 "windows": collection.size,
                 "cut_windows": collection.cut,
             }
-        facts = {
-            "language": query_set.language,
-            "pool": query_set.collection,
-            "queries": len(queries),
-            **counts,
-        }
+        # counted anew: vectors may be another search's, another process's, or of before a restart
+        cut = self.encoder.tokenize([query.text for query in queries], "query").cut
+        asked = {"queries": len(queries), "cut_queries": cut}
+        facts = {"language": query_set.language, "pool": query_set.collection, **asked, **counts}
         self.finished.save(query_set, zip((query.id for query in queries), hits, strict=True), facts)
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, ancestor, own_checkpoint
+from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding
 from stele.artifacts.results import Metric, Result
 from stele.catalogue.references import AVERAGE, language_of, published
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -121,7 +121,5 @@ def _revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str
 
 def _changed(record: Mapping[str, Any]) -> Iterator[str]:
     """What config.yaml made of the encoding."""
-    decided = ancestor(record, "retrieve").get("encoding_decided_by", {})
-    encoding = ancestor(record, "retrieve").get("encoding", {})
-    for key in decided.get("config", ()):
-        yield f"config.yaml sets {key}: {encoding.get(key)!r}"
+    for key, value in own_encoding(record).items():
+        yield f"config.yaml sets {key}: {value!r}"

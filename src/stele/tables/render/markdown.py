@@ -56,11 +56,12 @@ def table(grid: Grid) -> str:
     for section in grid.sections:
         rows = [[box(value) for value in (*line.stubs, *line.boxes)] for line in section.lines]
         heading = f"*{escape(section.heading)}*\n\n" if section.heading else ""
-        parts.append(heading + _pipes(headers, rows, right))
+        parts.append(heading + pipes(headers, rows, right))
     return "\n\n".join(parts)
 
 
-def _pipes(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+def pipes(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """A pipe table of texts that are Markdown already; `right`: the columns that are set to the right."""
     widths = [max(3, *(width(row[i]) for row in [headers, *rows])) for i in range(len(headers))]
 
     def line(row: Sequence[str]) -> str:

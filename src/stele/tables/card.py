@@ -1,0 +1,47 @@
+"""Write the result card of a model that was evaluated as it is, as Markdown and HTML.
+
+    stele tables card --results results_evaluate/*/me5_small/direct/pt0-ft0.json --output me5_small.md me5_small.html
+
+How texts became vectors and who decided it, cut texts, all values with intervals and beside published numbers, speed,
+device, licence, what the model was trained on, and the command that makes it again. Its record is the file .json beside
+the first output.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from stele.artifacts import records
+from stele.command import arguments
+from stele.files.atomic import atomic_file, digest
+from stele.files.paths import read_stamp
+from stele.tables.cards.content import cells, make_card
+from stele.tables.cards.evaluated import read
+from stele.tables.render.card import to_html, to_markdown
+
+FORMATS = {".md": to_markdown, ".html": to_html}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--results", nargs="+", required=True, type=Path, metavar="RESULT.json", help="of one seed, of one model"
+    )
+    parser.add_argument("--output", nargs="+", required=True, type=arguments.output(*FORMATS), help=".md, .html")
+
+
+def run(args: argparse.Namespace) -> None:
+    clock, found = records.start(), read(args.results)
+    scale = read_stamp(args.results[0].parents[3]) if len(args.results[0].parents) > 3 else None
+    card = make_card(found, scale or "")
+    for path in args.output:
+        with atomic_file(path) as handle:
+            handle.write(FORMATS[path.suffix](card))
+    records.write_record(
+        args.output[0].with_suffix(".json"),
+        job="card",
+        inputs={one.result.benchmark: path for one, path in zip(found, args.results, strict=True)},
+        clock=clock,
+        model=found[0].result.model,
+        content=digest([*cells(card)]),
+    )

@@ -1,0 +1,1 @@
+"""What stands on the result card of a model."""

@@ -1,0 +1,52 @@
+"""The command that makes the results of a card again, from what their records say."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from stele import catalogue
+from stele.artifacts.records import own_checkpoint
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.models import Model
+from stele.tables.cards.encoding import origins
+from stele.tables.cards.evaluated import Evaluated
+
+REAL = "paper"  # the scale that `stele evaluate` takes unless it is told another
+
+
+def command(found: Sequence[Evaluated], scale: str) -> str:
+    """`stele evaluate` with what it was given; FOLDER stands for a folder of the user's own."""
+    words = ["stele", "evaluate", _model(found[0]), "--benchmarks", *(one.result.benchmark for one in found)]
+    if languages := _languages(found):
+        words += ["--languages", *languages]
+    if scale and scale != REAL:
+        words += ["--scale", scale]
+    if encoding := _encoding(found[0]):
+        words += ["--encoding", *encoding]
+    return shlex.join(words)
+
+
+def _model(one: Evaluated) -> str:
+    name = one.result.model
+    known = catalogue.entries(Model).get(name)
+    repository = own_checkpoint(one.record, name).get("repository")
+    return name if known else repository or "FOLDER"
+
+
+def _languages(found: Sequence[Evaluated]) -> list[str]:
+    """The languages that were chosen; none where every benchmark has all of its own."""
+    chosen = [{*one.job["languages"]} >= {*catalogue.entry(Benchmark, one.result.benchmark).languages} for one in found]
+    if all(chosen):
+        return []
+    return sorted({code for one in found for pair in one.job["languages"] for code in pair.split("-")})
+
+
+def _encoding(one: Evaluated) -> list[str]:
+    values = one.job["encoding"]
+    chosen = sorted(key for key, who in origins(one.job).items() if who == "config")
+    return [f"{key}={_plain(values[key])}" for key in chosen]
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,139 @@
+"""Published numbers as they stand in clones of their repositories: rows of references.tsv, nothing typed in."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stele import catalogue
+from stele.catalogue.references import COLUMNS
+from stele.catalogue.schema.models import Model
+from stele.catalogue.schema.reference_sources import File, Mteb, Pyserini, Repository, Suspect, Task
+from stele.errors import SteleError
+from stele.files.reading import read_object
+
+Row = dict[str, str]  # by COLUMNS
+ORDER = ("benchmark", "model", "split", "system", "metric", "subset", "source", "locator", "value")
+DIGITS = 12  # of a commit, in a locator
+
+
+def renewed(rows: Sequence[Row], mteb: Mteb, pyserini: Pyserini, clones: Path) -> list[Row]:
+    """All rows: of a repository whose clone is there its numbers, of every other source what stands there already."""
+    kept = list(rows)
+    for about, read in ((mteb, mteb_rows), (pyserini, pyserini_rows)):
+        if (clone := clones / about.clone).is_dir():
+            models = {row["model"] for row in rows if row["source"] == about.source} | _catalogue_models()
+            kept = [row for row in kept if row["source"] != about.source]
+            kept += list(read(about, clone, commit_of(clone), models))
+    if not any((clones / about.clone).is_dir() for about in (mteb, pyserini)):
+        raise SteleError(f"{clones}: want a clone of {mteb.repository} as {mteb.clone}/, of {pyserini.repository} as "
+                         f"{pyserini.clone}/, or both")  # fmt: skip
+    return sorted(kept, key=lambda row: [row[key] for key in ORDER])
+
+
+def commit_of(clone: Path) -> str:
+    """The commit that a clone stands at; one with changes of its own is an error."""
+    answers = []
+    for asked in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"]):
+        done = subprocess.run(["git", "-C", str(clone), *asked], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SteleError(f"{clone}: no clone that git knows: {done.stderr.strip()}")
+        answers.append(done.stdout.strip())
+    if answers[1]:
+        raise SteleError(f"{clone}: its files are not those of its commit; undo the changes (`git stash`)")
+    return answers[0][:DIGITS]
+
+
+def _catalogue_models() -> set[str]:
+    """The repositories of today's encoders, those of the same weights with code among them."""
+    complete = [model for model in catalogue.entries(Model).values() if model.is_complete]
+    return {name for model in complete for name in (model.checkpoint, model.native) if name}
+
+
+# --- MTEB -------------------------------------------------------------------------------------------------------------
+def mteb_rows(about: Mteb, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
+    """The numbers of some models in a clone of MTEB's results."""
+    for model in sorted(models):
+        for path in sorted((clone / "results" / model.replace("/", "__", 1)).glob("*/*.json")):
+            if (task := about.tasks.get(path.stem)) is None:
+                continue
+            result = read_object(path, "result of MTEB")
+            version = str(result.get("mteb_version"))
+            if any(_is(suspect, path.stem, model, version) for suspect in about.suspect):
+                continue
+            place = _locator(about, commit, path.relative_to(clone).as_posix())
+            for split, subset, metric, value, said in _values(task, result, path):
+                note = "; ".join(filter(None, (f"mteb {version}", said, task.note)))
+                own = {"model": model, "split": split, "subset": subset, "metric": metric, "locator": place}
+                yield _row(about, task, **own, value=f"{value:.5f}", model_revision=path.parent.name, note=note)
+
+
+def _is(suspect: Suspect, task: str, model: str, version: str) -> bool:
+    """Whether a result is one of those that are known to be broken."""
+    of_version = suspect.version is None or f"{version}.".startswith(f"{suspect.version}.")
+    return suspect.task == task and suspect.model in (None, model) and of_version
+
+
+def _values(task: Task, result: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str, str, float, str]]:
+    """(split, subset, our metric, value, what is to be said of it) of one result, read from `path`."""
+    main = next(iter(task.metrics))
+    for split in task.splits:
+        try:
+            scores = {score["hf_subset"]: score for score in result["scores"].get(split, ())}
+        except (KeyError, TypeError, AttributeError):
+            raise SteleError(
+                f"{path}: want the scores of each split, each with its hf_subset, as MTEB writes them"
+            ) from None
+        for theirs, ours in task.metrics.items():
+            for subset, score in scores.items():
+                if theirs in score and (task.subsets is None or subset in task.subsets):
+                    yield split, subset, ours, score[theirs], ""
+        for name, mean in task.means.items():
+            matching = [
+                score[main] for subset, score in scores.items() if re.fullmatch(mean.pattern, subset) and main in score
+            ]
+            if len(matching) == mean.count:
+                said = f"mean of {mean.count} subsets, computed here"
+                yield split, name, task.metrics[main], math.fsum(matching) / mean.count, said
+
+
+# --- pyserini ---------------------------------------------------------------------------------------------------------
+def pyserini_rows(about: Pyserini, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
+    """The numbers of pyserini's two-click reproductions, of the runs and encoders in `models`."""
+    for name, file in about.files.items():
+        path = clone / name
+        if not path.is_file():
+            raise SteleError(f"{path}: no such file in the clone")
+        for condition in catalogue.read_yaml(path)["conditions"]:
+            system, _, language = condition["name"].rpartition(".")
+            model = about.models.get(system, system)
+            if model not in models:
+                continue
+            engine = about.same_engine.get(system, about)
+            own = {"model": model, "system": system, "subset": language, "note": engine.note}
+            own["locator"] = _locator(about, commit, f"{name} {condition['name']}")
+            for split in condition["splits"]:
+                for theirs, ours in file.metrics.items():
+                    for scores in split["scores"] if split["split"] in file.splits else ():
+                        if theirs in scores:
+                            value = {"value": f"{scores[theirs]:.4f}", "tolerance": f"{engine.tolerance:g}"}
+                            yield _row(about, file, **own, **value, split=split["split"], metric=ours)
+
+
+def _locator(about: Repository, commit: str, place: str) -> str:
+    return f"{about.repository}@{commit} {place}"
+
+
+def _row(about: Repository, file: File, **values: str) -> Row:
+    """A row with what its repository and file say of all their numbers."""
+    shared = {
+        "benchmark": file.benchmark,
+        "source": about.source,
+        "tolerance": f"{about.tolerance:g}",
+        "status": "read",
+    }
+    return {**dict.fromkeys(COLUMNS, ""), **shared, **values}

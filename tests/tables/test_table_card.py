@@ -1,0 +1,161 @@
+"""A model's result card: what it says is what the records say, and nothing is left out that a reader must know."""
+
+import json
+
+import pytest
+
+from stele.catalogue.references import published
+from stele.command import cli
+from stele.tables.cards import again, encoding
+from stele.tables.cards.evaluated import Amount, Evaluated, passages, queries, read
+
+HUB = "intfloat/multilingual-e5-small"
+REVISION = "c" * 40
+ENCODING = {"pooling": "mean", "normalize": True, "query_length": 128, "query_prompt": "query: ", "passage_prompt": ""}
+DECIDED = {"config": ["query_length"], "models": ["query_prompt"], "folder": ["pooling", "normalize"]}
+NOTE = "its folder names the prompts web_query, and none is used; choose one with `prompt_name`"
+
+
+def published_korean():
+    return next(one for one in published()["mrtydi"] if (one.model, one.subset) == (HUB, "korean") and one.judges)
+
+
+@pytest.fixture
+def results(tmp_path):
+    """results(benchmark, ...): the file of a result of me5_small, with its retrieval; others' arguments change both."""
+
+    def write(benchmark="mrtydi", model="me5_small", notes=(), labels=(), languages=("ko", "sw"), searches=None, **job):
+        score = published_korean()
+        value = round(score.value + score.tolerance / 2, 6)
+        checkpoint = {
+            "job": "sources checkpoint",
+            "model": model,
+            "repository": HUB,
+            "revision": REVISION,
+            "licence": "MIT",
+        }
+        values = {"languages": {"ko": value, "sw": 0.25}, "average": 0.5, "n": {"ko": 421, "sw": 670}}
+        intervals = {"languages": {"ko": [value - 0.031, value + 0.03], "sw": [0.2, 0.3]}, "average": [0.47, 0.53]}
+        result = {
+            **{"benchmark": benchmark, "model": model, "setting": "direct", "labels": list(labels)},
+            **{"metrics": {score.metric: values}, "seeds": {"pretraining": 0, "finetuning": 0}},
+            "intervals": {"method": "percentile bootstrap", "level": 0.95, "seed": 0, score.metric: intervals},
+            "ancestry": {
+                "a": checkpoint,
+                "b": {"job": "retrieve", "encoding_decided_by": DECIDED, "encoding": ENCODING},
+            },
+        }
+        counts = {
+            "ko": {"pool": "ko", "passages": 1000, "cut_passages": 5, "queries": 400, "cut_queries": 1},
+            "ko-en": {"pool": "ko", "passages": 1000, "cut_passages": 5, "queries": 400, "cut_queries": 1},
+        }
+        retrieval = {
+            **{"job": "retrieve", "languages": list(languages), "encoding": ENCODING, "encoding_decided_by": DECIDED},
+            **({"encoding_notes": list(notes)} if notes else {}),
+            **{"searches": searches or counts, "wall_seconds": 20.0, "cpu_seconds": 35.4, "device": "cpu (x86_64)"},
+            **{"versions": {"torch": "2.13.0"}, "commit": "0123456789abcdef", **job},
+        }
+        path = tmp_path / f"results/{benchmark}/{model}/direct/pt0-ft0.json"
+        path.with_suffix("").mkdir(parents=True)
+        path.write_text(json.dumps(result), encoding="utf-8")
+        (path.with_suffix("") / "retrieval.json").write_text(json.dumps(retrieval), encoding="utf-8")
+        return path
+
+    return write
+
+
+def card(tmp_path, *paths):
+    """The Markdown and the HTML of a card."""
+    files = [tmp_path / "cards/me5_small.md", tmp_path / "cards/me5_small.html"]
+    command = ["tables", "card", "--results", *map(str, paths), "--output", *map(str, files)]
+    assert cli.main(command) == 0
+    return [file.read_text(encoding="utf-8") for file in files]
+
+
+def test_a_card_says_how_texts_became_vectors_what_came_of_it_and_how_to_make_it_again(tmp_path, results):
+    markdown, html = card(tmp_path, results())
+    numbers = [
+        "421",
+        "0.2500 [0.200, 0.300]",
+        "0.5000 [0.470, 0.530]",
+        "95 % intervals: percentile bootstrap",
+        "0.50 %",
+    ]
+    for page in (markdown.replace("\\", ""), html):
+        for text in (*numbers, "cpu (x86_64)", "MIT", REVISION, "models.yaml"):
+            assert text in page
+        assert "Mr. TyDi v1.1 (test) †" in page
+        assert "Warning" not in page and "Labels" not in page
+    assert "| OK " in markdown and "published of revision" in markdown
+    assert "`stele evaluate me5_small --benchmarks mrtydi --languages ko sw --encoding query_length=128`" in markdown
+    record = json.loads((tmp_path / "cards/me5_small.json").read_text())
+    assert record["job"] == "card" and set(record["inputs"]) == {"mrtydi"}
+
+
+def test_prompts_that_none_used_are_a_warning_and_labels_stand_at_the_head(tmp_path, results):
+    markdown, html = card(tmp_path, results(notes=[NOTE], labels=["stand-in checkpoint"]))
+    assert "**Warning: its folder names the prompts web\\_query" in markdown
+    assert '<p class="labels" role="alert">Warning: its folder names the prompts web_query' in html
+    assert "**Labels: stand-in checkpoint.**" in markdown
+    assert "not comparable" in markdown and "| OK " not in markdown
+
+
+def test_what_a_record_holds_cannot_write_into_the_page(tmp_path, results):
+    markdown, html = card(tmp_path, results(notes=["<script>alert(1)</script>"], device="<b>|x"))
+    assert "<script>alert" not in html + markdown and "<b>|x" not in html + markdown
+
+
+def test_passages_of_a_collection_count_once_and_queries_each_time_they_are_asked(results):
+    job = read([results()])[0].job
+    assert (passages(job), queries(job)) == (Amount(1000, 5), Amount(800, 2))
+    windows = {"sw": {"pool": "sw", "documents": 4, "windows": 9, "cut_windows": 3, "queries": 2, "cut_queries": 0}}
+    assert passages({"searches": windows}) == Amount(9, 3)
+    assert passages({"vectors": {"de": {"pairs": 7}, "en": {"pairs": 3}}}) == Amount(10, None)
+    assert Amount(10, None).share == "not counted" and Amount(8, 1).share == "12.50 %"
+
+
+def test_a_value_that_benchmarks_decide_differently_has_a_line_for_each(results):
+    one, other = read([results(), results("miracl")])
+    job = {
+        **other.job,
+        "encoding": {**ENCODING, "query_length": 64},
+        "encoding_decided_by": {"benchmark": ["query_length"]},
+    }
+    lines = [tuple(value) for value in encoding.values([one, other._replace(job=job)]) if value.key == "query_length"]
+    assert lines == [
+        ("query_length", "128", "config.yaml", "mrtydi"),
+        ("query_length", "64", "the benchmark", "miracl"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "scale", "languages", "repository", "words"),
+    [
+        ("me5_small", "paper", "ar bn en fi id ja ko ru sw te th", HUB, ["me5_small", "--benchmarks", "mrtydi"]),
+        ("mine", "paper", "ar bn en fi id ja ko ru sw te th", "a/mine", ["a/mine", "--benchmarks", "mrtydi"]),
+        (
+            "mine",
+            "miniature",
+            "sw",
+            None,
+            ["FOLDER", "--benchmarks", "mrtydi", "--languages", "sw", "--scale", "miniature"],
+        ),
+    ],
+)
+def test_the_command_names_what_was_given_and_no_more(results, model, scale, languages, repository, words):
+    (one,) = read([results(model=model, languages=languages.split())])
+    checkpoint = {"job": "sources checkpoint", "model": model, "repository": repository}
+    job = {**one.job, "encoding_decided_by": {"folder": [*ENCODING]}}
+    given = Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)
+    assert again.command([given], scale) == " ".join(["stele", "evaluate", *words])
+
+
+def test_results_of_two_models_and_one_without_its_retrieval_are_refused(tmp_path, results, capsys):
+    first, second = results(), results(model="me5_base")
+    out = ["--output", str(tmp_path / "card.md")]
+    assert cli.main(["tables", "card", "--results", str(first), str(second), *out]) == 1
+    assert "a card is of one model; the results are of me5_base, me5_small" in capsys.readouterr().err
+    (first.with_suffix("") / "retrieval.json").unlink()
+    assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
+    assert "none of retrieval.json, vectors.json is there" in capsys.readouterr().err
+    assert not (tmp_path / "card.md").exists()
