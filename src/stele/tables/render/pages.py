@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stele.artifacts.records import Record
-from stele.papers.table import PAPERS, Table
+from stele.papers.table import NAMES, Table
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import Comparisons
@@ -26,6 +26,7 @@ from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import View, build, own_views
 from stele.tables.render.pictures import Picture
 from stele.tables.render.summary import Summary, summarise
+from stele.tables.render.words import words_of
 
 CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
 
@@ -128,9 +129,9 @@ def paper_page(
     paper: str, tables: Sequence[Drawn], index: str, figures: Sequence[Picture] = (), claims: PaperClaims | None = None
 ) -> str:
     """The page of all tables, figures and claims of a paper."""
-    key = bibliography.load()["papers"][paper]
-    citation = {"text": bibliography.text(key), "link": bibliography.link(key)}
-    return _tables_page(f"{PAPERS[paper]}: all tables", tables, index, citation, figures, claims)
+    key = bibliography.load()["papers"].get(paper)
+    citation = {"text": bibliography.of_paper(paper), "link": bibliography.link(key) if key else ""}
+    return _tables_page(f"{NAMES[paper]}: all tables", tables, index, citation, figures, claims)
 
 
 def _tables_page(
@@ -159,6 +160,7 @@ def _tables_page(
         labels=shared_labels([drawn.summary for drawn in tables]) if len(tables) > 1 else [],
         tables=tables,
         view=tables[0].view,
+        words=words_of(tables[0].table),
         figures=figures,
         claims=claims,
         index=index,
@@ -169,7 +171,7 @@ def _tables_page(
     )
 
 
-def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequence[Picture] = ()) -> str:
+def index_page(name: str, tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequence[Picture] = ()) -> str:
     """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
     papers = []
     for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
@@ -184,17 +186,26 @@ def index_page(tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequen
             }
             for drawn in of_paper
         ]
-        citation = bibliography.text(bibliography.load()["papers"][paper])
+        citation = bibliography.of_paper(paper)
         pictures = [picture for picture in figures if picture.paper == paper]
         papers.append(
-            {"key": paper, "name": PAPERS[paper], "citation": citation, "tables": entries, "figures": pictures}
+            {"key": paper, "name": NAMES[paper], "citation": citation, "tables": entries, "figures": pictures}
         )
     summaries = [drawn.summary for drawn in tables]
     total = {"tables": len(tables), "cells": sum(s.count for s in summaries if s.counted), "states": states(summaries)}
     labels = shared_labels(summaries)
     of_all = [picture for picture in figures if not picture.paper]
     lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": of_all}
-    return _page("all_tables", title="All tables", **lists)
+    return _page("all_tables", title=title_of(name), name=name, **lists)
+
+
+def title_of(name: str) -> str:
+    """The title of a page by its file's name.
+
+    >>> title_of("all_tables")
+    'All tables'
+    """
+    return name.replace("_", " ").capitalize()
 
 
 def states(summaries: Sequence[Summary]) -> str:
