@@ -146,7 +146,7 @@ def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: d
         for position, whose in enumerate(shown):
             label = Box() if lines else Box(row[0].row.label, raised=marks_of_row, number=False)
             boxes = _boxes(table, cells, view, whose, marks, noted, addressed=position == 0)
-            if whose == "diff." and not any(box.text for box in boxes):
+            if whose in ("published", "diff.") and not any(box.text for box in boxes):
                 continue
             name = Box(cells[0].line.label if position == 0 else "", number=False)
             stubs = _stubs(table, view, label, name, Box(whose, number=False))
