@@ -9,6 +9,7 @@ from typing import Any
 from stele.catalogue import shipped
 from stele.tables.render import latex
 
+TODAY = "Encoders of today beside the papers', on today's benchmarks and on theirs (docs/today.md)"
 NOT_FIELDS = ("type", "authors", "editors")
 
 
@@ -28,7 +29,7 @@ def keys(paper: str, benchmarks: Iterable[str]) -> list[str]:
 def of_paper(paper: str) -> str:
     """The line of text about a paper, or about the tables that are none's."""
     key = load()["papers"].get(paper)
-    return text(key) if key else load()["today"]
+    return text(key) if key else TODAY
 
 
 def text(key: str) -> str:
