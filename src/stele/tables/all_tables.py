@@ -101,7 +101,6 @@ def texts(
     grids = {one.table.id: grid for one, grid in zip(drawn, sections, strict=True)}
     shared: dict[str, Any] = {
         "name": Ready(name),
-        "title": pages.title_of(name),
         "words": words_of(drawn[0].table),
         "papers": [_paper(paper, tables, grids, figures) for paper, tables in papers.items()],
         "figures": [picture for picture in figures if not picture.paper],
@@ -113,7 +112,7 @@ def texts(
         f"{name}.md": formats.markdown_page("all_tables", **shared),
         f"{name}.tex": formats.latex_page("all_tables", **shared),
         f"{name}.bib": bibliography.bibtex(),
-        f"{name}.html": pages.index_page(name, drawn, SUFFIXES, figures),
+        f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name, shared["words"]),
         **{
             f"{paper}.html": pages.paper_page(
                 paper,

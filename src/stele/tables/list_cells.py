@@ -22,6 +22,7 @@ from stele.tables.cells.context import Context
 from stele.tables.cells.significance import Comparisons
 from stele.tables.coverage import add_results_arguments, given_cells
 from stele.tables.render.layout import FAIL, delta_of
+from stele.tables.render.published import difference_in
 from stele.tables.render.summary import command, target
 
 COLUMNS = (
@@ -74,7 +75,7 @@ def _sources(cell: Cell, results: Results) -> Iterator[list[str]]:
     for one in cell.published:
         score, judged = one.published, one.ours is not None and one.state != "not comparable"
         own["printed"] = numbers.plain(numbers.scaled(score.value, cell.report))
-        own["difference"] = numbers.plain(numbers.scaled(one.difference, cell.report)) if judged else ""
+        own["difference"] = numbers.plain(difference_in(one, cell.report)) if judged else ""
         source = [score.source, score.locator, score.model_revision, score.status, score.note]
         yield [*own.values(), one.state, one.why, "; ".join(one.notes), f"{score.tolerance:g}", *source, seen]
     if not cell.published:

@@ -26,7 +26,7 @@ from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import View, build, own_views
 from stele.tables.render.pictures import Picture
 from stele.tables.render.summary import Summary, summarise
-from stele.tables.render.words import words_of
+from stele.tables.render.words import OF_PAPER, Words, words_of
 
 CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
 
@@ -171,7 +171,13 @@ def _tables_page(
     )
 
 
-def index_page(name: str, tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequence[Picture] = ()) -> str:
+def index_page(
+    tables: Sequence[Drawn],
+    suffixes: Sequence[str],
+    figures: Sequence[Picture] = (),
+    name: str = "all_tables",
+    words: Words = OF_PAPER,
+) -> str:
     """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
     papers = []
     for paper in dict.fromkeys(drawn.table.paper for drawn in tables):
@@ -196,16 +202,7 @@ def index_page(name: str, tables: Sequence[Drawn], suffixes: Sequence[str], figu
     labels = shared_labels(summaries)
     of_all = [picture for picture in figures if not picture.paper]
     lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": of_all}
-    return _page("all_tables", title=title_of(name), name=name, **lists)
-
-
-def title_of(name: str) -> str:
-    """The title of a page by its file's name.
-
-    >>> title_of("all_tables")
-    'All tables'
-    """
-    return name.replace("_", " ").capitalize()
+    return _page("all_tables", title=words.title, name=name, **lists)
 
 
 def states(summaries: Sequence[Summary]) -> str:

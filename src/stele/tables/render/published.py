@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 
 from stele.papers.table_parts import Report
 from stele.tables.cells import numbers
 from stele.tables.cells.cell import Cell
-from stele.tables.published.verdicts import NEAR, Verdict
+from stele.tables.published.verdicts import NEAR, SETTING, Verdict
 
 SEEN = "†"
 INCOMPARABLE = "≠"
@@ -49,11 +50,17 @@ def facts(cell: Cell) -> dict[str, str]:
     return found | {"saw training questions of": ", ".join(cell.seen)}
 
 
+def difference_in(one: Verdict, report: Report) -> Decimal:
+    """Ours minus the published number in a table's units, unrounded, where there is one of ours."""
+    assert one.ours is not None
+    return numbers.scaled(one.ours, report) - numbers.scaled(one.published.value, report)
+
+
 def _fact(one: Verdict, report: Report) -> str:
     score = one.published
     text = f"{numbers.ours(score.value, report)} (unrounded {score.value!r}, tolerance {score.tolerance!r})"
     if one.ours is not None:
-        difference = numbers.signed(numbers.scaled(one.difference, report), report)
+        difference = numbers.signed(difference_in(one, report), report)
         text += f": {one.state}" + (f", {one.why}" if one.why else f", {difference}")
     revision = score.model_revision and f"revision {score.model_revision[:12]}"
     status = "" if score.judges else f"{score.status}, which judges nothing"
@@ -100,7 +107,8 @@ def _by_reason(cells: Iterable[Cell]) -> dict[str, list[str]]:
 def _by_questions(cells: Iterable[Cell]) -> dict[tuple[str, ...], list[str]]:
     saw: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for cell in cells:
-        saw[cell.seen].append(cell.row.label)
+        setting = cell.reference.setting if cell.reference else SETTING
+        saw[cell.seen].append(cell.row.label if setting == SETTING else f"{cell.row.label} ({setting})")
     return saw
 
 

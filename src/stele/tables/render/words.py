@@ -9,8 +9,9 @@ from stele.papers.table import Table
 
 @dataclass(frozen=True)
 class Words:
-    """Words of one kind of table: for choosing a view, at the head of a view, of a page with many, and for our own."""
+    """Words of one kind of table: the title of all, for choosing a view, at the head of one, of a page, of our own."""
 
+    title: str
     both: str
     alone: str
     printed: str
@@ -19,6 +20,7 @@ class Words:
 
 
 OF_PAPER = Words(
+    title="All tables",
     both="ours and the paper's",
     alone="as the paper prints it",
     printed="As the paper prints it",
@@ -26,6 +28,7 @@ OF_PAPER = Words(
     not_theirs="not the paper's numbers",
 )
 PUBLISHED = Words(
+    title="Today's tables",
     both="ours and the published",
     alone="the published alone",
     printed="As published",
