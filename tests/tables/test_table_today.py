@@ -106,10 +106,10 @@ def test_a_difference_bears_its_verdict_to_the_edge_of_the_tolerance(bench, said
 @pytest.mark.parametrize(
     ("labels", "published", "why"),
     [
-        ([GENERATED], {}, "the data are generated: mE5-small"),
-        ([STAND_IN], {}, "the checkpoint is a stand-in: mE5-small"),
-        ([LIMITED], {}, "a try with a few queries: mE5-small"),
-        ([], {"split": "dev"}, "published of the split dev, ours is test: mE5-small"),
+        ([GENERATED], {}, "the data are generated"),
+        ([STAND_IN], {}, "the checkpoint is a stand-in"),
+        ([LIMITED], {}, "a try with a few queries"),
+        ([], {"split": "dev"}, "published of the split dev, ours is test"),
     ],
 )
 def test_what_is_of_something_else_has_no_difference_and_says_why(bench, said, labels, published, why):
@@ -118,7 +118,7 @@ def test_what_is_of_something_else_has_no_difference_and_says_why(bench, said, l
     page = render(to_markdown, bench, spec(bench))
     assert lines_of(page) == {"ours": ["50.0<sup>†</sup>", "—<sup>n</sup>", "50.0<sup>1/2 †</sup>"],
                               "published": ["50.0<sup>≠</sup>", "", ""]}  # fmt: skip
-    assert note(page, "≠") == f"- ≠: not comparable. {why}."
+    assert note(page, "≠") == f"- ≠: not comparable: {why} (mE5-small)."
     assert "OK within" not in page
 
 

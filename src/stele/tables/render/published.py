@@ -85,7 +85,8 @@ def legend(cells: Sequence[Cell]) -> Iterator[str]:
         yield "Grey (slanted): the source was not read itself, or is not verified; it judges nothing."
     reasons = _by_reason(cells)
     if reasons:
-        yield f"{INCOMPARABLE}: not comparable. {'; '.join(f'{why}: {_rows(rows)}' for why, rows in reasons.items())}."
+        listed = "; ".join(f"{why} ({_rows(rows)})" for why, rows in reasons.items())
+        yield f"{INCOMPARABLE}: not comparable: {listed}."
     saw = _by_questions(cell for cell in cells if cell.seen)
     if saw:
         listed = "; ".join(f"of {', '.join(names)}: {_rows(rows)}" for names, rows in saw.items())
