@@ -321,6 +321,20 @@ def test_they_stand_together_in_files_of_their_own(together):
         assert "published" in text and "the paper's" not in text and "the paper prints" not in text
 
 
+def test_commands_that_go_through_specs_take_their_folder(together, root, capsys):
+    """Where it is named; of the papers' folder, they go on to read the papers' alone."""
+    specs, results = str(root / "paper_tables/today"), ["--results-dir", str(together.parent)]
+    assert cli.main(["tables", "check", "--specs", specs]) == 0
+    assert "all: 0 cells of 7 tables" in capsys.readouterr().out
+    assert cli.main(["tables", "coverage", "--specs", specs, *results, "--format", "csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("today,7,")
+    assert cli.main(["tables", "list_cells", "--specs", specs, *results]) == 0
+    listed = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["paper"] for row in listed} == {"today"} and any(row["state"] == "not run" for row in listed)
+    assert cli.main(["tables", "cell_map", "--specs", specs, *results, "--output", str(together / "map.svg")]) == 0
+    assert "Today's encoders" in (together / "map.svg").read_text()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_they_compile_with_every_mark(bench, said):

@@ -45,7 +45,11 @@ class Chosen:
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def table_inputs(self, w) -> Inputs:
         """What the job of a table reads, be it a paper's or of today's encoders."""
-        return (self.today.tables if w.paper == TODAY else self.tables).inputs(w)
+        return self.tables_with(f"{w.paper}/{w.number}").inputs(w)
+
+    def tables_with(self, table: str) -> Tables:
+        """The tables, the papers' or those of today's encoders, that one (`today/01`) belongs to."""
+        return self.today.tables if table.startswith(f"{TODAY}/") else self.tables
 
     def figure_inputs(self, w) -> Inputs:
         """What the job of a figure reads, be it a paper's or of today's encoders."""
