@@ -88,7 +88,7 @@ def test_questions_about_another_release_and_other_columns_are_refused(data, tmp
         list(belebele.passages({"belebele": {"all": folder}}, "sw"))
 
 
-def test_an_export_in_parquet_is_read_as_the_lines_are(data, tmp_path):
+def test_an_export_in_parquet_is_read_as_the_lines_are(data, tmp_path, tmp_path_factory):
     import pyarrow
     import pyarrow.parquet
 
@@ -98,7 +98,7 @@ def test_an_export_in_parquet_is_read_as_the_lines_are(data, tmp_path):
         read = belebele.queries(given, pair), belebele.passages(given, "ru"), belebele.judgments(given, pair).items()
         return [list(part) for part in read]
 
-    (exported := tmp_path / "exported/data").mkdir(parents=True)
+    (exported := tmp_path_factory.mktemp("exported") / "data").mkdir()
     for path in (tmp_path / "data").iterdir():  # a user's file gets the catalogue's name, whatever its layout
         table = pyarrow.Table.from_pylist([json.loads(line) for line in path.read_text().splitlines()])
         pyarrow.parquet.write_table(table, exported / path.name)
