@@ -86,3 +86,20 @@ def test_questions_about_another_release_and_other_columns_are_refused(data, tmp
     (folder / "swh_Latn.jsonl").write_text('{"link": "a", "passage": "b", "question": "c"}\n')
     with pytest.raises(SteleError, match=r"swh_Latn.jsonl, line 1: no field 'flores_passage'; found link, passage"):
         list(belebele.passages({"belebele": {"all": folder}}, "sw"))
+
+
+def test_an_export_in_parquet_is_read_as_the_lines_are(data, tmp_path, tmp_path_factory):
+    import pyarrow
+    import pyarrow.parquet
+
+    (pair,) = belebele.query_sets(["ru-en"])
+
+    def everything(given):
+        read = belebele.queries(given, pair), belebele.passages(given, "ru"), belebele.judgments(given, pair).items()
+        return [list(part) for part in read]
+
+    (exported := tmp_path_factory.mktemp("exported") / "data").mkdir()
+    for path in (tmp_path / "data").iterdir():  # a user's file gets the catalogue's name, whatever its layout
+        table = pyarrow.Table.from_pylist([json.loads(line) for line in path.read_text().splitlines()])
+        pyarrow.parquet.write_table(table, exported / path.name)
+    assert everything({"belebele": {"all": exported.parent}}) == everything(data)

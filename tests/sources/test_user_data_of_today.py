@@ -23,6 +23,12 @@ def test_ir_datasets_cache_serves_each_language_s_files():
     assert found("miracl_corpus", "bn", CACHE) == ["v1.0/bn/docs/docs-0.jsonl.gz"]
 
 
+def test_ir_datasets_cache_of_neuclir_serves_each_language_s_documents():
+    cache = [f"1/{code}/docs.jsonl.gz" for code in ("fas", "rus", "zho")] + ["trec-2022/topics.jsonl", "1/multi/bin"]
+    assert found("neuclir_corpus", "fa", cache) == ["1/fas/docs.jsonl.gz"]
+    assert found("neuclir_corpus", "zh", cache) == ["1/zho/docs.jsonl.gz"]
+
+
 def test_clones_of_the_hub_and_exports_of_datasets_serve():
     roles = ("corpus", "queries", "qrels")
     clone = [f"{language}-{role}/dev-00000-of-00001.parquet" for language in ("bn", "th") for role in roles]
@@ -31,9 +37,14 @@ def test_clones_of_the_hub_and_exports_of_datasets_serve():
     assert found("miracl_hard_negatives", "bn", exported) == exported[:3]
     topics = [f"topics.miracl-v1.0-{language}-{split}.tsv" for language in ("bn", "th") for split in ("dev", "train")]
     assert found("miracl", "bn", topics) == topics[:1] and found("miracl_train", "bn", topics) == topics[1:2]
-    variants = ["data/rus_Cyrl.jsonl", "data/eng_Latn.jsonl"]
-    assert {
-        name for file in resolve("belebele", "all", ["ru", "en"]).files for name in find(variants, file, "all", "")
-    } == {*variants}
+    for variants in (
+        ["data/rus_Cyrl.jsonl", "data/eng_Latn.jsonl"],
+        ["rus_Cyrl.parquet", "eng_Latn.parquet"],  # to_parquet
+        ["rus_Cyrl/test-00000-of-00001.parquet", "eng_Latn/test-00000-of-00001.parquet"],
+        ["belebele/rus_Cyrl/test/0000.parquet", "belebele/eng_Latn/test/0000.parquet"],  # the hub's own conversion
+    ):
+        files = resolve("belebele", "all", ["ru", "en"]).files
+        there = [*variants, "swh_Latn.parquet", "swh_Latn/test/0000.parquet", "data/swh_Latn.jsonl"]
+        assert {name for file in files for name in find(there, file, "all", "")} == {*variants}
     ciral = ["passages-v1.0/hausa_passages.jsonl", "passages-v1.0/swahili_passages.jsonl"]
     assert found("ciral_corpus", "ha", ciral) == ciral[:1]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -75,9 +74,9 @@ def _best(files: Sequence[str], file: PartFile, part: str) -> list[str]:
 
 
 def _alike(files: Sequence[str], file: PartFile) -> list[str]:
-    """The paths whose names match a pattern that the catalogue gives for a file."""
+    """The paths whose last parts, as many as a pattern has, match one that the catalogue gives for a file."""
     patterns = [*file.like, *file.variants]
-    return [path for path in files if any(fnmatch(PurePosixPath(path).name, pattern) for pattern in patterns)]
+    return [path for path in files if any(PurePosixPath(path).match(pattern) for pattern in patterns)]
 
 
 def find_unpacked(files: Iterable[str], members: Sequence[str]) -> str | None:

@@ -15,7 +15,7 @@ def to_markdown(card: Card) -> str:
 
 def to_html(card: Card) -> str:
     """The card as a page that needs nothing beside it."""
-    return pages.card_page(card.title, card)
+    return pages.page("card", title=card.title, card=card)
 
 
 def _sheet(sheet: Sheet) -> Ready:

@@ -221,11 +221,6 @@ def index_page(
     return page("all_tables", site=site, title=words.title, name=name, **lists)
 
 
-def card_page(title: str, card: object) -> str:
-    """The page of a result card, which its template knows (tables/cards/content.py)."""
-    return page("card", title=title, card=card)
-
-
 def states(summaries: Sequence[Summary]) -> str:
     """How many cells of some tables are in which state, as text; words that are no cells stand for themselves alone."""
     counts = Counter({name: 0 for name in STATES})
