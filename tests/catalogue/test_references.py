@@ -77,7 +77,7 @@ def test_what_sources_call_languages_is_ours(benchmark, subset, language):
 def test_every_encoder_of_today_has_a_published_number_to_be_held_against():
     known = {score.model for scores in published().values() for score in scores}
     today = [model for model in entries(Model).values() if model.is_complete]
-    assert not [model.label for model in today if not {model.checkpoint, model.native} & known]
+    assert not [model.label for model in today if not {model.checkpoint, model.same_weights_as} & known]
 
 
 def test_benchmarks_whose_words_are_not_known_are_left_out():

@@ -108,7 +108,7 @@ def _ids(model: str, record: Mapping[str, Any]) -> set[str]:
     known, checkpoint = catalogue.entries(Model).get(model), own_checkpoint(record, model)
     ids = {checkpoint.get("repository"), model if known and known.kind else None}
     if known and known.checkpoint in ids:
-        ids.add(known.native)
+        ids.add(known.same_weights_as)
     return {name for name in ids if name}
 
 
