@@ -103,6 +103,14 @@ def test_a_difference_bears_its_verdict_to_the_edge_of_the_tolerance(bench, said
     assert lines["published"] == ["50.0", "", ""] and lines["diff."] == [shown, "", ""]
 
 
+def test_what_may_move_a_number_is_said_beside_the_verdict(bench, said):
+    said(score())
+    measured(bench, {"ko": 0.5}, revision="b" * 40)
+    page = render(to_markdown, bench, spec(bench))
+    assert lines_of(page)["diff."][0] == "0.0<sup>OK*</sup>".replace("*", r"\*")
+    assert f"published of revision {'a' * 12}, ours is {'b' * 12} (mE5-small)." in note(page, r"\*")
+
+
 @pytest.mark.parametrize(
     ("labels", "published", "why"),
     [

@@ -266,8 +266,12 @@ def _difference(cell: Cell, marks: Marks) -> Box:
     if delta is None:
         return Box()
     text = numbers.grouped(numbers.signed(delta, cell.report)) + marks.units.get(cell.meant.key, "")
-    verdict = published.verdict(cell)
-    return Box(text, raised=verdict, bold=verdict == "FAIL", grey=published.judges_nothing(cell))
+    return Box(
+        text,
+        raised=published.verdict_mark(cell),
+        bold=published.verdict(cell) == "FAIL",
+        grey=published.judges_nothing(cell),
+    )
 
 
 def delta_of(cell: Cell) -> Decimal | None:

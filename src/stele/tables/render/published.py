@@ -13,6 +13,7 @@ from stele.tables.published.verdicts import NEAR, SETTING, Verdict
 
 SEEN = "†"
 INCOMPARABLE = "≠"
+NOTED = "*"
 JUDGED = ("OK", "near", "FAIL")
 
 
@@ -20,6 +21,11 @@ def verdict(cell: Cell) -> str:
     """OK, near or FAIL, by the published number that is shown; "" where it judges nothing."""
     state = cell.published[0].state if cell.published else ""
     return state if state in JUDGED else ""
+
+
+def verdict_mark(cell: Cell) -> str:
+    """What is raised at a difference: the verdict, and whether something is said that may move the number."""
+    return f"{state}{NOTED if cell.published[0].notes else ''}" if (state := verdict(cell)) else ""
 
 
 def incomparable(cell: Cell) -> bool:
@@ -75,6 +81,8 @@ def legend(cells: Sequence[Cell]) -> Iterator[str]:
             f"Difference: OK within the tolerance of the published number, near within {NEAR} times that, else FAIL"
             f" (bold). {_counts(cells)}"
         )
+    if notes := _by_note(cells):
+        yield f"{NOTED}: what may move the number and changes no verdict: {_listed(notes)}."
     if any(len(cell.published) > 1 for cell in cells):
         yield (
             "×n: published n times. Shown is a number that was read at its source, of the revision that we have, with"
@@ -85,8 +93,7 @@ def legend(cells: Sequence[Cell]) -> Iterator[str]:
         yield "Grey (slanted): the source was not read itself, or is not verified; it judges nothing."
     reasons = _by_reason(cells)
     if reasons:
-        listed = "; ".join(f"{why} ({_rows(rows)})" for why, rows in reasons.items())
-        yield f"{INCOMPARABLE}: not comparable: {listed}."
+        yield f"{INCOMPARABLE}: not comparable: {_listed(reasons)}."
     saw = _by_questions(cell for cell in cells if cell.seen)
     if saw:
         listed = "; ".join(f"of {', '.join(names)}: {_rows(rows)}" for names, rows in saw.items())
@@ -103,6 +110,18 @@ def _by_reason(cells: Iterable[Cell]) -> dict[str, list[str]]:
     for cell in filter(incomparable, cells):
         reasons[cell.published[0].why].append(cell.row.label)
     return reasons
+
+
+def _by_note(cells: Iterable[Cell]) -> dict[str, list[str]]:
+    notes: dict[str, list[str]] = defaultdict(list)
+    for cell in filter(verdict, cells):
+        for text in cell.published[0].notes:
+            notes[text].append(cell.row.label)
+    return notes
+
+
+def _listed(reasons: dict[str, list[str]]) -> str:
+    return "; ".join(f"{why} ({_rows(rows)})" for why, rows in reasons.items())
 
 
 def _by_questions(cells: Iterable[Cell]) -> dict[tuple[str, ...], list[str]]:
