@@ -10,7 +10,7 @@ STUDY := msm,kept
 SEEDS := 0 1 2 3 4
 # MTEB's own tasks score the same data in an environment of their own
 ORACLE := .venv-oracle
-.PHONY: help setup first tables pdf study test oracle lint clean
+.PHONY: help setup first tables pdf study site test oracle lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
@@ -18,6 +18,7 @@ help:
 	@echo "make tables   every table in miniature: no network, no GPU, 2 cores (results/tables/)"
 	@echo "make pdf      the same, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
 	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study; hours, goes on where it was stopped"
+	@echo "make site     a static site of evidence/study: tables, figures, claims, models (site/index.html); builds nothing"
 	@echo "make test     the tests"
 	@echo "make oracle   MTEB's own tasks on the generated data, in an environment of their own: each shared score is equal"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
@@ -50,7 +51,12 @@ study: setup
 	  $(OVERVIEW) $(BIN)/snakemake $$target --config scale=study results_dir=results_study "papers=[$(STUDY)]" \
 	    "seeds={\"pretraining\": [$$seed], \"finetuning\": [0, 1]}"; \
 	  $(BIN)/stele claims pack results_study evidence/study; \
+	  $(BIN)/stele tables sample evidence/study --to evidence/tables; \
 	done; done
+
+site: setup
+	@echo "== writing site/ from evidence/study"
+	$(BIN)/stele tables site evidence/study --to site
 
 test: setup
 	@echo "== running the tests"

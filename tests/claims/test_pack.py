@@ -7,9 +7,11 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
+from stele.artifacts.records import content_digest
 from stele.artifacts.results import read_result
 from stele.command import cli
 from stele.errors import SteleError
+from stele.evidence import trainings
 from stele.evidence.packing import STUDY, begin, pack
 from stele.files.atomic import sha256
 from stele.files.paths import STAMP
@@ -80,6 +82,36 @@ def test_values_per_query_are_kept_in_single_precision_and_the_means_as_they_wer
     )
     assert np.array_equal(before["mrr@100"].to_numpy().astype(np.float32), after["mrr@100"].to_numpy())
     assert read_result(results / f"{name}.json") == read_result(tmp_path / "study" / f"{name}.json")
+
+
+def test_the_means_are_those_of_the_rule_that_averages_seeds(results, tmp_path):
+    pack(results, tmp_path / "study", SPECS)
+    row = tmp_path / "study/mrtydi/msm/zero_shot_marco"
+    seeds = map(str, sorted(row.glob("pt*-ft*.json")))
+    assert cli.main(["scoring", "average", "--seeds", *seeds, "--output", str(tmp_path / "mean.json")]) == 0
+    packed, averaged = read_result(row.with_suffix(".json")), read_result(tmp_path / "mean.json")
+    assert packed.metrics == averaged.metrics and packed.seeds == averaged.seeds
+    assert packed.metrics["mrr@100"].average is not None and packed.metrics["mrr@100"].std.average > 0
+
+
+def test_of_pretrainings_that_results_come_from_the_loss_is_kept(results, tmp_path):
+    """A curve of 120 steps is 50 means of equal stretches; a step that did not draw a task has no part in its mean."""
+    encoder = tmp_path / "work/encoders/msm/pt0"
+    encoder.mkdir(parents=True)
+    facts = {"job": "pretrain", "model": "msm", "seed": 0, "steps": 120, "losses": {"msm": 1.9}, "chance": {"msm": 3.3}}
+    (encoder / "record.json").write_text(json.dumps({**facts, "content": "c", "cpu_seconds": 5.0}))
+    rows = [f"{step},0.1,{step},{step if step % 2 else ''}" for step in range(1, 121)]
+    (encoder / "curve.csv").write_text("\n".join(["step,learning_rate,msm,mlm", *rows]) + "\n")
+    digest = content_digest(encoder / "record.json")
+    assert dict(trainings.trainings(tmp_path / "work", {"of another"})) == {}
+    kept = dict(trainings.trainings(tmp_path / "work", {digest}))[digest]
+    assert kept.items() >= {"model": "msm", "losses": {"msm": 1.9}, "cpu_seconds": 5.0}.items()
+    curve = kept["curve"]
+    assert len(curve["step"]) == 50 and curve["step"][-1] == 120 and "learning_rate" not in curve
+    assert curve["msm"][0] == 2.0 and curve["mlm"][0] == 2.0  # steps 1 to 3: mean of 1, 2, 3; of 1 and 3
+    (encoder / "curve.csv").write_text("step,learning_rate,msm\n1,0.1,x\n")
+    with pytest.raises(SteleError, match=r"curve.csv: not a readable loss curve"):
+        list(trainings.trainings(tmp_path / "work", {digest}))
 
 
 def test_seeds_that_come_later_make_the_folder_that_all_at_once_make(results, tmp_path):

@@ -37,6 +37,7 @@ def write_system(folder: Path, row: str, values: dict, languages, jobs=PRETRAINE
                 "content": digest(metrics),
                 "labels": list(labels),
                 "averaged": "macro",
+                "counts": {"missing_queries": 0, "extra_queries": 0},
                 "queries": {"file": queries.name, "sha256": sha256(queries.read_bytes()).hexdigest()},
                 "ancestry": ancestry,
             }
@@ -52,10 +53,13 @@ def _places(names: np.ndarray) -> list[int]:
 
 
 def _means(of_seed: dict, names: np.ndarray) -> dict:
-    return {
-        metric: {"languages": {str(name): float(values[names == name].mean()) for name in np.unique(names)}}
-        for metric, values in of_seed.items()
-    }
+    metrics = {}
+    for metric, values in of_seed.items():
+        of_language = {str(name): float(values[names == name].mean()) for name in np.unique(names)}
+        counts = {str(name): int((names == name).sum()) for name in np.unique(names)}
+        average = float(np.mean(list(of_language.values())))
+        metrics[metric] = {"languages": of_language, "average": average, "n": counts}
+    return metrics
 
 
 def write_results(

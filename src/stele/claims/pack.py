@@ -16,6 +16,7 @@ from stele.artifacts import manifest
 from stele.claims.judge import judge, write_verdicts
 from stele.errors import SteleError
 from stele.evidence.packing import pack
+from stele.files.paths import read_stamp
 
 log = logging.getLogger(__name__)
 LARGEST_MB = 20
@@ -24,13 +25,17 @@ LARGEST_MB = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("results", type=Path, help="folder of results")
     parser.add_argument("folder", type=Path, help="where they are kept")
+    parser.add_argument("--work", type=Path, help="the scale's folder of work, for loss curves (default: work/{scale})")
     parser.add_argument("--specs", type=Path, default=Path("paper_tables"), help="(default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> None:
     if not args.results.is_dir():
         raise SteleError(f"{args.results}: no such folder of results")
-    seeds = pack(args.results, args.folder, args.specs)
+    work = args.work or Path("work", Path(read_stamp(args.results) or "").stem)
+    if args.work and not work.is_dir():
+        raise SteleError(f"{work}: no such folder of work")
+    seeds = pack(args.results, args.folder, args.specs, work)
     write_verdicts(judge(args.folder, args.specs, None), args.folder, args.specs, args.folder / "claims")
     manifest.write(args.folder)
     size = sum(path.stat().st_size for path in args.folder.rglob("*") if path.is_file())

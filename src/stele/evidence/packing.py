@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts import records
-from stele.artifacts.results import Result, mean_over_seeds, read_result, result_files
+from stele.artifacts.results import read_result, result_files
 from stele.errors import SteleError
+from stele.evaluation.aggregate import over_seeds
+from stele.evidence import trainings
 from stele.files.atomic import atomic_file, atomic_write_json, digest, sha256
 from stele.files.paths import STAMP, read_stamp
 from stele.files.reading import read_object
@@ -31,8 +33,10 @@ KEPT = ("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "
 OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
 
 
-def pack(results: Path, folder: Path, specs: Path) -> int:
+def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> int:
     """Adds the results of a folder to a packed one, made where it is not there, and returns how many seeds it holds.
+
+    Of a folder of `work`, too, it keeps the loss curves of the pretrainings behind the results.
 
     Raises SteleError where the packed folder is of another scale, or was begun under other claims: they are fixed
     before the first result is looked at.
@@ -45,6 +49,9 @@ def pack(results: Path, folder: Path, specs: Path) -> int:
     for path in result_files(results, each_seed=True):
         everything |= _pack_seed(path, folder / path.relative_to(results))
     _write(folder / ALL_ANCESTRY, everything)
+    if work is not None:
+        there = read_object(path, "record of pretrainings") if (path := folder / trainings.FILE).is_file() else {}
+        _write(path, there | dict(trainings.trainings(work, everything)))
     for path in result_files(results):  # what has no seeds: counts
         if not path.with_suffix("").is_dir():
             _write(folder / path.relative_to(results), _slim(records.read_record(path)))
@@ -118,9 +125,9 @@ def _slim(record: records.Record) -> records.Record:
 def _average(row: Path) -> None:
     """The mean over all seeds of a row that are there, as `scoring average` has it."""
     paths = sorted(row.glob("pt*-ft*.json"))
-    mean = mean_over_seeds([read_result(path) for path in paths])
     found = [records.read_record(path) for path in paths]
-    metrics = {name: metric.model_dump(mode="json") for name, metric in mean.metrics.items()}
+    names = [name for name in found[0]["metrics"] if all(name in record["metrics"] for record in found)]
+    metrics = {name: over_seeds([record["metrics"][name] for record in found]) for name in names}
     _write(
         row.with_suffix(".json"),
         {
@@ -128,14 +135,14 @@ def _average(row: Path) -> None:
             **{key: found[0][key] for key in OF_A_MEAN if key in found[0]},
             "seeds": [record["seeds"] for record in found],
             "inputs": {f"seeds {n}": records.content_digest(path) for n, path in enumerate(paths)},
-            "labels": mean.labels,
-            "diverged": mean.diverged,
+            "labels": sorted({label for record in found for label in record.get("labels", ())}),
+            "diverged": {seed: why for record in found for seed, why in record.get("diverged", {}).items()},
             "metrics": metrics,
             "content": digest(metrics),
             records.ANCESTRY: _ancestry(found),
         },
     )
-    Result.model_validate(records.read_record(row.with_suffix(".json")))
+    read_result(row.with_suffix(".json"))
 
 
 def _ancestry(found: Iterable[records.Record]) -> records.Record:

@@ -66,15 +66,17 @@ def run(args: argparse.Namespace) -> None:
         drawn.append(pages.draw(table, cells, context, results, tests, root=root))
         sections.append(Ready(markdown.table(build(table, cells, context.view, tests))))
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
-    claims = _claims({table.paper: spec.parent for table, spec in loaded}, drawn, args.verdicts)
+    claims = draw_paper_claims({table.paper: spec.parent for table, spec in loaded}, drawn, args.verdicts)
     for name, text in texts(args.name, drawn, sections, figures, claims).items():
         with atomic_file(folder / name) as handle:
             handle.write(text)
     log.info("%s: %d tables: %s", folder, len(drawn), pages.states([one.summary for one in drawn]))
 
 
-def _claims(folders: dict[str, Path], drawn: Sequence[pages.Drawn], verdicts: Sequence[Path]) -> dict[str, PaperClaims]:
-    """The claims of each paper that has some, in the folder of its specs."""
+def draw_paper_claims(
+    folders: Mapping[str, Path], drawn: Sequence[pages.Drawn], verdicts: Sequence[Path]
+) -> dict[str, PaperClaims]:
+    """Paper -> its claims, of those that have some in the folder of their specs; `verdicts` are {paper}.json."""
     judged = {path.stem: path for path in verdicts}
     return {
         paper: draw_claims(
@@ -112,7 +114,7 @@ def texts(
         f"{name}.md": formats.markdown_page("all_tables", **shared),
         f"{name}.tex": formats.latex_page("all_tables", **shared),
         f"{name}.bib": bibliography.bibtex(),
-        f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name, shared["words"]),
+        f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name=name, words=shared["words"]),
         **{
             f"{paper}.html": pages.paper_page(
                 paper,

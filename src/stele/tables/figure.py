@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import logging
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from stele.files.figures import save_figure
 from stele.papers.figure import load_figure
 from stele.tables.cell_map import ON_PAPER, add_output_argument, checked
 from stele.tables.cells.cell import Results
-from stele.tables.cells.context import load_context, refuse
+from stele.tables.cells.context import Context, load_context, refuse
 from stele.tables.figures.data import parts
 from stele.tables.figures.draw import described, draw, title
 
@@ -29,12 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    outputs = checked(args.output)
-    figure, context, results = load_figure(args.spec), load_context(args.context), Results(args.results_dir)
+    context = load_context(args.context)
+    damaged = write_figure(args.spec, context, Results(args.results_dir), checked(args.output))
+    refuse(damaged, context)
+
+
+def write_figure(spec: Path, context: Context, results: Results, outputs: Sequence[Path]) -> list[str]:
+    """Draws a figure into files, by their suffix; returns why results of it cannot be read."""
+    figure = load_figure(spec)
     drawn = parts(figure, context, results)
     picture = draw(figure, drawn)
     for path in outputs:
         save_figure(picture, path, title(figure), described(figure, drawn), **ON_PAPER)
     states = Counter(one.state for part in drawn for one in part.outcomes)
     log.info("%s: %s", figure.file, ", ".join(f"{count} {state}" for state, count in states.items()))
-    refuse([one.reason for part in drawn for one in part.outcomes if one.state == "unreadable"], context)
+    return [one.reason for part in drawn for one in part.outcomes if one.state == "unreadable"]

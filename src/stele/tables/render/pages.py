@@ -40,6 +40,14 @@ class Inline:
 
 
 @dataclass(frozen=True)
+class Link:
+    """A text and where it leads."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True)
 class DrawnView:
     """A drawn grid, and the choices (`CHOICES`) under which it is shown."""
 
@@ -126,12 +134,17 @@ def table_page(drawn: Drawn, index: str) -> str:
 
 
 def paper_page(
-    paper: str, tables: Sequence[Drawn], index: str, figures: Sequence[Picture] = (), claims: PaperClaims | None = None
+    paper: str,
+    tables: Sequence[Drawn],
+    index: str,
+    figures: Sequence[Picture] = (),
+    claims: PaperClaims | None = None,
+    site: Sequence[Link] = (),
 ) -> str:
-    """The page of all tables, figures and claims of a paper."""
+    """The page of all tables, figures and claims of a paper; in a site with links to its other parts."""
     key = bibliography.load()["papers"].get(paper)
     citation = {"text": bibliography.of_paper(paper), "link": bibliography.link(key) if key else ""}
-    return _tables_page(f"{NAMES[paper]}: all tables", tables, index, citation, figures, claims)
+    return _tables_page(f"{NAMES[paper]}: all tables", tables, index, citation, figures, claims, site)
 
 
 def _tables_page(
@@ -141,6 +154,7 @@ def _tables_page(
     citation: Mapping[str, str] | None,
     figures: Sequence[Picture] = (),
     claims: PaperClaims | None = None,
+    site: Sequence[Link] = (),
 ) -> str:
     read = [record for table in tables for record in table.records]
     records: dict[tuple[str, str, str], Record] = {}
@@ -154,8 +168,9 @@ def _tables_page(
     ancestors = [
         {"id": html.ancestor_id(digest), "digest": digest, "facts": facts} for digest, facts in sorted(ancestry.items())
     ]
-    return _page(
+    return page(
         "tables",
+        site=site,
         title=title,
         labels=shared_labels([drawn.summary for drawn in tables]) if len(tables) > 1 else [],
         tables=tables,
@@ -175,6 +190,7 @@ def index_page(
     tables: Sequence[Drawn],
     suffixes: Sequence[str],
     figures: Sequence[Picture] = (),
+    site: Sequence[Link] = (),
     name: str = "all_tables",
     words: Words = OF_PAPER,
 ) -> str:
@@ -202,7 +218,7 @@ def index_page(
     labels = shared_labels(summaries)
     of_all = [picture for picture in figures if not picture.paper]
     lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": of_all}
-    return _page("all_tables", title=words.title, name=name, **lists)
+    return page("all_tables", site=site, title=words.title, name=name, **lists)
 
 
 def states(summaries: Sequence[Summary]) -> str:
@@ -218,11 +234,14 @@ def shared_labels(summaries: Sequence[Summary]) -> list[str]:
     return list(dict.fromkeys(label.partition(" (")[0] for summary in summaries for label in summary.labels))
 
 
-def _page(template: str, **values: object) -> str:
+def page(template: str, site: Sequence[Link] = (), **values: object) -> str:
+    """A page of a template; `site` are the links at the head of every page of a site."""
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
     environment.filters["facts"] = lambda value, known=(): Ready(html.facts(value, known))
-    return environment.get_template(f"{template}.html.j2").render(style=_inline("css"), script=_inline("js"), **values)
+    return environment.get_template(f"{template}.html.j2").render(
+        style=_inline("css"), script=_inline("js"), site=site, **values
+    )
 
 
 @cache

@@ -1,0 +1,52 @@
+"""What is kept of the pretrainings behind kept results: how the loss fell, where it ended, what it cost.
+
+Weights are left out. One file holds all, by the digest under which a result's ancestry names its encoder.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stele.artifacts import records
+from stele.files.reading import reading
+
+FILE = "pretraining.json"
+POINTS = 50  # of a curve: each the mean of so many steps
+FACTS = ("model", "seed", "objective", "steps", "losses", "chance", "cpu_seconds", "wall_seconds", "device", "threads")
+NO_LOSS = ("step", "learning_rate")
+
+
+def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(digest, what is kept) of the pretrainings of a folder of work that results come from."""
+    for path in sorted(work.glob("encoders/*/pt*/record.json")):
+        if (digest := records.content_digest(path)) in wanted:
+            record = records.read_record(path)
+            kept = {key: record[key] for key in FACTS if key in record}
+            curve = path.with_name("curve.csv")
+            yield digest, kept | ({"curve": thinned(curve)} if curve.is_file() else {})
+
+
+def thinned(path: Path) -> dict[str, list[float]]:
+    """A loss curve's means over equal stretches of its steps: the last step of each, and each loss.
+
+    A loss that a stretch lacks, as of a task that was not drawn, is NaN there, and left out of means.
+    """
+    with reading(path, "loss curve", "train again"), path.open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+        columns = {name: np.array([float(row[name] or "nan") for row in rows]) for name in (rows[0] if rows else ())}
+    stretches = np.array_split(np.arange(len(rows)), min(POINTS, len(rows)) or 1)
+    kept: dict[str, list[float]] = {"step": [int(columns["step"][part[-1]]) for part in stretches if len(part)]}
+    for name, values in columns.items():
+        if name not in NO_LOSS:
+            kept[name] = [_mean(values[part]) for part in stretches if len(part)]
+    return kept
+
+
+def _mean(values: np.ndarray) -> float | None:
+    values = values[np.isfinite(values)]
+    return round(float(values.mean()), 4) if len(values) else None

@@ -1,0 +1,100 @@
+"""The rows of a folder of results, as a site lists them: by model and by benchmark, with the tables that show each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stele import catalogue
+from stele.artifacts.results import Result, read_result, result_files
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.models import Model
+from stele.tables.render.pages import Drawn, Link
+
+
+@dataclass(frozen=True)
+class Value:
+    """A metric's average over languages, in points of a hundred; `std` over seeds, None of one."""
+
+    metric: str
+    average: float | None
+    std: float | None
+
+    @property
+    def said(self) -> str:
+        """As a table says it."""
+        if self.average is None:
+            return "—"
+        return f"{100 * self.average:.1f}" + (f" ± {100 * self.std:.1f}" if self.std is not None else "")
+
+
+@dataclass(frozen=True)
+class SiteRow:
+    """One row: a model under a setting of a benchmark."""
+
+    benchmark: str
+    model: str
+    setting: str
+    seeds: int
+    values: list[Value]
+    labels: list[str]
+    diverged: bool
+    tables: list[Link]
+
+    @property
+    def href(self) -> str:
+        """Its result, below the site."""
+        return f"results/{self.benchmark}/{self.model}/{self.setting}.json"
+
+
+def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
+    """All rows of a folder of results, in the order of their files."""
+    shown = showing(drawn)
+    read = [read_result(path) for path in result_files(results)]
+    return [_row(one, shown.get((one.benchmark, one.model, one.setting), [])) for one in read]
+
+
+def showing(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
+    """(benchmark, model, setting) -> the tables of which a cell shows it."""
+    shown: dict[tuple[str, str, str], dict[str, Link]] = {}
+    for one in drawn:
+        link = Link(one.summary.title, f"{one.table.paper}.html#{one.id}")
+        for cell in one.cells:
+            if cell.unfolded.result:
+                shown.setdefault(cell.unfolded.result, {})[link.href] = link
+    return {result: list(links.values()) for result, links in shown.items()}
+
+
+def _row(result: Result, tables: list[Link]) -> SiteRow:
+    values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
+    return SiteRow(
+        result.benchmark,
+        result.model,
+        result.setting,
+        len(result.seed_names),
+        values,
+        result.labels,
+        result.has_diverged,
+        tables,
+    )
+
+
+def model_label(key: str) -> str:
+    """What tables call a model; its key, where it is a user's."""
+    models = catalogue.entries(Model)
+    return models[key].label if key in models else key
+
+
+def benchmark_title(key: str) -> str:
+    """What a benchmark is called; its key, where it is a user's."""
+    benchmarks = catalogue.entries(Benchmark)
+    return benchmarks[key].title if key in benchmarks else key
+
+
+def by(rows: Sequence[SiteRow], key: str) -> dict[str, list[SiteRow]]:
+    """Rows by `model` or `benchmark`, in the order of their first."""
+    groups: dict[str, list[SiteRow]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, key), []).append(row)
+    return groups

@@ -1,0 +1,132 @@
+"""The site: whole from a folder of kept results, no link that leads nowhere, every result and claim in it."""
+
+import html.parser
+import json
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from stele.command import cli
+from stele.evidence.packing import pack
+from stele.evidence.trainings import FILE as TRAININGS
+from stele.files.paths import STAMP
+from stele.papers.claims import load_claims
+from stele.tables.render.site.curve import curves, picture
+from tests.evidence.made_results import write_results
+
+EFFECTS = {"msm": 0.05, "xlmr": 0.0, "crop": 0.02}
+LOSSES = {"losses": {"msm": 1.9}, "chance": {"msm": 3.3}, "curve": {"step": [2, 4], "msm": [3.0, 1.9]}}
+
+
+@pytest.fixture(scope="module")
+def kept(root, tmp_path_factory):
+    """A packed folder of made results, with a loss curve of one model and verdicts of its claims."""
+    made = tmp_path_factory.mktemp("made")
+    results = write_results(made / "results", EFFECTS, seeds=3, queries=12)
+    (results / STAMP).write_text("study\n", encoding="utf-8")
+    pack(results, made / "kept", root / "paper_tables")
+    facts = {"model": "msm", "seed": 0, "cpu_seconds": 50.6, "device": "cpu", **LOSSES}
+    (made / "kept" / TRAININGS).write_text(json.dumps({"d1": facts}))
+    into = ["--into", str(made / "kept/claims"), "--specs", str(root / "paper_tables")]
+    assert cli.main(["claims", "judge", str(made / "kept"), "--paper", "msm", *into]) == 0
+    return made / "kept"
+
+
+@pytest.fixture(scope="module")
+def site(root, kept, tmp_path_factory):
+    to = tmp_path_factory.mktemp("site") / "site"
+    assert cli.main(["tables", "site", str(kept), "--to", str(to), "--specs", str(root / "paper_tables")]) == 0
+    return to
+
+
+class Page(html.parser.HTMLParser):
+    """The ids, links and text of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.text = set(), set(), ""
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.ids |= {given["id"]} if "id" in given else set()
+        self.links |= {given[name] for name in ("href", "src") if given.get(name)}
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_every_link_leads_somewhere_inside_the_site_or_to_a_paper(site):
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    assert {"index.html", "msm.html", "model-msm.html", "search.html"} <= {path.name for path in pages}
+    followed = 0
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme:
+                assert parts.scheme in ("https", "data"), (path.name, link)
+                continue
+            target = path if not parts.path else (path.parent / unquote(parts.path)).resolve()
+            assert target.is_file(), (path.name, link)
+            if parts.fragment:
+                assert unquote(parts.fragment) in pages[target].ids, (path.name, link)
+            followed += 1
+    assert followed > 500
+
+
+def test_each_claim_can_be_found_with_both_verdicts(site, root):
+    claims = load_claims(root / "paper_tables/msm/claims.yaml").claims
+    entries = Page(site / "search.html").text
+    listed = Page(site / "claims.html").text
+    for claim in claims:
+        assert f"MSM: {claim.text} (" in entries and claim.text in listed, claim.key
+    judged = json.loads((site.parent / "site/results/mrtydi/msm/zero_shot_marco.json").read_text())
+    assert judged["model"] == "msm", "the result that a cell leads to"
+
+
+def test_a_model_has_its_rows_its_loss_and_its_cost(site):
+    page = Page(site / "model-msm.html")
+    assert "zero_shot_marco" in page.text and "MSM, Table 1" in page.text and " ± " in page.text
+    assert "Loss of msm in nats over the steps, 1 seed; at the end 1.90; by chance 3.30" in page.text
+    assert "A seed took 51 CPU-seconds on average (cpu)" in page.text
+    assert "Loss of" not in Page(site / "model-xlmr.html").text, "nothing is pretrained of a public checkpoint"
+
+
+def test_a_folder_that_is_no_site_is_not_replaced_and_a_site_is(root, kept, site, tmp_path, capsys):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.tex").write_text("x")
+    command = ["tables", "site", str(kept), "--specs", str(root / "paper_tables"), "--to"]
+    assert cli.main([*command, str(tmp_path / "mine")]) == 1
+    assert "is no site that may be replaced" in capsys.readouterr().err and (tmp_path / "mine/thesis.tex").is_file()
+    assert cli.main(["tables", "site", str(tmp_path), "--to", str(tmp_path / "new")]) == 1
+    assert "no folder of results" in capsys.readouterr().err and not (tmp_path / "new").exists()
+    before = {path.relative_to(site): path.read_bytes() for path in site.rglob("*.html")}
+    (site / "stray.html").touch()
+    assert cli.main([*command, str(site)]) == 0
+    assert {path.relative_to(site): path.read_bytes() for path in site.rglob("*.html")} == before
+
+
+def test_a_sample_has_the_tables_that_are_filled_and_the_verdicts(root, kept, tmp_path):
+    command = ["tables", "sample", str(kept), "--to", str(tmp_path), "--specs", str(root / "paper_tables")]
+    assert cli.main(command) == 0
+    listed = (tmp_path / "README.md").read_text()
+    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")} - {"README.md"}
+    assert "msm/table_01.md" in files and not any(name.startswith("clir_lm/") for name in files)
+    assert all(f"]({name})" in listed for name in files) and listed.count("](msm/") + listed.count("](kept/") == len(
+        files
+    )
+    main = [claim for claim in load_claims(root / "paper_tables/msm/claims.yaml").claims if claim.main]
+    assert all(claim.text.split(" (")[0] in listed for claim in main) and "generated data" in listed
+    assert "scale `study`" in listed
+
+
+def test_a_curve_has_a_line_a_seed_and_breaks_at_nothing():
+    kept = [
+        {"seed": seed, "curve": {"step": [10, 20, 30], "clk": [3.0, None, 2.0 + seed]}, "losses": {"clk": 2.0 + seed}}
+        for seed in (0, 1)
+    ]
+    (curve,) = curves(kept)
+    assert curve.seeds == {0: [(10, 3.0), (30, 2.0)], 1: [(10, 3.0), (30, 3.0)]} and curve.chance is None
+    drawn = picture(curve)
+    assert drawn.count("<polyline") == 2 and 'class="chance"' not in drawn and "2 seeds; at the end 2.00, 3.00" in drawn
+    assert curves([{"seed": 0}]) == []
