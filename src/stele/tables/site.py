@@ -118,7 +118,7 @@ def _linked(drawn: pages.Drawn, folder: Path) -> pages.Drawn:
 
 
 def _figures(specs: Path, context: Context, results: Results, to: Path) -> list[Picture]:
-    for path in sorted(specs.glob("*/figure_*.yaml")):
+    for path in sorted(path for path in specs.glob("*/figure_*.yaml") if path.parent.name in PAPERS):
         name = to / path.parent.name / path.stem
         write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
     return list(pictures(drawn(to), to))
