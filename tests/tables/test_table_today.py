@@ -5,40 +5,20 @@ import io
 import json
 import shutil
 import subprocess
-import textwrap
 
 import pytest
 from lxml import html as parser
 from rendering import render
+from today_spec import spec
 
 from stele.artifacts.records import GENERATED, LIMITED, STAND_IN
-from stele.catalogue import entries
-from stele.catalogue.references import languages_of
-from stele.catalogue.schema.benchmarks import Benchmark
-from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.published import PublishedScore
-from stele.catalogue.seen_questions import seen_questions
 from stele.command import cli
-from stele.errors import SteleError
-from stele.papers.table import PAPERS, load_spec, load_specs
 from stele.tables.list_cells import to_csv
 from stele.tables.render.formats import to_latex, to_markdown
 from stele.tables.render.pages import draw, table_page
 
 HUB, REVISION = "intfloat/multilingual-e5-small", "a" * 40
-SPEC = """
-    paper: today
-    number: 99
-    caption: Two encoders.
-    stub: Model
-    target: {benchmark: mrtydi, setting: direct, metric: mrr@100}
-    columns:
-    - {key: ko, header: KO, target: {language: ko}}
-    - {key: sw, header: SW, target: {language: sw}}
-    - {key: avg, header: AVG, target: {average: [ko, sw]}}
-    groups:
-    - {key: all, models: [me5_small, msm]}
-"""
 
 
 def score(value=0.5, subset="ko", **more):
@@ -56,17 +36,6 @@ def said(monkeypatch):
         monkeypatch.setattr("stele.tables.published.beside._index", lambda: index)
 
     return says
-
-
-def spec(bench, text=SPEC, **replace):
-    text = textwrap.dedent(text)
-    for old, new in replace.items():
-        assert old in text
-        text = text.replace(old, new)
-    path = bench.folder / "today/table_99.yaml"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return load_spec(path)
 
 
 def measured(bench, languages, labels=(), revision=REVISION, model="me5_small"):
@@ -221,86 +190,6 @@ def test_a_cross_marks_models_that_saw_the_training_questions_and_a_note_names_t
     page = render(to_markdown, bench, spec(bench))
     assert "50.0<sup>†</sup>" in page.replace("**", "") and "40.0 " in page
     assert note(page, "†") == "- †: the model saw training questions of mrtydi, miracl: mE5-small."
-
-
-@pytest.mark.parametrize(
-    ("benchmark", "model", "setting", "seen"),
-    [
-        ("miracl", "arctic_l_v2", "direct", ("miracl",)),
-        ("mrtydi", "arctic_l_v2", "direct", ("miracl",)),  # MIRACL's questions are Mr. TyDi's
-        ("miracl", "mcontriever_marco", "direct", ()),
-        ("miracl", "msm", "zero_shot_marco", ()),
-        ("miracl", "msm", "multilingual", ("miracl",)),
-        ("belebele", "me5_small", "direct", ()),
-        ("lareqa", "me5_small", "direct", ("xquad",)),
-        ("nq", "own_model", "supervised", ("nq",)),
-    ],
-)
-def test_what_a_model_saw_is_of_its_training_and_of_its_fine_tuning(benchmark, model, setting, seen):
-    assert seen_questions(benchmark, model, setting) == seen
-
-
-# --- specs ------------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("models: [me5_small, msm]}", "rows: [{key: a, label: A, printed: [1, 2, 3], target: {model: a}}]}",
-         "row all/a: published numbers are those of references.tsv"),
-        ("models: [me5_small, msm]}", "rows: [{key: a, label: A}]}", "row all/a, column ko: a benchmark, model"),
-        ("models: [me5_small, msm]}", "models: [me5_smal]}", r"unknown model 'me5_smal'; did you mean 'me5_small'\?"),
-        ("models: [me5_small, msm]}", "models: [msm], rows: [{key: a, label: A}]}", "want `rows`, or `models`"),
-        ("key: all, models: [me5_small, msm]", "key: all", "group all: want `rows`, or `models`"),
-        ("stub: Model", "stub: Model\nmarks: {x: y}", "`marks` is of what a paper prints"),
-        ("stub: Model", "stub: Model\nkind: stated", "the tables of 'today' are results"),
-        ("metric: mrr@100}", "metric: mrr@100, averge: [ko]}", "unknown key 'target.averge'; did you mean 'average'"),
-        ("number: 99", "number: 98", "belongs at today/table_98.yaml"),
-    ],
-)  # fmt: skip
-def test_a_wrong_spec_is_refused(bench, old, new, message):
-    with pytest.raises(SteleError, match=message):
-        spec(bench, **{old: new})
-
-
-def test_a_paper_s_table_prints_its_rows(bench):
-    with pytest.raises(SteleError, match="row all/msm: `printed` must have the lines value"):
-        bench.spec(
-            """
-            paper: msm
-            number: 99
-            caption: x
-            stub: x
-            columns: [{key: ar, header: AR}]
-            groups: [{key: all, models: [msm]}]
-            """
-        )
-
-
-def test_today_is_every_encoder_that_is_used_as_it_is(bench):
-    table = spec(bench, **{"models: [me5_small, msm]": "models: today"})
-    today = [(key, model.label) for key, model in entries(Model).items() if model.trained_on is not None]
-    assert [(row.key, row.label) for _, row in table.rows()] == today and len(today) >= 19
-
-
-def test_the_papers_specs_are_read_without_those_of_today(root):
-    assert {table.paper for table in load_specs(root / "paper_tables")} == {*PAPERS}
-    assert [table.number for table in load_specs(root / "paper_tables/today")] == [*range(1, 8)]
-
-
-def test_belebele_s_directions_are_the_means_that_sources_print(root):
-    table = load_spec(root / "paper_tables/today/table_05.yaml")
-    means = {column.key: column.target.average for column in table.columns}
-    for key, subset in (
-        ("same", "same language (122)"),
-        ("to_en", "passages X, questions English (121)"),
-        ("from_en", "passages English, questions X (121)"),
-    ):
-        assert {*means[key]} == {*languages_of("belebele", subset)}
-    assert sorted(means["all"]) == sorted(entries(Benchmark)["belebele"].languages)
-    assert sorted([*means["same"], *means["to_en"], *means["from_en"], *means["scripts"]]) == sorted(means["all"])
-    scripts = [
-        code for key in means for code in means[key] if key not in ("all", "same", "to_en", "from_en", "scripts")
-    ]
-    assert sorted(scripts) == sorted(means["same"]), "each variant in one script"
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------

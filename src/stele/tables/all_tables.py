@@ -114,7 +114,7 @@ def texts(
         f"{name}.md": formats.markdown_page("all_tables", **shared),
         f"{name}.tex": formats.latex_page("all_tables", **shared),
         f"{name}.bib": bibliography.bibtex(),
-        f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name, shared["words"]),
+        f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name=name, words=shared["words"]),
         **{
             f"{paper}.html": pages.paper_page(
                 paper,

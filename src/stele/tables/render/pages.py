@@ -190,9 +190,9 @@ def index_page(
     tables: Sequence[Drawn],
     suffixes: Sequence[str],
     figures: Sequence[Picture] = (),
+    site: Sequence[Link] = (),
     name: str = "all_tables",
     words: Words = OF_PAPER,
-    site: Sequence[Link] = (),
 ) -> str:
     """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
     papers = []

@@ -94,7 +94,7 @@ def legend(cells: Sequence[Cell]) -> Iterator[str]:
     reasons = _by_reason(cells)
     if reasons:
         yield f"{INCOMPARABLE}: not comparable: {_listed(reasons)}."
-    saw = _by_questions(cell for cell in cells if cell.seen)
+    saw = _by_questions(cell for cell in cells if cell.seen and (cell.shows_number or cell.published))
     if saw:
         listed = "; ".join(f"of {', '.join(names)}: {_rows(rows)}" for names, rows in saw.items())
         yield f"{SEEN}: the model saw training questions {listed}."
