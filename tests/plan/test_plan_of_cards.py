@@ -1,4 +1,4 @@
-"""What a result card waits for: the chosen benchmarks, each with what was scored; and a sentence where one cannot be."""
+"""What a result card waits for: the chosen benchmarks, each with what was scored; a sentence where one cannot be."""
 
 from types import SimpleNamespace
 
