@@ -26,6 +26,7 @@ class Cards:
 
     def rows_of(self, model: str) -> list[Row]:
         """The rows of a model's card; one that cannot be built is an error that says why."""
+        self.rows.models[model]  # an unknown name is said with the nearest
         wanted = [Row(benchmark, model, SETTING) for benchmark in self.benchmarks(model)]
         for row in wanted:
             if problem := self.rows.problem(row):
