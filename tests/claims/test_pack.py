@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet
@@ -12,9 +13,12 @@ from stele.artifacts.results import read_result
 from stele.command import cli
 from stele.errors import SteleError
 from stele.evidence import trainings
+from stele.evidence.numbering import numbered
 from stele.evidence.packing import STUDY, begin, pack
 from stele.files.atomic import sha256
 from stele.files.paths import STAMP
+from stele.tables.cells.cell import Results
+from stele.tables.render.cell_details import provenance
 from tests.conftest import ROOT
 from tests.evidence.made_results import write_results
 
@@ -76,12 +80,49 @@ def test_values_per_query_are_kept_in_single_precision_and_the_means_as_they_wer
     before, after = (
         pyarrow.parquet.read_table(folder / name / "queries.parquet") for folder in (results, tmp_path / "study")
     )
-    assert (
-        before.select(["search", "language", "query"]).to_pylist()
-        == after.select(["search", "language", "query"]).to_pylist()
-    )
+    assert before.select(["search", "language"]).to_pylist() == after.select(["search", "language"]).to_pylist()
+    known = pyarrow.parquet.read_table(tmp_path / "study/mrtydi/zero_shot_marco.parquet").to_pylist()
+    of_search = {}
+    for row in known:
+        of_search.setdefault(row["search"], []).append(row["query"])
+    meant = [of_search[row["search"]][int(row["query"])] for row in after.to_pylist()]
+    assert meant == before["query"].to_pylist(), "each number leads back to its query"
     assert np.array_equal(before["mrr@100"].to_numpy().astype(np.float32), after["mrr@100"].to_numpy())
     assert read_result(results / f"{name}.json") == read_result(tmp_path / "study" / f"{name}.json")
+
+
+def test_a_search_of_other_queries_is_refused_and_a_new_one_is_numbered_whatever_came_first(tmp_path):
+    path = tmp_path / "queries.parquet"
+    assert numbered(path, ["sw", "sw", "sw"], ["q10", "q2", "q10"]) == ["0", "1", "0"]
+    assert numbered(path, ["ar", "sw", "sw"], ["x", "q2", "q10"]) == ["0", "1", "0"]
+    before = path.read_bytes()
+    with pytest.raises(SteleError, match=r"queries.parquet: the search sw was of other queries"):
+        numbered(path, ["sw", "th"], ["q10", "y"])
+    assert path.read_bytes() == before
+    other = tmp_path / "other.parquet"
+    numbered(other, ["ar"], ["x"])
+    numbered(other, ["sw", "sw"], ["q2", "q10"])
+    assert other.read_bytes() == before
+
+
+def test_what_results_come_from_stands_once_and_pages_show_it(results, tmp_path):
+    """A seed's record names its ancestors; their recipes stand in ancestry.json, from where a page has them."""
+    folder = tmp_path / "study"
+    pack(results, folder, SPECS)
+    digest, recipe = "d" * 16, {"steps": 7}
+    path = folder / "mrtydi/msm/zero_shot_marco/pt0-ft0.json"
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"inputs": {"retrieval": "r" * 16}}))
+    everything = {
+        "r" * 16: {"job": "retrieve", "inputs": {"encoder": digest}},
+        digest: {"recipe": recipe},
+        "z" * 16: {},
+    }
+    (folder / "ancestry.json").write_text(json.dumps(everything))
+    kept = provenance([SimpleNamespace(result=("mrtydi", "msm", "zero_shot_marco"), sources=(path,))], Results(folder))
+    assert kept[0].ancestry[digest] == {"recipe": recipe} and "z" * 16 not in kept[0].ancestry
+    slim = json.loads((folder / "mrtydi/msm/zero_shot_marco/pt1-ft0.json").read_text())
+    assert all("recipe" not in facts for facts in slim["ancestry"].values()) and "intervals" not in slim
 
 
 def test_the_means_are_those_of_the_rule_that_averages_seeds(results, tmp_path):

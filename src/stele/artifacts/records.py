@@ -44,6 +44,7 @@ CIRCUMSTANCES = (
 )
 # what an ancestor is known by: what was done, to what, how; everything else stands in its own record
 ANCESTRY = "ancestry"
+WHOLE_ANCESTRY = "ancestry.json"  # of a folder of kept results: all that any of them comes from
 IDENTITY = (
     "job", "dataset", "part", "version", "repository", "revision", "checkpoint", "corpus", "language", "method",
     "model", "recipe", "seed", "steps", "encoding", "encoding_decided_by", "encoding_notes", "licence", "origin",

@@ -17,7 +17,7 @@ from stele.artifacts import records
 from stele.artifacts.results import read_result, result_files
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
-from stele.evidence import trainings
+from stele.evidence import numbering, trainings
 from stele.files.atomic import atomic_file, atomic_write_json, digest, sha256
 from stele.files.paths import STAMP, read_stamp
 from stele.files.reading import read_object
@@ -27,9 +27,10 @@ from stele.significance.scores import KEYS, QUERIES
 STUDY = "study.json"
 CONTEXT = Path("tables/context.json")
 LOOKS = "looks.yaml"
-ALL_ANCESTRY = "ancestry.json"
 # jobs that stay among a result's own ancestors: what was trained, and from what
 KEPT = ("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "rerank", "answer")
+NAMED = ("job", "model", "seed", "repository", "revision", "origin", "labels", "diverged")  # of those jobs, beside it
+LEFT_OUT = ("intervals", "outputs")  # of a seed's result: the values per query have what they tell
 OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
 
 
@@ -45,10 +46,10 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     if scale is None:
         raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some first")
     begin(folder, scale, specs)
-    everything = read_object(path, "ancestry") if (path := folder / ALL_ANCESTRY).is_file() else {}
+    everything = read_object(path, "ancestry") if (path := folder / records.WHOLE_ANCESTRY).is_file() else {}
     for path in result_files(results, each_seed=True):
         everything |= _pack_seed(path, folder / path.relative_to(results))
-    _write(folder / ALL_ANCESTRY, everything)
+    _write(folder / records.WHOLE_ANCESTRY, everything)
     if work is not None:
         there = read_object(path, "record of pretrainings") if (path := folder / trainings.FILE).is_file() else {}
         _write(path, there | dict(trainings.trainings(work, everything)))
@@ -90,21 +91,25 @@ def _pack_seed(source: Path, target: Path) -> records.Record:
     queries = source.with_suffix("") / QUERIES
     if queries.is_file():
         small = target.with_suffix("") / QUERIES
-        _write_queries(queries, small)
+        # settings of a benchmark may have other queries: those of vectors that belong together are pairs
+        _write_queries(queries, small, target.parents[2] / f"{target.parent.name}.parquet")
         record["queries"] = {"file": QUERIES, "sha256": sha256(small)}
     _write(target, record)
     return whole.get(records.ANCESTRY, {})
 
 
-def _write_queries(source: Path, target: Path) -> None:
+def _write_queries(source: Path, target: Path, numbers: Path) -> None:
+    """The values of a file in single precision; a query is its number within its search (`numbers` has all)."""
     import pyarrow
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(source)
+    numbered = numbering.numbered(numbers, *(table[name].to_pylist() for name in ("search", "query")))
     single = {name: pyarrow.float32() for name in table.column_names if name not in KEYS}
     text = dict.fromkeys(KEYS, pyarrow.string())
-    table = pyarrow.table({name: table[name].cast((single | text)[name]) for name in table.column_names})
-    # ids that follow each other take a byte or two
+    columns = {name: table[name].cast((single | text)[name]) for name in table.column_names}
+    table = pyarrow.table(columns | {"query": pyarrow.array(numbered)})
+    # numbers that follow each other take a byte or two
     encodings = {"query": "DELTA_BYTE_ARRAY", **dict.fromkeys(single, "PLAIN")}
     with atomic_file(target, mode="wb") as handle:
         pyarrow.parquet.write_table(
@@ -118,8 +123,14 @@ def _write_queries(source: Path, target: Path) -> None:
 
 
 def _slim(record: records.Record) -> records.Record:
-    ancestry = {name: facts for name, facts in record.get(records.ANCESTRY, {}).items() if facts.get("job") in KEPT}
-    return {**record, records.ANCESTRY: ancestry} if records.ANCESTRY in record else record
+    """A seed's record without what stands elsewhere: of what it comes from, what tells a trained model from another."""
+    ancestry = {
+        name: {key: facts[key] for key in NAMED if key in facts}
+        for name, facts in record.get(records.ANCESTRY, {}).items()
+        if facts.get("job") in KEPT
+    }
+    slim = {key: value for key, value in record.items() if key not in LEFT_OUT}
+    return {**slim, records.ANCESTRY: ancestry} if records.ANCESTRY in record else slim
 
 
 def _average(row: Path) -> None:

@@ -78,7 +78,7 @@ def write(folder: Path, specs: Path, to: Path) -> None:
         figures,
         rows(folder, tables),
         list(_object(folder / trainings.FILE).values()),
-        _object(folder / packing.ALL_ANCESTRY),
+        _object(folder / records.WHOLE_ANCESTRY),
         about(folder),
     )
     for paper in dict.fromkeys(one.table.paper for one in tables):

@@ -10,14 +10,14 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
-from stele.artifacts.records import GENERATED, STAND_IN, content_digest
+from stele.artifacts.records import GENERATED, STAND_IN, WHOLE_ANCESTRY, Record, content_digest
 from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
 from stele.catalogue.seen_questions import seen_questions
 from stele.errors import SteleError
-from stele.files.reading import read_object
+from stele.files.reading import read_note, read_object
 from stele.papers.table import Table
 from stele.papers.table_parts import Column, Group, Line, Printed, Report, Row, Target
 from stele.papers.targets import Reference, column_meant, groups_for_extra_rows, reference_of, source_of
@@ -131,6 +131,12 @@ class Results:
         read = [self.read(*result, path) for path in self.paths(result, seeds)]
         bad = [result_read for result_read in read if not isinstance(result_read, Result)]
         return bad[0] if bad else mean_over_seeds(read)
+
+    @cached_property
+    def ancestry(self) -> Record:
+        """What kept results come from, where one file has it of all; {} where each result has its own."""
+        path = self.folder / WHOLE_ANCESTRY
+        return read_note(path) if path.is_file() else {}
 
     def _read(self, benchmark: str, model: str, setting: str, path: Path | None = None) -> Result | SteleError | None:
         """The result, the error that reading it gave, or None when there is no such file."""

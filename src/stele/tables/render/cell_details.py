@@ -5,7 +5,7 @@ Times, hosts and devices stay in the records: a slower machine makes the same pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -141,9 +141,22 @@ def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[P
     read = {path.as_posix(): record for path, record in (records_read | scored | retrieved).items()}
     ancestries = [ancestors for record in read.values() if isinstance(ancestors := record.get(ANCESTRY), dict)]
     known = {digest: facts for ancestors in ancestries for digest, facts in ancestors.items()}
+    known |= dict(_ancestors(read.values(), results.ancestry))
     ancestry = {digest: shown(facts) for digest, facts in known.items()}
     facts = {name: shown({key: record[key] for key in record if key not in SAID}) for name, record in read.items()}
     return Provenance(result, {name: shown_facts for name, shown_facts in facts.items() if shown_facts}, ancestry)
+
+
+def _ancestors(of: Iterable[Record], ancestry: Record) -> Iterator[tuple[str, Record]]:
+    """What some records come from, by the digests that they and their ancestors name as inputs."""
+    todo, seen = [record for record in of if isinstance(record, dict)], set()
+    while todo:
+        inputs = todo.pop().get("inputs")
+        for digest in inputs.values() if isinstance(inputs, dict) else ():
+            if digest in ancestry and digest not in seen:
+                seen.add(digest)
+                todo.append(ancestry[digest])
+                yield digest, ancestry[digest]
 
 
 def _seeds_of(record: Record) -> list[str]:
