@@ -3,10 +3,11 @@
 import pytest
 
 from stele.catalogue import entries, references
-from stele.catalogue.references import COLUMNS, FILE, language_of, published, read_references
+from stele.catalogue.references import COLUMNS, FILE, language_of, languages_of, published, read_references
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.published import PublishedBenchmark
 from stele.errors import SteleError
+from stele.files.strict import validate
 
 ROW = {
     "model": "intfloat/multilingual-e5-base", "system": "", "benchmark": "mrtydi", "subset": "sw", "split": "test",
@@ -74,10 +75,40 @@ def test_what_sources_call_languages_is_ours(benchmark, subset, language):
     assert language_of(benchmark, subset) == language
 
 
+@pytest.mark.parametrize(
+    ("benchmark", "subset", "count", "some"),
+    [
+        ("belebele", "same language (122)", 122, ["en-en", "arb_Latn-arb_Latn"]),
+        ("belebele", "passages X, questions English (121)", 121, ["ru-en"]),
+        ("belebele", "passages English, questions X (121)", 121, ["en-ru"]),
+        ("neuclir_clir", "clir fas", 1, ["fa"]),
+        ("neuclir_clir", "mono fas", 0, []),
+        ("miracl", "ko", 0, []),
+    ],
+)
+def test_a_mean_that_sources_name_is_over_languages_of_ours(benchmark, subset, count, some):
+    codes = languages_of(benchmark, subset)
+    assert len(codes) == count and {*some} <= {*codes}
+    assert "en-en" not in codes or subset.startswith("same")
+
+
+def test_every_subset_that_is_named_here_is_one_of_the_file_s():
+    for benchmark, about in entries(PublishedBenchmark).items():
+        subsets = {score.subset for score in published()[benchmark]}
+        assert {*about.average, *about.subsets} <= subsets and all(
+            languages_of(benchmark, one) for one in about.subsets
+        )
+
+
+def test_a_pattern_that_is_none_is_refused():
+    with pytest.raises(SteleError, match=r"subsets\.x: .*is no regular expression"):
+        validate(PublishedBenchmark, {"split": "test", "subsets": {"x": "(en"}}, "published.yaml")
+
+
 def test_every_encoder_of_today_has_a_published_number_to_be_held_against():
     known = {score.model for scores in published().values() for score in scores}
     today = [model for model in entries(Model).values() if model.is_complete]
-    assert not [model.label for model in today if not {model.checkpoint, model.native} & known]
+    assert not [model.label for model in today if not {model.checkpoint, model.same_weights_as} & known]
 
 
 def test_benchmarks_whose_words_are_not_known_are_left_out():

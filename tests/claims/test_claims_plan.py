@@ -8,7 +8,7 @@ import pytest
 
 from stele.artifacts.row import Row
 from stele.claims import plan as claims_plan
-from stele.claims.wanted import choose, wanted
+from stele.claims.needs.wanted import choose, wanted
 from stele.command import cli
 from stele.errors import SteleError
 from stele.papers.targets import Reference

@@ -11,6 +11,7 @@ from tests.evidence.made_results import write_results
 from tests.evidence.small_paper import cells, write_paper
 
 HOLDS = {"kind": "greater", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg"), "main": True}
+CONTROL = {"right": {"model": "mbert"}}
 OTHER = HOLDS | {"key": "against_other", "right": cells("all/other/mrr/avg"), "main": False}
 OPEN = {"key": "open", "kind": "other", "checkable": False, "why": "of other papers", "printed": None}
 
@@ -46,6 +47,25 @@ def test_as_csv_and_as_json_they_say_the_same(judge, tmp_path):
     assert float(rows[0]["low"]) == facts["claims"][0]["interval"][0] > 0 and rows[1]["low"] == ""
     assert facts["claims"][0]["level"] == 0.025 and rows[1]["missing"] == "mrtydi/xlmr/zero_shot_marco"
     assert facts["scale"] == "study" and len(facts["papers"]["msm"]["claims_sha256"]) == 64
+
+
+def test_a_pretraining_that_diverged_stands_beside_the_verdict_in_each_format(judge, tmp_path):
+    (tmp_path / "specs/msm/claims.yaml").unlink()
+    write_paper(tmp_path / "specs", [HOLDS | {"right": cells("all/other/mrr/avg"), "controls": [CONTROL]}])
+    folder = write_results(tmp_path / "of_three", {"mbert": 0.0, "msm": 0.08, "xlmr": 0.0})
+    for model in ("mbert", "xlmr"):
+        path = folder / f"mrtydi/{model}/zero_shot_marco/pt2-ft0.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: loss 3.9"}}))
+    said = {
+        model: f"mrtydi/{model}/zero_shot_marco: pretraining diverged in 1 of 5 seeds (pt2): {model}: loss 3.9"
+        for model in ("mbert", "xlmr")
+    }
+    (claim,) = json.loads(judge("--format", "json", folder=folder)[1])["claims"]
+    assert claim["diverged"] == [said["xlmr"]] and said["mbert"] in claim["controls"][0]["diverged"]
+    (row,) = csv.DictReader(io.StringIO(judge("--format", "csv", folder=folder)[1]))
+    assert row["diverged"] == said["xlmr"] and row["controls"].endswith(f"; {said['mbert']}")
+    text = judge(folder=folder)[1]
+    assert f"\n  {said['xlmr']}\n" in text and f"; {said['mbert']}\n" in text
 
 
 def test_into_a_folder_twice_the_same_bytes(judge, tmp_path):

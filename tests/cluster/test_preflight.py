@@ -197,3 +197,11 @@ def test_a_run_that_is_refused_leaves_nothing_and_says_why_once(root, tmp_path):
     assert "in no mirror, and the network is off (offline: true):" in run.stdout
     assert "needs XOR-TyDi, training data of the DPR baseline" in run.stdout, "what only the user can give"
     assert not any((project / folder).exists() for folder in ("results", "work", "resources", "state"))
+
+
+def test_rows_that_wait_for_the_user_are_named_whatever_tables_they_are_of():
+    plan = make_plan(parse_config({"scale": "paper"}))
+    tables = [job("table", wildcards={"paper": "today", "number": number}) for number in ("05", "07")]
+    assert preflight.unavailable(plan, tables[:1]) == []
+    (lines,) = ["\n".join(preflight.unavailable(plan, tables))]
+    assert "mewsli_x" in lines and "user_data" in lines

@@ -161,3 +161,12 @@ def test_of_many_failures_the_first_are_named():
     assert lines[0] == "1 min 1 s; jobs: 20 failed"
     assert sum(line.startswith("failed: ") for line in lines) == summary.LISTED
     assert lines[-1] == f"... and {20 - summary.LISTED} more that failed"
+
+
+def test_a_cell_of_several_sources_is_one_cell(tmp_path):
+    """A table of today's encoders has a line for each source of a cell; another cell may hold the same."""
+    lines = ["row,column,state,source", "A,KO,measured,x", "A,KO,measured,y", "A,SW,measured,", "B,SW,not run,x"]
+    (tmp_path / "today.csv").write_text("\n".join(lines))
+    (tmp_path / "paper.csv").write_text("row,column,state\nA,KO,measured\nA,KO,measured\n")
+    assert summary.states([tmp_path / "today.csv", tmp_path / "none.csv"]) == {"measured": 2, "not run": 1}
+    assert summary.states([tmp_path / "paper.csv"]) == {"measured": 2}

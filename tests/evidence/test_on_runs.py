@@ -67,6 +67,18 @@ def test_one_language_against_the_rest(judged, quantifier, state):
     assert quantifier != "each_language" or "reversed in sw" in one.verdict.reason
 
 
+def test_a_pretraining_that_diverged_is_named_and_changes_no_verdict(tmp_path):
+    folder, paper = write_results(tmp_path / "results", AHEAD), write_paper(tmp_path, [GREATER])
+    (before,) = judge_paper(paper, runs_of(folder, 1))
+    for model, seed in (("msm", 1), ("msm", 3), ("xlmr", 0)):  # the claim does not read xlmr
+        path = folder / f"mrtydi/{model}/zero_shot_marco/pt{seed}-ft0.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: cosine .99"}}))
+    (after,) = judge_paper(paper, runs_of(folder, 1))
+    said = "pretraining diverged in 2 of 5 seeds (pt1, pt3): msm: cosine .99"
+    assert before.diverged == () and after.diverged == (f"mrtydi/msm/zero_shot_marco: {said}",)
+    assert after.verdict == before.verdict
+
+
 def test_best_loses_to_one_rival_of_two(judged):
     one = judged(BEST, {"mbert": 0.0, "msm": 0.05, "xlmr": 0.15})
     assert one.verdict.state == "reversed" and "other" in one.verdict.reason

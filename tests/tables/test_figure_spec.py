@@ -11,17 +11,18 @@ from stele.catalogue.schema.metric_names import metric_parts
 from stele.command import cli
 from stele.errors import SteleError
 from stele.papers.figure import figure_schema, load_figure
-from stele.papers.table import load_specs
+from stele.papers.table import PAPERS, load_specs
 from stele.papers.targets import resolve
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
+from stele.tables.figures.data import parts
 
 FIGURES = {"ccp/1": "projection", "clir_lm/1": "distribution", "clir_lm/4": "curves", "clir_lm/5": "curves"}
 
 
 @pytest.fixture(scope="module")
 def figures(root):
-    loaded = [load_figure(path) for path in (root / "paper_tables").glob("*/figure_*.yaml")]
+    loaded = [load_figure(path) for paper in PAPERS for path in (root / "paper_tables" / paper).glob("figure_*.yaml")]
     return {figure.id: figure for figure in loaded}
 
 
@@ -141,3 +142,63 @@ def test_the_command_names_a_wrong_spec_and_a_wrong_output(tmp_path, capsys):
     assert cli.main([*line, str(tmp_path / "a.bmp")]) == 1
     assert "want a name that ends in .svg, .pdf, .png" in capsys.readouterr().err
     assert not list(tmp_path.glob("a.*"))
+
+
+# --- today's encoders -------------------------------------------------------------------------------------------------
+TODAY = """
+paper: today
+number: 98
+kind: curves
+caption: Size against quality.
+target: {benchmark: mrtydi, setting: direct, metric: mrr@100, language: ko}
+x: {label: parameters, scale: log, range: [90, 35000]}
+y: {label: MRR@100}
+series:
+- {key: e5, label: E5, points: [{target: {model: me5_small}}, {target: {model: me5_large}}]}
+- {key: kept, label: KEPT, points: [{at: 178, target: {model: kept}}]}
+panels:
+- {key: one}
+"""
+
+
+def today(folder, **replace):
+    text = TODAY
+    for old, new in replace.items():
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / "today/figure_98.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return load_figure(path)
+
+
+def test_a_point_stands_at_the_parameters_of_its_model(tmp_path):
+    figure = today(tmp_path)
+    assert [[point.place for point in series.points] for series in figure.series] == [[118.0, 560.0], [178.0]]
+    wrong = {
+        "at: 178, target: {model: kept}": ("target: {model: kept}", "models.yaml has no parameters of 'kept'"),
+        "{key: one}": ("{key: one, printed: {kept: {178: 0.5}}}", "no `printed` here"),
+        "me5_small": ("qwen3_8b", "points must go from left to right"),
+    }
+    for old, (new, message) in wrong.items():
+        with pytest.raises(SteleError, match=message):
+            today(tmp_path, **{old: new})
+
+
+def test_published_numbers_stand_where_others_have_printed_ones(tmp_path, monkeypatch):
+    from stele.catalogue.schema.published import PublishedScore
+
+    given = {"benchmark": "mrtydi", "subset": "ko", "split": "test", "metric": "mrr@100", "source": "s", "locator": "l"}
+    names = {"small": ("read", 0.4), "large": ("secondary", 0.5)}
+    scores = {
+        ("mrtydi", f"intfloat/multilingual-e5-{size}", "mrr@100"): [
+            PublishedScore(model=size, value=value, status=status, **given)
+        ]
+        for size, (status, value) in names.items()
+    }
+    monkeypatch.setattr("stele.tables.published.beside._index", lambda: scores)
+    drawn = parts(today(tmp_path), Context(), Results(tmp_path))
+    assert {part.series.key: part.panel.printed for part in drawn} == {
+        "e5": {"e5": {118.0: 0.4}},
+        "kept": {"e5": {118.0: 0.4}},
+    }

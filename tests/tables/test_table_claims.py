@@ -84,6 +84,21 @@ def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder
     assert not any(other.runs or other.comparisons for other in others)
 
 
+def test_a_pretraining_that_diverged_is_a_badge_of_its_claim_alone_and_named_in_its_fold(
+    folder, boxes, drawn, tmp_path
+):
+    said = "mrtydi/msm/zero_shot: pretraining diverged in 1 of 5 seeds (pt2): msm: loss 3.9"
+    row, control = ROW | {"diverged": [said]}, CONTROL | {"diverged": ["of the control"]}
+    path = tmp_path / "diverged.json"
+    path.write_text(json.dumps({"claims": [row | {"controls": [control]}, ROW | {"key": "best_mrtydi_zero_shot"}]}))
+    claims = draw_claims(folder, boxes, path)
+    page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
+    article = page[page.index('id="claim-hierarchical_loss"') :]
+    article = article[: article.index("</article>")]
+    assert page.count("a pretraining diverged</span>") == article.count("a pretraining diverged</span>") == 1
+    assert f"{said}; of the control" in article
+
+
 def test_the_printed_value_is_that_of_the_papers_numbers(folder):
     paper = load_paper(folder)
     claims = {claim.key: claim for claim in load_claims(folder / "claims.yaml").claims}

@@ -7,7 +7,7 @@ from chromium import Chromium, executable
 from rendering import nasty_context
 
 from stele.command import cli
-from stele.papers.table import PAPERS
+from stele.papers.table import PAPERS, TODAY
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]
 PHONE, DESK = (360, 740), (1280, 900)
@@ -28,7 +28,8 @@ def pages(tmp_path_factory, root):
         ancestry = {"b2": {"job": "finetune", "recipe": {"steps": 60}}}
         path.write_text(json.dumps(result | {"labels": ["generated data"], "ancestry": ancestry}))
     context = nasty_context(folder / "context.json", ["msm/2", "kept/2"])
-    specs = sorted(map(str, (root / "paper_tables").glob("*/table_*.yaml")))
+    every = sorted((root / "paper_tables").glob("*/table_*.yaml"))
+    specs = [str(spec) for spec in every if spec.parent.name != TODAY]
     given = ["--context", str(context), "--results-dir", str(folder / "results")]
     for spec in sorted((root / "paper_tables").glob("*/figure_*.yaml")):
         output = folder / f"results/tables/{spec.parent.name}/{spec.stem}.svg"
@@ -37,7 +38,9 @@ def pages(tmp_path_factory, root):
     assert cli.main(["tables", "cell_map", *cells]) == 0
     for command, chosen in (("all_tables", specs), ("table", [spec for spec in specs if "msm/table_0" in spec])):
         assert cli.main(["tables", command, "--spec", *chosen, *given]) == 0
-    tables = folder / "results/tables"
+    tables, today = folder / "results/tables", [str(spec) for spec in every if spec.parent.name == TODAY]
+    command = ["tables", "all_tables", "--name", "today_tables", "--spec", *today, *given]
+    assert cli.main([*command, "--figures", str(tables / "today/figure_01.svg")]) == 0
     return {path.relative_to(tables).as_posix(): path.as_uri() for path in tables.rglob("*.html")}
 
 
@@ -54,7 +57,13 @@ def _open_popover(browser):
 
 
 def test_every_page_opens_without_complaint_or_request_and_fits(browser, pages):
-    assert {"all_tables.html", "msm/table_05.html", *(f"{paper}.html" for paper in PAPERS)} <= pages.keys()
+    assert {
+        "all_tables.html",
+        "today_tables.html",
+        "today.html",
+        "msm/table_05.html",
+        *(f"{paper}.html" for paper in PAPERS),
+    } <= pages.keys()
     for name, address in pages.items():
         for size in (PHONE, DESK):
             browser.size(*size)
@@ -72,6 +81,7 @@ def test_figures_are_in_their_page_with_their_words_and_large_enough_to_read(bro
         "ccp.html": ["f01"],
         "clir_lm.html": ["f01", "f04", "f05"],
         "msm.html": [],
+        "today.html": ["f01"],
     }
     for name, figures in shown.items():
         browser.size(*PHONE)

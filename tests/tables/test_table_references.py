@@ -6,7 +6,7 @@ import math
 import pytest
 
 from stele.artifacts.results import Result
-from stele.catalogue.references import published
+from stele.catalogue.references import languages_of, published
 from stele.catalogue.schema.published import PublishedScore
 from stele.command import cli
 from stele.tables.published.verdicts import judge, verdicts
@@ -99,6 +99,20 @@ def test_another_split_and_an_average_of_fewer_languages_are_not_compared(monkey
     first, second = verdicts(Result.model_validate(written), written)
     assert (first.state, first.why) == ("not comparable", "published of the split dev, ours is test")
     assert second.state == "not comparable" and second.why.startswith("our average lacks ar, bn, en")
+
+
+def test_a_mean_over_a_direction_is_held_against_that_of_the_same_pairs(monkeypatch):
+    """Of Belebele, a code is PASSAGES-QUESTIONS; a mean that lacks pairs says how many."""
+    same = SCORE.model_copy(
+        update={"benchmark": "belebele", "subset": "same language (122)", "metric": "ndcg@10", "value": 0.6}
+    )
+    monkeypatch.setattr("stele.tables.published.verdicts.published", lambda: {"belebele": [same]})
+    every = {code: 0.6 for code in languages_of("belebele", same.subset)}
+    for languages, state in ((every | {"en-ru": 0.1}, "OK"), ({"ru-ru": 0.6, "en-ru": 0.1}, "not comparable")):
+        written = record() | {"benchmark": "belebele", "metrics": {"ndcg@10": {"languages": languages, "average": 0.2}}}
+        (one,) = verdicts(Result.model_validate(written), written)
+        assert (one.state, one.language, one.ours) == (state, "same language (122)", pytest.approx(0.6))
+    assert one.why.endswith(" and 101 more") and one.why.startswith("our average lacks ")
 
 
 def test_another_model_s_numbers_are_not_looked_at():

@@ -18,7 +18,7 @@ from tests.rule_files import command, environments, foreign, local_rules, reach,
 LOCKS = {"cpu": "cpu", "data": "cpu", "snakemake": "cpu", "gpu": "gpu"}  # environment -> lock file
 # what these can import and never do: they count operations from recipes, or check names by the recipes' schema; they
 # mine nothing and load no model
-ESTIMATES = {"cost", "usage", "claims", "all_tables"}
+ESTIMATES = {"cost", "usage", "claims", "all_tables", "today_tables", "table", "figure", "cell_map", "card"}
 NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow"}
 # what an environment has beside what its commands import
 BESIDE = {
@@ -80,6 +80,7 @@ def test_the_rules_and_their_commands_are_found(root):
     named = {name: command(body) for name, body in actual.items() if "    shell:" in body}
     assert {name for name, module in named.items() if module is None} == {"alias", "context"}  # cp and printf
     assert named.pop("claims") == "claims.judge"  # `snakemake claims` is what a user types
+    assert named.pop("today_tables") == "tables.all_tables"  # the same of other specs
     assert all(module.rpartition(".")[2] == name for name, module in named.items() if module), named
     assert {name for name, body in actual.items() if environments(body) == ["cpu", "gpu"]} > {"pretrain", "retrieve"}
     # of methods that are chosen by name: numba is imported by no command, but by metrics

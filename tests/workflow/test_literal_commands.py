@@ -25,6 +25,13 @@ def test_without_a_target_it_means_every_table(fresh, miniature):
     assert planned(fresh) == miniature and miniature["table"] == 41
 
 
+def test_the_tables_of_today_s_encoders_are_built_when_they_are_asked_for(fresh, miniature):
+    assert "today_tables" not in miniature
+    jobs = planned(fresh, "today_tables")
+    assert (jobs["table"], jobs["figure"], jobs["today_tables"]) == (7, 1, 1)
+    assert planned(fresh, "results/tables/today/table_05.md")["table"] == 1
+
+
 def test_a_table_is_built_by_its_name(fresh):
     assert planned(fresh, "results/tables/msm/table_05.md")["table"] == 1
 

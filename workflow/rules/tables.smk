@@ -19,7 +19,7 @@ rule context:
 
 rule table:
     input:
-        unpack(plan.tables.inputs),
+        unpack(plan.chosen.table_inputs),
     output:
         md=plan.paths.results("tables/{paper}/table_{number}.md"),
         tex=plan.paths.results("tables/{paper}/table_{number}.tex"),
@@ -54,7 +54,7 @@ rule table:
 
 rule figure:
     input:
-        unpack(plan.figures.inputs),
+        unpack(plan.chosen.figure_inputs),
     output:
         svg=report(
             plan.paths.results("tables/{paper}/figure_{number}.svg"),
@@ -168,6 +168,38 @@ rule all_tables:
         " --figures {input.figures} > {log} 2>&1"
 
 
+# the tables of today's encoders, no paper's: built when they are asked for
+rule today_tables:
+    input:
+        specs=list(map(str, plan.today.tables.specs.values())),
+        context=plan.paths.results("tables/context.json"),
+        tables=plan.today.tables.files(),
+        figures=plan.today.figures.drawn(),
+    output:
+        md=plan.paths.results("tables/today_tables.md"),
+        tex=plan.paths.results("tables/today_tables.tex"),
+        bib=plan.paths.results("tables/today_tables.bib"),
+        html=plan.paths.results("tables/today_tables.html"),
+        page=plan.paths.results("tables/today.html"),
+    log:
+        plan.paths.log("today_tables"),
+    conda:
+        "../../envs/data.yaml"
+    params:
+        code=code(
+            "tables.all_tables",
+            "significance.fisher",
+            "significance.t_test",
+            data=("tables/render/templates", "tables/render/bibliography.yaml"),
+        ),
+        results=lambda w: plan.settings.config.results_dir,
+    message:
+        "Set the tables of today's encoders together"
+    shell:
+        "python -m stele tables all_tables --name today_tables --spec {input.specs} --context {input.context}"
+        " --results-dir {params.results} --figures {input.figures} > {log} 2>&1"
+
+
 rule all_tables_pdf:
     input:
         tex=rules.all_tables.output.tex,
@@ -215,4 +247,5 @@ localrules:
     cell_map,
     all_tables,
     all_tables_pdf,
+    today_tables,
     verify,

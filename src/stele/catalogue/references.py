@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from stele.catalogue import FOLDER, entries
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.published import PublishedBenchmark, PublishedScore
 from stele.errors import SteleError
@@ -53,15 +55,18 @@ def _score(row: Mapping[str, str], where: str) -> PublishedScore:
 @cache
 def published() -> Mapping[str, Sequence[PublishedScore]]:
     """The published numbers by our benchmark; those of benchmarks that published.yaml does not know are left out."""
-    known: dict[str, list[PublishedScore]] = {key: [] for key in entries(PublishedBenchmark)}
-    for score in read_references(FILE):
-        if score.benchmark in known:
-            known[score.benchmark].append(score)
+    scores = read_references(FILE)
+    known = {
+        key: [score for score in scores if score.benchmark == (about.benchmark or key)]
+        for key, about in entries(PublishedBenchmark).items()
+    }
     return MappingProxyType(known)
 
 
 def language_of(benchmark: str, subset: str) -> str | None:
     """Our code of what a source calls a subset, `average` for the mean over all languages, None for none of ours.
+
+    What is a mean over some of our languages has none either: `languages_of` says which they are.
 
     >>> language_of("mrtydi", "korean"), language_of("tatoeba", "cmn-eng"), language_of("mrtydi", "avg")
     ('ko', 'zh', 'average')
@@ -74,4 +79,19 @@ def language_of(benchmark: str, subset: str) -> str | None:
         named = {f"{getattr(language, about.names)}{about.suffix}": code for code, language in languages.items()}
         if subset in named:
             return named[subset]
-    return subset if subset in languages and not about.suffix else None
+    if subset in languages and not about.suffix:
+        return subset
+    named = languages_of(benchmark, subset)
+    return named[0] if len(named) == 1 else None
+
+
+@cache
+def languages_of(benchmark: str, subset: str) -> tuple[str, ...]:
+    """Our codes that a named subset of published.yaml is a mean over, in the benchmark's order; () where it names none.
+
+    >>> languages_of("neuclir_mono", "mono fas"), len(languages_of("belebele", "same language (122)"))
+    (('fa',), 122)
+    """
+    pattern = entries(PublishedBenchmark)[benchmark].subsets.get(subset)
+    codes = entries(Benchmark)[benchmark].languages
+    return tuple(code for code in codes if pattern and re.fullmatch(pattern, code))

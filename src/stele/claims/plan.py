@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from stele.artifacts.row import Row
 from stele.catalogue import read_yaml
-from stele.claims.wanted import Chosen, choose, wanted
+from stele.claims.needs.wanted import Chosen, choose, wanted
 from stele.config.model import parse_config
 from stele.files.csv_files import write_csv
 from stele.files.markdown import table

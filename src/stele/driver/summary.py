@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,29 @@ LISTED = 8  # failed jobs
 
 
 def states(tables: Iterable[str]) -> Counter[str]:
-    """The cells of some tables (their CSV files) by state; a table that is not there has none."""
+    """The cells of some tables (their CSV files) by state; a table that is not there has none.
+
+    A cell of today's encoders has a line for each source, one after the other.
+    """
     counts: Counter[str] = Counter()
     for path in tables:
         if Path(path).exists():
             with open(path, encoding="utf-8", newline="") as handle:
-                counts.update(row["state"] for row in csv.DictReader(handle))
+                counts.update(next(lines)[1]["state"] for _, lines in groupby(enumerate(csv.DictReader(handle)), _cell))
     return counts
+
+
+def _cell(line: tuple[int, dict[str, str]]) -> object:
+    """What the lines of one cell have in common: but for cells with sources, one line is one cell."""
+    number, row = line
+    return (row["row"], row["column"]) if "source" in row else number
 
 
 def page(dag: Any) -> str:
     """The page to open first of those that a run was to build; "" for none."""
-    pages = {rule: [job.output.html for job in dag.jobs if job.rule.name == rule] for rule in ("all_tables", "table")}
-    return next((str(path) for path in pages["all_tables"] + sorted(pages["table"]) if Path(path).exists()), "")
+    rules = ("all_tables", "today_tables", "table")
+    pages = [sorted(job.output.html for job in dag.jobs if job.rule.name == rule) for rule in rules]
+    return next((str(path) for path in chain.from_iterable(pages) if Path(path).exists()), "")
 
 
 def lines(workflow: Any, seconds: float) -> list[str]:

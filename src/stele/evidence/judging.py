@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from stele.artifacts.row import Row
 from stele.evidence.estimate import Estimate, Term, combine
 from stele.evidence.measured import Verdict
-from stele.evidence.observed import Absent, Runs
+from stele.evidence.observed import Absent, Runs, System
 from stele.evidence.pairs import Pair
 from stele.papers.addresses import PrintedPaper, PrintedValue
 from stele.papers.claims import Bars, Claim
@@ -81,9 +82,18 @@ class Judging:
     @property
     def labels(self) -> set[str]:
         """The labels of all results that were looked at."""
-        rows = {reference.result for reference in self.references}
-        systems = [self.runs.system(row) for row in rows]
-        return {label for system in systems if not isinstance(system, Absent) for label in system.labels}
+        return {label for system in self._systems.values() for label in system.labels}
+
+    @property
+    def diverged(self) -> list[str]:
+        """The results that were looked at whose pretraining diverged: each with its seeds and the reason."""
+        systems = self._systems.items()
+        return sorted(f"{row.path}: {system.diverged}" for row, system in systems if system.diverged)
+
+    @property
+    def _systems(self) -> dict[Row, System]:
+        systems = {reference.result: self.runs.system(reference.result) for reference in self.references}
+        return {row: system for row, system in systems.items() if not isinstance(system, Absent)}
 
     @property
     def nothing(self) -> Verdict:

@@ -41,11 +41,15 @@ class Language(NamedTuple):
 
 
 class System(NamedTuple):
-    """A row of results by metric and language; `seeds` are the names of its S seeds, none where no seed has a part."""
+    """A row of results by metric and language; `seeds` are the names of its S seeds, none where no seed has a part.
+
+    diverged: of which seeds the pretraining came to nothing and why, "" where of none.
+    """
 
     seeds: tuple[str, ...]
     metrics: dict[str, dict[str, Language]]
     labels: frozenset[str]
+    diverged: str = ""
 
 
 class Runs:
@@ -85,7 +89,7 @@ class Runs:
             if all(metric in one.values for one in read)
         }
         labels = frozenset(label for record in found for label in record.get("labels", ()))
-        return System(tuple(name for name, _ in groups if name), metrics, labels)
+        return System(tuple(name for name, _ in groups if name), metrics, labels, divergence(groups, found))
 
     def _counted(self, row: Row, path: Path) -> System | Absent:
         """What has no queries: a count of a dataset's or a model's parts, the same for all seeds."""
@@ -96,7 +100,7 @@ class Runs:
             name: {code: Language(none, np.array([[value]])) for code, value in metric.languages.items()}
             for name, metric in result.metrics.items()
         }
-        return System((), metrics, frozenset(result.labels))
+        return System((), metrics, frozenset(result.labels), divergence([("", [0])], [{"diverged": result.diverged}]))
 
     def _metric(
         self, row: Row, read: Sequence[scores.Scores], metric: str, groups: Sequence[Sequence[int]]
@@ -181,6 +185,23 @@ def by_seed(names: Sequence[str], found: Sequence[records.Record]) -> list[tuple
     for index, (pretraining, finetuning) in enumerate(pairs):
         groups.setdefault(f"{PRETRAINING}{pretraining}" if pretrained else f"ft{finetuning}", []).append(index)
     return list(groups.items())
+
+
+def divergence(groups: Sequence[tuple[str, list[int]]], found: Sequence[records.Record]) -> str:
+    """Of which seeds the pretraining came to nothing, by the records of their files, and why; "" where of none.
+
+    >>> divergence([("pt0", [0]), ("pt1", [1])], [{}, {"diverged": {"pt1-ft0": "ccp: cosine .99"}}])
+    'pretraining diverged in 1 of 2 seeds (pt1): ccp: cosine .99'
+    """
+    reasons = {
+        name: {why for index in indices for why in found[index].get("diverged", {}).values()}
+        for name, indices in groups
+    }
+    seeds = [name for name, whys in reasons.items() if whys]
+    if not seeds:
+        return ""
+    which = f" in {len(seeds)} of {len(groups)} seeds ({', '.join(seeds)})" if all(seeds) else ""
+    return f"pretraining diverged{which}: {'; '.join(sorted(set().union(*reasons.values())))}"
 
 
 def _ancestry(record: records.Record) -> Iterable[records.Record]:

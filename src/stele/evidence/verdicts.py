@@ -32,7 +32,10 @@ NOT_TO_BE_HAD = ("not built", "unavailable", "not in scale")
 
 @dataclass(frozen=True)
 class Shown:
-    """A control beside a claim: left minus right, its own 95 % interval and uncorrected p; or why there is none."""
+    """A control beside a claim: left minus right, its own 95 % interval and uncorrected p; or why there is none.
+
+    `diverged`: as of the claim.
+    """
 
     what: str
     mean: float | None = None
@@ -40,11 +43,15 @@ class Shown:
     p: float | None = None
     seeds: int = 0
     reason: str = ""
+    diverged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with its verdict on runs, in the unit of its table; `share`: of a printed gain how much was measured."""
+    """A claim with its verdict on runs, in the unit of its table; `share`: of a printed gain how much was measured.
+
+    `diverged`: the results it was judged by whose pretraining came to nothing, with seeds and reasons.
+    """
 
     paper: str
     claim: Claim
@@ -56,6 +63,7 @@ class JudgedClaim:
     missing: tuple[str, ...]
     share: float | None
     labels: tuple[str, ...]
+    diverged: tuple[str, ...]
 
 
 def runs_of(folder: Path, look: int) -> Runs:
@@ -112,6 +120,7 @@ def _look(
             tuple(judging.missing),
             power.share(sign * verdict.mean, claim.amount) if measured_gain else None,
             tuple(sorted(judging.labels)),
+            tuple(judging.diverged),
         )
 
 
@@ -124,7 +133,8 @@ def _control(judging: Judging, control: Control) -> Shown:
     if alone.missing or not usable:
         return Shown(what, reason=alone.nothing.reason)
     found = mean_of(usable)
-    return Shown(what, found.mean, interval(found, ALPHA), measured.greater(found).p, found.seeds)
+    limits, p = interval(found, ALPHA), measured.greater(found).p
+    return Shown(what, found.mean, limits, p, found.seeds, diverged=tuple(alone.diverged))
 
 
 def _signed(pair: Pair, terms: Sequence[Term]) -> list[Term]:

@@ -16,9 +16,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from stele.catalogue import read_yaml
+from stele.catalogue import entries, read_yaml
+from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 from stele.files.strict import Strict, validate
+from stele.papers.table import TODAY
 from stele.papers.table_parts import Key, Target
 from stele.papers.targets import Reference, merge, resolve
 
@@ -27,6 +29,7 @@ class Axis(Strict):
     """One axis; without ticks in the spec matplotlib chooses them."""
 
     label: str
+    scale: Literal["linear", "log"] = "linear"
     unit: str = Field("", description="printed behind the label, in brackets")
     factor: float = Field(1, description="what is shown is the value times this")
     range: tuple[float, float] | None = Field(
@@ -38,8 +41,20 @@ class Axis(Strict):
 class Point(Strict):
     """One point of a curve."""
 
-    at: float = Field(description="where on the horizontal axis")
+    at: float | None = Field(
+        None, description="where on the horizontal axis; default: millions of parameters of its model (models.yaml)"
+    )
     target: Target
+
+    @property
+    def place(self) -> float:
+        """Where it stands on the horizontal axis."""
+        if self.at is not None:
+            return self.at
+        known = entries(Model).get(self.target.model or "")
+        if known is None or known.parameters is None:
+            raise ValueError(f"`at`: models.yaml has no parameters of {self.target.model!r}; give its place")
+        return known.parameters / 1e6
 
 
 class Series(Strict):
@@ -60,9 +75,9 @@ class Panel(Strict):
 
 
 class Figure(Strict):
-    """One data plot of a paper."""
+    """One data plot of a paper, or of today's encoders: published numbers take the place of printed ones."""
 
-    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]
+    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt", "today"]
     number: int = Field(ge=1)
     kind: Literal["curves", "distribution", "projection"]
     caption: str = Field(description="in our words")
@@ -147,7 +162,7 @@ def _problems(figure: Figure) -> Iterator[str]:
 
 def _problems_of_points(figure: Figure) -> Iterator[str]:
     for series in figure.series:
-        places = [point.at for point in series.points]
+        places = [point.place for point in series.points]
         if bool(places) != (figure.kind == "curves"):
             yield f"series {series.key!r}: " + ("no `points`" if not places else "`points` belong to the kind curves")
         if places != sorted(set(places)):
@@ -156,9 +171,11 @@ def _problems_of_points(figure: Figure) -> Iterator[str]:
 
 def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
     places: dict[str, Iterable[float | None]] = {
-        series.key: [point.at for point in series.points] or [figure.reference] for series in figure.series
+        series.key: [point.place for point in series.points] or [figure.reference] for series in figure.series
     }
     for key, values in panel.printed.items():
+        if figure.paper == TODAY:
+            yield f"panel {panel.key!r}: published numbers are those of references.tsv: no `printed` here"
         if key not in places or figure.kind == "projection":
             yield f"panel {panel.key!r}: `printed` has {key!r}, which is not a series with values"
         elif lost := sorted(set(values) - set(places[key])):

@@ -37,12 +37,14 @@ from stele.papers.table_parts import (
 )
 
 PAPERS = {"msm": "MSM", "kept": "KEPT", "ccp": "CCP", "clir_lm": "CLIR LM", "dense_clt": "Dense CLT"}
+TODAY = "today"  # the tables of today's encoders, which no paper prints: published numbers stand beside ours
+NAMES = {**PAPERS, TODAY: "Today's encoders"}
 
 
 class Table(Strict):
-    """One table of a paper."""
+    """One table of a paper, or of today's encoders: such a one prints nothing."""
 
-    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt"]
+    paper: Literal["msm", "kept", "ccp", "clir_lm", "dense_clt", "today"]
     number: int = Field(ge=1)
     kind: Literal["result", "stated"] = Field("result", description="stated: words and facts that no run measures")
     counted: bool = Field(True, description="false: a list that explains words, whose entries are not counted as cells")
@@ -67,6 +69,11 @@ class Table(Strict):
     groups: Annotated[list[Group], Field(min_length=1)]
     footnotes: list[Footnote] = Field([])
     deviations: list[Deviation] = Field([])
+
+    @property
+    def of_today(self) -> bool:
+        """Whether published numbers (references.tsv) stand beside ours, in place of what a paper prints."""
+        return self.paper == TODAY
 
     @property
     def id(self) -> str:
@@ -115,21 +122,10 @@ def _problems(table: Table) -> Iterator[str]:
     yield from _repeated("column", columns)
     yield from _repeated("line", lines)
     yield from _repeated("group", (g.key for g in table.groups))
+    yield from _problems_of_today(table) if table.of_today else ()
     for group, row in table.rows():
         where = f"row {group.key}/{row.key}"
-        if row.printed is None or (isinstance(row.printed, dict) and row.printed.keys() != set(lines)):
-            yield f"{where}: `printed` must have the lines {', '.join(lines)}"
-        if isinstance(row.printed, list) and len(lines) > 1:
-            yield f"{where}: the table has {len(lines)} lines; give `printed` by line: {', '.join(lines)}"
-        for line in lines:
-            cells = row.cells(line) or []
-            if len(cells) != len(columns):
-                yield f"{where}, line {line}: {len(cells)} printed cells for {len(columns)} columns"
-            for cell in (cell for cell in cells if isinstance(cell, Printed)):
-                for mark in set() if cell.marks in table.marks else set(cell.marks) - table.marks.keys():
-                    yield f"{where}: mark {mark!r} is not explained in `marks`"
-                if cell.difference is not None and table.differences_from is None:
-                    yield f"{where}: a printed difference, and `differences_from` does not say from which row"
+        yield from () if table.of_today else _problems_of_printed(table, row, where)
         borrowed = row.borrowed if isinstance(row.borrowed, dict) else {}
         sources = borrowed.values() if borrowed else [row.borrowed] if row.borrowed else []
         for source in set(sources) - table.sources.keys():
@@ -154,6 +150,47 @@ def _problems(table: Table) -> Iterator[str]:
             yield f"no cell has the address {pattern!r}; the first cell is {addresses[0]!r}"
 
 
+def _problems_of_printed(table: Table, row: Row, where: str) -> Iterator[str]:
+    """What is wrong with the numbers that a paper's row prints."""
+    columns, lines = [c.key for c in table.columns], [line.key for line in table.lines]
+    if row.printed is None or (isinstance(row.printed, dict) and row.printed.keys() != set(lines)):
+        yield f"{where}: `printed` must have the lines {', '.join(lines)}"
+    if isinstance(row.printed, list) and len(lines) > 1:
+        yield f"{where}: the table has {len(lines)} lines; give `printed` by line: {', '.join(lines)}"
+    for line in lines:
+        cells = row.cells(line) or []
+        if len(cells) != len(columns):
+            yield f"{where}, line {line}: {len(cells)} printed cells for {len(columns)} columns"
+        for cell in (cell for cell in cells if isinstance(cell, Printed)):
+            for mark in set() if cell.marks in table.marks else set(cell.marks) - table.marks.keys():
+                yield f"{where}: mark {mark!r} is not explained in `marks`"
+            if cell.difference is not None and table.differences_from is None:
+                yield f"{where}: a printed difference, and `differences_from` does not say from which row"
+
+
+OF_PAPERS = ("marks", "differences_from", "sources", "relabel", "deviations")  # keys about what a paper prints
+
+
+def _problems_of_today(table: Table) -> Iterator[str]:
+    """What a table that no paper prints must not have, and that each of its cells names a value of ours."""
+    from stele.papers.targets import reference_of  # which knows tables
+
+    for key in OF_PAPERS:
+        if getattr(table, key):
+            yield f"`{key}` is of what a paper prints, and no paper prints the tables of {TODAY!r}"
+    if table.kind != "result" or not table.counted:
+        yield f"the tables of {TODAY!r} are results"
+    for group, row in table.rows():
+        where = f"row {group.key}/{row.key}"
+        if row.printed is not None or row.borrowed is not None or row.relabel is not None:
+            yield f"{where}: published numbers are those of references.tsv: no `printed`, `borrowed` or `relabel` here"
+        excused = {*row.unavailable, *group.unavailable}
+        for column in (column for column in table.columns if column.key not in excused):
+            for line in table.lines:
+                if reference_of(table, group, row, line, column) is None:
+                    yield f"{where}, column {column.key}: a benchmark, model, setting, metric or language is missing"
+
+
 def load_spec(path: Path | str) -> Table:
     """Reads one spec; anything wrong in it is an error that names the file and the key.
 
@@ -173,8 +210,12 @@ def _load(path: str, paper: str, content: bytes | None) -> Table:
 
 
 def load_specs(folder: Path | str) -> list[Table]:
-    """All specs of a folder of papers, or of one paper, by paper and number."""
+    """All specs of a folder of papers, or of one paper, by paper and number.
+
+    Those of today's encoders are no paper's: they are read where their own folder is named.
+    """
     paths = sorted(Path(folder).glob("**/table_*.yaml"))
-    if not paths:
+    own = [path for path in paths if path.parent.name != TODAY or Path(folder).name == TODAY]
+    if not own:
         raise SteleError(f"{folder}: no table_NN.yaml in it")
-    return [load_spec(path) for path in paths]
+    return [load_spec(path) for path in own]

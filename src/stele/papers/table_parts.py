@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from stele.catalogue import entries
+from stele.catalogue.schema.models import Model
+from stele.errors import unknown
 from stele.files.strict import Strict
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.]*$")]
@@ -113,7 +116,24 @@ class Group(Strict):
     label: str = ""
     target: Target = Target()
     unavailable: dict[str, str] = Field({}, description="column -> why we cannot have a number there")
-    rows: Annotated[list[Row], Field(min_length=1)]
+    models: list[str] | Literal["today"] = Field(
+        [],
+        description="in place of rows that print nothing: a row for each of these models, labelled as in models.yaml;"
+        " today: all encoders that are used as they are (those with `trained_on`)",
+    )
+    rows: list[Row] = Field([])
+
+    @model_validator(mode="after")
+    def _has_rows(self) -> Group:
+        if bool(self.models) == bool(self.rows):
+            raise ValueError(f"group {self.key}: want `rows`, or `models` in their place")
+        known = entries(Model)
+        today = [key for key, model in known.items() if model.is_complete]
+        for key in today if self.models == "today" else self.models:
+            if key not in known:
+                raise ValueError(str(unknown("model", key, known, f"group {self.key}")))
+            self.rows.append(Row(key=key, label=known[key].label, target=Target(model=key)))
+        return self
 
 
 class Footnote(Strict):

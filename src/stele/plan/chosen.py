@@ -11,9 +11,11 @@ from stele.artifacts.row import Row
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.plan.availability import Availability
 from stele.plan.figures import Figures
+from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables, short_name
+from stele.plan.today import TODAY, Today
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,16 +25,35 @@ class Chosen:
     rows: Rows
     tables: Tables
     figures: Figures
+    today: Today
 
     @cached_property
     def all_rows(self) -> list[Row]:
         """All rows that the chosen tables and figures name."""
         return sorted(self.tables.all_rows() | self.figures.all_rows())
 
+    @cached_property
+    def rows_of_today(self) -> list[Row]:
+        """All rows of the tables and the figure of today's encoders."""
+        return sorted(self.today.tables.all_rows() | self.today.figures.all_rows())
+
     def results(self) -> dict[str, str]:
         """The files of all rows, by seed too, and those that figures draw -> what a context calls each."""
-        rows = {self.tables.paths.result(row): row.name for row in self.all_rows}
+        rows = {self.tables.paths.result(row): row.name for row in (*self.all_rows, *self.rows_of_today)}
         return rows | self.figures.result_files() | self.tables.seed_files()
+
+    # --- jobs ---------------------------------------------------------------------------------------------------------
+    def table_inputs(self, w) -> Inputs:
+        """What the job of a table reads, be it a paper's or of today's encoders."""
+        return self.tables_with(f"{w.paper}/{w.number}").inputs(w)
+
+    def tables_with(self, table: str) -> Tables:
+        """The tables, the papers' or those of today's encoders, that one (`today/01`) belongs to."""
+        return self.today.tables if table.startswith(f"{TODAY}/") else self.tables
+
+    def figure_inputs(self, w) -> Inputs:
+        """What the job of a figure reads, be it a paper's or of today's encoders."""
+        return (self.today.figures if w.paper == TODAY else self.figures).inputs(w)
 
     # --- downloads ----------------------------------------------------------------------------------------------------
     def downloads(self) -> list[str]:
@@ -63,14 +84,16 @@ class Chosen:
     def context(self) -> dict[str, Any]:
         """What tables and figures must know beside results: the scale, why rows cannot be built, rows of one's own."""
         settings, data = self.tables.paths.settings, self.availability.data
-        problems = {row: self.rows.problem(row) for row in self.all_rows}
-        extra = {table: self.tables.extra_rows(table) for table in self.tables.specs}
+        own = {row: self.today.tables.rows.problem(row) for row in self.rows_of_today}
+        problems = own | {row: self.rows.problem(row) for row in self.all_rows}  # a paper's row is built with it
+        every = [*problems]
+        extra = {table: of.extra_rows(table) for of in (self.tables, self.today.tables) for table in of.specs}
         added = dict.fromkeys(model for models in extra.values() for model in models)
         return {
             "scale": settings.scale_folder,
             "languages_in_scale": {name: data.languages(name) for name in catalogue.entries(Benchmark)},
             "recompute": settings.config.recompute,
-            "left_out": {row.name: reasons for row in self.all_rows if (reasons := self.rows.left_out(row))},
+            "left_out": {row.name: reasons for row in every if (reasons := self.rows.left_out(row))},
             "rows": {row.name: {"state": p[0], "reason": p[1]} for row, p in problems.items() if p},
             "table_seeds": {
                 short_name(table): {row.name: names for row, names in seeds.items()}

@@ -25,13 +25,14 @@ class Figures:
     paths: Paths
     protocols: Protocols
     rows: Rows
+    chosen: tuple[str, ...]
 
     @cached_property
     def specs(self) -> dict[str, Path]:
         """`ccp/01` -> the spec's file, for the chosen papers."""
         return {
             f"{paper}/{path.stem.removeprefix('figure_')}": path
-            for paper in self.paths.settings.config.papers
+            for paper in self.chosen
             for path in sorted(Path("paper_tables", paper).glob("figure_*.yaml"))
         }
 
@@ -92,7 +93,11 @@ class Figures:
             raise unknown("figure", figure, self.specs)
         return {"spec": str(self.specs[figure]), "context": self.paths.context, "results": self.results(figure)}
 
+    def drawn(self) -> list[str]:
+        """All figures."""
+        names = [f"{paper}/figure_{number}" for paper, _, number in (key.partition("/") for key in self.specs)]
+        return [self.paths.results(f"tables/{name}.svg") for name in names]
+
     def files(self) -> list[str]:
         """All figures, and the map of all cells."""
-        names = [f"{paper}/figure_{number}" for paper, _, number in (key.partition("/") for key in self.specs)]
-        return [self.paths.results(f"tables/{name}.svg") for name in [*names, "cell_map"]]
+        return [*self.drawn(), self.paths.results("tables/cell_map.svg")]

@@ -30,6 +30,7 @@ from stele.plan.shown import Shown
 from stele.plan.sources import Sources
 from stele.plan.tables import Tables
 from stele.plan.text_sizes import TextSizes
+from stele.plan.today import Today, make_today
 from stele.plan.transfer import Transfer
 from stele.plan.world import World
 
@@ -60,6 +61,7 @@ class Plan:
     cards: Cards
     tables: Tables
     figures: Figures
+    today: Today
     chosen: Chosen
 
 
@@ -78,7 +80,9 @@ def make_plan(config: Config) -> Plan:
     shown = Shown(settings, models)
     rows = Rows(Below(paths, models, data, protocols, finetuning, availability, sources, calibration, shown))
     scoring = Scoring(paths, protocols, rows)
-    tables, figures = Tables(paths, models, protocols, rows), Figures(paths, protocols, rows)
+    papers = tuple(config.papers)
+    tables, figures = Tables(paths, models, protocols, rows, papers), Figures(paths, protocols, rows, papers)
+    today = make_today(rows, world)
     return Plan(
         settings=settings,
         paths=paths,
@@ -102,5 +106,6 @@ def make_plan(config: Config) -> Plan:
         cards=Cards(paths, rows, scoring),
         tables=tables,
         figures=figures,
-        chosen=Chosen(availability, sources, rows, tables, figures),
+        today=today,
+        chosen=Chosen(availability, sources, rows, tables, figures, today),
     )

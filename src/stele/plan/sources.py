@@ -99,14 +99,14 @@ class Sources:
         weights = {key: value for _, said in reversed(self.models.says(model)) for key, value in said.items()}
         if weights.get("weights", "float32") != "float32":
             source["weights"] = weights["weights"]
-        if twin := self._native_twin(source.get("checkpoint")):
-            source["instead"] = f"the same weights are there without it: `checkpoint: {twin}`"
+        if without := self._same_weights(source.get("checkpoint")):
+            source["instead"] = f"the same weights are there without it: `checkpoint: {without}`"
         return source
 
-    def _native_twin(self, checkpoint: str | None) -> str | None:
+    def _same_weights(self, checkpoint: str | None) -> str | None:
         """The repository of the same weights that needs no code, where the catalogue knows one."""
         known = catalogue.entries(Model).values()
-        return next((model.checkpoint for model in known if checkpoint and model.native == checkpoint), None)
+        return next((model.checkpoint for model in known if checkpoint and model.same_weights_as == checkpoint), None)
 
     @once
     def checkpoint_content(self, model: str) -> str:

@@ -33,12 +33,13 @@ class Tables:
     models: Models
     protocols: Protocols
     rows: Rows
+    chosen: tuple[str, ...]
 
     @cached_property
     def specs(self) -> dict[str, Path]:
         """`msm/09` -> the spec's file, for the chosen papers."""
         specs = {}
-        for paper in self.paths.settings.config.papers:
+        for paper in self.chosen:
             files = sorted(Path("paper_tables", paper).glob("table_*.yaml"))
             if not files:
                 raise SteleError(f"papers: {paper}: paper_tables/{paper}/ has no table yet")

@@ -4,6 +4,7 @@ r"""Render all tables together: one Markdown file, one LaTeX document, one HTML 
 
 Written to {output-dir}: all_tables.md, all_tables.tex (it \inputs each table's own file from there), all_tables.bib,
 all_tables.html and {paper}.html. The order is that of the papers and their tables, whatever the order of --spec.
+Tables of today's encoders, which are no paper's, go by another --name: today_tables.md and so on.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from stele.files.atomic import atomic_file
 from stele.papers.claims import FILE
-from stele.papers.table import PAPERS, load_spec
+from stele.papers.table import NAMES, TODAY, load_spec
 from stele.tables.cells import cached_tests
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import add_context_arguments, given_context
@@ -29,13 +30,15 @@ from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures
 from stele.tables.render.pictures import drawn as drawn_in
+from stele.tables.render.words import words_of
 
 log = logging.getLogger(__name__)
 SUFFIXES = ("html", "md", "tex", "csv")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spec", type=Path, nargs="+", help="default: all of paper_tables/")
+    parser.add_argument("--spec", type=Path, nargs="+", help="default: all of paper_tables/ that are papers'")
+    parser.add_argument("--name", default="all_tables", help="of the files that have them all (default: %(default)s)")
     add_context_arguments(parser)
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: %(default)s")
     parser.add_argument("--figures", type=Path, nargs="*", help="drawn already, as SVG; default: those of --output-dir")
@@ -50,8 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    loaded = [(load_spec(path), path) for path in args.spec or Path("paper_tables").glob("*/table_*.yaml")]
-    loaded.sort(key=lambda pair: ([*PAPERS].index(pair[0].paper), pair[0].number))
+    papers = [path for path in Path("paper_tables").glob("*/table_*.yaml") if path.parent.name != TODAY]
+    loaded = [(load_spec(path), path) for path in args.spec or papers]
+    loaded.sort(key=lambda pair: ([*NAMES].index(pair[0].paper), pair[0].number))
     folder = args.output_dir or args.results_dir / "tables"
     context, results = given_context(args), Results(args.results_dir)
     root = Path(os.path.relpath(args.results_dir, folder)).as_posix()
@@ -63,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
         sections.append(Ready(markdown.table(build(table, cells, context.view, tests))))
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
     claims = draw_paper_claims({table.paper: spec.parent for table, spec in loaded}, drawn, args.verdicts)
-    for name, text in texts(drawn, sections, figures, claims).items():
+    for name, text in texts(args.name, drawn, sections, figures, claims).items():
         with atomic_file(folder / name) as handle:
             handle.write(text)
     log.info("%s: %d tables: %s", folder, len(drawn), pages.states([one.summary for one in drawn]))
@@ -86,17 +90,20 @@ def draw_paper_claims(
 
 
 def texts(
+    name: str,
     drawn: Sequence[pages.Drawn],
     sections: Sequence[Ready],
     figures: Sequence[Picture],
     claims: Mapping[str, PaperClaims],
 ) -> dict[str, str]:
     """File name -> content, from the tables, their grids in Markdown, the figures, and the claims by paper."""
-    papers = {paper: [one for one in drawn if one.table.paper == paper] for paper in PAPERS}
+    papers = {paper: [one for one in drawn if one.table.paper == paper] for paper in NAMES}
     papers = {paper: tables for paper, tables in papers.items() if tables}
     summaries = [one.summary for one in drawn]
     grids = {one.table.id: grid for one, grid in zip(drawn, sections, strict=True)}
     shared: dict[str, Any] = {
+        "name": Ready(name),
+        "words": words_of(drawn[0].table),
         "papers": [_paper(paper, tables, grids, figures) for paper, tables in papers.items()],
         "figures": [picture for picture in figures if not picture.paper],
         "labels": pages.shared_labels(summaries),
@@ -104,15 +111,15 @@ def texts(
         "states": pages.states(summaries),
     }
     return {
-        "all_tables.md": formats.markdown_page("all_tables", **shared),
-        "all_tables.tex": formats.latex_page("all_tables", **shared),
-        "all_tables.bib": bibliography.bibtex(),
-        "all_tables.html": pages.index_page(drawn, SUFFIXES, figures),
+        f"{name}.md": formats.markdown_page("all_tables", **shared),
+        f"{name}.tex": formats.latex_page("all_tables", **shared),
+        f"{name}.bib": bibliography.bibtex(),
+        f"{name}.html": pages.index_page(drawn, SUFFIXES, figures, name=name, words=shared["words"]),
         **{
             f"{paper}.html": pages.paper_page(
                 paper,
                 tables,
-                "all_tables.html",
+                f"{name}.html",
                 [picture for picture in figures if picture.paper == paper],
                 claims.get(paper),
             )
@@ -124,11 +131,10 @@ def texts(
 def _paper(
     paper: str, tables: Sequence[pages.Drawn], grids: dict[str, Ready], figures: Sequence[Picture]
 ) -> dict[str, Any]:
-    key = bibliography.load()["papers"][paper]
     return {
-        "name": PAPERS[paper],
-        "citation": bibliography.text(key),
-        "key": Ready(key),
+        "name": NAMES[paper],
+        "citation": bibliography.of_paper(paper),
+        "key": Ready(bibliography.load()["papers"].get(paper, "")),
         "figures": [picture for picture in figures if picture.paper == paper],
         "tables": [
             {

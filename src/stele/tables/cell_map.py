@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from stele.errors import SteleError
 from stele.files.figures import save_figure
-from stele.papers.table import PAPERS
+from stele.papers.table import NAMES
 from stele.tables.cells.cell import Cell
 from stele.tables.cells.states import STATES
 from stele.tables.coverage import add_results_arguments, coverage, given_cells
@@ -70,7 +70,7 @@ def described(cells: Sequence[Cell]) -> str:
     texts = []
     for name, _, count, *counts in (rows := coverage(list(cells)))[1:]:
         states = ", ".join(f"{n} {state}" for state, n in zip(rows[0][3:], counts, strict=True) if n)
-        texts.append(f"{PAPERS.get(str(name), 'In all')}: {count} cells: {states}.")
+        texts.append(f"{NAMES.get(str(name), 'In all')}: {count} cells: {states}.")
     return " ".join(["Every cell of every table as a square, coloured by its state.", *texts])
 
 
@@ -116,7 +116,7 @@ def _places(cells: Sequence[Cell]) -> tuple[dict[str, list], float]:
     texts, squares, y = [], [], 0.0
     for paper, of_paper in groupby(cells, key=lambda cell: cell.table.paper):
         y += 3
-        texts.append((PAPERS[paper], 0, y, 9))
+        texts.append((NAMES[paper], 0, y, 9))
         x, deepest, y = 0.0, 0.0, y + 3
         for table, of_table in groupby(of_paper, key=lambda cell: cell.table.id):
             of_table = list(of_table)

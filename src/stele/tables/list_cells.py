@@ -12,7 +12,7 @@ import argparse
 import io
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from stele.files.csv_files import write_csv
 from stele.papers.table import Table
@@ -22,12 +22,14 @@ from stele.tables.cells.context import Context
 from stele.tables.cells.significance import Comparisons
 from stele.tables.coverage import add_results_arguments, given_cells
 from stele.tables.render.layout import FAIL, delta_of
+from stele.tables.render.published import difference_in
 from stele.tables.render.summary import command, target
 
 COLUMNS = (
     "paper", "table", "row", "column", "language", "printed", "measured", "difference", "state", "reason", "labels",
     "target", "command",
 )  # fmt: skip
+SOURCE_COLUMNS = ("verdict", "why", "notes", "tolerance", "source", "locator", "revision", "status", "note", "seen")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,14 +49,37 @@ def run(args: argparse.Namespace) -> None:
 
 def to_csv(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> str:
     """The cells of one table as CSV, a format like the others."""
-    return as_csv(cells, results)
+    return as_csv_of_today(cells, results) if table.of_today else as_csv(cells, results)
 
 
 def as_csv(cells: Iterable[Cell], results: Results) -> str:
     """A header and one line a cell."""
+    return _csv(COLUMNS, (row(cell, results) for cell in cells))
+
+
+def as_csv_of_today(cells: Iterable[Cell], results: Results) -> str:
+    """A header and one line a published number of a cell, or one line where nothing is published."""
+    header = [{"printed": "published"}.get(name, name) for name in COLUMNS]
+    return _csv([*header, *SOURCE_COLUMNS], (line for cell in cells for line in _sources(cell, results)))
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     out = io.StringIO()
-    write_csv(out, [COLUMNS, *(row(cell, results) for cell in cells)])
+    write_csv(out, [header, *rows])
     return out.getvalue()
+
+
+def _sources(cell: Cell, results: Results) -> Iterator[list[str]]:
+    """The lines of a cell of today's encoders; the source that the table shows is the first."""
+    own, seen = dict(zip(COLUMNS, row(cell, results), strict=True)), ", ".join(cell.seen)
+    for one in cell.published:
+        score, judged = one.published, one.ours is not None and one.state != "not comparable"
+        own["printed"] = numbers.plain(numbers.scaled(score.value, cell.report))
+        own["difference"] = numbers.plain(difference_in(one, cell.report)) if judged else ""
+        source = [score.source, score.locator, score.model_revision, score.status, score.note]
+        yield [*own.values(), one.state, one.why, "; ".join(one.notes), f"{score.tolerance:g}", *source, seen]
+    if not cell.published:
+        yield [*own.values(), *[""] * (len(SOURCE_COLUMNS) - 1), seen]
 
 
 def row(cell: Cell, results: Results) -> list[str]:

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"{args.results}: no folder of results; `make study` fills evidence/study")
     context = load_context(path if (path := args.results / packing.CONTEXT).is_file() else None)
     results, papers, drawn = Results(args.results), [], []
-    for paper in PAPERS:
+    for paper in (paper for paper in PAPERS if (args.specs / paper).is_dir()):
         tables = []
         for table in load_specs(args.specs / paper):
             cells = table_cells(table, context, results)

@@ -86,7 +86,7 @@ def write(folder: Path, specs: Path, to: Path) -> None:
         of_figures = [figure for figure in figures if figure.paper == paper]
         page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV)
         _write(to / f"{paper}.html", page)
-    _write(to / "tables.html", pages.index_page(tables, tuple(FORMATS), figures, NAV))
+    _write(to / "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     for name, text in texts(contents):
         _write(to / name, text)
     for path in result_files(folder):  # what cells and rows lead to
@@ -99,7 +99,7 @@ def write(folder: Path, specs: Path, to: Path) -> None:
 def _tables(specs: Path, context: Context, results: Results, to: Path) -> list[pages.Drawn]:
     """All tables, drawn; each alone in the other formats is written beside the pages."""
     tables = []
-    for table in sorted(load_specs(specs), key=lambda table: ([*PAPERS].index(table.paper), table.number)):
+    for table in (table for paper in PAPERS if (specs / paper).is_dir() for table in load_specs(specs / paper)):
         cells = table_cells(table, context, results)
         filled = (table, cells, context, results, compare_rows(cells, results))
         for suffix, text in FORMATS.items():
@@ -118,7 +118,7 @@ def _linked(drawn: pages.Drawn, folder: Path) -> pages.Drawn:
 
 
 def _figures(specs: Path, context: Context, results: Results, to: Path) -> list[Picture]:
-    for path in sorted(specs.glob("*/figure_*.yaml")):
+    for path in (path for paper in PAPERS for path in sorted((specs / paper).glob("figure_*.yaml"))):
         name = to / path.parent.name / path.stem
         write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
     return list(pictures(drawn(to), to))

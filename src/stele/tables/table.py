@@ -48,7 +48,8 @@ def run(args: argparse.Namespace) -> None:
         filled = (table, cells, context, results, compare_rows(cells, results))
         root = Path(os.path.relpath(args.results_dir, target.parent)).as_posix()
         texts = {suffix: write(*filled) for suffix, write in FORMATS.items()}
-        texts["html"] = pages.table_page(pages.draw(*filled, root=root), index="../all_tables.html")
+        index = "today_tables" if table.of_today else "all_tables"
+        texts["html"] = pages.table_page(pages.draw(*filled, root=root), index=f"../{index}.html")
         for suffix, text in texts.items():
             with atomic_file(f"{target}.{suffix}") as handle:
                 handle.write(text)

@@ -56,6 +56,9 @@ class Benchmark(Strict):
     windows: Windows | None = Field(None, description="how its documents are encoded; None: each passage is one text")
     lengths_in: str | None = Field(None, description="the model in whose tokens its documents' lengths are counted")
     module: str | None = Field(None, description="the file of stele/benchmarks that reads it; default: its own name")
+    training_questions: list[str] = Field(
+        [], description="what `trained_on` of a model or a training set calls the questions that it was made with"
+    )
 
 
 class Mined(Strict):

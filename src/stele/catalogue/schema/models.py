@@ -54,7 +54,9 @@ class ModelKeys(Strict):
     trained_on: list[str] | None = Field(
         None, description="of an encoder that is used as it is: evaluation sets whose training questions it saw"
     )
-    native: str | None = Field(None, description="the repository of the same weights that asks for code of its own")
+    same_weights_as: str | None = Field(
+        None, description="a repository of the same weights that asks for code of its own, which is never run"
+    )
     unavailable: str | None = Field(None, description="why there is no checkpoint that could be taken")
     tables: list[str] = Field([], description="tables that get a row for it beside those that name it (`msm/2`)")
 

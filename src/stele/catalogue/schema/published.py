@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+import re
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from stele.files.strict import Strict
 
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}") from None
+    return text
+
+
+Pattern = Annotated[str, AfterValidator(_pattern)]
 Status = Literal["read", "secondary", "unverified"]
 
 
@@ -53,8 +64,12 @@ class PublishedBenchmark(Strict):
 
     FILE: ClassVar = "published"
 
+    benchmark: str | None = Field(None, description="as references.tsv calls it; default: as it is called here")
     split: str = Field(description="the split that is evaluated here")
     average: list[str] = Field([], description="what sources call the mean over all languages")
+    subsets: dict[str, Pattern] = Field(
+        {}, description="what sources call other means -> our codes that they are over, as a regular expression"
+    )
     names: Literal["mrtydi", "tatoeba"] | None = Field(
         None, description="a field of languages.yaml, names of languages"
     )

@@ -18,7 +18,7 @@ from stele.papers.claims import FILE
 
 COLUMNS = ("paper", "key", "main", "kind", "places", "text", "print", "state", "mean", "low", "high", "level", "p")
 COLUMNS += ("seeds", "look", "bar", "detectable", "seeds_needed", "share", "reason", "built_in", "controls")
-COLUMNS += ("left_out", "missing")
+COLUMNS += ("left_out", "missing", "diverged")
 
 
 def as_json(judged: Sequence[JudgedClaim], scale: str, specs: Path, handle: IO[str]) -> None:
@@ -76,6 +76,7 @@ def facts(one: JudgedClaim) -> dict[str, Any]:
         "controls": [_control(control) for control in one.controls],
         "left_out": list(one.left_out),
         "missing": list(one.missing),
+        "diverged": list(one.diverged),
     }
 
 
@@ -87,6 +88,7 @@ def _control(control: Shown) -> dict[str, Any]:
         "p": _number(control.p),
         "seeds": _seeds(control.seeds),
         "reason": control.reason,
+        "diverged": list(control.diverged),
     }
 
 
@@ -108,7 +110,7 @@ def as_csv(judged: Sequence[JudgedClaim], scale: str, specs: Path, handle: IO[st
         row["places"] = " ".join(row["places"])
         row["low"], row["high"] = row.pop("interval") or (None, None)
         row["controls"] = "; ".join(_said(control) for control in row["controls"])
-        row["left_out"], row["missing"] = "; ".join(row["left_out"]), "; ".join(row["missing"])
+        row |= {name: "; ".join(row[name]) for name in ("left_out", "missing", "diverged")}
     write_csv(handle, [COLUMNS, *([_cell(row[name]) for name in COLUMNS] for row in rows)])
 
 
@@ -151,7 +153,7 @@ def _lines(one: JudgedClaim) -> list[str]:
         notes.append(f"{one.share:.0%} of the printed gain")
     if one.left_out:
         notes.append(f"left out: {len(one.left_out)} ({one.left_out[0]})")
-    lines += [f"  {note}" for note in notes if note]
+    lines += [f"  {note}" for note in [*notes, *one.diverged] if note]
     lines += [f"  control: {_said(control)}" for control in row["controls"]]
     return [f"{line}\n" for line in lines]
 
@@ -164,7 +166,8 @@ def _estimate(row: dict[str, Any]) -> str:
 
 
 def _said(control: dict[str, Any]) -> str:
-    return f"{control['what']}: {_estimate(control) if control['interval'] else control['reason']}"
+    diverged = "".join(f"; {one}" for one in control["diverged"])
+    return f"{control['what']}: {_estimate(control) if control['interval'] else control['reason']}{diverged}"
 
 
 FORMATS: dict[str, Callable[[Sequence[JudgedClaim], str, Path, IO[str]], None]] = {

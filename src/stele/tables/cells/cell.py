@@ -9,17 +9,22 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from stele.artifacts.records import GENERATED, STAND_IN, content_digest
 from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
+from stele.catalogue.seen_questions import seen_questions
 from stele.errors import SteleError
+from stele.files.reading import read_object
 from stele.papers.table import Table
 from stele.papers.table_parts import Column, Group, Line, Printed, Report, Row, Target
 from stele.papers.targets import Reference, column_meant, groups_for_extra_rows, reference_of, source_of
+from stele.tables.cells import numbers
 from stele.tables.cells.context import Context
+from stele.tables.published.beside import beside
+from stele.tables.published.verdicts import Verdict
 
 NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that no paper's stand beside
 
@@ -46,7 +51,8 @@ class Cell:
     """One cell of a table.
 
     `column` is where the paper prints it and `meant` where it belongs; they differ only where the paper exchanged two
-    columns. Our value is always that of `meant`.
+    columns. Our value is always that of `meant`. In tables of today's encoders `published` are the published numbers,
+    the one that is shown first, and `seen` the training questions of its benchmark that the model saw.
     """
 
     table: Table
@@ -60,6 +66,8 @@ class Cell:
     reference: Reference | None
     outcome: Outcome
     seeds: tuple[str, ...] = ()  # whose mean it is, `pt0-ft1`; none: those of the configuration
+    published: tuple[Verdict, ...] = ()
+    seen: tuple[str, ...] = ()
 
     @property
     def address(self) -> str:
@@ -168,11 +176,26 @@ def _cell(
     column = table.columns[index]
     meant = column_meant(table, row, column)
     value = (row.cells(line.key) or [None] * len(table.columns))[index]
-    printed = None if extra else value if isinstance(value, Printed) else Printed(value=value)
+    printed = None if extra or table.of_today else value if isinstance(value, Printed) else Printed(value=value)
     reference = reference_of(table, group, row, line, meant)
     seeds = context.seeds_of(table, reference.result) if reference else ()
     outcome = _derive(table, context, results, group, row, column, printed, reference, seeds)
-    return Cell(table, group, row, line, column, meant, printed, extra, reference, outcome, seeds)
+    cell = Cell(table, group, row, line, column, meant, printed, extra, reference, outcome, seeds)
+    return _with_published(cell, results) if table.of_today and reference else cell
+
+
+def _with_published(cell: Cell, results: Results) -> Cell:
+    """A cell of today's encoders: what is published of it stands where others have what a paper prints."""
+    reference, outcome = cell.reference, cell.outcome
+    assert reference is not None
+    path = results.path(*reference.result)
+    result = results.read(*reference.result) if cell.shows_number else None
+    assert not isinstance(result, SteleError)
+    record = read_object(path, "result") if result else {}
+    found = beside(reference, outcome.value if result else None, outcome.languages, result, record)
+    value = float(numbers.scaled(found[0].published.value, cell.report)) if found else None
+    seen = seen_questions(*reference.result)
+    return replace(cell, printed=Printed(value=value) if found else None, published=found, seen=seen)
 
 
 def _derive(

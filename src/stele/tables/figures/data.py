@@ -20,9 +20,11 @@ from stele.errors import SteleError
 from stele.files.atomic import sha256
 from stele.files.reading import reading
 from stele.papers.figure import Figure, Panel, Series, file_key, file_name
+from stele.papers.table import TODAY
 from stele.papers.targets import Reference, resolve
 from stele.tables.cells.cell import Outcome, Results, absent, find
 from stele.tables.cells.context import Context
+from stele.tables.published.beside import beside
 
 DRAWN = ("file of a figure", "remove it and run again")  # what is read here, and what to do with a damaged one
 T = TypeVar("T")
@@ -78,9 +80,21 @@ def parts(figure: Figure, context: Context, results: Results) -> list[Part]:
 
 
 def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:
+    panel = _with_published(figure, panel) if figure.paper == TODAY else panel
     for series in figure.series:
         references = tuple(_reference(figure, panel, series, point) for point in series.points)
         yield Part(panel, series, references, tuple(find(context, results, reference) for reference in references))
+
+
+def _with_published(figure: Figure, panel: Panel) -> Panel:
+    """A panel of today's encoders: what was published, and read at its source, in place of printed values."""
+    printed: dict[str, dict[float, float]] = {}
+    for series in figure.series:
+        for point in series.points:
+            found = beside(_reference(figure, panel, series, point), None, (), None, {})
+            if found and found[0].published.judges:
+                printed.setdefault(series.key, {})[point.place] = found[0].published.value
+    return panel.model_copy(update={"printed": printed})
 
 
 def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[Part]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from stele.papers.figure import Figure
-from stele.papers.table import PAPERS
+from stele.papers.table import NAMES, TODAY
 from stele.tables.cell_map import WIDTH
 from stele.tables.cells.states import STATES
 from stele.tables.figures.data import Part
@@ -70,7 +70,7 @@ def _head(picture: Picture, figure: Figure, parts: Sequence[Part], height: float
 
 def title(figure: Figure) -> str:
     """The name of a figure: `CCP, figure 1`."""
-    return f"{PAPERS[figure.paper]}, figure {figure.number}"
+    return f"{NAMES[figure.paper]}, figure {figure.number}"
 
 
 def described(figure: Figure, parts: Sequence[Part]) -> str:
@@ -105,8 +105,9 @@ def notes(figure: Figure, parts: Sequence[Part]) -> list[str]:
         shown = reasons[:REASONS] if name in EXPLAINED and figure.kind != "projection" else []
         more = [f"and {len(reasons) - len(shown)} more"] if shown and len(reasons) > len(shown) else []
         texts.append(f"{name}: {state.meaning}" + (f" ({'; '.join([*shown, *more])})" if shown else ""))
-    if figure.kind == "curves" and any(panel.printed for panel in figure.panels):
-        texts.append("Hollow marks: values that the paper prints; black where several series share one.")
+    if figure.kind == "curves" and any(part.panel.printed for part in parts):
+        values = "published values" if figure.paper == TODAY else "values that the paper prints"
+        texts.append(f"Hollow marks: {values}; black where several series share one.")
     if any(one.deviation is not None for one in outcomes):
         texts.append("Bars: standard deviation over seeds.")
     texts += figure.footnotes

@@ -44,23 +44,30 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[Part]) -> None:
     axis, shown, handles = figure.axis(parts[0].panel), [], []
     for number, part in enumerate(parts):
         assert part.series is not None
-        style = {"color": COLOURS[number % 5], "marker": MARKS[number % 5], "linestyle": DASHES[number % 5]}
+        style = {"color": COLOURS[number % 5], "marker": _mark(number), "linestyle": DASHES[number % 5]}
         values = [math.nan if one.value is None else one.value * axis.factor for one in part.outcomes]
         errors = [(one.deviation or 0) * axis.factor for one in part.outcomes]
         shown += [value + sign * error for value, error in zip(values, errors, strict=True) for sign in (-1, 1)]
-        places = [point.at for point in part.series.points]
+        places = [point.place for point in part.series.points]
         axes.plot(places, values, markersize=4, linewidth=1, **style)
         if any(errors):
             axes.errorbar(places, values, errors, fmt="none", ecolor=style["color"], elinewidth=0.8, capsize=2)
         label = ": ".join(filter(None, [part.series.label, states_in_words(part)]))
         handles.append(Line2D([], [], markersize=4, linewidth=1, label=label, **style))
     shown += _printed(axes, parts, axis)
+    if figure.x.scale == "log":
+        axes.set_xscale("log")
     _scale(axes, figure, axis, shown)
     axes.grid(axis="y", linewidth=0.3, color="#CCCCCC")
     below = -BELOW / (axes.figure.get_figheight() * axes.get_position().height)
     _legend(axes, handles, "upper left", bbox_to_anchor=(0, below), frameon=False, borderaxespad=0, borderpad=0)
     if not any(part.measured for part in parts):
         _empty(axes, parts, height=0.92)
+
+
+def _mark(number: int) -> str:
+    """The mark of a series: with its colour, another one in each of 25."""
+    return MARKS[(number + number // 5) % 5]
 
 
 def _printed(axes: Axes, parts: Sequence[Part], axis: Axis) -> list[float]:
@@ -72,7 +79,7 @@ def _printed(axes: Axes, parts: Sequence[Part], axis: Axis) -> list[float]:
         for at, value in printed.get(part.series.key, {}).items():
             places.setdefault((at, value * axis.factor), []).append(number)
     for (at, value), (number, *others) in places.items():
-        colour, mark = ("black", "o") if others else (COLOURS[number % 5], MARKS[number % 5])
+        colour, mark = ("black", "o") if others else (COLOURS[number % 5], _mark(number))
         axes.plot([at], [value], mark, markersize=6, markerfacecolor="none", markeredgecolor=colour, zorder=1)
     return [value for _, value in places]
 
@@ -167,7 +174,7 @@ def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float]) -> No
     for name, printed_axis, inside in (("x", figure.x, []), ("y", axis, values)):
         low, high = printed_axis.range or (min(inside, default=0), max(inside, default=1))
         wider = min([low, *inside]), max([high, *inside])
-        margin = MARGIN * ((wider[1] - wider[0]) or 1)
+        margin = MARGIN * ((wider[1] - wider[0]) or 1) if printed_axis.scale == "linear" else 0
         below, above = figure.kind == "curves", figure.kind == "curves" or wider[1] > high  # a density stands on 0
         getattr(axes, f"set_{name}lim")(wider[0] - margin * below, wider[1] + margin * above)
         if printed_axis.ticks and wider == (low, high):

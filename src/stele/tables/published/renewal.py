@@ -51,7 +51,7 @@ def commit_of(clone: Path) -> str:
 def _catalogue_models() -> set[str]:
     """The repositories of today's encoders, those of the same weights with code among them."""
     complete = [model for model in catalogue.entries(Model).values() if model.is_complete]
-    return {name for model in complete for name in (model.checkpoint, model.native) if name}
+    return {name for model in complete for name in (model.checkpoint, model.same_weights_as) if name}
 
 
 # --- MTEB -------------------------------------------------------------------------------------------------------------

@@ -8,31 +8,32 @@ said beside the verdict and does not change it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from stele import catalogue
 from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding
 from stele.artifacts.results import Metric, Result
-from stele.catalogue.references import AVERAGE, language_of, published
+from stele.catalogue.references import AVERAGE, language_of, languages_of, published
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.published import PublishedBenchmark, PublishedScore
 
-State = Literal["OK", "near", "FAIL", "not comparable", "context"]
+State = Literal["OK", "near", "FAIL", "not comparable", "context", "not measured"]
 SETTING = "direct"
+NAMED = 20  # languages that a reason names
 NEAR = 2  # times the tolerance
 ROUNDING = 1e-12  # a difference at the edge of a tolerance lies within it, whatever binary fractions make of it
 
 
 class Verdict(NamedTuple):
-    """One number of ours, a fraction, beside one that was published."""
+    """One number of ours, a fraction, beside one that was published; None where there is none of ours."""
 
     benchmark: str
     model: str
     language: str
     metric: str
-    ours: float
+    ours: float | None
     published: PublishedScore
     state: State
     why: str
@@ -40,28 +41,43 @@ class Verdict(NamedTuple):
 
     @property
     def difference(self) -> float:
-        return self.ours - self.published.value
+        return math.nan if self.ours is None else self.ours - self.published.value
 
 
 def verdicts(result: Result, record: Mapping[str, Any]) -> Iterator[Verdict]:
-    """The verdicts on a result, whose file holds `record`, by metric, language and source."""
+    """The verdicts on a result, whose file holds `record`, by metric, language (or the name of a mean) and source."""
     about = catalogue.entries(PublishedBenchmark).get(result.benchmark)
     if about is None:
         return
-    ids, checkpoint = _ids(result.model, record), own_checkpoint(record, result.model)
-    reason, notes = _incomparable(result, record), tuple(_changed(record))
+    ids = repositories(result.model, own_checkpoint(record, result.model))
     for score in published()[result.benchmark]:
-        metric, language = result.metrics.get(score.metric), language_of(result.benchmark, score.subset)
-        if score.model not in ids or metric is None or language is None:
-            continue
-        ours = metric.average if language == AVERAGE else metric.languages.get(language)
-        if ours is None:
-            continue
-        state, why = judge(ours, score, reason or _other(score, about, language, metric, result.benchmark))
-        revision = _revision(checkpoint, score)
-        yield Verdict(
-            result.benchmark, result.model, language, score.metric, ours, score, state, why, (*revision, *notes)
-        )
+        metric = result.metrics.get(score.metric)
+        if score.model in ids and metric is not None:
+            language, ours, lacking = _ours(result.benchmark, score.subset, metric)
+            if ours is not None:
+                yield verdict(result, record, score, language, ours, lacking)
+
+
+def verdict(
+    result: Result, record: Mapping[str, Any], score: PublishedScore, language: str, ours: float, lacking: Sequence[str]
+) -> Verdict:
+    """The verdict on one number of a result; `lacking` are languages that a mean of ours should be over and is not."""
+    state, why = judge(ours, score, _incomparable(result) or _other(score, result.benchmark, lacking))
+    notes = (*other_revision(own_checkpoint(record, result.model), score), *_changed(record))
+    return Verdict(result.benchmark, result.model, language, score.metric, ours, score, state, why, notes)
+
+
+def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | None, list[str]]:
+    """What our number of a subset goes by, the number, and the languages that it lacks."""
+    language, codes = language_of(benchmark, subset), languages_of(benchmark, subset)
+    if language == AVERAGE:
+        codes = tuple(catalogue.entry(Benchmark, benchmark).languages)
+        return AVERAGE, metric.average, [code for code in codes if code not in metric.languages]
+    if language:
+        return language, metric.languages.get(language), []
+    present = [metric.languages[code] for code in codes if code in metric.languages]
+    mean = math.fsum(present) / len(present) if present else None
+    return subset, mean, [code for code in codes if code not in metric.languages]
 
 
 def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[State, str]:
@@ -78,7 +94,7 @@ def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[S
     return ("near" if distance <= NEAR * score.tolerance + ROUNDING else "FAIL"), ""
 
 
-def _incomparable(result: Result, record: Mapping[str, Any]) -> str:
+def _incomparable(result: Result) -> str:
     """Why nothing of a result can be held against a published number; "" where it can."""
     for label, why in (
         (GENERATED, "the data are generated"),
@@ -92,27 +108,28 @@ def _incomparable(result: Result, record: Mapping[str, Any]) -> str:
     return ""
 
 
-def _other(score: PublishedScore, about: PublishedBenchmark, language: str, metric: Metric, benchmark: str) -> str:
+def _other(score: PublishedScore, benchmark: str, lacking: Sequence[str]) -> str:
     """Why one published number is of something else; "" where it is of the same."""
+    about = catalogue.entry(PublishedBenchmark, benchmark)
     if score.split != about.split:
         return f"published of the split {score.split}, ours is {about.split}"
-    if language == AVERAGE:
-        missing = [code for code in catalogue.entry(Benchmark, benchmark).languages if code not in metric.languages]
-        if missing:
-            return f"our average lacks {', '.join(missing)}"
+    if lacking:
+        more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
+        return f"our average lacks {', '.join(lacking[:NAMED])}{more}"
     return ""
 
 
-def _ids(model: str, record: Mapping[str, Any]) -> set[str]:
+def repositories(model: str, checkpoint: Mapping[str, Any]) -> set[str]:
     """What sources may call a model: its repository, that of the same weights with code, and for others our own key."""
-    known, checkpoint = catalogue.entries(Model).get(model), own_checkpoint(record, model)
+    known = catalogue.entries(Model).get(model)
     ids = {checkpoint.get("repository"), model if known and known.kind else None}
     if known and known.checkpoint in ids:
-        ids.add(known.native)
+        ids.add(known.same_weights_as)
     return {name for name in ids if name}
 
 
-def _revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
+def other_revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
+    """A note, where a number was published of another revision of a checkpoint than this one."""
     ours, theirs = checkpoint.get("revision"), score.model_revision
     if not theirs or ours == theirs or checkpoint.get("repository") != score.model:
         return ()

@@ -9,6 +9,7 @@ from typing import Any
 from stele.catalogue import shipped
 from stele.tables.render import latex
 
+TODAY = "Encoders of today beside the papers', on today's benchmarks and on theirs (docs/today.md)"
 NOT_FIELDS = ("type", "authors", "editors")
 
 
@@ -19,11 +20,16 @@ def load() -> dict[str, Any]:
 
 
 def keys(paper: str, benchmarks: Iterable[str]) -> list[str]:
-    """The entries that a table of a paper cites: the paper, then the benchmarks that have one."""
-    known = load()["benchmarks"]
-    return list(
-        dict.fromkeys([load()["papers"][paper], *(known[name] for name in sorted(benchmarks) if name in known)])
-    )
+    """The entries that a table cites: its paper, where it is of one, then the benchmarks that have one."""
+    known, papers = load()["benchmarks"], load()["papers"]
+    own = [papers[paper]] if paper in papers else []
+    return list(dict.fromkeys([*own, *(known[name] for name in sorted(benchmarks) if name in known)]))
+
+
+def of_paper(paper: str) -> str:
+    """The line of text about a paper, or about the tables that are none's."""
+    key = load()["papers"].get(paper)
+    return text(key) if key else TODAY
 
 
 def text(key: str) -> str:

@@ -20,6 +20,7 @@ from stele.tables.cells import numbers
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.significance import Comparisons
 from stele.tables.cells.states import STATES
+from stele.tables.render import published
 from stele.tables.render.layout import FAIL, delta_of, printed_difference
 from stele.tables.render.summary import command, target
 
@@ -71,8 +72,9 @@ def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
         "state": f"{state.name}: {state.meaning}",
         "why": outcome.reason,
         "ours": "",
-        "paper": _printed(cell),
+        **({} if cell.table.of_today else {"paper": _printed(cell)}),
         "difference": numbers.signed(delta, cell.report) if delta is not None else "",
+        **published.facts(cell),
     }
     if outcome.value is not None:
         number = f"{numbers.ours(outcome.value, cell.report)} (unrounded {outcome.value!r})"

@@ -27,7 +27,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class DrawnClaim:
-    """One claim, ready for a page; `runs` is the state of our runs, "" where none were judged."""
+    """One claim, ready for a page; `runs` is the state of our runs, "" where none were judged.
+
+    `diverged`: the pretraining of a run that it was judged by came to nothing.
+    """
 
     id: str
     key: str
@@ -38,6 +41,7 @@ class DrawnClaim:
     print: str
     why: str
     runs: str
+    diverged: bool
     facts: dict[str, str]
     comparisons: list[Comparison]
     cells: list[CellLink]

@@ -74,6 +74,7 @@ def _draw(
         print=judged.verdict,
         why=judged.why,
         runs=row["state"] if row else "",
+        diverged=bool(row and row.get("diverged")),
         facts={name: text for name, text in _facts(claim, row or {}).items() if text},
         comparisons=list(_comparisons(row, printed_gain(claim, paper) if claim.checkable else None, scale)),
         cells=cells[:SHOWN],
@@ -108,9 +109,11 @@ def _links(values: Iterable[PrintedValue], boxes: Mapping[tuple[str, str], tuple
 def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
     """What else is known of a claim: name -> text; an empty text is left out."""
     share = row.get("share")
+    diverged = [said for one in (row, *row.get("controls", [])) for said in one.get("diverged", [])]
     seeds_needed = row.get("seeds_needed") or "more queries than these have"
     return {
         "why our runs say so": row.get("reason", ""),
+        "diverged": "; ".join(dict.fromkeys(diverged)),
         "uncorrected p": "" if row.get("p") is None else f"{row['p']:.3g}",
         "seeds": str(row.get("seeds") or ""),
         "could have been seen": "" if row.get("detectable") is None else f"a difference of {row['detectable']:.3g}",

@@ -50,6 +50,7 @@ def to_latex(table: Table, cells: Sequence[Cell], context: Context, results: Res
         views=[_latex_view(view, grids.get(view) or grids["side"]) for view in VIEWS],
         citations=Ready(",".join(cited)),
         first=context.view,
+        grey=table.of_today,
         label=Ready(f"{table.paper}-{table.number:02d}".replace("_", "-")),
     )
 

@@ -117,6 +117,8 @@ def _content(box: Box, button: str = "", room: int = 0) -> str:
         text = f"<b>{text}</b>"
     if box.underlined:
         text = f"<u>{text}</u>"
+    if box.grey and text:
+        text = f'<i class="dim">{text}</i>'
     if button and text:
         text = f'<button type="button" popovertarget="{button}">{text}</button>'
     if room:

@@ -107,6 +107,8 @@ def box(value: Box, widest: str) -> str:
         text = text.replace("-", "$-$", 1)
     if value.bold and text:
         text = rf"\textbf{{{text}}}"
+    if value.grey and text:
+        text = rf"\stelegrey{{{text}}}"
     if value.underlined:
         text = rf"\underline{{{text}}}"
     if widest:

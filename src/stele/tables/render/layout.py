@@ -14,13 +14,15 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Literal, TypeVar
 
-from stele.papers.table import Table, matches
+from stele.papers.table import Table
 from stele.papers.table_parts import Column
 from stele.tables.cells import numbers
 from stele.tables.cells.best import Rank, rank
 from stele.tables.cells.cell import Cell
 from stele.tables.cells.significance import BETTER, Comparisons
 from stele.tables.cells.states import STATES
+from stele.tables.render import published
+from stele.tables.render.footnotes import notes_of, raised_text
 
 T = TypeVar("T")
 View = Literal["side", "difference", "ours", "paper"]
@@ -44,6 +46,7 @@ class Box:
     number: bool = True
     bold: bool = False
     underlined: bool = False
+    grey: bool = False
     address: str = ""
 
 
@@ -98,14 +101,14 @@ class Marks:
 def build(table: Table, cells: Sequence[Cell], view: View, tests: Comparisons) -> Grid:
     """The grid of one view."""
     marks = Marks(rank(cells), tests, _units(cells))
-    noted = _notes(table)
+    noted = notes_of(table)
     sections = []
     for _, of_group in groupby(cells, key=lambda cell: cell.group.key):
         of_group = list(of_group)
         lines = [line for row in _rows(of_group) for line in _row_lines(table, row, view, marks, noted)]
         if lines:
             sections.append(Section(of_group[0].group.label, lines))
-    headers = [Box(c.header, raised=_raised(noted[f"*/*/*/{c.key}"]), number=False) for c in table.columns]
+    headers = [Box(c.header, raised=raised_text(noted[f"*/*/*/{c.key}"]), number=False) for c in table.columns]
     return Grid(view, _stubs(table, view, table.stub, table.lines_header, ""), table.columns, headers, sections)
 
 
@@ -133,17 +136,17 @@ def _rows(cells: Iterable[Cell]) -> list[list[Cell]]:
 def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: dict[str, list[int]]) -> list[GridLine]:
     """The lines that one row of the table takes in a view; none in the paper view for a row no paper has."""
     added = row[0].extra
-    if view == "paper" and added:
+    if view == "paper" and (added or (table.of_today and not any(cell.published for cell in row))):
         return []
     shown = _whose(row, view)
-    raised = _raised(noted[f"{row[0].group.key}/{row[0].row.key}/*/*"], "+" if added else "")
+    marks_of_row = raised_text(noted[f"{row[0].group.key}/{row[0].row.key}/*/*"], "+" if added else "")
     lines: list[GridLine] = []
     for _, cells in groupby(row, key=lambda cell: cell.line.key):
         cells = list(cells)
         for position, whose in enumerate(shown):
-            label = Box() if lines else Box(row[0].row.label, raised=raised, number=False)
+            label = Box() if lines else Box(row[0].row.label, raised=marks_of_row, number=False)
             boxes = _boxes(table, cells, view, whose, marks, noted, addressed=position == 0)
-            if whose == "diff." and not any(box.text for box in boxes):
+            if whose in ("published", "diff.") and not any(box.text for box in boxes):
                 continue
             name = Box(cells[0].line.label if position == 0 else "", number=False)
             stubs = _stubs(table, view, label, name, Box(whose, number=False))
@@ -161,6 +164,8 @@ def _whose(row: list[Cell], view: View) -> list[str]:
     states = {cell.outcome.state for cell in row if cell.direction != "none"} or {cell.outcome.state for cell in row}
     if row[0].extra:
         return ["ours"]
+    if row[0].table.of_today:
+        return ["ours", "published", "diff."] if any(cell.published for cell in row) else ["ours"]
     if states == {"stated"}:
         return ["paper"]
     return ["paper"] if "borrowed" in states and states <= BORROWED_ONLY else ["ours", "paper", "diff."]
@@ -181,6 +186,7 @@ def _boxes(
     draw: dict[str, Callable[[Cell], Box]] = {
         "ours": lambda cell: _ours(cell, marks),
         "paper": lambda cell: _paper(cell, noted),
+        "published": lambda cell: _paper(cell, noted),
         "diff.": lambda cell: _difference(cell, marks) if view == "difference" or cell.comparable else Box(),
     }
     cells_of_line = [at[column.key] for column in table.columns]
@@ -205,6 +211,7 @@ def _ours(cell: Cell, marks: Marks) -> Box:
     tested, ranked = marks.tests.cells.get(cell.address), marks.ranks.get(cell.address)
     if tested and tested.better:
         raised.insert(0, BETTER)
+    raised += [published.SEEN] if cell.seen else []
     shown = numbers.count if cell.direction == "none" else numbers.ours
     text = numbers.grouped(shown(cell.outcome.value, cell.report)) + marks.units.get(cell.meant.key, "")
     return Box(text, raised=" ".join(raised), bold=ranked == "best", underlined=ranked == "second")
@@ -215,13 +222,15 @@ def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
     if cell.printed is None:
         return Box()
     unit, symbols = unit_and_marks(cell.printed.marks)
-    value, raised = cell.printed.value, _raised(noted[cell.address], symbols + printed_difference(cell))
+    value, raised = cell.printed.value, raised_text(noted[cell.address], symbols + printed_difference(cell))
+    if cell.published:
+        raised = " ".join(filter(None, [raised, *published.marks(cell)]))
     if value is None:
         return Box("-", raised=raised)
     if isinstance(value, str):
         return Box(value, raised=raised, number=False, bold=cell.printed.bold)
     text = numbers.grouped(numbers.printed(value, cell.report)) + unit
-    return Box(text, raised=raised, bold=cell.printed.bold)
+    return Box(text, raised=raised, bold=cell.printed.bold, grey=published.judges_nothing(cell))
 
 
 def unit_and_marks(marks: str) -> tuple[str, str]:
@@ -256,44 +265,23 @@ def _difference(cell: Cell, marks: Marks) -> Box:
     delta = delta_of(cell)
     if delta is None:
         return Box()
-    return Box(numbers.grouped(numbers.signed(delta, cell.report)) + marks.units.get(cell.meant.key, ""))
+    text = numbers.grouped(numbers.signed(delta, cell.report)) + marks.units.get(cell.meant.key, "")
+    return Box(
+        text,
+        raised=published.verdict_mark(cell),
+        bold=published.verdict(cell) == "FAIL",
+        grey=published.judges_nothing(cell),
+    )
 
 
 def delta_of(cell: Cell) -> Decimal | None:
-    """Ours minus the paper's in the paper's units, None where they cannot be compared."""
+    """Ours minus the paper's in the paper's units, None where they cannot be compared.
+
+    That of generated data and stand-ins is a number, which the view `difference` alone shows.
+    """
+    if cell.comparable and published.incomparable(cell):
+        return None
     if cell.printed is None or not isinstance(cell.printed.value, float) or not (cell.complete and cell.shows_number):
         return None
     assert cell.outcome.value is not None
     return numbers.difference(cell.outcome.value, cell.printed.value, cell.report)
-
-
-# --- footnotes --------------------------------------------------------------------------------------------------------
-class _Notes(dict):
-    """Place -> the numbers of its footnotes; a place is a column (`*/*/*/column`), a row or a cell's address."""
-
-    def __missing__(self, place: str) -> list[int]:
-        return []
-
-
-def _notes(table: Table) -> dict[str, list[int]]:
-    """Where each footnote's number stands: at a header or a row's label when it is about all of it, else at cells."""
-    places = _Notes()
-    for number, note in enumerate(table.footnotes, start=1):
-        for pattern in note.at:
-            for place in _places(table, pattern):
-                places[place] = sorted({*places[place], number})
-    return places
-
-
-def _places(table: Table, pattern: str) -> list[str]:
-    group, row, line, column = pattern.split("/")
-    if (group, row, line) == ("*", "*", "*"):
-        return [f"*/*/*/{c.key}" for c in table.columns if matches(f"x/x/x/{c.key}", [f"*/*/*/{column}"])]
-    if (line, column) == ("*", "*"):
-        return [f"{g.key}/{r.key}/*/*" for g, r in table.rows() if matches(f"{g.key}/{r.key}/x/x", [pattern])]
-    return [address for address in table.addresses() if matches(address, [pattern])]
-
-
-def _raised(notes: Sequence[int], marks: str = "") -> str:
-    """Marks and footnote numbers as one raised text."""
-    return ",".join([*([marks] if marks else []), *map(str, notes)])

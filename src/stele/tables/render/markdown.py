@@ -32,6 +32,8 @@ def box(value: Box) -> str:
     text = escape(value.text.replace("-", "−") if value.number and len(value.text) > 1 else value.text)
     if value.bold and text:
         text = f"**{text}**"
+    if value.grey and text:
+        text = f"*{text}*"
     if value.underlined:
         text = f"<ins>{text}</ins>"  # GitHub drops <u> and keeps <ins>, which shows as a line below
     return f"{text}<sup>{escape(value.raised)}</sup>" if value.raised else text

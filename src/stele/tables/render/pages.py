@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stele.artifacts.records import Record
-from stele.papers.table import PAPERS, Table
+from stele.papers.table import NAMES, Table
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import Comparisons
@@ -26,6 +26,7 @@ from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import View, build, own_views
 from stele.tables.render.pictures import Picture
 from stele.tables.render.summary import Summary, summarise
+from stele.tables.render.words import OF_PAPER, Words, words_of
 
 CHOICES: dict[View, str] = {"side": "side", "difference": "difference", "ours": "ours", "paper": "printed"}
 
@@ -141,9 +142,9 @@ def paper_page(
     site: Sequence[Link] = (),
 ) -> str:
     """The page of all tables, figures and claims of a paper; in a site with links to its other parts."""
-    key = bibliography.load()["papers"][paper]
-    citation = {"text": bibliography.text(key), "link": bibliography.link(key)}
-    return _tables_page(f"{PAPERS[paper]}: all tables", tables, index, citation, figures, claims, site)
+    key = bibliography.load()["papers"].get(paper)
+    citation = {"text": bibliography.of_paper(paper), "link": bibliography.link(key) if key else ""}
+    return _tables_page(f"{NAMES[paper]}: all tables", tables, index, citation, figures, claims, site)
 
 
 def _tables_page(
@@ -174,6 +175,7 @@ def _tables_page(
         labels=shared_labels([drawn.summary for drawn in tables]) if len(tables) > 1 else [],
         tables=tables,
         view=tables[0].view,
+        words=words_of(tables[0].table),
         figures=figures,
         claims=claims,
         index=index,
@@ -185,7 +187,12 @@ def _tables_page(
 
 
 def index_page(
-    tables: Sequence[Drawn], suffixes: Sequence[str], figures: Sequence[Picture] = (), site: Sequence[Link] = ()
+    tables: Sequence[Drawn],
+    suffixes: Sequence[str],
+    figures: Sequence[Picture] = (),
+    site: Sequence[Link] = (),
+    name: str = "all_tables",
+    words: Words = OF_PAPER,
 ) -> str:
     """The list of all tables and figures, by paper, with the states of their cells, and the figures of no one paper."""
     papers = []
@@ -201,17 +208,17 @@ def index_page(
             }
             for drawn in of_paper
         ]
-        citation = bibliography.text(bibliography.load()["papers"][paper])
+        citation = bibliography.of_paper(paper)
         pictures = [picture for picture in figures if picture.paper == paper]
         papers.append(
-            {"key": paper, "name": PAPERS[paper], "citation": citation, "tables": entries, "figures": pictures}
+            {"key": paper, "name": NAMES[paper], "citation": citation, "tables": entries, "figures": pictures}
         )
     summaries = [drawn.summary for drawn in tables]
     total = {"tables": len(tables), "cells": sum(s.count for s in summaries if s.counted), "states": states(summaries)}
     labels = shared_labels(summaries)
     of_all = [picture for picture in figures if not picture.paper]
     lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": of_all}
-    return page("all_tables", site=site, title="All tables", **lists)
+    return page("all_tables", site=site, title=words.title, name=name, **lists)
 
 
 def states(summaries: Sequence[Summary]) -> str:

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from stele.papers.table import PAPERS, Table
+from stele.papers.table import NAMES, Table
 from stele.papers.table_parts import Footnote
 from stele.tables.cells import numbers
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import BETTER, Comparisons
 from stele.tables.cells.states import STATES
+from stele.tables.render import published
 from stele.tables.render.layout import FAIL, delta_of
+from stele.tables.render.words import Words, words_of
 
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
@@ -60,14 +62,15 @@ class Summary:
     footnotes: list[Footnote]
     command: str
     rows: list[RowTargets]
+    words: Words
 
 
 def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> Summary:
     """The summary of one rendered table."""
     return Summary(
-        title=f"{PAPERS[table.paper]}, Table {table.number}",
+        title=f"{NAMES[table.paper]}, Table {table.number}",
         caption=table.caption,
-        labels=_labels(cells, context),
+        labels=_labels(table, cells, context),
         count=sum(not cell.extra for cell in cells),
         counted=table.counted,
         states=_states(cells),
@@ -76,10 +79,11 @@ def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Re
         footnotes=table.footnotes,
         command=command([f"{(results.folder / 'tables' / table.file).as_posix()}.md"]),
         rows=_row_targets(cells, results),
+        words=words_of(table),
     )
 
 
-def _labels(cells: Sequence[Cell], context: Context) -> list[str]:
+def _labels(table: Table, cells: Sequence[Cell], context: Context) -> list[str]:
     """What the reader must know of our numbers; generated data or stand-ins are never the paper's numbers."""
     measured = [cell for cell in cells if cell.measured]
     counts = Counter(label for cell in measured for label in cell.outcome.labels)
@@ -88,7 +92,7 @@ def _labels(cells: Sequence[Cell], context: Context) -> list[str]:
         for label, count in sorted(counts.items())
     ]
     if not all(cell.comparable for cell in measured):
-        texts.append(f"not the paper's numbers: {context.scale or 'a generated world'}")
+        texts.append(f"{words_of(table).not_theirs}: {context.scale or 'a generated world'}")
     return texts
 
 
@@ -117,17 +121,19 @@ def _states(cells: Sequence[Cell]) -> list[StateNote]:
 def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list[str]:
     """How to read our numbers; only what occurs."""
     if not any(cell.measured for cell in cells):
-        return []
+        return list(published.legend(cells))
     lower = any(cell.direction == "lower" for cell in cells)
     texts = [
         "Ours: bold is best and underlined second-best of a column among comparable rows, on unrounded values, ties all"
         " marked" + (" (lower is better where the header says so)." if lower else ".")
     ]
     if any(cell.shows_number and not cell.complete for cell in cells):
-        texts.append("k/n: our average covers k of the paper's n languages, so no difference is shown.")
+        whose = "its" if cells[0].table.of_today else "the paper's"
+        texts.append(f"k/n: our average covers k of {whose} n languages, so no difference is shown.")
     if context.view == "side" and any(delta_of(cell) is not None and not cell.comparable for cell in cells):
         texts.append(
-            "No difference from the paper is shown for generated data and stand-ins, where it means nothing;"
+            f"No difference{'' if cells[0].table.of_today else ' from the paper'} is shown for generated data and"
+            " stand-ins, where it means nothing;"
             " --difference and the HTML page's view show it."
         )
     if failed := _failed(cells):
@@ -140,10 +146,12 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list
         more = f"; and {len(tests.untested) - 2} more" if len(tests.untested) > 2 else ""
         texts.append(f"Not tested for significance: {'; '.join(tests.untested[:2])}{more}.")
     if any(cell.extra for cell in cells):
-        texts.append("+: a row that the paper does not have.")
-    if any(cell.measured and not cell.extra for cell in cells):
+        texts.append(
+            "+: a row of a model of your own." if cells[0].table.of_today else "+: a row that the paper does not have."
+        )
+    if any(cell.measured and not cell.extra and not cell.table.of_today for cell in cells):
         texts.append("Paper: marks and bold as printed.")
-    return texts
+    return [*texts, *published.legend(cells)]
 
 
 def _failed(cells: Sequence[Cell]) -> str:
