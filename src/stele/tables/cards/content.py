@@ -12,6 +12,7 @@ from stele.artifacts.records import own_checkpoint
 from stele.artifacts.results import Metric
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
+from stele.catalogue.seen_questions import seen_questions
 from stele.tables.cards import again, encoding
 from stele.tables.cards.evaluated import Evaluated, notes, passages, queries
 from stele.tables.published.verdicts import Verdict, verdicts
@@ -60,7 +61,6 @@ class Card:
     encoding: Sheet
     speed: Sheet
     parts: Sequence[Part]
-    trained_on: Sequence[str]
     interval: str
     command: str
 
@@ -69,7 +69,6 @@ def make_card(found: Sequence[Evaluated], scale: str) -> Card:
     """The card of some results of one model; `scale` is what they were built at."""
     model = found[0].result.model
     known = catalogue.entries(Model).get(model)
-    trained_on = list(known.trained_on or ()) if known else []
     judged = {one.result.benchmark: list(verdicts(one.result, one.record)) for one in found}
     return Card(
         title=known.label if known else model,
@@ -79,8 +78,7 @@ def make_card(found: Sequence[Evaluated], scale: str) -> Card:
         counts=_counts([verdict for of_one in judged.values() for verdict in of_one]),
         encoding=Sheet(DECIDED, list(encoding.values(found)), len(DECIDED)),
         speed=Sheet(SPEED, [_speed(one) for one in found], 1),
-        parts=[_part(one, judged[one.result.benchmark], trained_on) for one in found],
-        trained_on=trained_on,
+        parts=[_part(one, judged[one.result.benchmark]) for one in found],
         interval=_interval(found),
         command=again.command(found, scale),
     )
@@ -123,14 +121,14 @@ def _interval(found: Sequence[Evaluated]) -> str:
 
 
 # --- benchmarks -------------------------------------------------------------------------------------------------------
-def _part(one: Evaluated, judged: Sequence[Verdict], trained_on: Sequence[str]) -> Part:
+def _part(one: Evaluated, judged: Sequence[Verdict]) -> Part:
     name = one.result.benchmark
     ordered = sorted(judged, key=lambda verdict: STATES.index(verdict.state))
     headers = ("verdict", "language", "metric", "source", "notes", "ours", "published", "difference")
     return Part(
         key=name,
         title=catalogue.entry(Benchmark, name).title,
-        seen=any(f"{name}_".startswith(f"{questions}_") for questions in trained_on),
+        seen=bool(seen_questions(name, one.result.model, one.result.setting)),
         numbers=_numbers(one),
         judged=Sheet(headers, [_verdict(verdict) for verdict in ordered], 5),
         counts=_counts(judged),
