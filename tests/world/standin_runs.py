@@ -20,6 +20,9 @@ SIZES: dict[str, dict[str, Any]] = {
     "mbart50": {"tokenizer": {"kind": "mbart50", "size": 500}},
     "roberta": {"tokenizer": {"kind": "byte", "size": 400}},
     "xlmr_long": {"positions": 200, "length": 40},
+    "qwen3_06b": {"tokenizer": {"kind": "ending", "size": 400}},
+    "harrier_270m": {"tokenizer": {"kind": "ending", "size": 400}},
+    "embeddinggemma": {"tokenizer": {"kind": "ending", "size": 400}, "dense": [32, 16]},
 }
 BODY = {"layers": 2, "width": 16, "heads": 2, "inner": 32, "positions": 64}
 
@@ -29,9 +32,17 @@ def recipe(key: str, **values: Any) -> dict[str, Any]:
     entry = {**catalogue.load("standins")[key], **SMALL, **SIZES.get(key, {})}
     if "architecture" in entry:
         entry["architecture"] = {**entry["architecture"], **BODY}
-    if "pairs" in entry or entry["kind"] in ("translation", "ranking", "distilled", "windows", "moco"):
+    if "pairs" in entry or entry["kind"] in (
+        "translation",
+        "ranking",
+        "distilled",
+        "windows",
+        "moco",
+        "contrastive",
+        "causal",
+    ):
         entry |= {"pairs": 4, "pair_length": 12}
-    if entry["kind"] in ("ranking", "distilled"):
+    if entry["kind"] in ("ranking", "distilled", "contrastive", "causal"):
         entry["max_length"] = 48
     return {**entry, **values}
 

@@ -103,7 +103,13 @@ class Models:
             return {"path": folder} if folder else {}
         if Path(checkpoint).expanduser().is_dir():
             return {"path": str(Path(checkpoint).expanduser())}
-        return {"checkpoint": checkpoint, "revision": model.revision or "main"}
+        return {"checkpoint": checkpoint, "revision": self._revision(key, checkpoint)}
+
+    def _revision(self, key: str, checkpoint: str) -> str:
+        """The hub revision of a checkpoint; of a stand-in the one that it is published as."""
+        if self.settings.generated and catalogue.load("standins").get(key, {}).get("repo") == checkpoint:
+            return "main"
+        return self[key].revision or "main"
 
     def checkpoint_problem(self, key: str) -> Problem | None:
         """Why a checkpoint that is not trained here cannot be built: `unavailable`, or `not built` without a recipe."""

@@ -15,9 +15,12 @@ RECIPES = "stele.recipes.standins"
 
 
 class Tokenizer(Strict):
-    """A tokenizer of its own: XLM-R's (one vocabulary of pieces), mBART's two, BERT's WordPiece, RoBERTa's bytes."""
+    """A tokenizer of its own: XLM-R's (one vocabulary of pieces), mBART's two, BERT's WordPiece, RoBERTa's bytes.
 
-    kind: Literal["sentencepiece", "wordpiece", "byte", "mbart", "mbart50"]
+    `ending`: bytes, with one token at the end of a text and padding on the left, as decoders have it.
+    """
+
+    kind: Literal["sentencepiece", "wordpiece", "byte", "mbart", "mbart50", "ending"]
     size: int = Field(ge=16, description="tokens, special ones included")
     lowercase: bool = False
 
@@ -28,12 +31,13 @@ class Architecture(Strict):
     A model with a decoder has as many layers there.
     """
 
-    model_type: Literal["xlm-roberta", "roberta", "bert", "ernie", "distilbert", "mbart"]
+    model_type: Literal["xlm-roberta", "roberta", "bert", "ernie", "distilbert", "mbart", "gte", "qwen3", "gemma3_text"]
     layers: int = Field(2, ge=1)
     width: int = Field(64, ge=1)
     heads: int = Field(4, ge=1)
     inner: int = Field(256, ge=1)
     positions: int = Field(512, ge=8)
+    bidirectional: bool = Field(False, description="a decoder that looks both ways")
 
 
 class Recipe(Strict):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.hub import address
 from stele.encoders.tokenizer import quiet
 from stele.files.atomic import atomic_directory, atomic_write_json, files_digest, sha256
+from stele.files.reading import read_object
 from stele.world.content.manifest import HUB, NAME
 from stele.world.standins._recipe import Made
 
@@ -55,9 +57,13 @@ def write(folder: Path, made: Made, form: str) -> None:
     """Writes config, weights (`safetensors` or `pytorch_model.bin`), tokenizer and, with a spec, the modules."""
     import torch
 
+    if made.folder and made.folder.weights == "bfloat16":
+        made.model.to(torch.bfloat16)
     with quiet():
         if form == "safetensors":
-            made.model.save_pretrained(folder)
+            size = sum(weight.numel() * weight.element_size() for weight in made.model.parameters())
+            sharded = made.folder is not None and made.folder.sharded
+            made.model.save_pretrained(folder, **({"max_shard_size": math.ceil(0.6 * size)} if sharded else {}))
         else:
             made.model.config.architectures = [type(made.model).__name__]
             made.model.config.save_pretrained(folder)
@@ -69,6 +75,16 @@ def write(folder: Path, made: Made, form: str) -> None:
         from stele.recipes.encoding import make_spec
 
         write_modules(folder, made.model, make_spec(made.spec), made.heads)
+        if made.folder is not None:
+            _state_prompts(folder / "config_sentence_transformers.json", made.folder.prompts)
+
+
+def _state_prompts(path: Path, prompts: Mapping[str, str] | None) -> None:
+    """Leaves the prompts in a folder's settings that its original names; one that names none has no such file."""
+    if prompts is None:
+        path.unlink()
+    else:
+        atomic_write_json(path, read_object(path, "settings") | {"prompts": dict(prompts)})
 
 
 def save_tokenizer(folder: Path, tokenizer: Any) -> None:

@@ -36,6 +36,18 @@ class Given:
 
 
 @dataclass(frozen=True)
+class Folder:
+    """How a sentence-transformers folder is its original's: the prompts that it names (None: it has no file of them),
+
+    and how it holds its weights.
+    """
+
+    prompts: Mapping[str, str] | None
+    weights: str = "float32"
+    sharded: bool = False
+
+
+@dataclass(frozen=True)
 class Made:
     """A finished stand-in. `spec` (an EncodingSpec's values) and `heads` make it a sentence-transformers folder."""
 
@@ -44,6 +56,7 @@ class Made:
     outcome: Outcome
     spec: Mapping[str, Any] | None = None
     heads: Sequence[Any] = ()
+    folder: Folder | None = None
 
 
 def parse(values: Any, where: str = "--recipe") -> tuple[ModuleType, Recipe]:

@@ -29,6 +29,7 @@ def make_tokenizer(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokeniz
     if recipe.lowercase:
         texts = _uncased(texts)
     made_by = {"sentencepiece": _xlmr, "wordpiece": _bert, "byte": _roberta, "mbart": _mbart, "mbart50": _mbart50}
+    made_by["ending"] = _ending
     return made_by[recipe.kind](recipe, texts)
 
 
@@ -98,6 +99,27 @@ def _roberta(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase
     vocabulary = {**trained["vocab"], "<mask>": len(trained["vocab"])}
     merges = [tuple(merge) for merge in trained["merges"]]
     return RobertaTokenizer(vocab=vocabulary, merges=merges, model_max_length=MAX_LENGTH)
+
+
+def _ending(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+    """<pad> 0, <eos> 1, <unk> 2, then bytes and merged bytes; a text ends in <eos>, and padding is on the left."""
+    from tokenizers import AddedToken, decoders, models, pre_tokenizers, processors
+    from tokenizers import Tokenizer as Fast
+    from transformers import PreTrainedTokenizerFast
+
+    special, bytes_of = ["<pad>", "<eos>", "<unk>"], pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    if recipe.size < len(special) + len(alphabet):
+        raise SteleError(f"tokenizer: size: {recipe.size} is too small for all bytes ({len(alphabet)})")
+    trained = _train(texts, recipe.size, bytes_of, special, alphabet)
+    tokenizer = Fast(models.BPE(trained["vocab"], [tuple(merge) for merge in trained["merges"]], unk_token="<unk>"))
+    tokenizer.pre_tokenizer, tokenizer.decoder = bytes_of, decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in special])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="$A <eos>", pair="$A $B <eos>", special_tokens=[("<eos>", 1)]
+    )
+    named = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>", "padding_side": "left"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=MAX_LENGTH, **named)
 
 
 def _pieces(texts: Sequence[str], size: int) -> dict[str, int]:
