@@ -167,6 +167,26 @@ def test_a_server_in_trouble_is_not_an_absent_file(run, local, site, capsys):
     assert "modules.json" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("config.json", '{"model_type": "new", "auto_map": {"AutoModel": "modeling.NewModel"}}', "auto_map"),
+        ("tokenizer_config.json", '{"auto_map": {"AutoTokenizer": "own.Tokenizer"}}', "auto_map"),
+        ("modules.json", '[{"idx": 0, "path": "", "type": "custom_st.Transformer"}]', "custom_st.Transformer"),
+    ],
+)
+def test_code_is_refused_before_the_weights_are_fetched(run, local, site, capsys, file, text, said):
+    """By the twin's name, where the catalogue knows one of the same weights without code."""
+    publish(local, site)
+    site.files[f"/huggingface.co/{REPO}/resolve/main/{file}"] = text.encode()
+    source = {"checkpoint": REPO, "instead": "take other/repository, which has the same weights"}
+    assert run("--mirrors", site.address, "--offline", source=source) == 1
+    error = capsys.readouterr().err
+    assert f"{REPO} (main): {file}" in error and said in error
+    assert ("take other/repository" in error) == (said == "auto_map")
+    assert not any("model.safetensors" in request.path for request in site.requests) and not run.folder.exists()
+
+
 def test_weights_released_elsewhere_are_asked_for(run, capsys):
     released = {"dataset": "msm_base", "where": "the signed link in the README of shunyuzh/MSM"}
     assert run(source={"released": released}) == 1

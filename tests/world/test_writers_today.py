@@ -11,6 +11,7 @@ import pytest
 from stele.benchmarks import beir, belebele, ciral, miracl
 from stele.benchmarks.types import QuerySet
 from stele.catalogue import datasets
+from stele.command import cli
 
 LANGUAGES = ["en", "ar", "de", "ja", "ru", "sw", "th"]
 
@@ -108,3 +109,14 @@ def test_ciral_asks_in_english_about_passages_that_are_there(data):
     assert {q.id for q in ciral.queries(own, swahili)} == set(judged) and len(judged) > 3
     assert {name for of_query in judged.values() for name in of_query} <= passages
     assert all(q.text.isascii() for q in ciral.queries(own, swahili))
+
+
+def test_a_repository_with_code_of_its_own_is_refused_by_the_name_of_its_twin(generated, tmp_path, capsys, jobs):
+    """As the plan asks for it, offline, from the mirror: nothing but its settings is there to be fetched."""
+    config = {"models": {"mine": {"checkpoint": "Alibaba-NLP/gte-multilingual-base"}}, "scale": "paper"}
+    source = jobs(**config).sources.checkpoint_params("mine")
+    output = tmp_path / "checkpoint/record.json"
+    given = ["--model", "mine", "--source", json.dumps(source), "--mirrors", str(generated.folder), "--offline"]
+    assert cli.main(["sources", "checkpoint", *given, "--state", str(tmp_path / "state"), "--output", str(output)]) == 1
+    error = capsys.readouterr().err
+    assert "auto_map" in error and "alibaba-nlp-community/gte-multilingual-base" in error and not output.exists()

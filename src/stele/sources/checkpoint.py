@@ -38,12 +38,14 @@ from stele.sources.download.put import link, put
 from stele.sources.download.verify import check, digests
 from stele.sources.weights.convert import convert, convert_shards
 from stele.sources.weights.load_check import (
+    INSTEAD,
     check_loads,
     model_folders,
     read_json,
     read_module_list,
     read_weight_map,
     refuse_code,
+    refuse_code_of,
 )
 
 log = logging.getLogger(__name__)
@@ -74,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
     named = str(args.path or address(*hub, CONFIG).removesuffix(f"/{CONFIG}"))
     with atomic_directory(args.output.parent) as folder, _named(folder, named):
         facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
-        refuse_code(folder, **({"instead": source["instead"]} if source.get("instead") else {}))
+        refuse_code(folder, source.get("instead") or INSTEAD)
         facts.update(to_safetensors(folder, facts))
         proofs = {
             path.relative_to(folder).as_posix(): check_loads(path, source.get("weights", "float32"))
@@ -148,6 +150,8 @@ def fetch_repository(
         if path not in fetched and (got := places.get(file, f"{model} {path}", optional=optional)):
             log.info("%s: %s, %.1f MB, %s, checked by %s", model, path, got.bytes / 1e6, got.origin, got.verified)
             fetched[path] = got
+            instead = source.get("instead") or INSTEAD  # refused before the weights, which may be large
+            refuse_code_of(got.path, Path(path).name, f"{repo} ({revision}): {path}", instead)
         return path in fetched
 
     if source.get("files"):

@@ -60,6 +60,7 @@ FAMILIES = (
     "xnli",
     "uncorpus",
     "neuclir",
+    "own_code",
 )
 PART = ".generating."  # prefix of the folders of an unfinished run
 

@@ -32,6 +32,10 @@ def read_weight_map(index: Path) -> dict[str, str]:
     return {tensor: relative(name, str(index)) for tensor, name in names.items()}
 
 
+INSTEAD = "use a model that transformers itself knows"
+SETTINGS = (CONFIG, "tokenizer_config.json")  # they may name code in `auto_map`
+
+
 def read_module_list(path: Path) -> list[JsonObject]:
     """The modules of a sentence-transformers folder, as its modules.json lists them."""
     listed = read_json(path)
@@ -40,20 +44,30 @@ def read_module_list(path: Path) -> list[JsonObject]:
     return listed
 
 
-def refuse_code(folder: Path, instead: str = "use a model that transformers itself knows") -> None:
-    """Refuses checkpoints that bring their own code (auto_map, modules from elsewhere); `instead` is what to do."""
-    for name in (CONFIG, "tokenizer_config.json"):
-        for path in sorted(folder.rglob(name)):
-            settings = read_json(path)
-            if isinstance(settings, Mapping) and settings.get("auto_map"):
-                raise SteleError(
-                    f"{path}: brings its own code (auto_map), and Stele never runs a checkpoint's code; {instead}"
-                )
+def refuse_code(folder: Path, instead: str = INSTEAD) -> None:
+    """Refuses a checkpoint that brings its own code; `instead` is what to do."""
+    for path in sorted(path for name in SETTINGS for path in folder.rglob(name)):
+        refuse_code_of(path, path.name, str(path), instead)
     if (folder / MODULES).is_file():
-        for module in read_module_list(folder / MODULES):
+        refuse_code_of(folder / MODULES, MODULES, str(folder / MODULES), instead)
+
+
+def refuse_code_of(path: Path, name: str, where: str, instead: str = INSTEAD) -> None:
+    """Refuses a file of a checkpoint that asks for code: settings with auto_map, modules from elsewhere.
+
+    `name` is what the checkpoint calls it, `where` what an error does; any other file is let through.
+    """
+    if name == MODULES:
+        for module in read_module_list(path):
             kind = str(module.get("type", ""))
             if not kind.startswith("sentence_transformers."):
-                raise SteleError(f"{folder / MODULES}: module {kind!r} is its own code, which Stele never runs")
+                raise SteleError(f"{where}: module {kind!r} is its own code, which Stele never runs")
+    elif name in SETTINGS:
+        settings = read_json(path)
+        if isinstance(settings, Mapping) and settings.get("auto_map"):
+            raise SteleError(
+                f"{where}: brings its own code (auto_map), and Stele never runs a checkpoint's code; {instead}"
+            )
 
 
 def model_folders(folder: Path) -> list[Path]:
