@@ -7,12 +7,11 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
-import yaml
 
-import stele.catalogue
+from stele import catalogue
+from stele.catalogue.alike import whole_scale
 from stele.errors import SteleError
 from stele.recipes.world import WorldSizes, world_sizes
 from stele.world.content import facts
@@ -39,9 +38,9 @@ SMALL = {
     "parallel": {"tatoeba": 60, "training": 100},
 }
 GENERATED_SCALES = {
-    path.stem: (scale["world"], scale["languages"])
-    for path in sorted((Path(stele.catalogue.__file__).parent / "scales").glob("*.yaml"))
-    if (scale := yaml.safe_load(path.read_text(encoding="utf-8"))).get("generated")
+    name: (scale["world"], scale["languages"])
+    for name in catalogue.scale_names()
+    if (scale := whole_scale(catalogue.load(f"scales/{name}"), name)).get("generated")
 }
 FINE_TUNING = [("nq", "en"), ("marco", "en"), ("squad", "en")] + [
     (purpose, code) for purpose in ("mrtydi", "xor") for code in LANGUAGES

@@ -14,8 +14,8 @@ from stele.errors import SteleError
 OF_AN_ADDRESS = "?#%"  # what they say depends on who reads the name: a path to one, a query or a code to the other
 # folders of a checkout that the project has, or fills itself: nobody's results go there
 PROJECT = frozenset(
-    {"docs", "envs", "logs", "notebooks", "paper_tables", "profiles", "resources", "slurm", "src", "state", "tests"}
-    | {"work", "workflow"}
+    {"docs", "envs", "evidence", "logs", "notebooks", "paper_tables", "profiles", "resources", "slurm", "src"}
+    | {"state", "tests", "work", "workflow"}
 )
 STAMP = "scale.txt"  # stands in every folder of results
 
