@@ -84,6 +84,7 @@ def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_
     assert {rule: resources.gpus(rule, plan("paper")) for rule in on_gpus()} == {
         "pretrain": 4,
         "finetune": 1,
+        "encode_collection": 2,
         "retrieve": 8,
         "hard_negatives": 2,
         "encode_pairs": 1,

@@ -38,13 +38,19 @@ def data(tmp_path) -> list[str]:
     return [*given, f"neuclir:all={record(bench, content='bench')}"]
 
 
-def run(tmp_path: Path, encoder: Path, data: list[str], benchmark: str, languages: list[str], *more: str) -> Path:
+def arguments(tmp_path: Path, encoder: Path, data: list[str], benchmark: str, languages: list[str], *more: str):
     parser, out = argparse.ArgumentParser(), tmp_path / benchmark / "retrieval.json"
     retrieve.add_arguments(parser)
     line = ["--benchmark", benchmark, "--languages", *languages, "--encoder", str(encoder), "--depth", "30"]
     line += ["--encoding", json.dumps(retrieval.SPEC), "--data", *data, "--state", str(tmp_path / "state" / benchmark)]
-    retrieve.run(parser.parse_args([*line, "--output", str(out), *more]))
-    return out.parent
+    return parser.parse_args([*line, "--output", str(out), *more])
+
+
+def run(*given) -> Path:
+    """Searches; the folder of what was made."""
+    args = arguments(*given)
+    retrieve.run(args)
+    return args.output.parent
 
 
 def test_one_ranking_of_three_languages_is_that_of_the_joined_vectors(tmp_path, encoder, data):

@@ -152,3 +152,10 @@ def test_a_run_does_not_gather_threads(chain):
     """Snakemake itself, a thread for each core and for five more; a timer for each job that ended would be 40."""
     threads = int((chain.parent / "done").read_text())
     assert 0 < threads <= 12
+
+
+def test_benchmarks_of_the_same_documents_have_them_encoded_once(fresh):
+    results = [f"results/neuclir_{one}/labse/direct.json" for one in ("mono", "clir", "mlir")]
+    jobs = planned(fresh, *results)
+    assert (jobs["encode_collection"], jobs["retrieve"]) == (3, 3)
+    assert planned(fresh, results[0], "--config", "languages=[ru]")["encode_collection"] == 1

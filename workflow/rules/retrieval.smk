@@ -1,6 +1,48 @@
 # Corpus + encoder -> vectors (temporary) -> exact search -> canonical TREC runs, all languages in one job.
 
 
+# a collection that several benchmarks search is encoded once; its vectors lie there until the last search is done
+until_searched = (lambda path: path) if plan.settings.config.keep_index else temp
+
+
+rule encode_collection:
+    input:
+        unpack(plan.retrieval.collection_inputs),
+    output:
+        record=until_searched(plan.paths.vectors("record.json")),
+        vectors=until_searched(plan.paths.vectors("vectors.npy")),
+        ids=until_searched(plan.paths.vectors("ids.npy")),
+    log:
+        plan.paths.log(
+            "encode_collection/{benchmark}.{model}.{setting}.{seeds}.{collection}"
+        ),
+    benchmark:
+        plan.paths.benchmark_file(
+            "encode_collection/{benchmark}.{model}.{setting}.{seeds}.{collection}"
+        )
+    conda:
+        plan.sources.torch_environment
+    threads: job_threads("encode_collection", plan)
+    resources:
+        **job_resources("encode_collection", plan),
+    params:
+        code=lambda w: code("retrieval.encode_collection", benchmark_code(w.benchmark)),
+        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
+        data=lambda w: assignments(plan.retrieval.collection_data(w)),
+        windows=lambda w: plan.retrieval.windows(row_of(w)),
+        threads=plan.settings.sizes.threads,
+        state=plan.paths.state(
+            "encode_collection/{benchmark}/{model}/{setting}/{seeds}/{collection}"
+        ),
+    message:
+        "Encode {wildcards.collection} of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
+    shell:
+        "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
+        " retrieval encode_collection --benchmark {wildcards.benchmark} --collection {wildcards.collection}"
+        " --encoder {input.encoder} --encoding {params.encoding:q} --data {params.data} {params.windows}"
+        " --threads {params.threads} --state {params.state} --code {params.code} --output {output.record} > {log} 2>&1"
+
+
 rule retrieve:
     input:
         unpack(plan.retrieval.inputs),
@@ -31,6 +73,7 @@ rule retrieve:
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
+        vectors=lambda w: flags({"vectors": plan.retrieval.vectors(w)}),
         keep=lambda w: option("--keep-index", plan.retrieval.kept_index(w)),
         state=plan.paths.state("retrieve/{benchmark}/{model}/{setting}/{seeds}"),
     message:
@@ -39,7 +82,7 @@ rule retrieve:
         "python -m stele --nodes {resources.nodes} --gpus {resources.gpus} --cpus {threads}"
         " retrieval retrieve --benchmark {wildcards.benchmark} --languages {params.languages}"
         " --encoder {input.encoder} --encoding {params.encoding:q} {params.calibration} --data {params.data}"
-        " {params.windows} {params.field} --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state}"
+        " {params.vectors} {params.windows} {params.field} --depth {params.depth} --threads {params.threads} {params.keep} --state {params.state}"
         " --code {params.code} --output {output.record} > {log} 2>&1"
 
 

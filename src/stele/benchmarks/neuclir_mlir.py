@@ -33,6 +33,11 @@ def passages(data: Data, collection: str) -> Iterator[Passage]:
     yield from _neuclir.documents(data, _neuclir.LANGUAGES, JUDGED)
 
 
+def parts(collection: str) -> Sequence[str]:
+    """The collections of neuclir_mono and neuclir_clir that it is, one after the other."""
+    return _neuclir.LANGUAGES
+
+
 def judgments(data: Data, query_set: QuerySet) -> _neuclir.Judgments:
     """Query id -> {document id: gain}."""
     return _neuclir.judgments_of(data, JUDGED)

@@ -81,16 +81,35 @@ def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec,
 
 
 def retrieve(plan: Plan, w: Any) -> Work:
-    """Texts are read as the row's fine-tuning says, else as its protocol does."""
-    sizes, languages = benchmark_size(w.benchmark), plan.data.languages(w.benchmark)
-    recipe = plan.protocols.recipe(w.benchmark, w.setting)
+    """Texts are read as the row's fine-tuning says, else as its protocol does; passages may be encoded before."""
+    sizes = benchmark_size(w.benchmark)
+    languages = plan.data.languages(w.benchmark)
+    queries = counts.total(sizes.queries, languages)
+    work = _row_search(plan, w, queries, languages)
+    kept = queries * plan.data.benchmark(w.benchmark).depth * costs().run_bytes
+    if plan.retrieval.vectors(w):
+        asked = _row_search(plan, w, queries, None)
+        return replace(asked, flops={**asked.flops, "search": work.flops["search"]}, kept=kept)
+    return replace(work, kept=kept + (work.temporary if plan.settings.config.keep_index else 0))
+
+
+def encode_collection(plan: Plan, w: Any) -> Work:
+    """The passages of one collection; those of the others lie there too, until all are searched."""
+    whole = _row_search(plan, w, 0, plan.data.languages(w.benchmark))
+    own = _row_search(plan, w, 0, [w.collection])
+    if plan.settings.config.keep_index:
+        return replace(own, kept=own.temporary, temporary=0)
+    return replace(own, temporary=whole.temporary)
+
+
+def _row_search(plan: Plan, w: Any, queries: int, languages: list[str] | None) -> Work:
+    """So many queries of a row in the passages of some languages, or in their windows; None: in nothing."""
+    sizes, recipe = benchmark_size(w.benchmark), plan.protocols.recipe(w.benchmark, w.setting)
     encoding = plan.finetuning.recipe(recipe).spec() if recipe else plan.retrieval.encoding(w.benchmark, w.model)
-    queries, passages = counts.total(sizes.queries, languages), counts.windows(w.benchmark, languages)
+    passages = 0 if languages is None else counts.windows(w.benchmark, languages)
     if plan.protocols.windows(row_of(w)):
         passages = round(sizes.token_windows * passages)
-    work = _searched(sizes, queries, passages, encoding, shape_of(plan, w.model).shape)
-    index = work.temporary if plan.settings.config.keep_index else 0
-    return replace(work, kept=queries * plan.data.benchmark(w.benchmark).depth * costs().run_bytes + index)
+    return _searched(sizes, queries, passages, encoding, shape_of(plan, w.model).shape)
 
 
 def calibrate(plan: Plan, w: Any) -> Work:

@@ -77,6 +77,10 @@ class Paths:
     def finetuned(self, model: str, recipe: str, seeds: str) -> str:
         return self.work(f"finetuned/{model}/{recipe}/{seeds}/record.json")
 
+    def vectors(self, file: str) -> str:
+        """What an encoder made of a collection that several benchmarks search, with wildcards."""
+        return self.work(f"vectors/{{benchmark}}/{{model}}/{{setting}}/{{seeds}}/{{collection}}/{file}")
+
     def calibration(self, model: str, recipe: str, seeds: str) -> str:
         """What was learnt of an encoder to calibrate its vectors."""
         return self.work(f"calibrations/{model}/{recipe}/{seeds}/record.json")

@@ -18,6 +18,7 @@ from stele.plan.rows import Rows
 from stele.plan.world import World
 from stele.recipes.encoding import BENCHMARK, SomeEncoding
 
+ENCODED = {"vectors": "record.json", "numbers": "vectors.npy", "ids": "ids.npy"}  # inputs of a search
 PROJECTED = "tatoeba"  # the benchmark whose pairs a figure draws
 
 
@@ -112,7 +113,30 @@ class Retrieval:
     def inputs(self, w) -> Inputs:
         if w.setting in self.protocols.of_kind("vectors", w.benchmark):
             raise SteleError(f"results/{row_of(w).path}: its texts are encoded in pairs; ask for vectors.json")
-        return self.rows.inputs(row_of(w), w.seeds)
+        # all files are named, since the workflow removes those that no job is going to read
+        before = {name: self.encoded_before(w, file) for name, file in ENCODED.items()}
+        return {**self.rows.inputs(row_of(w), w.seeds), **{name: paths for name, paths in before.items() if paths}}
+
+    def encoded_before(self, w, file: str) -> list[str]:
+        """A file of each of a search's collections that jobs of their own encode, for several benchmarks."""
+        benchmark, data = self.protocols.data.benchmark(w.benchmark).collections_of, self.protocols.data
+        if not benchmark:
+            return []
+        path = self.paths.vectors(file)
+        names = {"benchmark": benchmark, "model": w.model, "setting": w.setting, "seeds": w.seeds}
+        return [path.format(**names, collection=part) for part in data.read_languages(w.benchmark)]
+
+    def vectors(self, w) -> list[str]:
+        """The records of the collections that jobs of their own encode; none where the search does it."""
+        return self.encoded_before(w, ENCODED["vectors"])
+
+    def collection_inputs(self, w) -> Inputs:
+        """Of the encoding of one collection, which several benchmarks search."""
+        return {**self.rows.inputs(row_of(w), w.seeds), "data": list(self.collection_data(w).values())}
+
+    def collection_data(self, w) -> dict[str, str]:
+        """`dataset:part` -> record of one collection."""
+        return self.protocols.data.records(self.protocols.data.benchmark(w.benchmark).data, [w.collection])
 
     def pair_inputs(self, w) -> Inputs:
         """Of a row whose vectors count, not its rankings."""
@@ -140,8 +164,8 @@ class Retrieval:
         return self.protocols.data.records([PROJECTED], [w.language])
 
     def kept_index(self, w) -> str | None:
-        """The folder in which the index of a search is kept, None where it is not."""
-        if not self.paths.settings.config.keep_index:
+        """The folder in which the index of a search is kept, None where it is not, or where another job makes it."""
+        if not self.paths.settings.config.keep_index or self.vectors(w):
             return None
         return self.paths.work(f"index/{row_of(w).path}/{w.seeds}")
 

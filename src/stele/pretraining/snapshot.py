@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 from pathlib import Path
 
 from stele.artifacts import records
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
+from stele.files.links import link_or_copy
 
 KEPT = ("processes", "diverged", "seed")  # what holds of a snapshot as of the run
 
@@ -40,11 +39,3 @@ def run(args: argparse.Namespace) -> None:
         records.write_record(
             made / "record.json", job="snapshot", inputs={"encoder": args.encoder}, clock=clock, **facts
         )
-
-
-def link_or_copy(source: Path, target: Path) -> None:
-    """One file under a second name; a copy where the file system has no hard links."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)

@@ -40,6 +40,7 @@ from stele.registry import load_named
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.positives import Answers, Questions
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
+from stele.retrieval.dense.query_vectors import encode_queries
 from stele.retrieval.searches import search_job
 
 logger = logging.getLogger(__name__)
@@ -178,9 +179,9 @@ class Job:
         with bar(len(questions), f"search collection {collection.name}", "questions") as shown:
             for number, rows in enumerate(slices):
                 if not self.processes.broadcast(saved[number].exists()):
-                    best = collection.search(
-                        collection.query_vectors([questions[row] for row in rows]), max(wanted[row] for row in rows)
-                    )
+                    texts = [questions[row] for row in rows]
+                    vectors = encode_queries(collection.encoder, self.processes, texts, normalize=False)
+                    best = collection.search(vectors, max(wanted[row] for row in rows))
                     if self.processes.is_main:
                         save_found(saved[number], rows, best.ids, excluded, self.depth)
                 shown.update(len(rows))

@@ -4,7 +4,7 @@ One collection after the other: its passages are encoded into the state folder, 
 vectors are dropped (or stay in --keep-index). Where one collection's texts are another's queries (Tatoeba), both stay
 until both are searched, and each text is encoded once. Queries that several searches ask are encoded once, too.
 With --windows the passages are documents, which are encoded in windows of sentences or tokens, and whose scores are
-made of the windows' (dense/windows.py).
+made of the windows' (dense/windows.py). With --vectors no passage is read: encode_collection has encoded them.
 
 A killed job continues where it stopped: finished searches and encoded blocks are kept in the state folder until the job
 is done. Several processes (torchrun's) share the encoding and the search of each collection and write the same bytes as
@@ -19,7 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import get_args
+from typing import Any, get_args
+
+import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.state import add_state_arguments, drop
@@ -30,7 +32,6 @@ from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.progress import bar
 from stele.recipes.topics import TopicField
-from stele.recipes.windows import TokenWindows
 from stele.registry import load_named
 from stele.retrieval.calibration.moves import (
     add_calibration_arguments,
@@ -38,18 +39,22 @@ from stele.retrieval.calibration.moves import (
     calibration_inputs,
     given_moves,
 )
-from stele.retrieval.dense.collection import EncodedCollection, unmoved
+from stele.retrieval.dense.collection import EncodedCollection
+from stele.retrieval.dense.collection_encoding import CollectionEncoding
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
+from stele.retrieval.dense.query_vectors import encode_queries, unmoved
 from stele.retrieval.dense.shared_queries import SharedQueries
-from stele.retrieval.dense.token_windows import by_tokens
+from stele.retrieval.dense.stored_collection import COSTS, Stored, StoredCollection, parts_of, read_stored
 from stele.retrieval.dense.vector_files import is_tidy
-from stele.retrieval.dense.windows import DocumentWindows, Split, by_sentences, document_hits, parse_windows
+from stele.retrieval.dense.windows import add_windows_argument, document_hits, parse_windows
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import FinishedSearches
 
 logger = logging.getLogger(__name__)
 
+ALONE = ("limit", "calibration", "keep_index")  # what is done where passages are encoded: not with --vectors
+SHOWN = 3  # ids in a message
 OTHERS = 100  # with --limit N: this many passages a query besides those judged relevant
 
 
@@ -61,11 +66,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_calibration_arguments(parser)
     add_data_argument(parser)
     parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
+    add_windows_argument(parser)
     parser.add_argument(
-        "--windows",
-        metavar="JSON",
-        help="documents are encoded in windows of sentences (sentences, stride, hits, best) or of the encoder's length "
-        "(overlap, hits, best)",
+        "--vectors", nargs="+", type=Path, metavar="RECORD", help="of all collections, as encode_collection made them"
     )
     parser.add_argument(
         "--field", choices=get_args(TopicField), help="of topics, that is the query; default: the title"
@@ -113,6 +116,7 @@ def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
         **({"windows": job.windows.model_dump()} if job.windows else {}),
         **job.field,
         **calibration_facts(args),
+        **job.encodings(),
         similarity="cosine" if job.normalize else "inner product",
         processes=job.processes.world,
         **published,
@@ -132,13 +136,17 @@ class Job:
         self.processes = ProcessGroup(process_context())
         records_of_data = data_records(args.data)
         self.args, self.benchmark, self.data = args, benchmark, data_folders(records_of_data)
-        self.inputs = {"encoder": args.encoder, **calibration_inputs(args), **records_of_data}
+        encoded = {f"vectors {number}": path for number, path in enumerate(args.vectors or (), start=1)}
+        self.inputs = {"encoder": args.encoder, **calibration_inputs(args), **records_of_data, **encoded}
         self.query_sets: list[QuerySet] = benchmark.query_sets(args.languages)
         if not self.query_sets:
             raise SteleError(f"{args.benchmark}: nothing to search for {', '.join(args.languages)}")
         self.normalize: bool = getattr(benchmark, "NORMALIZE", False)
         if args.limit and args.keep_index:
             raise SteleError("--keep-index: a try with --limit has no index worth keeping; leave one of them out")
+        if args.vectors and (other := [name for name in ALONE if getattr(args, name)]):
+            option = other[0].replace("_", "-")
+            raise SteleError(f"--vectors, --{option}: the vectors are there as they are; leave one of them out")
         # a quick try by hand leaves the state of the real job alone
         self.state: Path = args.state / "limited" if args.limit else args.state
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
@@ -154,6 +162,30 @@ class Job:
         self.finished = FinishedSearches(self.state / "runs", self.key)
         folder = self.state / "queries"
         self.shared = SharedQueries(benchmark, self.query_sets, folder, self.key, self.processes)
+        self.encoding = CollectionEncoding(
+            passages=self.passages,
+            inputs=self.inputs,
+            encoder=self.encoder,
+            processes=self.processes,
+            state=self.state,
+            key=self.key,
+            normalize=self.normalize,
+            windows=self.windows,
+            moves=self.moves,
+            whole=not args.limit,
+        )
+        self.stored = self.vectors_given()
+
+    def vectors_given(self) -> dict[str, Stored]:
+        """The collections of --vectors, which must be what this job would have made."""
+        windows = self.windows and self.windows.model_dump()
+        alike = {"encoding": self.encoder.spec.facts(), "windows": windows, "normalize": self.normalize}
+        return read_stored(self.args.vectors or (), records.content_digest(self.args.encoder), alike)
+
+    def encodings(self) -> dict[str, Any]:
+        """What the encoding of collections cost that other jobs encoded."""
+        costs = {name: {key: part.record[key] for key in COSTS} for name, part in self.stored.items()}
+        return {"encoded_before": costs} if costs else {}
 
     def collections(self) -> dict[str, list[QuerySet]]:
         grouped: dict[str, list[QuerySet]] = {}
@@ -165,7 +197,7 @@ class Job:
         """The collection whose vectors are those of the queries too: each text of a job is encoded once."""
         of = getattr(self.benchmark, "query_collection", None)
         alike = self.encoder.spec.symmetric and self.encoder.spec.precision == "float32"  # as queries are held
-        return of(query_set) if of and alike and not self.args.limit else None
+        return of(query_set) if of and alike and not (self.args.limit or self.args.vectors) else None
 
     def collections_together(self) -> list[list[str]]:
         """All collections, those together of which one has the other's queries."""
@@ -198,49 +230,31 @@ class Job:
         collections = {name: self.encoded(name) for name in dict.fromkeys([*query_sets, *of_queries])}
         for name, of_collection in query_sets.items():
             for query_set in of_collection:
-                self.run_search(query_set, collections[name], collections.get(self.query_collection(query_set) or ""))
+                of_queries = collections.get(self.query_collection(query_set) or "")
+                self.run_search(query_set, collections[name], of_queries.vectors() if of_queries else None)
         for collection in collections.values():
             collection.put_away()
 
-    def encoded(self, name: str) -> EncodedCollection:
-        """A collection with its vectors."""
-        read = self.document_windows(name).read if self.windows else lambda: self.passages(name)
-        given = (name, self.state / "collections" / name, read, self.encoder, self.processes)
-        kept = {"normalize": self.normalize, "kept": self.kept(name)}
-        move = self.moves.of_collection(name) if self.moves else unmoved
-        collection = EncodedCollection(*given, key=self.key, move=move, **kept)
-        expected = search_job.expected_passages(self.inputs, name, "passages", "candidates")
-        collection.encode(None if self.args.limit or self.windows else expected)
+    def encoded(self, name: str) -> EncodedCollection | StoredCollection:
+        """A collection with its vectors: made here, or by the jobs that encoded its parts."""
+        if not self.stored:
+            return self.encoding.encode(name, self.collections()[name], self.kept(name))
+        parts = parts_of(self.benchmark, name, self.stored)
+        collection = StoredCollection(name, parts, self.processes, self.encoder.device)
+        if lacking := collection.lacking(self._judged(self.collections()[name])):
+            some = ", ".join(lacking[:SHOWN])
+            logger.warning("%s: %d judged documents are not in the collection (%s)", name, len(lacking), some)
         return collection
 
-    def document_windows(self, name: str) -> DocumentWindows:
-        """The windows of a collection's documents."""
-        kept = {"file": self.state / "windows" / f"{name}.json", "key": self.key, "writes": self.processes.is_main}
-        return DocumentWindows(lambda: self.passages(name), self.split(name), **kept)
-
-    def split(self, name: str) -> Split:
-        """How a collection's documents are cut; sentences are those of the language of its queries."""
-        if isinstance(self.windows, TokenWindows):
-            return by_tokens(self.encoder, self.windows)
-        languages = {query_set.language for query_set in self.collections()[name]}
-        if len(languages) > 1:
-            raise SteleError(
-                f"--windows: the documents of collection {name} must be in one language, to be split into sentences; "
-                f"its queries are in {', '.join(sorted(languages))}"
-            )
-        return by_sentences(languages.pop(), self.windows)
-
     def run_search(
-        self, query_set: QuerySet, collection: EncodedCollection, of_queries: EncodedCollection | None
+        self, query_set: QuerySet, collection: EncodedCollection | StoredCollection, vectors: np.ndarray | None
     ) -> None:
-        """Searches a query set; the first process saves its run. `of_queries` is the collection with its vectors."""
+        """Searches a query set; the first process saves its run. `vectors`: of its queries, where they are known."""
         queries = self.queries(query_set)
-        if of_queries:
-            vectors = of_queries.vectors()
-        else:
+        if vectors is None:
             move = self.moves.of_queries(query_set) if self.moves else unmoved
-            texts = [query.text for query in queries]
-            vectors = self.shared.vectors(query_set, lambda: collection.query_vectors(texts, move))
+            texts, how = [query.text for query in queries], {"normalize": self.normalize, "move": move}
+            vectors = self.shared.vectors(query_set, lambda: encode_queries(self.encoder, self.processes, texts, **how))
         if len(vectors) != len(queries):
             raise SteleError(f"query set {query_set.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         with bar(collection.rows, f"search {query_set.name}, {len(queries)} queries", "passages") as shown:
@@ -248,18 +262,13 @@ class Job:
             best = collection.search(vectors, depth, shown.update)
         if not self.processes.is_main:
             return
-        hits, counts = best.hits(), {"passages": collection.size, "cut_passages": collection.cut}
+        hits = best.hits()
         if self.windows:
             hits = (document_hits(of_query, self.windows.best)[: self.args.depth] for of_query in hits)
-            counts = {
-                **self.document_windows(query_set.collection).counts(),
-                "windows": collection.size,
-                "cut_windows": collection.cut,
-            }
         # counted anew: vectors may be another search's, another process's, or of before a restart
         cut = self.encoder.tokenize([query.text for query in queries], "query").cut
         asked = {"queries": len(queries), "cut_queries": cut}
-        facts = {"language": query_set.language, "pool": query_set.collection, **asked, **counts}
+        facts = {"language": query_set.language, "pool": query_set.collection, **asked, **collection.counts()}
         self.finished.save(query_set, zip((query.id for query in queries), hits, strict=True), facts)
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
@@ -273,19 +282,9 @@ class Job:
         """The collection; with --limit the passages judged relevant to the queries, and the first of the others."""
         passages = self.benchmark.passages(self.data, collection)
         if not self.args.limit:
-            yield from passages
-            return
+            return passages
         query_sets = self.collections()[collection]
-        wanted, others = self._judged(query_sets), OTHERS * self.args.limit * len(query_sets)
-        for passage in passages:
-            if passage.id in wanted:
-                wanted.remove(passage.id)
-                yield passage
-            elif others:
-                others -= 1
-                yield passage
-            elif not wanted:
-                return
+        return search_job.some_passages(passages, self._judged(query_sets), OTHERS * self.args.limit * len(query_sets))
 
     def _judged(self, query_sets: Sequence[QuerySet]) -> set[str]:
         if not hasattr(self.benchmark, "judgments"):

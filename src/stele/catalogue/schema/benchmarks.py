@@ -46,6 +46,9 @@ class Benchmark(Strict):
     documents_in: list[str] | None = Field(
         None, description="languages of the parts that are always read, all of them; None: those that are evaluated"
     )
+    collections_of: str | None = Field(
+        None, description="the benchmark by whose name its collections are encoded, once for all that name the same"
+    )
     metrics: list[Metric] = Field(min_length=1)
     depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
     encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")

@@ -9,7 +9,7 @@ the vectors anew.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from stele.errors import SteleError
 from stele.progress import bar
 from stele.retrieval.dense.exact_search import TopK
 from stele.retrieval.dense.processes import ProcessGroup
+from stele.retrieval.dense.query_vectors import Move, unmoved
 from stele.retrieval.dense.sharding import Shares, in_order
 from stele.retrieval.dense.vector_files import (
     FILES,
@@ -28,26 +29,21 @@ from stele.retrieval.dense.vector_files import (
     cut_in,
     encode_part,
     join_parts,
-    l2_normalize,
     tidy,
 )
+from stele.retrieval.dense.windows import DocumentWindows
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
 
 Passages = Iterable[Passage]
-Move = Callable[[np.ndarray], np.ndarray]
-
-
-def unmoved(vectors: np.ndarray) -> np.ndarray:
-    return vectors
 
 
 class EncodedCollection:
     """The collection `name`, whose state lies in `folder`; with `kept` its vectors are to stay there, as one part.
 
-    `passages()` reads it from its beginning. `key` says what the vectors are made from, and `normalize` that they are
-    scaled to length 1; `move` is what is done to them before that.
+    `passages()` reads it from its beginning; they are the `windows` of documents where these are given. `key` says what
+    the vectors are made from, and `normalize` that they are scaled to length 1; `move` is what is done before that.
     """
 
     def __init__(
@@ -62,7 +58,9 @@ class EncodedCollection:
         normalize: bool = False,
         kept: Path | None = None,
         move: Move = unmoved,
+        windows: DocumentWindows | None = None,
     ) -> None:
+        self.windows = windows
         self.name, self.folder, self.passages, self.kept, self.move = name, folder, passages, kept, move
         self.encoder, self.processes = encoder, processes
         dtype = "float16" if encoder.spec.half else "float32"
@@ -97,13 +95,13 @@ class EncodedCollection:
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
         """The k best passages of each query; in the first process, of all processes. `seen` gets numbers of rows."""
-        best = TopK(vectors, min(k, self.size), self.encoder.device)
-        for block, ids in blocks(self.part):
-            best.add(block, ids)
-            seen(len(block))
-        for hits in self.processes.gather(best.best_hits()):
-            best.join(hits)
-        return best
+        return search_blocks(blocks(self.part), vectors, min(k, self.size), self.encoder.device, self.processes, seen)
+
+    def counts(self) -> dict[str, int]:
+        """How many texts there are and how many were cut; for the process that writes the windows' counts."""
+        if self.windows:
+            return {**self.windows.counts(), "windows": self.size, "cut_windows": self.cut}
+        return {"passages": self.size, "cut_passages": self.cut}
 
     def put_away(self) -> None:
         """Leaves of the collection what is to be kept, once all processes have done with it."""
@@ -125,20 +123,6 @@ class EncodedCollection:
         parts = [np.load(part / "vectors.npy", mmap_mode="r") for part in self.parts]
         windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
         return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
-
-    def query_vectors(self, texts: Sequence[str], move: Move = unmoved) -> np.ndarray:
-        """Vectors [n, d] of queries, in all processes the same bytes: each encodes its windows, and all get all.
-
-        `move` is what is done to them before they are scaled.
-        """
-        shares = self._new_shares()
-        rows = [row for row, _ in shares.assigned(enumerate(texts))]
-        vectors = np.empty((len(texts), self.encoder.dimension), np.float32)
-        if rows:
-            vectors[rows] = move(self.encoder.encode([texts[row] for row in rows], "query"))
-        for number, owner in enumerate(shares.owners):
-            self.processes.broadcast_array(vectors[number * shares.window : (number + 1) * shares.window], owner)
-        return l2_normalize(vectors) if self.layout.normalize else vectors
 
     def _items(self, watch: Callable[[Passages], Passages] = iter) -> Iterator[tuple[str, Any]]:
         spec = self.encoder.spec
@@ -176,3 +160,21 @@ class EncodedCollection:
             first, second = (np.flatnonzero(whole == name) + 1)[:2]
             places = f"passages {first} and {second} of {self.size}"
             raise SteleError(f"collection {self.name}: passage id {name.decode()!r} is there twice ({places})")
+
+
+def search_blocks(
+    own: Iterable[tuple[np.ndarray, np.ndarray]],
+    vectors: np.ndarray,
+    k: int,
+    device: str,
+    processes: ProcessGroup,
+    seen: Callable[[int], Any],
+) -> TopK:
+    """The k best passages of each query among each process's own blocks (vectors, ids); in the first one, of all."""
+    best = TopK(vectors, k, device)
+    for block, ids in own:
+        best.add(block, ids)
+        seen(len(block))
+    for hits in processes.gather(best.best_hits()):
+        best.join(hits)
+    return best

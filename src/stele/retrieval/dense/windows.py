@@ -8,6 +8,7 @@ document and their number ("LEMONDE94-1#0").
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -26,6 +27,15 @@ READ = 256  # documents that are split together
 
 # documents -> (title, text) of the windows of each
 Split = Callable[[Sequence[Passage]], Iterable[list[tuple[str, str]]]]
+
+
+def add_windows_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--windows",
+        metavar="JSON",
+        help="documents are encoded in windows of sentences (sentences, stride, hits, best) or of the encoder's length "
+        "(overlap, hits, best)",
+    )
 
 
 def parse_windows(text: str | None) -> Windows | TokenWindows | None:

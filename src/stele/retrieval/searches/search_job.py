@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +13,7 @@ from typing import Any
 
 from stele.artifacts.runs.trec import write_run
 from stele.benchmarks.arguments import counted
-from stele.benchmarks.types import QuerySet
+from stele.benchmarks.types import Passage, QuerySet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
 from stele.files.reading import read_state
@@ -44,6 +44,24 @@ def field_of_topics(benchmark: ModuleType, field: str | None) -> dict[str, str]:
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:
     """How many passages a collection has, as the records of its data count them (`counted`); for the estimate alone."""
     return counted({key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}, *names)
+
+
+def some_passages(passages: Iterable[Passage], wanted: set[str], others: int) -> Iterator[Passage]:
+    """The passages that are wanted, and the first so many of the others.
+
+    >>> [p.id for p in some_passages([Passage(name, "", "") for name in "abcd"], {"c"}, 1)]
+    ['a', 'c']
+    """
+    missing = set(wanted)
+    for passage in passages:
+        if passage.id in missing:
+            missing.remove(passage.id)
+            yield passage
+        elif others:
+            others -= 1
+            yield passage
+        elif not missing:
+            return
 
 
 @dataclass(frozen=True)

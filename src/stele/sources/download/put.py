@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 from stele.errors import SteleError
+from stele.files.links import link_or_copy
 from stele.files.paths import inside
 
 
 def put(source: Path, folder: Path, name: str, where: str) -> Path:
     """A second name for the same bytes where the file system can, else a copy; `where` names who gave the name."""
     target = _free(folder, name, where)
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
+    link_or_copy(source, target)
     return target
 
 

@@ -14,7 +14,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.catalogue.seen_questions import seen_questions
 from stele.tables.cards import again, encoding
-from stele.tables.cards.evaluated import Evaluated, notes, passages, queries
+from stele.tables.cards.evaluated import Evaluated, notes, passages, queries, seconds
 from stele.tables.published.verdicts import Verdict, verdicts
 
 AVERAGE = "average"
@@ -109,8 +109,8 @@ def _software(job: Mapping[str, Any]) -> str:
 def _speed(one: Evaluated) -> list[str]:
     """A line of `SPEED`; a job that was resumed says how long its last start took."""
     job, texts, asked = one.job, passages(one.job), queries(one.job)
-    rate = f"{texts.texts / job['wall_seconds']:,.0f}" if job["wall_seconds"] else ""
-    times = [f"{job['wall_seconds']:,.1f}", f"{job['cpu_seconds']:,.1f}", rate]
+    wall, cpu = seconds(job, "wall_seconds"), seconds(job, "cpu_seconds")
+    times = [f"{wall:,.1f}", f"{cpu:,.1f}", f"{texts.texts / wall:,.0f}" if wall else ""]
     counts = [f"{texts.texts:,}", texts.share, f"{asked.texts:,}", asked.share]
     return [one.result.benchmark, *counts, *times]
 

@@ -75,6 +75,11 @@ def _amount(counted: Sequence[tuple[int, int | None]], job: Mapping[str, Any]) -
     return Amount(sum(texts for texts, _ in counted), None if None in cut else sum(number for number in cut if number))
 
 
+def seconds(job: Mapping[str, Any], clock: str) -> float:
+    """What a search took, by the clock "wall_seconds" or "cpu_seconds", with the encoding of its collections before."""
+    return job[clock] + sum(costs[clock] for costs in job.get("encoded_before", {}).values())
+
+
 def notes(found: Sequence[Evaluated]) -> Iterator[str]:
     """What a reader of the results should know of the encoding, each note once."""
     yield from dict.fromkeys(note for one in found for note in one.job.get("encoding_notes", ()))

@@ -1,0 +1,95 @@
+"""Encode a collection that several benchmarks search: its vectors and ids, for the searches of all of them.
+
+NeuCLIRBench's three benchmarks rank the same documents, by language or all in one. The vectors are those that a search
+would make for itself, and lie there until the last search is done (or stay, with `keep_index`). A killed job continues
+where it stopped: encoded blocks are kept in the state folder until the job is done. Several processes (torchrun's)
+share the encoding and write the same bytes as one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from pathlib import Path
+
+from stele.artifacts import records
+from stele.artifacts.state import add_state_arguments, drop, own_folder
+from stele.benchmarks.arguments import add_data_argument, data_folders, data_records
+from stele.command import arguments
+from stele.files.atomic import atomic_directory
+from stele.files.links import link_or_copy
+from stele.files.reading import read_state
+from stele.registry import load_named
+from stele.retrieval.dense.collection_encoding import CollectionEncoding
+from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
+from stele.retrieval.dense.processes import ProcessGroup, set_threads
+from stele.retrieval.dense.stored_collection import FILES, JOB
+from stele.retrieval.dense.windows import add_windows_argument, parse_windows
+
+logger = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--benchmark", required=True, help="that reads the collection")
+    parser.add_argument("--collection", required=True, help="a language of the benchmark, whose collection it is")
+    parser.add_argument("--encoder", type=Path, required=True, help="record.json in the encoder's folder")
+    add_encoding_argument(parser)
+    add_data_argument(parser)
+    add_windows_argument(parser)
+    parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
+    add_state_arguments(parser)
+    parser.add_argument("--output", type=Path, required=True, metavar="RECORD", help="to be written, in its own folder")
+
+
+def run(args: argparse.Namespace) -> None:
+    from stele.encoders.load import load_encoder
+    from stele.training.processes import process_context
+
+    clock = records.start()
+    benchmark, of_data = load_named("stele.benchmarks", args.benchmark, kind="benchmark"), data_records(args.data)
+    set_threads(args.threads)
+    processes = ProcessGroup(process_context())
+    encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(processes.device))
+    windows, normalize = parse_windows(args.windows), getattr(benchmark, "NORMALIZE", False)
+    facts = {
+        "benchmark": args.benchmark,
+        "collection": args.collection,
+        "windows": windows and windows.model_dump(),
+        "normalize": normalize,
+    }
+    inputs = {"encoder": args.encoder, **of_data}
+    made_by = {**facts, "encoding": encoder.spec.facts()}
+    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=0, code=args.code, first=processes.is_main)
+    collections = CollectionEncoding(
+        passages=lambda name: benchmark.passages(data_folders(of_data), name),
+        inputs=inputs,
+        encoder=encoder,
+        processes=processes,
+        state=state,
+        key=state.name,
+        normalize=normalize,
+        windows=windows,
+    )
+    kept = state / "vectors"
+    collection = collections.encode(args.collection, benchmark.query_sets([args.collection]), kept)
+    collection.put_away()
+    if not processes.is_main:
+        return
+    with atomic_directory(args.output.parent) as made:
+        for name in FILES:
+            link_or_copy(kept / name, made / name)
+        records.write_record(
+            made / args.output.name,
+            job=JOB,
+            inputs=inputs,
+            clock=clock,
+            labels=encoder.labels,
+            **facts,
+            **encoder.facts(),
+            counts=collection.counts(),
+            dimension=encoder.dimension,
+            processes=processes.world,
+            outputs=read_state(kept / "progress.json")["outputs"],
+        )
+    logger.info("collection %s: %d vectors of %d numbers", args.collection, collection.size, encoder.dimension)
+    drop(state)

@@ -1,0 +1,159 @@
+"""Collections that are encoded once: searches in their vectors are those that searches would make for themselves."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+import test_retrieve as retrieval
+import test_retrieve_union as union
+from test_retrieval_processes import contents, on
+
+from stele.artifacts.runs.trec import read_run
+from stele.errors import SteleError
+from stele.retrieval import encode_collection, retrieve
+from stele.retrieval.dense import vector_files
+from stele.retrieval.searches import search_job
+
+data, small_windows = union.data, retrieval.small_windows
+WINDOWS = ["--windows", json.dumps({"overlap": 0.5, "hits": 1000, "best": 1})]
+LANGUAGES = {"neuclir_mono": ["fa", "ru", "zh"], "neuclir_clir": ["fa", "ru", "zh"], "neuclir_mlir": ["en"]}
+
+
+@pytest.fixture(autouse=True)
+def own_queries(tmp_path, data):
+    for name in union.NAMES.values():
+        (tmp_path / f"bench/news.{name}.tsv").write_text((tmp_path / "bench/news.eng.tsv").read_text())
+
+
+def encoding(tmp_path: Path, encoder: Path, data: list[str], name: str, language: str, *more: str, spec=None):
+    parser, out = argparse.ArgumentParser(), tmp_path / name / language / "record.json"
+    encode_collection.add_arguments(parser)
+    line = ["--benchmark", "neuclir_mono", "--collection", language, "--encoder", str(encoder), "--threads", "1"]
+    line += ["--encoding", json.dumps(spec or retrieval.SPEC), "--data", *data]
+    return parser.parse_args([*line, "--state", str(tmp_path / "state" / name / language), "--output", str(out), *more])
+
+
+def encoded(tmp_path: Path, encoder: Path, data: list[str], *more: str, spec=None, name="vectors") -> list[str]:
+    """The records of all three collections."""
+    todo = [encoding(tmp_path, encoder, data, name, language, *more, spec=spec) for language in union.NAMES]
+    for args in todo:
+        encode_collection.run(args)
+    return [str(args.output) for args in todo]
+
+
+@pytest.mark.parametrize("windows", [[], WINDOWS])
+@pytest.mark.parametrize("benchmark", [*LANGUAGES])
+def test_a_search_ranks_as_one_that_encodes_for_itself(tmp_path, encoder, data, benchmark, windows):
+    languages, given = LANGUAGES[benchmark], encoded(tmp_path, encoder, data, *windows)
+    own = union.run(tmp_path / "own", encoder, data, benchmark, languages, *windows)
+    shared = union.run(tmp_path / "shared", encoder, data, benchmark, languages, *windows, "--vectors", *given)
+    facts, others = (json.loads((folder / "retrieval.json").read_text()) for folder in (shared, own))
+    assert facts["searches"] == others["searches"] and facts["labels"] == others["labels"]
+    assert all(cost["cpu_seconds"] > 0 for cost in facts["encoded_before"].values())
+    assert [*facts["encoded_before"]] == [*union.NAMES]
+    for language in languages:
+        one, other = (read_run(folder / f"runs/{language}.trec.gz") for folder in (shared, own))
+        for query in "0123":
+            assert one.ranking(query) == other.ranking(query) and len(one.ranking(query)) >= 20
+            assert [score for _, score in one.hits(query)] == pytest.approx([s for _, s in other.hits(query)], rel=1e-5)
+
+
+def test_no_text_of_a_collection_is_read_again(tmp_path, encoder, data, monkeypatch):
+    from stele.encoders.encode import Encoder
+
+    given = encoded(tmp_path, encoder, data)
+    monkeypatch.setattr(Encoder, "encode_stream", None)
+    for benchmark, languages in LANGUAGES.items():
+        union.run(tmp_path, encoder, data, benchmark, languages, "--vectors", *given)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "call"),
+    [
+        (vector_files, "_save_progress", 2),  # after the second block's bytes, before they count
+        (encode_collection.records, "write_record", 1),  # everything but the record
+    ],
+)
+def test_kill_9_and_again_gives_the_same_vectors(tmp_path, encoder, data, monkeypatch, module, name, call):
+    monkeypatch.setattr(retrieval, "retrieve", encode_collection)
+    whole, cut = (encoding(tmp_path, encoder, data, folder, "ru") for folder in ("whole", "cut"))
+    encode_collection.run(whole)
+    retrieval.killed(cut, retrieval.kill_at(module, name, call))
+    assert not cut.output.exists()
+    encode_collection.run(cut)
+    one, other = contents(whole.output.parent), contents(cut.output.parent)
+    assert [*one] == ["ids.npy", "record.json", "vectors.npy"]
+    assert all(one[file] == other[file] for file in ("ids.npy", "vectors.npy"))
+    assert not cut.state.exists()
+
+
+@pytest.mark.parametrize("windows", [[], WINDOWS])
+def test_two_processes_encode_and_search_to_the_same_bytes(tmp_path, encoder, data, windows):
+    alone = encoded(tmp_path, encoder, data, *windows)
+    for language in union.NAMES:
+        args = encoding(tmp_path, encoder, data, "two", language, *windows)
+        assert on(2, encode_collection, args) == [0, 0]
+        one, other = contents(tmp_path / "vectors" / language), contents(args.output.parent)
+        assert all(one[file] == other[file] for file in ("ids.npy", "vectors.npy"))
+        records = [json.loads(files["record.json"]) for files in (one, other)]
+        assert records[0]["counts"] == records[1]["counts"] and records[1]["processes"] == 2
+    line = union.arguments(tmp_path, encoder, data, "neuclir_mlir", ["en"], *windows, "--vectors", *alone)
+    assert on(2, retrieve, line) == [0, 0]
+    two = contents(line.output.parent / "runs")
+    one = union.run(tmp_path / "one", encoder, data, "neuclir_mlir", ["en"], *windows, "--vectors", *alone)
+    assert two == contents(one / "runs")
+
+
+def test_a_killed_search_goes_on(tmp_path, encoder, data):
+    given = encoded(tmp_path, encoder, data)
+    args = union.arguments(tmp_path, encoder, data, "neuclir_clir", LANGUAGES["neuclir_clir"], "--vectors", *given)
+    retrieval.killed(args, retrieval.kill_at(search_job, "write_run", 2))
+    retrieve.run(args)
+    whole = union.run(tmp_path / "whole", encoder, data, "neuclir_clir", LANGUAGES["neuclir_clir"], "--vectors", *given)
+    assert contents(args.output.parent / "runs") == contents(whole / "runs")
+
+
+def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
+    given = encoded(tmp_path, encoder, data)
+
+    def search(*more: str, vectors=given, benchmark="neuclir_mlir"):
+        union.run(tmp_path, encoder, data, benchmark, LANGUAGES[benchmark], *more, "--vectors", *vectors)
+
+    with pytest.raises(SteleError, match="collection all needs those of zh too"):
+        search(vectors=given[:2])
+    with pytest.raises(SteleError, match="collection fa is given twice"):
+        search(vectors=[*given, given[0]])
+    with pytest.raises(SteleError, match=r"want the record of encode_collection, found that of x"):
+        search(vectors=[*given, data[0].partition("=")[2]])
+    for option in (["--limit", "1"], ["--keep-index", str(tmp_path / "kept")]):
+        with pytest.raises(SteleError, match=f"--vectors, {option[0]}: the vectors are there as they are"):
+            search(*option)
+    with pytest.raises(SteleError, match="passages were with another windows"):
+        search(*WINDOWS)
+    shorter = encoded(tmp_path, encoder, data, spec=retrieval.SPEC | {"passage_length": 8}, name="shorter")
+    with pytest.raises(SteleError, match=r"shorter/fa/record.json: .* passages were with another encoding"):
+        search(vectors=shorter)
+    record = json.loads(Path(given[1]).read_text())
+    Path(given[1]).write_text(json.dumps(record | {"inputs": record["inputs"] | {"encoder": "another"}}))
+    with pytest.raises(SteleError, match=r"ru/record.json: .* passages were with another encoder"):
+        search()
+
+
+def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):
+    rows = [{"id": "fa-7", "title": "", "text": "river"}]
+    retrieval.put(tmp_path / "zh/zho-00000-of-00001.jsonl.gz", rows)
+    given = encoded(tmp_path, encoder, data)
+    with pytest.raises(SteleError, match=r"collection all: passage id 'fa-7' is there twice \(in fa and zh\)"):
+        union.run(tmp_path, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)
+
+
+@pytest.mark.parametrize("windows", [[], WINDOWS])
+def test_judged_documents_without_a_vector_are_counted(tmp_path, encoder, data, windows, caplog):
+    given = encoded(tmp_path, encoder, data, *windows)
+    (tmp_path / "bench/qrels.mlir.gains.txt").write_text("0 0 ru-1 3\n1 0 gone 1\n2 0 ru-2 1\n3 0 nowhere 0\n")
+    caplog.clear()
+    union.run(tmp_path, encoder, data, "neuclir_mlir", ["en"], *windows, "--vectors", *given)
+    assert "all: 2 judged documents are not in the collection (gone, nowhere)" in caplog.text
