@@ -14,9 +14,9 @@ from stele.command import cli
 from stele.errors import SteleError
 from stele.evidence import trainings
 from stele.evidence.numbering import numbered
-from stele.evidence.packing import STUDY, begin, pack
+from stele.evidence.packing import begin, pack
 from stele.files.atomic import sha256
-from stele.files.paths import STAMP
+from stele.files.paths import STAMP, STUDY
 from stele.tables.cells.cell import Results
 from stele.tables.render.cell_details import provenance
 from tests.conftest import ROOT

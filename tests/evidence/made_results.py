@@ -63,7 +63,14 @@ def _means(of_seed: dict, names: np.ndarray) -> dict:
 
 
 def write_results(
-    folder: Path, effects: dict, seeds=5, queries=40, over_seeds=0.004, over_queries=0.02, rng=21
+    folder: Path,
+    effects: dict,
+    seeds=5,
+    queries=40,
+    over_seeds=0.004,
+    over_queries=0.02,
+    rng=21,
+    labels=("generated data",),
 ) -> Path:
     """Results on Mr. TyDi of models, each above what a query is worth by its effect: one number, or by language."""
     generator = np.random.default_rng(rng)
@@ -74,7 +81,6 @@ def write_results(
         of_seed = generator.normal(0, over_seeds, (seeds, 1, 1))
         of_query = generator.normal(0, over_queries, len(names))
         values = worth + shift + of_seed + of_query
-        write_system(
-            folder, f"mrtydi/{model}/zero_shot_marco", {metric: values for metric in METRICS}, names, PRETRAINED
-        )
+        row, metrics = f"mrtydi/{model}/zero_shot_marco", {metric: values for metric in METRICS}
+        write_system(folder, row, metrics, names, PRETRAINED, labels)
     return folder

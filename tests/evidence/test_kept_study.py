@@ -5,9 +5,9 @@ import json
 import pytest
 
 from stele.command import cli
-from stele.evidence.packing import STUDY
 from stele.evidence.trainings import FILE as TRAININGS
 from stele.files.atomic import sha256
+from stele.files.paths import STUDY
 from stele.papers.claims import FILE
 from tests.conftest import ROOT
 

@@ -176,6 +176,13 @@ def test_significant_in_most_seeds(p_values, differences, wanted):
     assert measured.significant(p_values, differences).state == wanted
 
 
+def test_what_is_not_known_may_decide_a_count():
+    exact = [measured.count(number, 11, unknown=2).state for number in (8, 9, 11, 12)]
+    assert exact == ["reversed", "undecided", "undecided", "reversed"]
+    limits = [measured.count(number, 11, at_least=True, unknown=2).state for number in (8, 9, 11)]
+    assert limits == ["reversed", "undecided", "supported"]
+
+
 def test_counts_are_exact_and_costs_within_a_quarter():
     assert [measured.count(n, 15).state for n in (15, 14)] == ["supported", "reversed"]
     assert [measured.count(15, 14, **how).state for how in ({"at_least": True}, {"more_than": True})] == [

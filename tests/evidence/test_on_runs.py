@@ -153,7 +153,13 @@ def test_counts(judged):
     assert judged(wins | {"value": 3}, ONE_AGAINST).verdict.state == "supported"  # ar, th and the average
     assert judged(wins | {"value": 4}, ONE_AGAINST).verdict.state == "reversed"
     assert judged(wins | {"value": 3}, ONE_AGAINST, seeds=1).verdict.state == "undecided"
-    assert judged({"kind": "count", "of": cells("all/*/mrr/ar"), "value": 3}, EQUAL).verdict.state == "supported"
+
+
+def test_how_large_generated_data_are_is_no_evidence(judged):
+    rows = {"kind": "count", "of": cells("all/*/mrr/ar")}
+    assert [judged(rows | {"value": n}, EQUAL, labels=()).verdict.state for n in (3, 4)] == ["supported", "reversed"]
+    generated = [judged(rows | {"value": n}, EQUAL).verdict for n in (3, 4)]
+    assert {verdict.state for verdict in generated} == {"no data"} and "3, claimed 4" in generated[1].reason
 
 
 def test_costs(tmp_path):

@@ -118,6 +118,8 @@ def test_a_sample_has_the_tables_that_are_filled_and_the_verdicts(root, kept, tm
     main = [claim for claim in load_claims(root / "paper_tables/msm/claims.yaml").claims if claim.main]
     assert all(claim.text.split(" (")[0] in listed for claim in main) and "generated data" in listed
     assert "scale `study`" in listed
+    anew = "snakemake results_study/tables/msm/table_01.md --config scale=study results_dir=results_study"
+    assert f"Build it: `{anew}`" in (tmp_path / "msm/table_01.md").read_text()
 
 
 def test_a_curve_has_a_line_a_seed_and_breaks_at_nothing():

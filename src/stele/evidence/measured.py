@@ -209,10 +209,16 @@ def significant(p_values: Sequence[float], differences: Sequence[float], alpha: 
     return Verdict(state, said, seeds=seeds)
 
 
-def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False) -> Verdict:
-    """A count is the claimed one exactly, at least that, or more."""
-    holds = number > claimed if more_than else number >= claimed if at_least else number == claimed
-    return Verdict("supported" if holds else "reversed", f"{number:g}, claimed {claimed:g}")
+def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:
+    """A count is the claimed one exactly, at least that, or more; undecided where the unknown ones could tell."""
+
+    def meets(total: int) -> bool:
+        return total > claimed if more_than else total >= claimed if at_least else total == claimed
+
+    said = f"{number:g}, claimed {claimed:g}"
+    if len({meets(number + more) for more in range(unknown + 1)}) > 1:
+        return Verdict("undecided", f"{said}; {unknown} more are not known")
+    return Verdict("supported" if meets(number) else "reversed", said)
 
 
 def cost(ratio: float, claimed: float | None = None) -> Verdict:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from stele.artifacts.records import GENERATED
 from stele.errors import SteleError
 from stele.evidence import measured, significant_runs
 from stele.evidence.estimate import Estimate, Term, combine
@@ -202,33 +203,39 @@ def significant(judging: Judging) -> Verdict:
 
 
 def count(judging: Judging) -> Verdict:
-    """Our own cell holds the value, so many cells have a number of ours, or so many on the left are above the right."""
+    """Our own cell holds the value, so many cells have a number of ours, or so many on the left are above the right.
+
+    How large things are is chosen in a generated world: there the first two are no evidence, also where they agree.
+    """
     claim = judging.claim
     limits = {"at_least": claim.at_least, "more_than": claim.more_than}
     if claim.left is not None:
         return _count_of_wins(judging, limits)
     values = values_at(claim.of, judging.paper)
-    found = [number for value in values if (number := judging.number(value.at)) is not None]
-    if judging.missing or not found:
+    numbers = [number for value in values if (number := judging.number(value.at)) is not None]
+    if judging.missing or not numbers:
         return judging.nothing
-    if len(values) > 1:
-        return measured.count(len(found), claim.value, **limits)
     decimals = len(repr(claim.value).partition(".")[2])
-    return measured.count(round(found[0], decimals), claim.value, **limits)
+    own = round(numbers[0], decimals) if len(values) == 1 else len(numbers)
+    if GENERATED in judging.labels:
+        return Verdict("no data", f"sizes of generated data are chosen ({own:g}, claimed {claim.value:g})")
+    return measured.count(own, claim.value, **limits)
 
 
 def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
     by_left: dict[str, list[Estimate]] = {}
-    for pair in pairs_of(judging.claim.left, judging.claim.rights, judging.paper):
+    pairs = pairs_of(judging.claim.left, judging.claim.rights, judging.paper)
+    for pair in pairs:
         if (terms := judging.terms(difference(pair))) is not None:
             by_left.setdefault(pair.left.name, []).append(combine(terms))
     if judging.missing or not by_left:
         return judging.nothing
-    seeds = min(found.seeds for each in by_left.values() for found in each)
+    seeds = min(estimate.seeds for each in by_left.values() for estimate in each)
     if seeds < measured.FEWEST_SEEDS:
         return Verdict("undecided", f"{seeds} of at least {measured.FEWEST_SEEDS} seeds", seeds=seeds)
-    wins = sum(min(found.mean for found in each) > 0 for each in by_left.values())
-    return measured.count(wins, judging.claim.value, **limits)
+    wins = sum(min(estimate.mean for estimate in each) > 0 for each in by_left.values())
+    unknown = len({pair.left.name for pair in pairs}) - len(by_left)
+    return measured.count(wins, judging.claim.value, **limits, unknown=unknown)
 
 
 def cost(judging: Judging) -> Verdict:

@@ -19,12 +19,11 @@ from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
 from stele.evidence import numbering, trainings
 from stele.files.atomic import atomic_file, atomic_write_json, digest, sha256
-from stele.files.paths import STAMP, read_stamp
+from stele.files.paths import STAMP, STUDY, read_stamp
 from stele.files.reading import read_object
 from stele.papers.claims import FILE, papers_with_claims
 from stele.significance.scores import KEYS, QUERIES
 
-STUDY = "study.json"
 CONTEXT = Path("tables/context.json")
 LOOKS = "looks.yaml"
 # jobs that stay among a result's own ancestors: what was trained, and from what

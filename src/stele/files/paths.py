@@ -14,10 +14,11 @@ from stele.errors import SteleError
 OF_AN_ADDRESS = "?#%"  # what they say depends on who reads the name: a path to one, a query or a code to the other
 # folders of a checkout that the project has, or fills itself: nobody's results go there
 PROJECT = frozenset(
-    {"docs", "envs", "evidence", "logs", "notebooks", "paper_tables", "profiles", "resources", "slurm", "src"}
-    | {"state", "tests", "work", "workflow"}
+    {"docs", "envs", "evaluate", "evidence", "logs", "notebooks", "paper_tables", "profiles", "resources", "site"}
+    | {"slurm", "src", "state", "tests", "work", "workflow"}
 )
 STAMP = "scale.txt"  # stands in every folder of results
+STUDY = "study.json"  # in one of kept results, which nothing is built into: under which claims it was begun
 
 
 def read_stamp(folder: Path) -> str | None:

@@ -13,6 +13,7 @@ import io
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from stele.files.csv_files import write_csv
 from stele.papers.table import Table
@@ -105,7 +106,7 @@ def row(cell: Cell, results: Results) -> list[str]:
         f"{cell.outcome.reason}; our number: {measured}" if failed else cell.outcome.reason,
         "; ".join(labels),
         path,
-        command([path]) if path else "",
+        command(results, [Path(path)]) if path else "",
     ]
 
 

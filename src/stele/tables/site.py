@@ -24,7 +24,7 @@ from stele.evidence import packing, trainings
 from stele.evidence.looks import FILE as LOOKS
 from stele.evidence.looks import load_looks
 from stele.files.atomic import atomic_file
-from stele.files.paths import read_stamp
+from stele.files.paths import STUDY, read_stamp
 from stele.files.reading import read_object
 from stele.papers.claims import FILE
 from stele.papers.table import PAPERS, load_specs
@@ -143,7 +143,7 @@ def about(folder: Path) -> dict[str, Any]:
     looks = load_looks(folder)
     return {
         "scale": read_stamp(folder) or "",
-        "claims": _object(folder / packing.STUDY).get("claims_sha256", {}),
+        "claims": _object(folder / STUDY).get("claims_sha256", {}),
         LOOKS: looks.model_dump(mode="json") if looks else "one look, at all seeds",
         "results by seeds": {name: str(count) for name, count in sorted(seeds.items())},
         "results by commit": {name: str(count) for name, count in counts["commit"].items()},

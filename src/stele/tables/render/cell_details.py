@@ -58,7 +58,7 @@ def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
         title=" · ".join(filter(None, names)),
         facts={name: value for name, value in _facts(cell, tests).items() if value},
         path=path,
-        command=command([path]) if path and cell.outcome.state != "unavailable" else "",
+        command=command(results, [Path(path)]) if path and cell.outcome.state != "unavailable" else "",
         result=cell.reference.result if cell.reference else None,
         sources=tuple(results.paths(cell.reference.result, cell.seeds)) if cell.reference and cell.measured else (),
     )

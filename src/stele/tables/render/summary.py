@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
+from stele.files.paths import STUDY, read_stamp
 from stele.papers.table import NAMES, Table
 from stele.papers.table_parts import Footnote
 from stele.tables.cells import numbers
@@ -77,7 +79,7 @@ def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Re
         legend=_legend(cells, context, tests),
         marks=table.marks,
         footnotes=table.footnotes,
-        command=command([f"{(results.folder / 'tables' / table.file).as_posix()}.md"]),
+        command=command(results, [results.folder / "tables" / f"{table.file}.md"]),
         rows=_row_targets(cells, results),
         words=words_of(table),
     )
@@ -176,17 +178,23 @@ def _row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
             for cell in row
             if cell.reference and cell.outcome.state not in ("borrowed", "unavailable")
         }
-        paths = sorted(results.path(*result).as_posix() for result in results_needed)
+        paths = sorted(results.path(*result) for result in results_needed)
         if paths:
             heading = row[0].group.label
-            targets.append(RowTargets("" if heading == headings[-1] else heading, row[0].row.label, command(paths)))
+            shown = "" if heading == headings[-1] else heading
+            targets.append(RowTargets(shown, row[0].row.label, command(results, paths)))
             headings.append(heading)
     return targets
 
 
-def command(paths: Sequence[str]) -> str:
-    """The command that builds some files."""
-    return shlex.join(["snakemake", *paths])
+def command(results: Results, paths: Sequence[Path]) -> str:
+    """The command that builds some files of a folder; what is kept is built anew in another one."""
+    if not (results.folder / STUDY).is_file():
+        return shlex.join(["snakemake", *(path.as_posix() for path in paths)])
+    scale = read_stamp(results.folder)
+    folder = f"results_{scale}"
+    anew = [f"{folder}/{path.relative_to(results.folder).as_posix()}" for path in paths]
+    return shlex.join(["snakemake", *anew, "--config", f"scale={scale}", f"results_dir={folder}"])
 
 
 def target(cell: Cell, results: Results) -> str:
