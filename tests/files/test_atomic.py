@@ -39,6 +39,31 @@ def test_a_folder_is_replaced_whole(tmp_path):
     assert [p.name for p in path.iterdir()] == ["b"]
 
 
+def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced_once(tmp_path, monkeypatch):
+    """Whoever wrote a file: one that only appears whole in memory is empty after a power cut."""
+    synced, swapped = [], []
+    fsync, rename = os.fsync, os.rename
+
+    def noted(descriptor):
+        if not swapped:
+            synced.append(os.path.basename(os.readlink(f"/proc/self/fd/{descriptor}")))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, "rename", lambda source, target: (swapped.append(target), rename(source, target)))
+    with atomic_directory(tmp_path / "folder") as new:
+        (new / "weights").write_text("by a library")
+        with atomic_directory(new / "inner") as inner:
+            atomic_write_json(inner / "ours.json", 1)
+        swapped.clear()
+    files = [name for name in synced if not name.startswith(".")]
+    assert sorted(files) == ["inner", "ours.json", "weights"] and len(swapped) == 1
+    synced.clear()
+    swapped.clear()
+    atomic_write_json(tmp_path / "alone.json", 1)
+    assert len(synced) == 2, "the file and its folder"
+
+
 SWAP = """
 import os, signal, sys
 from stele.files import atomic

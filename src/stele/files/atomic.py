@@ -48,13 +48,26 @@ def _restore(path: Path) -> None:
             os.rename(left, path)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Makes a rename in `folder` survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    """Makes the bytes of a file, or the names in a folder, survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _sync_tree(folder: Path) -> None:
+    """`_sync` of all that a folder holds, and of itself."""
+    for path in sorted(folder.rglob("*"), reverse=True):
+        if path.is_file() or path.is_dir():
+            _sync(path)
+    _sync(folder)
+
+
+def _is_unfinished(folder: Path) -> bool:
+    """Whether a folder lies in one that this process still writes: `atomic_directory` syncs it as a whole."""
+    return any(part.startswith(".") and part.endswith(f".{os.getpid()}.part") for part in folder.parts)
 
 
 @contextmanager
@@ -71,17 +84,19 @@ def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Itera
     try:
         with open(temporary, mode, **open_options) as handle:
             yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
+        synced_here = not _is_unfinished(path.parent)
+        if synced_here:
+            _sync(temporary)
         os.replace(temporary, path)
-        _sync_folder(path.parent)
+        if synced_here:
+            _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def atomic_directory(path: Path | str) -> Iterator[Path]:
-    """Yields an empty folder beside `path` and swaps it in when the block ends without an error.
+    """Yields an empty folder beside `path` and swaps it in, synced, when the block ends without an error.
 
     What was at `path` before stays until then. A process that is killed in the middle of the swap leaves it under
     another name, and the next use puts it back.
@@ -94,10 +109,14 @@ def atomic_directory(path: Path | str) -> Iterator[Path]:
     temporary.mkdir()
     try:
         yield temporary
+        synced_here = not _is_unfinished(path.parent)
+        if synced_here:
+            _sync_tree(temporary)
         if path.exists():
             os.rename(path, old)
         os.rename(temporary, path)
-        _sync_folder(path.parent)
+        if synced_here:
+            _sync(path.parent)
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
