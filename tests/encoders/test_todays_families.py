@@ -11,6 +11,7 @@ from todays_folders import (
     causal_folder,
     change,
     gte_folder,
+    modernbert_folder,
     sentence_transformer,
 )
 
@@ -20,7 +21,7 @@ from stele.errors import SteleError
 QUERIES = ["who wrote the first novel", "", "Кто написал роман о городе", "a b c d e f g " * 20, "日本 の 首都"]
 PASSAGES = [("the city", "a novel of the city"), ("", "роман о городе"), ("Nile", ""), ("x", "a b c d " * 30)]
 TEMPLATE = "title: {title} | text: "
-FAMILIES = ["e5", "bge_m3", "gte", "qwen3", "gemma", "harrier"]
+FAMILIES = ["e5", "bge_m3", "gte", "qwen3", "gemma", "granite", "harrier"]
 
 
 def made(place, family):
@@ -39,6 +40,9 @@ def made(place, family):
         return folder, theirs, {}, "", with_space
     if family == "gte":
         folder, theirs = sentence_transformer(place / "st", gte_folder(place), "cls")
+        return folder, theirs, {}, "", with_space
+    if family == "granite":
+        folder, theirs = sentence_transformer(place / "st", modernbert_folder(place), "cls")
         return folder, theirs, {}, "", with_space
     if family == "qwen3":
         base = causal_folder(place / "base", "qwen3", shards=True)

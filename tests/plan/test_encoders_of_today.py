@@ -65,6 +65,13 @@ def test_no_row_of_the_five_papers_reads_such_a_pair_with_an_encoder_that_joins_
     assert not [one for one in rows if one.model in itself and one.benchmark in pairs and one.setting == "direct"]
 
 
+@pytest.mark.parametrize(("model", "length"), [("gte_mbase", 8192), ("mcontriever_marco", 512), ("mdpr_marco", 512)])
+def test_plain_folders_read_as_much_as_their_cards_say_and_not_as_a_benchmark_would_have_it(jobs, model, length):
+    said = jobs(scale="paper").retrieval.encodings("miracl", model)
+    assert (said["models"]["query_length"], said["models"]["passage_length"]) == (length, length)
+    assert not {"query_length", "passage_length"} & said["benchmark"].keys()
+
+
 def test_models_with_a_place_for_an_instruction_get_the_benchmark_s(jobs):
     plan = jobs(scale="paper")
     assert "retrieve" in plan.retrieval.encoding("mrtydi", "qwen3_06b").instruction
