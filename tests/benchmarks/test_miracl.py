@@ -96,3 +96,21 @@ def test_ciral_asks_in_english_and_passages_may_lack_a_title(tmp_path):
         Passage("1#0", "T1#0", "of 1#0"), Passage("1#1", "", "b"), Passage("2#0", "", "c")
     ]  # fmt: skip
     assert ciral.judgments(data, swahili) == {"1": {"1#1": 1, "1#0": 0}}
+
+
+def test_judged_passages_of_no_collection_are_counted_while_it_is_streamed(thai, tmp_path, caplog):
+    """Of MIRACL's dev and of CIRAL; a training job, which reads the same collection, has warnings of its own."""
+    (tmp_path / "dev/qrels.tsv").open("a").write("8#0\tQ0\t99#9\t0\n7\tQ0\t99#1\t1\n7\tQ0\t99#9\t1\n")
+    stream = miracl.passages(thai, "th")
+    assert next(stream).id == "12#0" and not caplog.text
+    assert len(list(stream)) == 3
+    assert "th: 2 judged documents are not in the collection (99#1, 99#9)" in caplog.text
+    assert miracl.judgments(thai, THAI)["7"]["99#1"] == 1
+    caplog.clear()
+    assert len(list(miracl.passages({name: thai[name] for name in ("miracl_train", "miracl_corpus")}, "th"))) == 4
+    assert not caplog.text
+    (tmp_path / "passages.jsonl").write_text(json.dumps(passage("1#0")) + "\n")
+    (tmp_path / "qrels.tsv").write_text("1 Q0 1#1 1\n1 Q0 1#0 0\n")
+    data = {name: {"sw": tmp_path} for name in ("ciral", "ciral_corpus")}
+    assert [one.id for one in ciral.passages(data, "sw")] == ["1#0"]
+    assert "sw: 1 judged documents are not in the collection (1#1)" in caplog.text

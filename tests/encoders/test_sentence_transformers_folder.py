@@ -53,10 +53,12 @@ def test_prompts_are_those_of_encode_query_and_encode_document(tmp_path):
 
 def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):
     folder, _ = st_folder(tmp_path)
-    protocol = {"query_length": 12, "passage_length": 50, "passage_format": "title_text_pair", "precision": "bfloat16"}
+    protocol = {"query_length": 12, "passage_length": 50, "passage_format": "text", "precision": "bfloat16"}
     spec = load_encoder(folder, {"benchmark": protocol}).spec
     assert (spec.query_length, spec.passage_length) == (30, 30)  # the folder's own, as its public figures are made
-    assert (spec.passage_format, spec.precision, spec.pooling) == ("title_text_pair", "bfloat16", "mean")
+    assert (spec.passage_format, spec.precision, spec.pooling) == ("text", "bfloat16", "mean")
+    pairs = {"benchmark": {**protocol, "passage_format": "title_text_pair"}}  # how title and text are joined is its own
+    assert load_encoder(folder, pairs).spec.passage_format == "title_text"
     assert load_encoder(folder, {"pooling": "mean"}).spec.passage_format == "title_text"
     with pytest.raises(SteleError, match=r"state pooling: 'mean', requested was 'cls'; leave pooling out"):
         load_encoder(folder, {"pooling": "cls"})

@@ -11,6 +11,7 @@ from todays_folders import (
     causal_folder,
     change,
     gte_folder,
+    modernbert_folder,
     sentence_transformer,
 )
 
@@ -20,7 +21,7 @@ from stele.errors import SteleError
 QUERIES = ["who wrote the first novel", "", "Кто написал роман о городе", "a b c d e f g " * 20, "日本 の 首都"]
 PASSAGES = [("the city", "a novel of the city"), ("", "роман о городе"), ("Nile", ""), ("x", "a b c d " * 30)]
 TEMPLATE = "title: {title} | text: "
-FAMILIES = ["e5", "bge_m3", "gte", "qwen3", "gemma", "harrier"]
+FAMILIES = ["e5", "bge_m3", "gte", "qwen3", "gemma", "granite", "harrier"]
 
 
 def made(place, family):
@@ -39,6 +40,9 @@ def made(place, family):
         return folder, theirs, {}, "", with_space
     if family == "gte":
         folder, theirs = sentence_transformer(place / "st", gte_folder(place), "cls")
+        return folder, theirs, {}, "", with_space
+    if family == "granite":
+        folder, theirs = sentence_transformer(place / "st", modernbert_folder(place), "cls")
         return folder, theirs, {}, "", with_space
     if family == "qwen3":
         base = causal_folder(place / "base", "qwen3", shards=True)
@@ -90,6 +94,25 @@ def test_vectors_are_those_of_sentence_transformers(family):
     assert distance(encoder.encode(QUERIES[:1], "query"), queries[:1]) < 1e-5
     passages = their_vectors(theirs, [passage(*one) for one in PASSAGES], one_by_one=True)
     assert distance(encoder.encode([encoder.spec.passage(*one) for one in PASSAGES], "passage"), passages) < 1e-5
+
+
+def test_a_protocol_that_pairs_title_and_text_changes_nothing(family):
+    """Mr. TyDi's, XOR-Retrieve's and NQ's: what papers fine-tune on; this encoder reads title, blank, text, as ever."""
+    _, folder, theirs, wanted, _, passage = family
+    protocol = {**wanted.get("benchmark", {}), "passage_format": "title_text_pair", "passage_length": 256}
+    encoder = load_encoder(folder, {**layers(wanted), "benchmark": protocol})
+    passages = their_vectors(theirs, [passage(*one) for one in PASSAGES], one_by_one=True)
+    assert distance(encoder.encode([encoder.spec.passage(*one) for one in PASSAGES], "passage"), passages) < 1e-5
+    assert "passage_format" in encoder.facts()["encoding_decided_by"]["folder"]
+
+
+def test_a_pair_that_the_model_s_entry_asks_for_is_read_as_one(family):
+    """config.yaml and models.yaml come before the folder."""
+    name, folder, theirs, wanted, _, passage = family
+    encoder = load_encoder(folder, layers(wanted, passage_format="title_text_pair"))
+    texts = [encoder.spec.passage(*one) for one in PASSAGES[:1]]
+    their_own = their_vectors(theirs, [passage(*PASSAGES[0])])
+    assert encoder.spec.fills_titles or distance(encoder.encode(texts, "passage"), their_own) > 1e-3, name
 
 
 def test_a_wrong_prompt_or_a_lost_end_token_gives_other_vectors(family):

@@ -85,6 +85,27 @@ def gte_folder(folder: Path) -> Path:
     return folder / "gte"
 
 
+def modernbert_folder(folder: Path) -> Path:
+    """A random model of type modernbert, whose layers but the first see 8 tokens, with XLM-R's kind of tokenizer."""
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(make_folder(folder / "base"))
+    shape = {"num_hidden_layers": 3, "hidden_size": WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
+    ids = {"pad_token_id": 1, "bos_token_id": 0, "cls_token_id": 0, "eos_token_id": 2, "sep_token_id": 2}
+    config = AutoConfig.for_model(
+        "modernbert", vocab_size=len(tokenizer), max_position_embeddings=64, local_attention=8, **ids, **shape
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = AutoModel.from_config(config)
+        for weight in model.parameters():
+            torch.nn.init.normal_(weight, std=0.2) if weight.dim() > 1 else None
+    model.save_pretrained(folder / "modernbert")
+    tokenizer.save_pretrained(folder / "modernbert")
+    return folder / "modernbert"
+
+
 def sentence_transformer(place, base: Path, pooling: str, dense=(), prompts=None, normalize=True, length=LENGTH):
     """(the folder, the model) of a base with its modules, as sentence-transformers saves and loads them in float32."""
     import torch

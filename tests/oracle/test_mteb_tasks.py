@@ -22,7 +22,7 @@ MODEL = "labse"
 # benchmark -> MTEB's task of the same data and its names of our languages
 TASKS = {
     "miracl": ("MIRACLRetrieval", {code: code for code in ("ar", "en", "sw", "th")}),
-    "miracl_hard_negatives": ("MIRACLRetrievalHardNegatives", {code: code for code in ("ar", "en", "sw", "th")}),
+    "miracl_hard_negatives": ("MIRACLRetrievalHardNegatives.v2", {code: code for code in ("ar", "en", "sw", "th")}),
     "belebele": (
         "BelebeleRetrieval",
         {

@@ -6,6 +6,8 @@ from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.sizes import Checkpoint
+from stele.papers.table import load_spec
+from stele.papers.targets import references
 
 TODAY = {key: model for key, model in catalogue.entries(Model).items() if model.is_complete}
 
@@ -31,13 +33,57 @@ def test_each_key_of_an_encoding_is_said_once_by_the_first_who_says_it(jobs):
     assert said["benchmark"]["query_length"] == 256 and "query_prompt" not in said["benchmark"]
 
 
+@pytest.mark.parametrize("benchmark", ["mrtydi", "xor_retrieve", "nq"])
+def test_a_pair_of_title_and_text_is_for_encoders_that_are_fine_tuned_on_it(jobs, benchmark):
+    """Of a plain folder, too, which states nothing; config.yaml decides, and so it does of one of the user's."""
+    plan = jobs(scale="paper", models={"mcontriever_marco": {"encoding": {"passage_format": "title_text_pair"}}})
+    formats = {model: plan.retrieval.encoding(benchmark, model).passage_format for model in ("mdpr_marco", "me5_base")}
+    assert set(formats.values()) == {"title_text"}
+    assert plan.retrieval.encoding(benchmark, "mcontriever_marco").passage_format == "title_text_pair"
+    assert plan.retrieval.encoding("belebele", "mdpr_marco").passage_format == "text"
+    for model in ("xlmr", "labse", "mcontriever", "msm", "kept"):
+        assert plan.retrieval.encoding(benchmark, model).passage_format == "title_text_pair"
+
+
+def test_no_row_of_the_five_papers_reads_such_a_pair_with_an_encoder_that_joins_them_itself(root):
+    """So that what today's encoders read changes none of their numbers: such encoders are fine-tuned there."""
+    itself = {
+        key for key, model in catalogue.entries(Model).items() if model.is_complete or key in ("labse", "distilmbert")
+    }
+    pairs = {
+        key
+        for key, entry in catalogue.entries(Benchmark).items()
+        if entry.encoding and entry.encoding.passage_format == "title_text_pair"
+    }
+    assert pairs == {"mrtydi", "xor_retrieve", "nq"}
+    paths = [path for path in sorted(root.glob("paper_tables/*/table_*.yaml")) if path.parent.name != "today"]
+    rows = {one for path in paths for one in references(load_spec(path), "all")}
+    assert {(one.benchmark, one.model, one.setting) for one in rows if one.model == "labse"} >= {
+        ("mrtydi", "labse", "zero_shot_marco"),
+        ("tatoeba", "labse", "direct"),
+    }
+    assert not [one for one in rows if one.model in itself and one.benchmark in pairs and one.setting == "direct"]
+
+
+@pytest.mark.parametrize(("model", "length"), [("gte_mbase", 8192), ("mcontriever_marco", 512), ("mdpr_marco", 512)])
+def test_plain_folders_read_as_much_as_their_cards_say_and_not_as_a_benchmark_would_have_it(jobs, model, length):
+    said = jobs(scale="paper").retrieval.encodings("miracl", model)
+    assert (said["models"]["query_length"], said["models"]["passage_length"]) == (length, length)
+    assert not {"query_length", "passage_length"} & said["benchmark"].keys()
+
+
 def test_models_with_a_place_for_an_instruction_get_the_benchmark_s(jobs):
     plan = jobs(scale="paper")
     assert "retrieve" in plan.retrieval.encoding("mrtydi", "qwen3_06b").instruction
-    asked = {
-        name for name, entry in catalogue.entries(Benchmark).items() if entry.encoding and entry.encoding.instruction
+    encoded = {
+        name: entry.encoding
+        for name, entry in catalogue.entries(Benchmark).items()
+        if entry.encoding and entry.encoding.given()
     }
-    assert {"mrtydi", "xor_retrieve", "nq"} <= asked
+    assert {"mrtydi", "xor_retrieve", "nq", "mewsli_x", "lareqa", "tatoeba", "belebele", "xsa"} <= encoded.keys()
+    assert all(encoding.instruction for encoding in encoded.values()), (
+        "a model with a place for one cannot be used there"
+    )
 
 
 @pytest.mark.parametrize("key", TODAY)

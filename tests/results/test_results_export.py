@@ -36,9 +36,9 @@ def test_mtebs_file_has_its_names_of_task_metrics_subsets_and_languages(tmp_path
     results, out = tmp_path / "results", tmp_path / "out"
     write(results, "miracl_hard_negatives", {"ndcg@10": {"sw": 0.5, "th": 0.25}, "recall@100": {"sw": 1.0, "th": 0.75}})
     assert export(results, "--format", "mteb", "--to", str(out)) == 0
-    path = out / "intfloat__multilingual-e5-small" / REVISION / "MIRACLRetrievalHardNegatives.json"
+    path = out / "intfloat__multilingual-e5-small" / REVISION / "MIRACLRetrievalHardNegatives.v2.json"
     written = json.loads(path.read_text())
-    assert written["task_name"] == "MIRACLRetrievalHardNegatives"
+    assert written["task_name"] == "MIRACLRetrievalHardNegatives.v2"
     assert written["dataset_revision"].startswith("d7d94fa4b946")
     assert written["scores"] == {
         "dev": [

@@ -135,6 +135,10 @@ def test_other_models_tasks_splits_and_broken_numbers_stay_out(tmp_path, clone):
         ("Qwen/Qwen3-Embedding-8B", "XQuADRetrieval", "validation", "1.38.9"),
     ]:
         put_result(clone, model, "a" * 40, task, scores, split, version)
+    # one subset alone is broken
+    minilm = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+    two = {"es": {"ndcg_at_10": 0.001}, "ru": {"ndcg_at_10": 0.25}}
+    put_result(clone, minilm, "a" * 40, "MIRACLRetrievalHardNegatives.v2", two)
     for revision, version in (("b" * 40, "2.20.3"), ("c" * 40, "2.2.0")):
         put_result(
             clone, E5, revision, "NeuCLIR2023RetrievalHardNegatives", {"fas": {"ndcg_at_20": 0.5}}, "test", version
@@ -143,8 +147,10 @@ def test_other_models_tasks_splits_and_broken_numbers_stay_out(tmp_path, clone):
     found = [row for row in renew(tmp_path) if row["source"] == "MTEB results"]
     assert {(row["benchmark"], row["model"], row["model_revision"]) for row in found} == {
         ("miracl_hard_negatives", E5, "a" * 40),
+        ("miracl_hard_negatives_v2", minilm, "a" * 40),
         ("neuclir_2023_hard_negatives", E5, "c" * 40),
     }
+    assert [row["subset"] for row in found if row["model"] == minilm] == ["ru"]
 
 
 def test_a_source_without_a_clone_keeps_its_numbers_and_the_file_is_one_that_is_read(tmp_path, clone):

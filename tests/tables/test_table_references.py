@@ -9,6 +9,8 @@ from stele.artifacts.results import Result
 from stele.catalogue.references import languages_of, published
 from stele.catalogue.schema.published import PublishedScore
 from stele.command import cli
+from stele.papers.targets import Reference
+from stele.tables.published.beside import beside
 from stele.tables.published.verdicts import judge, verdicts
 
 HUB = "intfloat/multilingual-e5-small"
@@ -41,8 +43,9 @@ def published_korean():
 
 
 def record(
-    labels=(), setting="direct", of="me5_small", config=(), repository=HUB, revision=None, value=None, **encoding
-):
+    labels=(), setting="direct", of="me5_small", config=(), repository=HUB, revision=None, value=None, decided=None,
+    **encoding,
+):  # fmt: skip
     score = published_korean()
     value = score.value if value is None else value
     ancestry = {
@@ -52,7 +55,7 @@ def record(
             "repository": repository,
             "revision": revision or score.model_revision,
         },
-        "b": {"job": "retrieve", "encoding": encoding, "encoding_decided_by": {"config": list(config)}},
+        "b": {"job": "retrieve", "encoding": encoding, "encoding_decided_by": decided or {"config": list(config)}},
     }
     metrics = {"mrr@100": {"languages": {"ko": value}, "average": value, "n": {"ko": 421}}}
     given = {"benchmark": "mrtydi", "model": "me5_small", "setting": setting, "labels": list(labels)}
@@ -126,6 +129,73 @@ def test_what_may_move_a_number_is_said_beside_the_verdict():
     assert one.state == "OK"
     assert any("ours is abc" in note for note in one.notes)
     assert "config.yaml sets query_prompt: 'x: '" in one.notes
+
+
+@pytest.mark.parametrize(
+    ("given", "notes"),
+    [
+        ({"weights": "bfloat16", "decided": {"models": ["weights"]}}, ["weights: bfloat16"]),
+        ({"precision": "bfloat16", "decided": {"benchmark": ["precision"]}}, ["precision: bfloat16"]),
+        ({"weights": "bfloat16", "config": ["weights"]}, ["config.yaml sets weights: 'bfloat16'"]),
+        (
+            {"query_length": 256, "decided": {"benchmark": ["query_length"], "folder": ["passage_length"]}},
+            ["the benchmark decides query_length: 256"],
+        ),
+        ({"passage_length": 64, "decided": {"scale": ["passage_length"]}}, ["the scale decides passage_length: 64"]),
+        ({"weights": "float32", "precision": "float32", "decided": {"models": ["weights", "query_length"]}}, []),
+    ],
+)  # fmt: skip
+def test_bits_and_lengths_that_may_be_other_than_the_sources_are_said(given, notes):
+    (one,) = [one for one in judged(**given) if one.published.locator == published_korean().locator]
+    assert (one.state, list(one.notes)) == ("OK", notes)
+
+
+# --- instructions -----------------------------------------------------------------------------------------------------
+INSTRUCT = "intfloat/multilingual-e5-large-instruct"
+MINE = "Given a question, retrieve Wikipedia passages that answer the question"
+DEFAULT = "Retrieve text based on user query."
+
+
+def hard_negatives(instruction, repository, value):
+    """Verdicts on Spanish of MIRACL's hard negatives, by what references.tsv calls the benchmark."""
+    told = {"instruction": instruction} if instruction else {}
+    written = record(repository=repository, **told) | {"benchmark": "miracl_hard_negatives"}
+    written["metrics"] = {"ndcg@10": {"languages": {"es": value}, "average": value, "n": {"es": 648}}}
+    return {one.published.benchmark: one for one in verdicts(Result.model_validate(written), written)
+            if one.language == "es"}  # fmt: skip
+
+
+def test_a_number_of_another_instruction_judges_no_model_that_was_given_one():
+    """Two versions of one task: the same data, another instruction, .439 and .541."""
+    found = hard_negatives(MINE, INSTRUCT, 0.541)
+    assert found["miracl_hard_negatives_v2"].state == "OK"
+    first = found["miracl_hard_negatives"]
+    assert (first.state, first.published.value) == ("not comparable", 0.43914)
+    assert first.why == f"published with another instruction: {DEFAULT!r}, ours is {MINE!r}"
+
+
+def test_both_versions_judge_a_model_that_takes_no_instruction_or_was_given_that_of_both():
+    assert {one.state for one in hard_negatives("", "intfloat/multilingual-e5-base", 0.52813).values()} == {"OK"}
+    assert len(hard_negatives("", "intfloat/multilingual-e5-base", 0.5)) == 2
+    assert hard_negatives(DEFAULT, INSTRUCT, 0.43914)["miracl_hard_negatives"].state == "OK"
+
+
+def test_a_number_that_is_known_to_be_broken_is_not_there():
+    minilm = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+    assert hard_negatives("", minilm, 0.32152).keys() == {"miracl_hard_negatives"}
+
+
+def test_the_tables_show_the_number_of_the_same_instruction_first():
+    for instruction in ("", MINE):
+        written = record(repository=INSTRUCT, **({"instruction": instruction} if instruction else {}))
+        written["metrics"] = {"ndcg@10": {"languages": {"es": 0.5}, "average": 0.5, "n": {"es": 648}}}
+        result = Result.model_validate(written | {"benchmark": "miracl_hard_negatives"})
+        value = Reference("miracl_hard_negatives", "me5_small", "direct", "ndcg@10", ("es",), average=False)
+        first, second = beside(value, 0.5, ["es"], result, written)
+        assert [one.published.benchmark for one in (first, second)] == [
+            "miracl_hard_negatives_v2",
+            "miracl_hard_negatives",
+        ]
 
 
 @pytest.mark.parametrize(("value", "code"), [(None, 0), (0.0, 1)])

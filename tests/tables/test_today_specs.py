@@ -6,6 +6,7 @@ from today_spec import spec
 from stele.catalogue import entries
 from stele.catalogue.references import languages_of
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model
 from stele.catalogue.seen_questions import seen_questions
 from stele.errors import SteleError
@@ -72,6 +73,19 @@ def test_belebele_s_directions_are_the_means_that_sources_print(root):
         code for key in means for code in means[key] if key not in ("all", "same", "to_en", "from_en", "scripts")
     ]
     assert sorted(scripts) == sorted(means["same"]), "each variant in one script"
+
+
+def test_hard_negatives_scripts_hold_every_language_once_but_for_scripts_of_one_language(root):
+    table = load_spec(root / "paper_tables/today/table_03.yaml")
+    scripts = {
+        column.key: column.target.average for column in table.columns if column.target.average and column.key != "avg"
+    }
+    languages, kinds = entries(Benchmark)["miracl_hard_negatives"].languages, entries(Language)
+    assert sorted([*(code for codes in scripts.values() for code in codes), "ru", "hi", "th"]) == sorted(languages)
+    assert {kinds[code].script for code in scripts["latin"]} == {"Latin"}
+    assert {kinds[code].script for code in scripts["arabic"]} == {"Arabic"}
+    alone = [kinds[code].script for code in ("ru", "hi", "th")]
+    assert not {*alone} & {kinds[code].script for codes in scripts.values() for code in codes}
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,8 @@ def test_the_example_works(section, root, tmp_path):
 def test_every_kind_of_addition_has_its_section():
     wanted = (
         "A model",
+        "An encoder of today",
+        "A published number",
         "A benchmark",
         "A test collection",
         "A data set in BEIR's or MTEB's layout",

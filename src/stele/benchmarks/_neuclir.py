@@ -11,7 +11,6 @@ track's own judgments. The queries of a set are those that its judgments know, w
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,11 +24,10 @@ from stele.benchmarks._files import (
     optional,
     refuse_again,
 )
+from stele.benchmarks._judged import counted
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks.types import Data, Passage, Query
 from stele.errors import SteleError
-
-logger = logging.getLogger(__name__)
 
 TOPICS, CORPUS = "neuclir", "neuclir_corpus"
 NAMES = {"en": "eng", "fa": "fas", "ru": "rus", "zh": "zho"}  # languages in the files' names
@@ -69,14 +67,8 @@ def documents(data: Data, languages: tuple[str, ...], judged: str) -> Iterator[P
 
     Judged documents that are not among them are counted in a warning, and stay judged, as in trec_eval.
     """
-    lacking = {name for of_query in judgments_of(data, judged).values() for name in of_query}
-    for language in languages:
-        for passage in _documents(data, language):
-            lacking.discard(passage.id)
-            yield passage
-    if lacking:
-        shown = ", ".join(sorted(lacking)[:SHOWN])
-        logger.warning("%s: %d judged documents are not in the collection (%s)", judged, len(lacking), shown)
+    found = (passage for language in languages for passage in _documents(data, language))
+    yield from counted(found, judgments_of(data, judged), judged)
 
 
 def _documents(data: Data, language: str) -> Iterator[Passage]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stele.benchmarks._files import folder_of, identifier, located
+from stele.benchmarks._judged import counted
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._tables import table_rows
 from stele.benchmarks._tsv_topics import tsv_topics
@@ -31,7 +32,13 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The passages of one language, streamed; some have no title."""
+    """The passages of one language, streamed; judged ones that are not among them are counted."""
+    judged = _judged(data, collection) if TOPICS in data else {}
+    yield from counted(_passages(data, collection), judged, collection)
+
+
+def _passages(data: Data, collection: str) -> Iterator[Passage]:
+    """Some have no title."""
     path = located(folder_of(data, CORPUS, collection), "passages.jsonl")
     for where, row in table_rows(path, {"docid": None, "title": str, "text": str}, optional="title"):
         yield Passage(identifier(row["docid"], where, "docid"), row["title"], row["text"])
@@ -39,4 +46,8 @@ def passages(data: Data, collection: str) -> Iterator[Passage]:
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Topic id -> {passage id: relevance}."""
-    return read_qrels(located(folder_of(data, TOPICS, query_set.language), "qrels.tsv"))
+    return _judged(data, query_set.language)
+
+
+def _judged(data: Data, language: str) -> dict[str, dict[str, int]]:
+    return read_qrels(located(folder_of(data, TOPICS, language), "qrels.tsv"))

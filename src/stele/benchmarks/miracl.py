@@ -15,6 +15,7 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.benchmarks._files import below, folder_of, located
+from stele.benchmarks._judged import counted
 from stele.benchmarks._qrels import read_qrels
 from stele.benchmarks._tevatron import corpus_passages
 from stele.benchmarks._tsv_topics import tsv_topics
@@ -44,9 +45,10 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
-    """The passages of one language, shard by shard."""
-    for path in shards(folder_of(data, CORPUS, collection), collection):
-        yield from corpus_passages(path)
+    """The passages of one language, shard by shard; judged ones of dev that are not among them are counted."""
+    paths = shards(folder_of(data, CORPUS, collection), collection)
+    judged = read_qrels(_file(data, TOPICS, collection, JUDGED, "qrels")) if TOPICS in data else {}
+    yield from counted((passage for path in paths for passage in corpus_passages(path)), judged, collection)
 
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:

@@ -57,7 +57,7 @@ def published() -> Mapping[str, Sequence[PublishedScore]]:
     """The published numbers by our benchmark; those of benchmarks that published.yaml does not know are left out."""
     scores = read_references(FILE)
     known = {
-        key: [score for score in scores if score.benchmark == (about.benchmark or key)]
+        key: [score for score in scores if score.benchmark in (about.benchmarks or [key])]
         for key, about in entries(PublishedBenchmark).items()
     }
     return MappingProxyType(known)

@@ -1,8 +1,8 @@
 """How an encoder's folder is to be used: config.yaml decides, then models.yaml, then the folder, then the benchmark.
 
 A folder that Stele saved states everything and is read as it was trained. A sentence-transformers folder states its
-pooling, normalisation and length, which cannot be overruled (a length can be made shorter), and perhaps prompts. A
-plain transformers folder states nothing.
+pooling, normalisation and length, which cannot be overruled (a length can be made shorter), and perhaps prompts; its
+encoder reads a title, a blank and the text. A plain transformers folder states nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from typing import Any, NamedTuple
 from stele.encoders.sentence_transformers_folder import MODULES_FILE, Stated, read_modules
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
-from stele.recipes.encoding import FOLDER, MODEL_SAYS, ORIGINS, EncodingSpec, check_keys, make_spec, read_spec
+from stele.recipes.encoding import (
+    BENCHMARK,
+    FOLDER,
+    MODEL_SAYS,
+    ORIGINS,
+    EncodingSpec,
+    check_keys,
+    make_spec,
+    read_spec,
+)
 
 Wanted = Values | EncodingSpec | None
 LENGTHS = ("query_length", "passage_length")
@@ -77,6 +86,9 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
                 f"{own[key]!r}; leave {key} out of the model's encoding, or give the bare transformers folder"
             )
     chosen = {key: value for key, value in values.items() if key not in (*OF_ITS_MODULES, *LENGTHS)}
+    # a protocol says whether a title is read; how it is joined to the text is the encoder's, unless the model says
+    if (chosen.get("passage_format"), origins.get("passage_format")) == ("title_text_pair", BENCHMARK):
+        del chosen["passage_format"]
     decided = {key: FOLDER for key in stated.values} | {key: origins[key] for key in chosen}
     longest = dict.fromkeys(LENGTHS, stated.length)
     for key in LENGTHS:

@@ -52,15 +52,19 @@ class Retrieval:
 
         A model's own words, or those of the one it was trained from, come before the scale's and the protocol's, unless
         the protocol has a pooling of its own, or an encoding of its own for large models: those that have, or were
-        trained from one that has, so many layers.
+        trained from one that has, so many layers. One of today's encoders reads a title and a text as one text, where
+        the protocol has them as a pair: that is what papers fine-tune their dual encoders on.
         """
         entry = self.protocols.data.benchmark(benchmark)
         protocol, scale = entry.encoding.given(), self.paths.settings.sizes.encoding.given()
         root, large = self.models.root(model), entry.large
         said = [(origin, values) for name in dict.fromkeys((model, root)) for origin, values in self.models.says(name)]
-        if entry.pooling and not self.models[root].is_complete and any("pooling" in values for _, values in said):
+        complete = self.models[root].is_complete
+        if complete and protocol.get("passage_format") == "title_text_pair":
+            protocol = {**protocol, "passage_format": "title_text"}
+        if entry.pooling and not complete and any("pooling" in values for _, values in said):
             said.insert(0, (BENCHMARK, {"pooling": entry.pooling}))
-        if large and large.of == _public_layers(root) and not self.models[root].is_complete:
+        if large and large.of == _public_layers(root) and not complete:
             layer = self.world.layer(root, large.layer, large.of)
             said.insert(0, (BENCHMARK, {"pooling": large.pooling, "layer": layer}))
         by_origin: dict[str, dict[str, Any]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from stele.files.strict import Strict
 
@@ -64,7 +64,13 @@ class PublishedBenchmark(Strict):
 
     FILE: ClassVar = "published"
 
-    benchmark: str | None = Field(None, description="as references.tsv calls it; default: as it is called here")
+    benchmarks: list[str] = Field(
+        [], description="as references.tsv calls it, the first one before others; default: as it is called here"
+    )
+    instructions: dict[str, str] = Field(
+        {},
+        description="of these names, what was asked of models that take an instruction, where it is another than ours",
+    )
     split: str = Field(description="the split that is evaluated here")
     average: list[str] = Field([], description="what sources call the mean over all languages")
     subsets: dict[str, Pattern] = Field(
@@ -75,3 +81,13 @@ class PublishedBenchmark(Strict):
     )
     suffix: str = Field("", description="what follows such a name")
     mteb: MtebTask | None = None
+
+    def rank(self, name: str) -> int:
+        """The place of a benchmark of references.tsv among those that are of this one."""
+        return self.benchmarks.index(name) if name in self.benchmarks else 0
+
+    @model_validator(mode="after")
+    def _known(self) -> PublishedBenchmark:
+        if strange := self.instructions.keys() - set(self.benchmarks):
+            raise ValueError(f"`instructions` of {', '.join(sorted(strange))}, which `benchmarks` does not name")
+        return self

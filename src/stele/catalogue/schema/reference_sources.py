@@ -33,11 +33,12 @@ class Task(File):
 
 
 class Suspect(Strict):
-    """Numbers of a task that stay out: of a model, or of a version of MTEB; both where both are given."""
+    """Numbers of a task that stay out: of a model, a version of MTEB, a subset; those of all that are given."""
 
     task: str
     model: str | None = None
     version: str | None = Field(None, description="of MTEB, how it begins: 2.20 is 2.20.0 as well")
+    subset: str | None = None
     why: str
 
 

@@ -1,7 +1,8 @@
 """The published numbers beside one value of a table of today's encoders, the one that is shown first, with verdicts.
 
-Which is shown never depends on our number: one that was read at its source, of the revision that we have, and with the
-smallest tolerance. A mean that a source prints by language only is taken over what it prints, and says so.
+Which is shown never depends on our number: one that was read at its source, with the instruction of our benchmark, of
+the revision that we have, and with the smallest tolerance. A mean that a source prints by language only is taken over
+what it prints, and says so.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from stele.artifacts.results import Result
 from stele.catalogue.references import AVERAGE, language_of, languages_of, published
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
-from stele.catalogue.schema.published import PublishedScore
+from stele.catalogue.schema.published import PublishedBenchmark, PublishedScore
 from stele.papers.targets import Reference
 from stele.tables.published.verdicts import SETTING, Verdict, other_revision, repositories, verdict
 
@@ -34,13 +35,19 @@ def beside(
         return ()
     checkpoint = own_checkpoint(record, value.model) if result else _of_catalogue(value.model)
     scores = _scores(value, frozenset(repositories(value.model, checkpoint)))
-    scores.sort(key=lambda score: (not score.judges, bool(other_revision(checkpoint, score)), score.tolerance))
+    scores.sort(key=lambda score: _preference(score, value.benchmark, checkpoint))
     language = AVERAGE if value.average else value.languages[0]
     if result is None or ours is None:
         place = (value.benchmark, value.model, language, value.metric)
         return tuple(Verdict(*place, None, score, "not measured", "", ()) for score in scores)
     lacking = [code for code in value.languages if code not in present]
     return tuple(verdict(result, record, score, language, ours, lacking) for score in scores)
+
+
+def _preference(score: PublishedScore, benchmark: str, checkpoint: Mapping[str, Any]) -> tuple[bool, int, bool, float]:
+    """What is shown first is lowest."""
+    rank = catalogue.entry(PublishedBenchmark, benchmark).rank(score.benchmark)
+    return not score.judges, rank, bool(other_revision(checkpoint, score)), score.tolerance
 
 
 def _of_catalogue(model: str) -> dict[str, str | None]:
@@ -65,7 +72,7 @@ def _scores(value: Reference, models: frozenset[str]) -> list[PublishedScore]:
 
 
 def _source(score: PublishedScore) -> tuple[str, ...]:
-    return score.model, score.system, score.split, score.source, score.model_revision, score.status
+    return score.benchmark, score.model, score.system, score.split, score.source, score.model_revision, score.status
 
 
 def _mean(scores: Mapping[str, PublishedScore], value: Reference) -> PublishedScore:

@@ -63,31 +63,34 @@ def mteb_rows(about: Mteb, clone: Path, commit: str, models: Collection[str]) ->
                 continue
             result = read_object(path, "result of MTEB")
             version = str(result.get("mteb_version"))
-            if any(_is(suspect, path.stem, model, version) for suspect in about.suspect):
-                continue
+            broken = [suspect for suspect in about.suspect if _is(suspect, path.stem, model, version)]
             place = _locator(about, commit, path.relative_to(clone).as_posix())
-            for split, subset, metric, value, said in _values(task, result, path):
+            for split, subset, metric, value, said in _values(task, result, path, broken):
                 note = "; ".join(filter(None, (f"mteb {version}", said, task.note)))
                 own = {"model": model, "split": split, "subset": subset, "metric": metric, "locator": place}
                 yield _row(about, task, **own, value=f"{value:.5f}", model_revision=path.parent.name, note=note)
 
 
 def _is(suspect: Suspect, task: str, model: str, version: str) -> bool:
-    """Whether a result is one of those that are known to be broken."""
+    """Whether a result, or a subset of it, is one of those that are known to be broken."""
     of_version = suspect.version is None or f"{version}.".startswith(f"{suspect.version}.")
     return suspect.task == task and suspect.model in (None, model) and of_version
 
 
-def _values(task: Task, result: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str, str, float, str]]:
+def _values(
+    task: Task, result: Mapping[str, Any], path: Path, broken: Sequence[Suspect]
+) -> Iterator[tuple[str, str, str, float, str]]:
     """(split, subset, our metric, value, what is to be said of it) of one result, read from `path`."""
     main = next(iter(task.metrics))
-    for split in task.splits:
+    left_out = {suspect.subset for suspect in broken}
+    for split in task.splits if None not in left_out else ():
         try:
-            scores = {score["hf_subset"]: score for score in result["scores"].get(split, ())}
+            given = {score["hf_subset"]: score for score in result["scores"].get(split, ())}
         except (KeyError, TypeError, AttributeError):
             raise SteleError(
                 f"{path}: want the scores of each split, each with its hf_subset, as MTEB writes them"
             ) from None
+        scores = {subset: score for subset, score in given.items() if subset not in left_out}
         for theirs, ours in task.metrics.items():
             for subset, score in scores.items():
                 if theirs in score and (task.subsets is None or subset in task.subsets):

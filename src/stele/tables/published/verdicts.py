@@ -1,8 +1,9 @@
 """Whether a number of ours is the one that others published: OK, near or FAIL, where both are of the same thing.
 
 A run is comparable where it is of real data and a public checkpoint, whole, with the model as it is, and of the split
-that the source evaluated. What differs and may move a number (another revision, a prompt or length of config.yaml) is
-said beside the verdict and does not change it.
+that the source evaluated; a model that takes an instruction must have been given the same one, which alone moves its
+numbers by up to .1. What else differs and may move a number (another revision, a prompt or length of config.yaml, 16
+bits, a length that is none of the model's) is said beside the verdict and does not change it.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding
+from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, ancestor, own_checkpoint
 from stele.artifacts.results import Metric, Result
 from stele.catalogue.references import AVERAGE, language_of, languages_of, published
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.published import PublishedBenchmark, PublishedScore
+from stele.recipes.encoding import BENCHMARK, EncodingSpec
 
 State = Literal["OK", "near", "FAIL", "not comparable", "context", "not measured"]
 SETTING = "direct"
 NAMED = 20  # languages that a reason names
 NEAR = 2  # times the tolerance
+EXACT = {key: EncodingSpec.model_fields[key].default for key in ("weights", "precision")}  # 32 bits
+SCALE, LENGTHS = "scale", ("query_length", "passage_length")
 ROUNDING = 1e-12  # a difference at the edge of a tolerance lies within it, whatever binary fractions make of it
 
 
@@ -62,8 +66,10 @@ def verdict(
     result: Result, record: Mapping[str, Any], score: PublishedScore, language: str, ours: float, lacking: Sequence[str]
 ) -> Verdict:
     """The verdict on one number of a result; `lacking` are languages that a mean of ours should be over and is not."""
-    state, why = judge(ours, score, _incomparable(result) or _other(score, result.benchmark, lacking))
-    notes = (*other_revision(own_checkpoint(record, result.model), score), *_changed(record))
+    encoding, decided_by = _encoding(record)
+    other = _other(score, result.benchmark, lacking) or _told(score, result.benchmark, encoding)
+    state, why = judge(ours, score, _incomparable(result) or other)
+    notes = (*other_revision(own_checkpoint(record, result.model), score), *_changed(encoding, decided_by))
     return Verdict(result.benchmark, result.model, language, score.metric, ours, score, state, why, notes)
 
 
@@ -136,7 +142,30 @@ def other_revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tupl
     return (f"published of revision {theirs[:12]}, ours is {str(ours)[:12]}",)
 
 
-def _changed(record: Mapping[str, Any]) -> Iterator[str]:
-    """What config.yaml made of the encoding."""
-    for key, value in own_encoding(record).items():
-        yield f"config.yaml sets {key}: {value!r}"
+def _encoding(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Sequence[str]]]:
+    """How the texts of a result became vectors, and who decided which keys of that."""
+    facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
+    return facts.get("encoding", {}), facts.get("encoding_decided_by", {})
+
+
+def _told(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) -> str:
+    """Why a number is of another instruction than ours; "" where it is of the same, or the model takes none."""
+    theirs = catalogue.entry(PublishedBenchmark, benchmark).instructions.get(score.benchmark)
+    ours = encoding.get("instruction")
+    if theirs is None or not ours or ours == theirs:
+        return ""
+    return f"published with another instruction: {theirs!r}, ours is {ours!r}"
+
+
+def _changed(encoding: Mapping[str, Any], decided_by: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What may be another encoding than the source's: config.yaml's keys, 16 bits, lengths that are not the model's."""
+    chosen = decided_by.get("config", ())
+    for key in chosen:
+        yield f"config.yaml sets {key}: {encoding.get(key)!r}"
+    for key, exact in EXACT.items():
+        if key not in chosen and encoding.get(key, exact) != exact:
+            yield f"{key}: {encoding[key]}"
+    for who in (SCALE, BENCHMARK):
+        for key in LENGTHS:
+            if key in decided_by.get(who, ()):
+                yield f"the {who} decides {key}: {encoding.get(key)}"
