@@ -144,8 +144,8 @@ def test_a_search_by_hand():
     ("model", "encoding", "numbers", "bytes_of_one"),
     [
         ("bge_m3", {}, 1024, 4),
-        ("qwen3_06b", {"weights": "bfloat16"}, 1024, 2),
-        ("qwen3_06b", {"dimension": 256}, 256, 4),
+        ("qwen3_06b", {}, 1024, 2),
+        ("qwen3_06b", {"dimension": 256}, 256, 2),
     ],
 )
 def test_a_search_needs_the_disk_of_its_largest_pool(jobs, model, encoding, numbers, bytes_of_one):
