@@ -135,6 +135,37 @@ def test_a_search_by_hand():
     layer = 8 * 16 + 4 * 4 * 8
     assert actual.flops == {"encoding": 2 * (10 * 6 * (layer + 96) + 2 * 3 * (layer + 48)), "search": 2 * 2 * 10 * 4}
     assert actual.temporary == 10 * 4 * 4
+    short = gpu_rules.encoded(gpu_rules.Search(2, 10, 3, 6), Shape(2, 4, 8, 100), False, half=True, dimension=3)
+    assert short.temporary == 10 * 3 * 2 and short.flops["search"] == 2 * 2 * 10 * 3
+    assert short.flops["encoding_half"] == actual.flops["encoding"]
+
+
+@pytest.mark.parametrize(
+    ("model", "encoding", "numbers", "bytes_of_one"),
+    [
+        ("bge_m3", {}, 1024, 4),
+        ("qwen3_06b", {}, 1024, 2),
+        ("qwen3_06b", {"dimension": 256}, 256, 2),
+    ],
+)
+def test_a_search_needs_the_disk_of_its_largest_pool(jobs, model, encoding, numbers, bytes_of_one):
+    """MIRACL's English passages, one pool of 18, by the numbers of a vector that are kept."""
+    models, w = {model: {"encoding": encoding}}, {"benchmark": "miracl", "model": model, "setting": "direct"}
+    english, all_pools = 32_893_221, 106_332_152
+    work = rules.work(jobs(scale="paper", models=models), "retrieve", {**w, "seeds": "pt0-ft0"})
+    assert work.temporary == english * numbers * bytes_of_one
+    small = jobs(scale="paper", models=models, languages=["sw", "th"])
+    assert rules.work(small, "retrieve", {**w, "seeds": "pt0-ft0"}).temporary == 542_166 * numbers * bytes_of_one
+    kept = rules.work(jobs(scale="paper", models=models, keep_index=True), "retrieve", {**w, "seeds": "pt0-ft0"})
+    assert kept.kept - work.kept == pytest.approx(all_pools * numbers * bytes_of_one)
+
+
+def test_an_encoded_collection_lies_there_with_the_others_that_are_searched_with_it(jobs):
+    """NeuCLIRBench's three, each encoded once for its three benchmarks; a search of them makes no vectors."""
+    plan, w = jobs(scale="paper"), {"model": "bge_m3", "setting": "direct", "seeds": "pt0-ft0"}
+    encoding = {"benchmark": "neuclir_mono", "collection": "fa", **w}
+    assert rules.work(plan, "encode_collection", encoding).temporary == 10_038_768 * 1024 * 4
+    assert rules.work(plan, "retrieve", {"benchmark": "neuclir_mlir", **w}).temporary == 0
 
 
 def test_a_rotation_by_hand():

@@ -1,5 +1,7 @@
 """Today's encoders in the plan: what their checkpoints are checked as, and who says how they encode."""
 
+import json
+
 import pytest
 
 from stele import catalogue
@@ -23,6 +25,22 @@ def test_a_repository_with_code_names_its_twin_without(jobs):
     plan = jobs(scale="paper", models={"gte": {"checkpoint": "Alibaba-NLP/gte-multilingual-base"}})
     assert "checkpoint: alibaba-nlp-community/gte-multilingual-base" in plan.sources.checkpoint_params("gte")["instead"]
     assert "instead" not in plan.sources.checkpoint_params("gte_mbase")
+
+
+def test_what_a_checkpoint_is_for_is_said_before_it_is_fetched_and_changes_no_job(jobs):
+    """Of encoders that are used as they are; those of the papers get their pooling from a recipe, generators none."""
+    mine = {
+        "mine": {"checkpoint": "a/b", "encoding": {"pooling": "cls", "dimension": 64}},
+        "base": {"checkpoint": "a/c"},
+    }
+    plan = jobs(scale="paper", models={**mine, "card": {"checkpoint": "a/d"}}, cards={"card": ["belebele"]})
+    use, params = plan.sources.checkpoint_use, plan.sources.checkpoint_params
+    assert json.loads(use("mine")["encoding"]) == {"config": {"dimension": 64, "pooling": "cls"}}
+    assert json.loads(use("me5_base")["encoding"])["models"]["query_prompt"] == "query: "
+    assert use("card") == {"encoding": "{}"} and use("base") == use("xlmr") == use("mcontriever") == {}
+    assert use("mbart") == use("mbart50") == {"generator": True}
+    other = jobs(scale="paper", models={"mine": {**mine["mine"], "encoding": {"pooling": "cls", "dimension": 32}}})
+    assert other.sources.checkpoint_params("mine") == params("mine")
 
 
 def test_each_key_of_an_encoding_is_said_once_by_the_first_who_says_it(jobs):

@@ -6,15 +6,17 @@ import argparse
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import test_retrieve as retrieval
 import test_retrieve_union as union
 from test_retrieval_processes import contents, on
 
-from stele.artifacts.runs.trec import read_run
+from stele.artifacts.runs.trec import read_run, write_run
 from stele.errors import SteleError
 from stele.retrieval import encode_collection, retrieve
 from stele.retrieval.dense import vector_files
+from stele.retrieval.dense.search import search
 from stele.retrieval.searches import search_job
 
 data, small_windows = union.data, retrieval.small_windows
@@ -107,13 +109,44 @@ def test_two_processes_encode_and_search_to_the_same_bytes(tmp_path, encoder, da
     assert two == contents(one / "runs")
 
 
-def test_a_killed_search_goes_on(tmp_path, encoder, data):
+@pytest.mark.parametrize(
+    ("benchmark", "module", "name", "call"),
+    [
+        ("neuclir_clir", search_job, "write_run", 2),  # one language done
+        ("neuclir_mlir", search_job, "write_run", 1),  # all three searched as one, no run written
+        ("neuclir_mlir", search_job, "atomic_write_json", 1),  # the run written, not yet declared whole
+        ("neuclir_mlir", retrieve.records, "write_record", 1),  # everything but the record
+    ],
+)
+def test_a_killed_search_goes_on(tmp_path, encoder, data, benchmark, module, name, call):
     given = encoded(tmp_path, encoder, data)
-    args = union.arguments(tmp_path, encoder, data, "neuclir_clir", LANGUAGES["neuclir_clir"], "--vectors", *given)
-    retrieval.killed(args, retrieval.kill_at(search_job, "write_run", 2))
+    args = union.arguments(tmp_path, encoder, data, benchmark, LANGUAGES[benchmark], "--vectors", *given)
+    retrieval.killed(args, retrieval.kill_at(module, name, call))
+    assert not args.output.exists()
     retrieve.run(args)
-    whole = union.run(tmp_path / "whole", encoder, data, "neuclir_clir", LANGUAGES["neuclir_clir"], "--vectors", *given)
+    whole = union.run(tmp_path / "whole", encoder, data, benchmark, LANGUAGES[benchmark], "--vectors", *given)
     assert contents(args.output.parent / "runs") == contents(whole / "runs")
+    assert not args.state.exists()
+
+
+def test_one_ranking_of_three_languages_is_a_search_in_their_joined_vectors_to_the_byte(tmp_path, encoder, data):
+    """Twice, and by two processes, each of which searches its blocks."""
+    from stele.encoders.load import load_encoder
+
+    given, joined = encoded(tmp_path, encoder, data), {}
+    for folder in (Path(record).parent for record in given):
+        names = [name.decode() for name in np.load(folder / "ids.npy")]
+        joined |= dict(zip(names, np.load(folder / "vectors.npy"), strict=True))
+    queries = {str(n): f"{word} river" for n, word in enumerate(retrieval.WORDS[:4])}
+    asked = load_encoder(encoder.parent, retrieval.SPEC).encode([*queries.values()], "query")
+    by_hand = search(dict(zip(queries, asked, strict=True)), joined, k=30)
+    write_run(tmp_path / "by_hand/en.trec.gz", [(query, by_hand.hits(query)) for query in queries], tag="stele")
+    expected = contents(tmp_path / "by_hand")
+    assert len(joined) == 60 and [*expected] == ["en.trec.gz"]
+    for world, name in ((1, "once"), (1, "twice"), (2, "shared")):
+        line = union.arguments(tmp_path / name, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)
+        assert on(world, retrieve, line) == [0] * world
+        assert contents(line.output.parent / "runs") == expected, name
 
 
 def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):

@@ -90,6 +90,26 @@ def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
         assert [by_id[name] for name, _ in run.hits(topic["query_id"])] == pytest.approx(best.tolist(), rel=1e-4)
 
 
+def test_the_vectors_of_one_pool_lie_there_at_a_time(tmp_path, encoder, data, monkeypatch):
+    """What a run needs of the disk is its largest pool: one is put away before the next is encoded."""
+    args, seen = arguments(tmp_path, encoder, data), []
+
+    def watched(module, name):
+        original = getattr(module, name)
+
+        def function(*given, **named):
+            seen.append({path.parent.name for path in args.state.rglob("vectors.npy")})
+            return original(*given, **named)
+
+        monkeypatch.setattr(module, name, function)
+
+    for module, name in ((vector_files, "_save_progress"), (search_job, "write_run")):
+        watched(module, name)
+    retrieve.run(args)
+    assert {frozenset(pools) for pools in seen} == {frozenset({"sw"}), frozenset({"th"})} and len(seen) > 8
+    assert not args.state.exists()
+
+
 def test_texts_that_were_cut_are_counted(tmp_path, encoder, data):
     from transformers import AutoTokenizer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import torch
@@ -37,6 +38,18 @@ def as_pickle(folder: Path) -> None:
     weights["cls.predictions.decoder.weight"] = weights["bert.embeddings.word_embeddings.weight"]
     torch.save(weights, folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
+
+
+def publish(folder: Path, site=None, mirror: Path | None = None, repo: str = REPO, revision: str = "main") -> None:
+    """Puts a folder where the hub has it, on a server (as a mirror) or in a mirror folder."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            place = f"huggingface.co/{repo}/resolve/{revision}/{path.relative_to(folder).as_posix()}"
+            if site is not None:
+                site.files[f"/{place}"] = path.read_bytes()
+            if mirror is not None:
+                (mirror / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, mirror / place)
 
 
 class Run:

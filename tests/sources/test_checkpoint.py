@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from ten_tokens import REPO, Run, as_pickle, make
+from ten_tokens import REPO, Run, as_pickle, make, publish
 
 from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN
 from stele.catalogue import hub
@@ -32,18 +32,6 @@ def run(tmp_path):
 
 
 # --- the hub ----------------------------------------------------------------------------------------------------------
-def publish(folder: Path, site=None, mirror: Path | None = None, repo: str = REPO, revision: str = "main") -> None:
-    """Puts a folder where the hub has it, on a server (as a mirror) or in a mirror folder."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            place = f"huggingface.co/{repo}/resolve/{revision}/{path.relative_to(folder).as_posix()}"
-            if site is not None:
-                site.files[f"/{place}"] = path.read_bytes()
-            if mirror is not None:
-                (mirror / place).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, mirror / place)
-
-
 def test_a_hub_id_comes_through_a_mirror_with_its_revision(run, local, site):
     as_pickle(local)
     publish(local, site, revision="v2")

@@ -56,6 +56,24 @@ def test_a_local_folder_is_linked_proved_and_recorded(run, local):
     assert str(local) not in run.output.read_text()
 
 
+def test_weights_of_sixteen_bits_are_proved_as_such(run, local, monkeypatch):
+    """An 8B model is 16 GB so, and 32 in float32."""
+    from transformers import AutoModel
+
+    held, load = [], AutoModel.from_pretrained
+
+    def loading(*args, **more):
+        loaded = load(*args, **more)
+        held.append({parameter.dtype for parameter in loaded[0].parameters()})
+        return loaded
+
+    monkeypatch.setattr(AutoModel, "from_pretrained", loading)
+    assert run("--path", str(local), source={"weights": "bfloat16"}) == 0
+    proved = run.record["models"]["."]
+    assert run("--path", str(local)) == 0
+    assert held == [{torch.bfloat16}, {torch.float32}] and run.record["models"]["."] == proved
+
+
 def test_pytorch_weights_become_safetensors_with_the_same_vectors(run, local):
     expected = embed(local)
     as_pickle(local)

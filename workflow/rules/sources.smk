@@ -46,6 +46,8 @@ rule checkpoint:
         plan.sources.torch_environment
     resources:
         locations=lambda w: flags(plan.sources.checkpoint_locations(w.model)),
+        # what it is for refuses one that cannot be it, and changes nothing of another: no param either
+        use=lambda w: flags(plan.sources.checkpoint_use(w.model)),
     params:
         code=code("sources.checkpoint"),
         source=lambda w: as_json(plan.sources.checkpoint_params(w.model)),
@@ -55,7 +57,7 @@ rule checkpoint:
         "Fetch and convert the checkpoint of {wildcards.model}"
     shell:
         "python -m stele sources checkpoint --model {wildcards.model} --source {params.source:q}"
-        " {resources.locations} --state {params.state} --output {output.record} > {log} 2>&1"
+        " {resources.locations} {resources.use} --state {params.state} --output {output.record} > {log} 2>&1"
 
 
 rule downloads:

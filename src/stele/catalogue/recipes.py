@@ -110,6 +110,12 @@ def generator(name: str, language: str, sizes: Scale) -> tuple[GeneratorOfLangua
     return own, of_generator.parse_recipe(does, where)
 
 
+def generator_models() -> set[str]:
+    """The models that generators of queries go on from: they write text and encode none."""
+    known = catalogue.load("recipes")["generators"].values()
+    return {own["model"] for recipe in known for own in recipe["by_language"].values()}
+
+
 def generated_queries(name: str, sizes: Scale) -> tuple[GeneratedQueriesReads, GeneratedQueriesRecipe]:
     """A recipe of generated queries with what the scale forces."""
     whole = _named("generated_queries", "recipe of generated queries", name)

@@ -32,10 +32,11 @@ def core_seconds(job: JobRequest) -> float:
     return work.cpu_seconds if job.devices else cpu_seconds(work)
 
 
-def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool) -> str:
-    """The whole page, of GPUs of a kind `on`."""
+def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, planned: str = "") -> str:
+    """The whole page, of GPUs of a kind `on`; `planned` says of what, where it is not of the chosen papers."""
     what = "everything" if everything else "what is still to be built"
-    title = f"# What a run costs: scale {plan.settings.scale_folder}, {', '.join(plan.settings.config.papers)}"
+    planned = planned or ", ".join(plan.settings.config.papers)
+    title = f"# What a run costs: scale {plan.settings.scale_folder}, {planned}"
     if not jobs:
         return f"{title}\n\nNothing is left to be built.\n"
     unit, unknown = unit_of(jobs), [job.name for job in jobs if job.work is None]
@@ -97,7 +98,7 @@ def by_stage(jobs: Sequence[JobRequest], on: str) -> str:
     unit = unit_of(jobs)
     times = [f"{on.upper()}-{unit.name}s", f"CPU-{unit.name}s", f"longest job, {unit.name}s"]
     groups = {stage: [job for job in jobs if job.stage == stage] for stage in STAGES} | {"together": jobs}
-    head = ["stage", "jobs", "with GPUs", *times, "most memory", "download", "kept"]
+    head = ["stage", "jobs", "with GPUs", *times, "most memory", "download", "kept", "temporary"]
     return table(head, [_row(name, group, unit) for name, group in groups.items() if group])
 
 
@@ -114,6 +115,7 @@ def _row(name: str, jobs: Sequence[JobRequest], unit: Unit) -> list[str]:
         size(1e6 * max(number(job.resources, "mem_mb") for job in jobs)),
         size(sum(work.download for work in works)),
         size(sum(work.kept for work in works)),
+        size(max((work.temporary for work in works), default=0)),
     ]
 
 
@@ -188,5 +190,6 @@ def _assumed(on: str, gpus: bool) -> str:
     )
     return (
         f"{start}{on.upper()}s reach {shares}; each optimiser step takes {costs.step_seconds} s more, each GPU job "
-        f"{costs.start_minutes} minutes. Kept: all that is on the disk afterwards, downloads among it."
+        f"{costs.start_minutes} minutes. Kept: all that is on the disk afterwards, downloads among it. "
+        "Temporary: the most that lies there beside it while one job runs."
     )

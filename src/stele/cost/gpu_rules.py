@@ -20,7 +20,7 @@ from stele.recipes.encoding import EncodingSpec
 from stele.recipes.flops import Shape, encode
 
 Sizes = BenchmarkSize | TrainingSetSize
-FLOAT = 4  # bytes of a number of a vector
+FLOAT, HALF = 4, 2  # bytes of a number of a vector, as it is kept
 PAIRS = 1000  # of sentences of a language of Tatoeba, at most
 
 
@@ -60,16 +60,17 @@ class Search(NamedTuple):
     passage_length: float
 
 
-def encoded(search: Search, shape: Shape, first_only: bool, half: bool) -> Work:
-    """Encoding texts by length and comparing all queries with all passages."""
+def encoded(search: Search, shape: Shape, first_only: bool, half: bool, dimension: int | None = None) -> Work:
+    """Encoding texts by length and comparing all queries with all passages, by all numbers of a vector or the first."""
+    numbers = dimension or shape.width
     passages = search.passages * encode(1, search.passage_length, shape, first_only)
     queries = search.queries * encode(1, search.query_length, shape, first_only)
-    compared = 2.0 * search.queries * search.passages * shape.width
+    compared = 2.0 * search.queries * search.passages * numbers
     characters = (search.passages + search.queries) * costs().passage_characters
     return Work(
         {"encoding_half" if half else "encoding": passages + queries, "search": compared},
         cpu_seconds=characters / costs().rates.mined_bytes,
-        temporary=float(search.passages) * shape.width * FLOAT,
+        temporary=float(search.passages) * numbers * (HALF if half else FLOAT),
     )
 
 
@@ -77,11 +78,14 @@ def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec,
     """Encoding and comparing texts of costs.yaml's kinds, cut as an encoding says."""
     lengths = (_texts(sizes.query).within(encoding.query_length), _texts(sizes.passage).within(encoding.passage_length))
     search = Search(queries, passages, *(texts.mean for texts in lengths))
-    return encoded(search, shape, encoding.pooling in ("cls", "pooler"), half=encoding.half)
+    return encoded(search, shape, encoding.pooling in ("cls", "pooler"), encoding.half, encoding.dimension)
 
 
 def retrieve(plan: Plan, w: Any) -> Work:
-    """Texts are read as the row's fine-tuning says, else as its protocol does; passages may be encoded before."""
+    """Texts are read as the row's fine-tuning says, else as its protocol does; passages may be encoded before.
+
+    One pool's vectors lie there at a time.
+    """
     sizes = benchmark_size(w.benchmark)
     languages = plan.data.languages(w.benchmark)
     queries = counts.total(sizes.queries, languages)
@@ -90,7 +94,9 @@ def retrieve(plan: Plan, w: Any) -> Work:
     if plan.retrieval.vectors(w):
         asked = _row_search(plan, w, queries, None)
         return replace(asked, flops={**asked.flops, "search": work.flops["search"]}, kept=kept)
-    return replace(work, kept=kept + (work.temporary if plan.settings.config.keep_index else 0))
+    pools = [_row_search(plan, w, 0, [language]).temporary for language in languages]
+    kept += work.temporary if plan.settings.config.keep_index else 0
+    return replace(work, kept=kept, temporary=max(pools, default=0))
 
 
 def encode_collection(plan: Plan, w: Any) -> Work:

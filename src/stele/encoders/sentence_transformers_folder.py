@@ -80,6 +80,14 @@ def read_heads(folder: Path, width: int) -> list:
     return heads
 
 
+def stated_width(folder: Path, width: int) -> int:
+    """The length of a folder's vectors by its settings alone, of a model that is so wide."""
+    folder = Path(folder)
+    modules = _modules(folder) if (folder / MODULES_FILE).exists() else []
+    dense = [read_settings(path / "config.json") for name, path in modules if name == "Dense"]
+    return next((settings["out_features"] for settings in reversed(dense) if "out_features" in settings), width)
+
+
 def _modules(folder: Path) -> list[tuple[str, Path]]:
     """(module name, its folder) in order; names are the last part of the class path, which moved between versions."""
     path = folder / MODULES_FILE

@@ -49,14 +49,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     name, own = model_of(args.model, encoding_of(args.encoding))
     path = FOLDER / f"{name}.yaml"
-    given = configuration(args.scale, name, own, args.languages, known_benchmarks(args.benchmarks or DEFAULT))
+    benchmarks = known_benchmarks(args.benchmarks or DEFAULT)
+    given = configuration(args.scale, name, own, args.languages, benchmarks)
     plan = make_plan(parse_config({**read_yaml("config.yaml"), **given}))
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     write(path, given)
     arguments = [*targets, card, "--configfile", str(path), *args.snakemake]
     print(f"snakemake {shlex.join(arguments)}", flush=True)
     if args.plan:
-        print(cost(targets, path))
+        print(cost(targets, path, f"{name} on {', '.join(benchmarks)}"))
         return
     finished = subprocess.run([sys.executable, "-m", "snakemake", *arguments], check=False)
     if finished.returncode:
@@ -128,11 +129,11 @@ def write(path: Path, given: dict[str, Any]) -> None:
         handle.write(head + yaml.safe_dump(given, allow_unicode=True, sort_keys=False))
 
 
-def cost(targets: Sequence[str], config: Path) -> str:
-    """Downloads, disk and hours of building the targets and all that they still need."""
+def cost(targets: Sequence[str], config: Path, named: str) -> str:
+    """Downloads, disk and hours of building the targets, `named` so, and all that they still need."""
     from stele.cluster import cost_table, settings
     from stele.cluster.planned_jobs import planned
     from stele.cost.work import device
 
     plan, jobs = planned([*targets, "--configfile", str(config)], False, leave_out="")
-    return cost_table.markdown(plan, jobs, device(settings.read().gpu_model), False)
+    return cost_table.markdown(plan, jobs, device(settings.read().gpu_model), False, named)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stele import catalogue
-from stele.catalogue import datasets
+from stele.catalogue import datasets, recipes
 from stele.catalogue.schema.datasets import Part
 from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
@@ -118,6 +118,18 @@ class Sources:
         """Where a checkpoint is taken from: a folder, else mirrors."""
         folder = self.models.checkpoint_source(model).get("path")
         return {"path": folder} if folder else self._mirrors(generated=bool(self.world.standin(model)))
+
+    def checkpoint_use(self, model: str) -> dict[str, Any]:
+        """What a checkpoint is for, which is checked before its weights are fetched and changes nothing of it.
+
+        An encoder that is used as it is comes with what is said of its vectors: one of today's, one that config.yaml
+        says something of, or one that a result card is asked for.
+        """
+        if model in recipes.generator_models():
+            return {"generator": True}
+        said = {origin: values for origin, values in self.models.says(model) if values}
+        direct = self.models[model].is_complete or "config" in said or model in self.settings.config.cards
+        return {"encoding": as_json(said)} if direct else {}
 
     @property
     def torch_environment(self) -> str:

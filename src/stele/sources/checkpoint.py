@@ -1,7 +1,8 @@
 """Fetch a checkpoint: from the hub (through mirrors) or from a local folder, as safetensors, loaded once as a check.
 
 The result is a plain transformers folder, or a sentence-transformers folder kept whole. Code that a checkpoint brings
-is never run. Local files are linked to and never changed.
+is never run, and what its settings make impossible is refused before its weights are fetched. Local files are linked to
+and never changed.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import argparse
 import json
 import logging
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, start, write_record
@@ -47,10 +49,13 @@ from stele.sources.weights.load_check import (
     refuse_code,
     refuse_code_of,
 )
+from stele.sources.weights.settings_check import check_settings
 
 log = logging.getLogger(__name__)
 
+Fetched = dict[str, FetchedFile]  # path in the repository -> where it lies now
 KEPT = (".json", ".txt", ".model", ".safetensors")
+WEIGHT_FILES = (".safetensors", ".bin", ".index.json")
 MANIFEST = "manifest.json"
 RECORD = "record.json"
 LEFT_OUT = (RECORD, MANIFEST, "training_args.json", "trainer_state.json")
@@ -60,6 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="its name in catalogue/models.yaml or config.yaml")
     parser.add_argument("--source", required=True, help="{checkpoint: hub id, revision, files, released}, as JSON")
     parser.add_argument("--path", type=Path, help="local folder: transformers or sentence-transformers")
+    use = parser.add_mutually_exclusive_group()
+    use.add_argument("--encoding", help="of an encoder used as it is: what is said of its vectors, by origin, as JSON")
+    use.add_argument("--generator", action="store_true", help="it is to write text, not to make vectors")
     add_place_arguments(parser)
     parser.add_argument("--output", type=Path, required=True, help="record.json in the folder to be made")
 
@@ -72,18 +80,25 @@ def run(args: argparse.Namespace) -> None:
     places = places_of(args, f"give your own folder (models: {{{args.model}: {{checkpoint: FOLDER}}}})")
     if args.path is None and hub is None:
         raise SteleError(how_to_give(args.model, source))
-    got = {} if args.path else fetch_repository(args.model, source, *hub, places)
+    encoding = parse_object(args.encoding, "--encoding") if args.encoding else None
     named = str(args.path or address(*hub, CONFIG).removesuffix(f"/{CONFIG}"))
+
+    def check_fetched(settings: Fetched) -> None:
+        with TemporaryDirectory() as place, _named(Path(place), named):
+            _assemble(settings, Path(place))
+            check_settings(Path(place), encoding, args.generator)
+
+    got = {} if args.path else fetch_repository(args.model, source, *hub, places, check_fetched)
     with atomic_directory(args.output.parent) as folder, _named(folder, named):
         facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
         refuse_code(folder, source.get("instead") or INSTEAD)
+        if args.path:
+            check_settings(folder, encoding, args.generator)
         facts.update(to_safetensors(folder, facts))
         proofs = {
             path.relative_to(folder).as_posix(): check_loads(path, source.get("weights", "float32"))
             for path in model_folders(folder)
         }
-        if not proofs:
-            raise SteleError(f"{args.path or hub[0]}: no model in it (no {CONFIG} with a model_type)")
         labels = [STAND_IN] if places.manifest else _labels(args.path)
         write_record(
             folder / args.output.name,
@@ -138,53 +153,72 @@ def _stand_in(mirrors: Iterable[str], hub: tuple[str, str] | None) -> Path | Non
 
 # --- from the hub ---------------------------------------------------------------------------------------------------
 def fetch_repository(
-    model: str, source: Mapping[str, Any], repo: str, revision: str, places: Places
-) -> dict[str, FetchedFile]:
-    """Fetches what a repository has of the files that a checkpoint is made of; returns path -> where it lies now."""
-    fetched: dict[str, FetchedFile] = {}
+    model: str,
+    source: Mapping[str, Any],
+    repo: str,
+    revision: str,
+    places: Places,
+    check_fetched: Callable[[Fetched], None],
+) -> Fetched:
+    """Fetches what a repository has of the files that a checkpoint is made of: weights last, and after the check."""
+    fetched: Fetched = {}
+    where = f"{repo} ({revision})"
 
     def take(path: str, optional: bool = True) -> bool:
-        path = relative(path, f"{repo} ({revision})")
+        path = relative(path, where)
         digest = source.get("sha256", {}).get(path)
         file = PartFile(path=path, url=address(repo, revision, path), sha256=digest)
         if path not in fetched and (got := places.get(file, f"{model} {path}", optional=optional)):
             log.info("%s: %s, %.1f MB, %s, checked by %s", model, path, got.bytes / 1e6, got.origin, got.verified)
             fetched[path] = got
-            instead = source.get("instead") or INSTEAD  # refused before the weights, which may be large
-            refuse_code_of(got.path, Path(path).name, f"{repo} ({revision}): {path}", instead)
+            instead = source.get("instead") or INSTEAD
+            refuse_code_of(got.path, Path(path).name, f"{where}: {path}", instead)
         return path in fetched
 
-    if source.get("files"):
-        for path in source["files"]:
+    if files := source.get("files"):
+        for path in files:
+            path.endswith(WEIGHT_FILES) or take(path, optional=False)
+        check_fetched(fetched)
+        for path in files:
             take(path, optional=False)
         return fetched
+    folders = _take_settings(take, fetched, where)
+    check_fetched(fetched)
+    for below, needed in folders.items():
+        if not _take_weights(take, fetched, below) and needed:
+            raise SteleError(f"{where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
+    return fetched
+
+
+def _take_settings(take: Any, fetched: Fetched, where: str) -> dict[str, bool]:
+    """Takes all but weights; returns the folders that hold some, and whether they must."""
     if not take(MODULES):
-        _take_transformer(take, fetched, "", f"{repo} ({revision})")
-        return fetched
+        _take_transformer(take, fetched, "", where)
+        return {"": True}
+    folders = {}
     for path in SENTENCE_TRANSFORMERS:
         take(path)
     for module in read_module_list(fetched[MODULES].path):
         below = f"{module['path']}/" if module.get("path") else ""
         if str(module.get("type", "")).endswith(".Transformer"):
-            _take_transformer(take, fetched, below, f"{repo} ({revision})")
+            _take_transformer(take, fetched, below, where)
             take(f"{below}{SENTENCE_TRANSFORMERS[0]}")
+            folders[below] = True
         elif below:
             take(f"{below}{CONFIG}")
-            _take_weights(take, fetched, below)
-    return fetched
+            folders[below] = False
+    return folders
 
 
-def _take_transformer(take: Any, fetched: Mapping[str, FetchedFile], below: str, where: str) -> None:
+def _take_transformer(take: Any, fetched: Fetched, below: str, where: str) -> None:
     take(f"{below}{CONFIG}", optional=False)
     for path in TOKENIZER:
         take(f"{below}{path}")
     if not any(f"{below}{path}" in fetched for path in VOCABULARY):
         raise SteleError(f"{where}: no tokenizer in {below or 'it'} (none of {', '.join(VOCABULARY)})")
-    if not _take_weights(take, fetched, below):
-        raise SteleError(f"{where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
 
 
-def _take_weights(take: Any, fetched: Mapping[str, FetchedFile], below: str) -> bool:
+def _take_weights(take: Any, fetched: Fetched, below: str) -> bool:
     """Takes the first kind of weights that is there, with all shards of an index."""
     for path in (f"{below}{name}" for name in WEIGHTS):
         if take(path):
@@ -195,7 +229,7 @@ def _take_weights(take: Any, fetched: Mapping[str, FetchedFile], below: str) -> 
     return False
 
 
-def _assemble(got: Mapping[str, FetchedFile], folder: Path) -> dict[str, FileFacts]:
+def _assemble(got: Fetched, folder: Path) -> dict[str, FileFacts]:
     for path, one in got.items():
         put(one.path, folder, path, one.url)
     return {p: {"sha256": o.sha256, "bytes": o.bytes, "verified": o.verified, "url": o.url} for p, o in got.items()}

@@ -127,7 +127,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
             f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; they do not belong together"
         )
     batch = tokenizer(list(TEXTS), padding=True, truncation=True, max_length=32, return_tensors="pt")
-    with torch.no_grad():
+    with reading.reading(folder, "encoder of texts", "want a model that needs nothing else"), torch.no_grad():
         vectors = model.eval()(**batch).last_hidden_state
     if not torch.isfinite(vectors).all():
         raise SteleError(f"{folder}: gives values that are no numbers (NaN or infinite); the weights are damaged")

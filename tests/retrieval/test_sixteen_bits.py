@@ -1,0 +1,50 @@
+"""What a retrieval is worth with weights of 16 bits: as much as with 32, within what tolerances allow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import test_retrieve as retrieval
+from recorded import record
+
+from stele.artifacts.runs.trec import read_run
+from stele.evaluation.score import score
+from stele.retrieval import retrieve
+
+PASSAGES, QUERIES = 400, 200
+WITHIN = 0.005
+
+
+@pytest.fixture
+def judgments(tmp_path) -> dict[str, dict[str, int]]:
+    """Questions in seven of a passage's ten words and three others: some find it first, some later, some not at all."""
+    rng = np.random.default_rng(0)
+    words = [f"{one}{other}" for one in retrieval.WORDS for other in "abcdefghij"]
+    texts = [rng.choice(words, 10) for _ in range(PASSAGES)]
+    asked = [[*texts[n][:7], *rng.choice(words, 3)] for n in range(QUERIES)]
+    passages = [{"docid": f"{n}#0", "title": "", "text": " ".join(text)} for n, text in enumerate(texts)]
+    retrieval.put(tmp_path / "c/corpus.jsonl.gz", passages)
+    topics = [{"query_id": str(n), "query": " ".join(query)} for n, query in enumerate(asked)]
+    retrieval.put(tmp_path / "t/test.jsonl.gz", topics)
+    (tmp_path / "t/qrels.test.txt").write_text("".join(f"{n} Q0 {n}#0 1\n" for n in range(QUERIES)))
+    return {str(n): {f"{n}#0": 1} for n in range(QUERIES)}
+
+
+def test_ndcg_with_weights_of_sixteen_bits_is_that_of_thirty_two(tmp_path: Path, encoder: Path, judgments):
+    """The vectors differ, of which the rankings are made; rankings of 400 passages that are alike are where it would show."""
+    folders = {"mrtydi": tmp_path / "t", "mrtydi_corpus": tmp_path / "c"}
+    data = [f"{name}:sw={record(folder, content=name)}" for name, folder in folders.items()]
+    spec = {"pooling": "mean", "normalize": True, "query_length": 64, "passage_length": 64}
+    found, runs = {}, {}
+    for weights in ("float32", "bfloat16"):
+        args = retrieval.arguments(tmp_path, encoder, data, weights)
+        args.languages, args.encoding = ["sw"], json.dumps({**spec, "weights": weights})
+        retrieve.run(args)
+        runs[weights] = args.output.parent / "runs/sw.trec.gz"
+        found[weights] = score(read_run(runs[weights]), judgments, ["ndcg@10"]).means["ndcg@10"]
+    assert runs["float32"].read_bytes() != runs["bfloat16"].read_bytes()
+    assert 0.2 < found["float32"] < 0.9, "questions that all find their passage would show no difference"
+    assert abs(found["bfloat16"] - found["float32"]) <= WITHIN, found

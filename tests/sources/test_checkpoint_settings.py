@@ -1,0 +1,139 @@
+"""`sources checkpoint` refuses by a checkpoint's settings what could not be used, before its weights are fetched."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from ten_tokens import REPO, WORDS, Run, make, publish
+
+MODULE = "sentence_transformers.models."
+KINDS = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense"}
+DENSE = {"in_features": 8, "out_features": 4, "bias": False, "activation_function": "torch.nn.modules.linear.Identity"}
+PROMPTS = {"web_search_query": "Instruct: search\nQuery: ", "bitext": "Instruct: match\nQuery: "}
+GPT2 = {"n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 40, "vocab_size": len(WORDS)}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> Path:
+    return make(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def local(tiny, tmp_path) -> Path:
+    return Path(shutil.copytree(tiny, tmp_path / "local"))
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+def set_type(folder: Path, model_type: str | None, **settings) -> None:
+    """Another config.json; weights stay what they are, since they are not to be read."""
+    kind = {"model_type": model_type} if model_type else {}
+    (folder / "config.json").write_text(json.dumps({**kind, **settings}))
+
+
+def add_modules(folder: Path, kinds=KINDS, pooling: str = "mean", prompts=None) -> None:
+    """Makes it a sentence-transformers folder of 4 dimensions, with weights of its Dense layer that nobody can read."""
+    listed = [
+        {"idx": n, "name": str(n), "path": path, "type": MODULE + kind} for n, (path, kind) in enumerate(kinds.items())
+    ]
+    (folder / "modules.json").write_text(json.dumps(listed))
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts or {}}))
+    for path, settings in (("1_Pooling", {"pooling_mode": pooling}), ("2_Dense", DENSE)):
+        (folder / path).mkdir()
+        (folder / path / "config.json").write_text(json.dumps(settings))
+    (folder / "2_Dense" / "model.safetensors").write_bytes(b"no weights")
+
+
+REFUSED = {
+    "sequence to sequence": (lambda f: set_type(f, "t5"), {}, "model type 't5' is no encoder: it has a decoder"),
+    "language model": (lambda f: set_type(f, "gpt2", **GPT2), None, "'gpt2' is a language model that reads from left"),
+    "its mean": (lambda f: set_type(f, "gpt2", **GPT2), {"models": {"pooling": "mean"}}, "`encoding: {pooling: last}`"),
+    "images too": (lambda f: set_type(f, "clip"), {}, "model type 'clip' is no encoder of texts alone"),
+    "unknown type": (lambda f: set_type(f, "bort"), None, "model type 'bort' is none that this transformers knows"),
+    "no type": (lambda f: set_type(f, None, hidden_size=8), None, "no model in it (no config.json with a model_type)"),
+    "damaged": (lambda f: set_type(f, "bert", hidden_size="wide"), None, "config.json: not a readable configuration"),
+    "prompt's name": (
+        lambda f: add_modules(f, prompts=PROMPTS),
+        {"config": {"prompt_name": "web_search_qery"}},
+        "did you mean 'web_search_query'",
+    ),
+    "prompt of none": (lambda f: None, {"config": {"pooling": "cls", "prompt_name": "query"}}, "it names no prompts"),
+    "prompt's field": (lambda f: None, {"config": {"pooling": "cls", "query_prompt": "{instruct}: "}}, "'instruct'"),
+    "dimension": (lambda f: None, {"config": {"pooling": "cls", "dimension": 9}}, "9, its vectors have 8 numbers"),
+    "Dense": (add_modules, {"config": {"dimension": 5}}, "dimension is 5, its vectors have 4 numbers"),
+    "pooling": (add_modules, {"config": {"pooling": "cls"}}, "state pooling: 'mean', requested was 'cls'"),
+    "module": (lambda f: add_modules(f, {**KINDS, "3_LSTM": "LSTM"}), {}, "module 'LSTM' is not supported"),
+    "pooling's kind": (lambda f: add_modules(f, pooling="max"), {}, "pooling max is not supported"),
+    "no pooling": (lambda f: None, {"config": {"query_prompt": "query: "}}, "at least `encoding: {pooling: cls}`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["hub", "folder"])
+@pytest.mark.parametrize(("damage", "encoding", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_used_is_refused_before_the_weights(run, local, site, capsys, damage, encoding, said, place):
+    """In one sentence that names the repository or the folder; weights that cannot be read are never looked at."""
+    damage(local)
+    (local / "model.safetensors").write_bytes(b"no weights")
+    publish(local, site)
+    where = ("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(local))
+    asked = () if encoding is None else ("--encoding", json.dumps(encoding))
+    assert run(*where, *asked) == 1
+    message = capsys.readouterr().err
+    errors = [line for line in message.splitlines() if "stele: error: " in line]
+    assert len(errors) == 1 and "Traceback" not in message and said in errors[0]
+    assert (f"{REPO}/resolve/main" if place == "hub" else str(local)) in errors[0]
+    assert not [request for request in site.requests if request.path.endswith((".safetensors", ".bin"))]
+    assert not run.folder.exists()
+
+
+def test_named_files_are_fetched_weights_last(run, local, site, capsys):
+    set_type(local, "t5")
+    publish(local, site)
+    source = {"checkpoint": REPO, "files": ["model.safetensors", "config.json", "tokenizer.json"]}
+    assert run("--mirrors", site.address, "--offline", source=source) == 1 and "'t5'" in capsys.readouterr().err
+    assert not [request for request in site.requests if request.path.endswith(".safetensors")]
+
+
+def test_a_model_that_reads_from_left_to_right_is_an_encoder_by_its_last_token(run, local):
+    """Or by its modules, or where both sides are read."""
+    from transformers import AutoConfig, AutoModel
+
+    AutoModel.from_config(AutoConfig.for_model("gpt2", **GPT2)).save_pretrained(local)
+    assert run("--path", str(local), "--encoding", '{"config": {"pooling": "last"}}') == 0
+    assert run.record["models"]["."]["model_type"] == "gpt2"
+    add_modules(local, {"": "Transformer", "1_Pooling": "Pooling"})
+    shutil.rmtree(local / "2_Dense")
+    assert run("--path", str(local), "--encoding", "{}") == 0
+
+
+def test_a_generator_is_no_encoder_and_need_not_be_one(run, local):
+    from transformers import AutoModel, BartConfig
+
+    sizes = {"d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8}
+    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "vocab_size": len(WORDS), "pad_token_id": 0}
+    AutoModel.from_config(BartConfig(max_position_embeddings=40, **sizes, **heads)).save_pretrained(local)
+    assert run("--path", str(local)) == 1
+    assert run("--path", str(local), "--generator") == 0 and run.record["models"]["."]["model_type"] == "bart"
+
+
+def test_a_model_that_does_not_encode_texts_alone_is_told_in_one_sentence(local, monkeypatch):
+    """Whatever its forward pass asks for beside them."""
+    from transformers import BertModel
+
+    from stele.errors import SteleError
+    from stele.sources.weights.load_check import check_loads
+
+    def forward(self, **batch):
+        raise ValueError("You have to specify pixel_values\nand more")
+
+    monkeypatch.setattr(BertModel, "forward", forward)
+    with pytest.raises(
+        SteleError, match=r"not a readable encoder of texts \(ValueError: You have to specify pixel_values and more\)"
+    ):
+        check_loads(local)
