@@ -20,7 +20,7 @@ help:
 	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study; hours, goes on where it was stopped"
 	@echo "make site     a static site of evidence/study: tables, figures, claims, models (site/index.html); builds nothing"
 	@echo "make test     the tests"
-	@echo "make oracle   MTEB's own tasks on the generated data, in an environment of their own: each shared score is equal"
+	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
 	@echo "make clean    removes what was built: results resources work state logs, and .snakemake (its records)"
 
@@ -69,7 +69,7 @@ $(ORACLE)/.done: envs/oracle.lock.txt
 	@touch $@
 
 oracle: setup $(ORACLE)/.done
-	@echo "== scoring the same data here and by MTEB"
+	@echo "== scoring the same data here, by MTEB and by ir_measures"
 	$(BIN)/snakemake --config scale=miniature results_dir=results_oracle -- \
 	  $(foreach name,miracl miracl_hard_negatives belebele neuclir_clir,results_oracle/$(name)/labse/direct.json)
 	STELE_ORACLE_BUILT=. STELE_ORACLE_PYTHON=$(ORACLE)/bin/python $(BIN)/python -m pytest tests/oracle

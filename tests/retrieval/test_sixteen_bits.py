@@ -34,7 +34,7 @@ def judgments(tmp_path) -> dict[str, dict[str, int]]:
 
 
 def test_ndcg_with_weights_of_sixteen_bits_is_that_of_thirty_two(tmp_path: Path, encoder: Path, judgments):
-    """The vectors differ, and with them rankings; where 400 passages are alike it would show."""
+    """The vectors differ; rankings of 400 passages that are much alike are where it would show."""
     folders = {"mrtydi": tmp_path / "t", "mrtydi_corpus": tmp_path / "c"}
     data = [f"{name}:sw={record(folder, content=name)}" for name, folder in folders.items()]
     spec = {"pooling": "mean", "normalize": True, "query_length": 64, "passage_length": 64}

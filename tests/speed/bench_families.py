@@ -6,7 +6,9 @@
 
 Folders have random weights and the family's own modules. Prints a line of JSON a family: seconds of both, each the best
 of some alternating repetitions, their ratio (bar: 1.0), the same in CPU seconds, which other work on the machine
-disturbs less, and the largest difference between the vectors (float32: 1e-5 at most).
+disturbs less, and the largest difference between the vectors (float32: 1e-5 at most). On a GPU also ours as a share of
+the speed of a large matrix product of the same type (with --weights bfloat16: of the measured bf16 peak), counting only
+tokens that are not padding.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import argparse
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,6 +94,38 @@ def texts(number: int, seed: int = 0) -> list[str]:
     return [" ".join(rng.choice(words, size=size)) for size in sizes]
 
 
+def operations(model, lengths: np.ndarray) -> float:
+    """Multiplications and additions of the transformer layers for texts of these lengths: no embeddings, no padding.
+
+    Each weight of a linear layer is used once a token; attention of all tokens to all is counted, causal or not.
+    """
+    import torch
+
+    linear = [
+        module.weight.numel()
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Linear) and "pooler" not in name
+    ]
+    squares = float((lengths.astype(np.int64) ** 2).sum())
+    attention = 4 * model.config.num_hidden_layers * model.config.hidden_size * squares
+    return 2.0 * sum(linear) * float(lengths.sum()) + attention
+
+
+def product_peak(dtype, size: int = 8192, times: int = 30) -> float:
+    """Operations a second of a large matrix product of a type on the GPU."""
+    import torch
+
+    one, other = (torch.randn(size, size, device="cuda", dtype=dtype) for _ in range(2))
+    for _ in range(3):
+        one @ other
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for _ in range(times):
+        one @ other
+    torch.cuda.synchronize()
+    return times * 2 * size**3 / (time.perf_counter() - begin)
+
+
 def measure(
     name: str, number: int, repetitions: int, width: int, layers: int, weights: str = "float32", device: str = "cpu"
 ) -> dict[str, Any]:
@@ -112,17 +147,23 @@ def measure(
         "ours": lambda: vectors.update(ours=ours.encode(given, "passage")),
     }
     times = best_times(ways, repetitions)
+    lengths = ours.tokenize(given, "passage").lengths
+    on_gpu = {}
+    if torch.device(device).type == "cuda":
+        speed = operations(ours.model("passage"), lengths) / times["ours"][0]
+        on_gpu = {"peak_share": round(speed / product_peak(getattr(torch, weights)), 3)}
     return {
         "family": name,
         "weights": weights,
         "device": device,
         "texts": number,
-        "tokens": int(ours.tokenize(given, "passage").lengths.sum()),
+        "tokens": int(lengths.sum()),
         "sentence_transformers_seconds": round(times["theirs"][0], 3),
         "stele_seconds": round(times["ours"][0], 3),
         "ratio": round(times["theirs"][0] / times["ours"][0], 3),
         "cpu_ratio": round(times["theirs"][1] / times["ours"][1], 3),
         "largest_difference": float(np.abs(vectors["ours"] - vectors["theirs"].astype(np.float32)).max()),
+        **on_gpu,
     }
 
 
