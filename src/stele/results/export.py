@@ -23,6 +23,7 @@ from stele.catalogue.schema.published import MtebTask, PublishedBenchmark
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.csv_files import write_csv
+from stele.files.paths import inside
 from stele.files.reading import read_object
 
 log = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ class Measured(NamedTuple):
     `encoding` has the keys of its encoding that config.yaml set: the numbers are then not those of the bare checkpoint.
     """
 
+    path: Path
     result: Result
     repository: str
     revision: str
@@ -87,7 +89,7 @@ def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
         record = read_object(path, "result")
         if checkpoint := own_checkpoint(record, result.model):
             name, revision = checkpoint.get("repository"), checkpoint.get("revision")
-            yield Measured(result, name or result.model, revision or NO_REVISION, own_encoding(record))
+            yield Measured(path, result, name or result.model, revision or NO_REVISION, own_encoding(record))
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
@@ -97,7 +99,8 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         about = catalogue.entries(PublishedBenchmark).get(one.result.benchmark)
         if about is None or about.mteb is None:
             continue
-        path = folder / one.repository.replace("/", "__") / one.revision / f"{about.mteb.task}.json"
+        name = f"{one.repository.replace('/', '__')}/{one.revision}/{about.mteb.task}.json"
+        path = inside(folder, name, str(one.path))
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(path, task_result(one.result, about))
         print(path)
