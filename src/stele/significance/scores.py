@@ -19,6 +19,7 @@ from stele.artifacts.integrity import rebuild
 from stele.errors import Damaged, SteleError
 from stele.files import csv_files
 from stele.files.atomic import sha256
+from stele.files.paths import relative
 from stele.files.reading import reading
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ def _of_result(path: Path) -> list[Scores]:
     if not _is_result(record):
         raise SteleError(f"{path}: not a result of `scoring score` or `scoring average`: it has no metrics")
     if isinstance(record.get("seeds"), list):
-        folder = path.parent / record["setting"]  # the file may be a copy under a short name of the setting
+        folder = path.parent / relative(
+            record.get("setting"), f"{path}: setting"
+        )  # the file may be a copy under a short name of the setting
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return [entry for name in names for entry in _of_result(_there(folder / name, path))]
     queries = _there(path.with_suffix("") / QUERIES, path)
