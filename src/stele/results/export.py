@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding
+from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding, read_record
 from stele.artifacts.results import COLUMNS, Result, load_results, read_result, result_files
 from stele.benchmarks.belebele import file_code
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -24,7 +24,6 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.csv_files import write_csv
 from stele.files.paths import inside
-from stele.files.reading import read_object
 
 log = logging.getLogger(__name__)
 FORMATS = ("mteb", "model_index", "csv")
@@ -86,7 +85,7 @@ def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
         result = read_result(path)
         if model not in (None, result.model) or result.setting != SETTING or set(KEPT) & set(result.labels):
             continue
-        record = read_object(path, "result")
+        record = read_record(path)
         if checkpoint := own_checkpoint(record, result.model):
             name, revision = checkpoint.get("repository"), checkpoint.get("revision")
             yield Measured(path, result, name or result.model, revision or NO_REVISION, own_encoding(record))

@@ -69,9 +69,8 @@ def _of_result(path: Path) -> list[Scores]:
     if not _is_result(record):
         raise SteleError(f"{path}: not a result of `scoring score` or `scoring average`: it has no metrics")
     if isinstance(record.get("seeds"), list):
-        folder = path.parent / relative(
-            record.get("setting"), f"{path}: setting"
-        )  # the file may be a copy under a short name of the setting
+        # the file may be a copy under a short name of the setting
+        folder = path.parent / relative(record.get("setting"), f"{path}: setting")
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return [entry for name in names for entry in _of_result(_there(folder / name, path))]
     queries = _there(path.with_suffix("") / QUERIES, path)
