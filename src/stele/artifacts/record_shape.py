@@ -51,6 +51,7 @@ FACTS: dict[str, Kind] = {
     "revision": TEXT,
     "licence": TEXT,
     "encoding": OBJECT,
+    "recipe": OBJECT,
     "encoding_decided_by": OF_TEXTS,
     "encoding_notes": TEXTS,
 }

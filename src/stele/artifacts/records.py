@@ -186,6 +186,13 @@ def read_record(path: Path | str) -> Record:
     return record
 
 
+def read_ancestry(path: Path) -> dict[str, Record]:
+    """All that the results of a folder come from: digest -> what it is known by."""
+    ancestry = read_object(path, "ancestry")
+    record_shape.check({ANCESTRY: ancestry}, path)
+    return ancestry
+
+
 def content_digest(path: Path | str) -> str:
     """A digest of what a thing is: its `content` where the record has one, else its facts without the circumstances.
 

@@ -53,7 +53,8 @@ def read(path: Path | str) -> list[Scores]:
     if not path.is_file():
         raise SteleError(f"{path}: no such file")
     if path.suffix == ".json":
-        return _of_result(path)
+        with reading(path, "result", "score again"):
+            return _of_result(path)
     beside = path.resolve().parent.with_suffix(".json")
     if path.name == QUERIES and beside.is_file() and _is_result(record := records.read_record(beside)):
         return [_with_facts(read_queries(path), record)]

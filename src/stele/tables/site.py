@@ -80,8 +80,8 @@ def write(folder: Path, specs: Path, to: Path) -> None:
         claims,
         figures,
         rows(folder, tables),
-        list(_object(folder / trainings.FILE).values()),
-        _object(folder / records.WHOLE_ANCESTRY),
+        trainings.kept(folder),
+        results.ancestry,
         about(folder),
     )
     for paper in dict.fromkeys(one.table.paper for one in tables):

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stele import catalogue
-from stele.artifacts.results import Result, read_result, result_files
+from stele.artifacts.results import Result, read_placed, result_files
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
-from stele.errors import SteleError
 from stele.tables.render.pages import Drawn, Link
 
 
@@ -52,21 +51,9 @@ class SiteRow:
 def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
     """All rows of a folder of results, in the order of their files."""
     shown = showing(drawn)
-    read = [_read(path) for path in result_files(results)]
+    aliases = catalogue.load("settings")["aliases"]  # pages are called by what a result says of itself
+    read = [read_placed(path, aliases) for path in result_files(results)]
     return [_row(one, shown.get((one.benchmark, one.model, one.setting), [])) for one in read]
-
-
-def _read(path: Path) -> Result:
-    """A result that is of its path `{benchmark}/{model}/{setting}.json`, or a copy under a short name of its setting.
-
-    Pages are called by what a result says of itself, so one that says something else is an error.
-    """
-    result = read_result(path)
-    benchmark, model, setting = *path.parts[-3:-1], path.stem
-    settings = {setting, catalogue.load("settings")["aliases"].get(benchmark, {}).get(setting)}
-    if (result.benchmark, result.model) != (benchmark, model) or result.setting not in settings:
-        raise SteleError(f"{path}: holds {result.benchmark}/{result.model}/{result.setting}; remove it and try again")
-    return result
 
 
 def showing(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
