@@ -8,6 +8,7 @@ from stele.catalogue.schema.models import Model
 from stele.command import cli
 from stele.errors import SteleError
 from stele.evaluate.evaluate import configuration, encoding_of, model_of
+from stele.files.paths import inside
 
 
 def test_a_known_model_is_meant_by_its_key_and_by_its_repository():
@@ -21,6 +22,22 @@ def test_a_repository_and_a_folder_of_one_s_own_get_a_key(tmp_path):
     key, own = model_of(str(tmp_path / "mbert"), {"pooling": "mean"})
     assert key not in entries(Model)  # it is not the catalogue's mBERT
     assert own == {"checkpoint": str(tmp_path / "mbert"), "encoding": {"pooling": "mean"}}
+
+
+@pytest.mark.parametrize("name", ["-rf", "a b%2f..", "x\\..\\y", "~", "\u202egnp"])
+def test_a_folder_or_a_repository_cannot_lead_elsewhere(tmp_path, name):
+    """The file of a configuration is called by the last part of either."""
+    (tmp_path / "models" / name).mkdir(parents=True)
+    for given in (str(tmp_path / "models" / name), "owner/.."):
+        key, _ = model_of(given, {})
+        assert inside(tmp_path, f"{key}.yaml", "a model").parent == tmp_path and key[0] not in ".-_", key
+
+
+def test_a_configuration_is_written_in_its_folder_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("stele.evaluate.evaluate.FOLDER", tmp_path / "evaluate")
+    monkeypatch.setattr("stele.evaluate.evaluate._key", lambda name, known: f"../{name}")
+    assert cli.main(["evaluate", "owner/victim", "--plan"]) == 1
+    assert "could lead outside its folder" in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

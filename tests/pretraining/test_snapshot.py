@@ -111,3 +111,15 @@ def test_a_scale_without_a_snapshot_that_a_model_wants_is_refused(tmp_path):
     plan = make_plan(parse_config({"scale": str(tmp_path / "own.yaml")}))
     with pytest.raises(SteleError, match=r"mbert_qlm_rr_10\.epoch: no snapshot of epoch 10, the nearest: 5"):
         plan.models.snapshots  # noqa: B018
+
+
+def test_a_record_cannot_name_a_file_elsewhere(run, tmp_path, capsys):
+    path = run.parent / "snapshots/step-2/record.json"
+    before = path.read_text()
+    record = json.loads(before)
+    record["outputs"] |= {"../../victim": next(iter(record["outputs"].values()))}
+    path.write_text(json.dumps(record))
+    (run.parent / "victim").write_text("x")
+    assert take(run, tmp_path / "mine_2/x/record.json", 2) == 1 and not (tmp_path / "victim").exists()
+    path.write_text(before)
+    assert "'../../victim' could lead outside its folder" in capsys.readouterr().err

@@ -13,12 +13,12 @@ from stele.command import cli
 HUB, REVISION = "intfloat/multilingual-e5-small", "a" * 40
 
 
-def write(folder, benchmark, values, labels=(), setting="direct", of="me5_small", config=None):
+def write(folder, benchmark, values, labels=(), setting="direct", of="me5_small", config=None, revision=REVISION):
     metrics = {
         name: {"languages": of_languages, "average": None, "n": dict.fromkeys(of_languages, 9)}
         for name, of_languages in values.items()
     }
-    ancestry = {"a": {"job": "sources checkpoint", "model": of, "repository": HUB, "revision": REVISION}}
+    ancestry = {"a": {"job": "sources checkpoint", "model": of, "repository": HUB, "revision": revision}}
     if config:
         decided = {"config": list(config), "folder": ["pooling"]}
         ancestry["b"] = {"job": "retrieve", "encoding": {**config, "pooling": "mean"}, "encoding_decided_by": decided}
@@ -52,6 +52,15 @@ def test_mtebs_file_has_its_names_of_task_metrics_subsets_and_languages(tmp_path
             },
         ]
     }
+
+
+@pytest.mark.parametrize("revision", ["../../victim", "../../../victim", "a\0b", "a\\b", "main?x"])
+def test_a_revision_cannot_lead_elsewhere(tmp_path, capsys, revision):
+    (tmp_path / "victim").mkdir()
+    write(tmp_path / "results", "belebele", {"ndcg@10": {"en-en": 0.5}}, revision=revision)
+    assert export(tmp_path / "results", "--format", "mteb", "--to", str(tmp_path / "out/mteb")) == 1
+    assert "belebele/me5_small/direct.json: " in capsys.readouterr().err
+    assert not list((tmp_path / "victim").iterdir()) and not (tmp_path / "out").exists()
 
 
 def test_a_pair_of_languages_is_mtebs_pair_of_variants_passages_first(tmp_path):

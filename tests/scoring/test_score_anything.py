@@ -297,6 +297,15 @@ def test_embeddings_are_ranked_in_both_directions(tmp_path):
     assert result["metrics"]["accuracy"]["average"] == pytest.approx(1 / 6)
 
 
+def test_a_record_cannot_name_vectors_elsewhere(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((3, 2), dtype=np.float32))
+    (tmp_path / "handed").mkdir()
+    vectors = {"fr": {"queries": "../x.npy", "passages": "../x.npy"}}
+    (tmp_path / "handed/vectors.json").write_text(json.dumps({"job": "encode", "vectors": vectors}))
+    with pytest.raises(SteleError, match=r"'\.\./x\.npy' could lead outside its folder"):
+        run("tatoeba", "--run", str(tmp_path / "handed/vectors.json"))
+
+
 def test_tied_embeddings_go_to_the_lowest_line(tmp_path):
     same = np.ones((3, 2), dtype=np.float32)
     np.save(tmp_path / "x.npy", same)

@@ -51,6 +51,17 @@ def test_an_averaged_result_stands_for_its_seeds(tmp_path):
     assert [one.values["mrr@10"].tolist() for one in scores_read] == [[[0.5, 0.0]], [[0.5, 0.2]]]
 
 
+@pytest.mark.parametrize("setting", ["../../elsewhere/zero_shot", "/tmp", "", 7, None])
+def test_a_setting_cannot_lead_elsewhere(tmp_path, setting):
+    write_result(tmp_path / "elsewhere/zero_shot/pt0-ft0.json", [0.5, 0.1])
+    path = tmp_path / "handed/mrtydi/zero_shot.json"
+    path.parent.mkdir(parents=True)
+    seeds = [{"pretraining": 0, "finetuning": 0}]
+    path.write_text(json.dumps({"metrics": {"mrr@10": {}}, "setting": setting, "seeds": seeds}))
+    with pytest.raises(SteleError, match=r"zero_shot\.json: setting: "):
+        read(path)
+
+
 GOOD = "search,language,query,mrr@10\n"
 
 

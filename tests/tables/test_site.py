@@ -7,11 +7,14 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from stele.command import cli
+from stele.errors import SteleError
 from stele.evidence.packing import pack
 from stele.evidence.trainings import FILE as TRAININGS
+from stele.files.atomic import digest
 from stele.files.paths import STAMP
 from stele.papers.claims import load_claims
 from stele.tables.render.site.curve import curves, picture
+from stele.tables.site import _write as write_page
 from tests.evidence.made_results import write_results
 
 EFFECTS = {"msm": 0.05, "xlmr": 0.0, "crop": 0.02}
@@ -104,6 +107,43 @@ def test_a_folder_that_is_no_site_is_not_replaced_and_a_site_is(root, kept, site
     (site / "stray.html").touch()
     assert cli.main([*command, str(site)]) == 0
     assert {path.relative_to(site): path.read_bytes() for path in site.rglob("*.html")} == before
+
+
+def handed(folder, path, **other):
+    """A folder of results that somebody made, with one result at `path`."""
+    benchmark, model, setting = path.split("/")
+    metrics = {"mrr@100": {"languages": {"sw": 0.5}, "average": 0.5, "n": {"sw": 3}}}
+    said = {"job": "average", "benchmark": benchmark, "model": model, "setting": setting, "metrics": metrics, **other}
+    (file := folder / f"{path}.json").parent.mkdir(parents=True)
+    file.write_text(json.dumps({**said, "content": digest(metrics), "labels": []}))
+    (folder / STAMP).write_text("study\n")
+    (folder / "no_specs").mkdir(exist_ok=True)
+    return ["tables", "site", str(folder), "--specs", str(folder / "no_specs"), "--to"]
+
+
+@pytest.mark.parametrize("model", ["x/../../victim/page", "x/../../../victim/page", "xlmr", "", "."])
+def test_a_result_cannot_write_elsewhere_by_what_it_says_of_itself(tmp_path, capsys, model):
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim/page.html").write_text("mine")
+    command = handed(tmp_path / "handed", "mrtydi/msm/direct", model=model)
+    assert cli.main([*command, str(tmp_path / "to/site")]) == 1
+    assert f"mrtydi/msm/direct.json: holds mrtydi/{model}/direct" in capsys.readouterr().err
+    assert (tmp_path / "victim/page.html").read_text() == "mine" and not list(tmp_path.glob("to/*"))
+
+
+def test_a_page_is_written_in_the_site_alone(tmp_path):
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/link.html").symlink_to(tmp_path / "mine.html")
+    for name in ("../page.html", "model-x/../../page.html", "/tmp/page.html", "a\0.html", "link.html"):
+        with pytest.raises(SteleError, match="a page of the site"):
+            write_page(tmp_path / "site", name, "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_a_copy_under_a_short_name_of_its_setting_is_no_stranger(tmp_path):
+    command = handed(tmp_path / "handed", "mrtydi/msm/zero_shot", setting="zero_shot_marco")
+    assert cli.main([*command, str(tmp_path / "site")]) == 0
+    assert "zero_shot_marco" in (tmp_path / "site/model-msm.html").read_text()
 
 
 def test_a_sample_has_the_tables_that_are_filled_and_the_verdicts(root, kept, tmp_path):

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypedDict
 
+from stele.artifacts import record_shape
 from stele.errors import SteleError
 from stele.files.atomic import FileFacts, atomic_write_json, digest, facts_digest, sha256
 from stele.files.reading import read_object
@@ -176,11 +177,20 @@ def _threads() -> int:
 
 
 def read_record(path: Path | str) -> Record:
-    """Reads a record; a missing or damaged one is an error that names it."""
+    """Reads a record; a missing or damaged one, or one of other types, is an error that names it."""
     path = Path(path)
     if not path.exists():
         raise SteleError(f"{path}: no such record; run the job that makes it first")
-    return read_object(path, "record", "delete it and run its job again")
+    record = read_object(path, "record", "delete it and run its job again")
+    record_shape.check(record, path)
+    return record
+
+
+def read_ancestry(path: Path) -> dict[str, Record]:
+    """All that the results of a folder come from: digest -> what it is known by."""
+    ancestry = read_object(path, "ancestry")
+    record_shape.check({ANCESTRY: ancestry}, path)
+    return ancestry
 
 
 def content_digest(path: Path | str) -> str:

@@ -7,7 +7,7 @@ them. The file holds the mean over seeds; `pt{n}-ft{m}.json` in the folder of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,6 +89,19 @@ def read_result(path: Path | str) -> Result:
         raise SteleError(f"{explain(error, Result, f'{path}: not a result')}; remove it and run again") from None
     if "content" in value and value["content"] != digest(value["metrics"]):
         raise Damaged(f"{path}: its values are not those that were scored; {rebuild([Path(path)])}")
+    return result
+
+
+def read_placed(path: Path, aliases: Mapping[str, Mapping[str, str]]) -> Result:
+    """A result that is of its path `{benchmark}/{model}/{setting}.json`; one that says otherwise of itself is an error.
+
+    `aliases`: benchmark -> short name -> setting; a copy under a short name says the setting.
+    """
+    result = read_result(path)
+    benchmark, model, setting = *path.parts[-3:-1], path.stem
+    settings = {setting, aliases.get(benchmark, {}).get(setting)}
+    if (result.benchmark, result.model) != (benchmark, model) or result.setting not in settings:
+        raise SteleError(f"{path}: holds {result.benchmark}/{result.model}/{result.setting}; remove it and try again")
     return result
 
 

@@ -27,6 +27,7 @@ from stele.catalogue.schema.models import Model
 from stele.config.model import parse_config
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
+from stele.files.paths import inside
 from stele.plan.cards import DEFAULT
 from stele.plan.plan import make_plan
 
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     name, own = model_of(args.model, encoding_of(args.encoding))
-    path = FOLDER / f"{name}.yaml"
+    path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
     benchmarks = known_benchmarks(args.benchmarks or DEFAULT)
     given = configuration(args.scale, name, own, args.languages, benchmarks)
     plan = make_plan(parse_config({**read_yaml("config.yaml"), **given}))

@@ -20,7 +20,7 @@ from stele.evaluation.aggregate import over_seeds
 from stele.evidence import numbering, trainings
 from stele.files.atomic import atomic_file, atomic_write_json, digest, sha256
 from stele.files.paths import STAMP, STUDY, read_stamp
-from stele.files.reading import read_object
+from stele.files.reading import read_object, reading
 from stele.papers.claims import FILE, papers_with_claims
 from stele.significance.scores import KEYS, QUERIES
 
@@ -45,9 +45,10 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     if scale is None:
         raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some first")
     begin(folder, scale, specs)
-    everything = read_object(path, "ancestry") if (path := folder / records.WHOLE_ANCESTRY).is_file() else {}
+    everything = records.read_ancestry(path) if (path := folder / records.WHOLE_ANCESTRY).is_file() else {}
     for path in result_files(results, each_seed=True):
-        everything |= _pack_seed(path, folder / path.relative_to(results))
+        with reading(path, "result", "score it again"):
+            everything |= _pack_seed(path, folder / path.relative_to(results))
     _write(folder / records.WHOLE_ANCESTRY, everything)
     if work is not None:
         there = read_object(path, "record of pretrainings") if (path := folder / trainings.FILE).is_file() else {}
@@ -56,7 +57,8 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         if not path.with_suffix("").is_dir():
             _write(folder / path.relative_to(results), _slim(records.read_record(path)))
     for row in sorted({path.parent for path in result_files(folder, each_seed=True)}):
-        _average(row)
+        with reading(row, "results of seeds", "score them again"):
+            _average(row)
     for name in (CONTEXT, Path(LOOKS)):
         if (results / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -74,8 +76,11 @@ def begin(folder: Path, scale: str, specs: Path) -> None:
         return
     if (there := read_stamp(folder)) != scale:
         raise SteleError(f"{folder}: holds results of the scale {there}, these are of {scale}; give another folder")
-    begun = read_object(folder / STUDY, "record of a study")["claims_sha256"]
-    if changed := sorted(paper for paper in begun.keys() & claims.keys() if begun[paper] != claims[paper]):
+    begun = read_object(folder / STUDY, "record of a study")
+    with reading(folder / STUDY, "record of a study"):
+        claimed = begun["claims_sha256"]
+        changed = sorted(paper for paper in claimed.keys() & claims.keys() if claimed[paper] != claims[paper])
+    if changed:
         raise SteleError(
             f"{folder}: was begun under other claims of {', '.join(changed)}; a study is judged by those that were "
             "fixed before it: restore them, or begin another folder"
@@ -102,7 +107,9 @@ def _write_queries(source: Path, target: Path, numbers: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    table = pyarrow.parquet.read_table(source)
+    with reading(source, "file of scores per query"):
+        table = pyarrow.parquet.read_table(source)
+        table.validate(full=True)
     numbered = numbering.numbered(numbers, *(table[name].to_pylist() for name in ("search", "query")))
     single = {name: pyarrow.float32() for name in table.column_names if name not in KEYS}
     text = dict.fromkeys(KEYS, pyarrow.string())

@@ -11,14 +11,45 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from stele.artifacts import records
-from stele.files.reading import reading
+from stele.files.reading import read_object, reading
+from stele.files.strict import validate
 
 FILE = "pretraining.json"
 POINTS = 50  # of a curve: each the mean of so many steps
 FACTS = ("model", "seed", "objective", "steps", "losses", "chance", "cpu_seconds", "wall_seconds", "device", "threads")
 NO_LOSS = ("step", "learning_rate")
+
+
+class Training(BaseModel):
+    """What is kept of one pretraining: its ends, what a guess has, its curve: a list a task beside that of steps."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    model: str
+    seed: int
+    device: str = ""
+    cpu_seconds: float = 0
+    losses: dict[str, float] = {}
+    chance: dict[str, float] = {}
+    curve: dict[str, list[float | None]] = {}
+
+    @model_validator(mode="after")
+    def _curve_of_one_length(self) -> Training:
+        steps = self.curve.get("step", [])
+        if any(step is None or step <= 0 for step in steps) or any(len(of) != len(steps) for of in self.curve.values()):
+            raise ValueError("want as many losses as steps in `curve`, and steps from 1")
+        return self
+
+
+def kept(folder: Path) -> list[dict[str, Any]]:
+    """What a folder of kept results holds of its pretrainings."""
+    path = folder / FILE
+    held = read_object(path, "record of pretrainings") if path.is_file() else {}
+    validate(dict[str, Training], held, str(path))
+    return list(held.values())
 
 
 def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -20,7 +20,7 @@ from stele.evidence.needed import control_pairs
 from stele.evidence.observed import Runs
 from stele.evidence.on_runs import assess
 from stele.evidence.pairs import Pair
-from stele.files.reading import read_object
+from stele.files.reading import read_object, reading
 from stele.papers.addresses import PrintedPaper, load_paper
 from stele.papers.claims import FILE, Bars, Claim, Control, load_claims
 
@@ -73,12 +73,13 @@ def runs_of(folder: Path, look: int) -> Runs:
     looks = load_looks(folder)
     left_out = {}
     if (folder / CONTEXT).is_file():
-        rows = read_object(folder / CONTEXT, "context of tables").get("rows", {})
-        left_out = {
-            name: f"{known['state']}: {known.get('reason', '')}"
-            for name, known in rows.items()
-            if known["state"] in NOT_TO_BE_HAD
-        }
+        with reading(folder / CONTEXT, "context of tables"):
+            rows = read_object(folder / CONTEXT, "context of tables").get("rows", {})
+            left_out = {
+                name: f"{known['state']}: {known.get('reason', '')}"
+                for name, known in rows.items()
+                if known["state"] in NOT_TO_BE_HAD
+            }
     return Runs(folder, looks.first if looks and look == 1 else None, left_out)
 
 

@@ -10,6 +10,7 @@ import unicodedata
 from pathlib import Path, PurePosixPath
 
 from stele.errors import SteleError
+from stele.files.reading import reading
 
 OF_AN_ADDRESS = "?#%"  # what they say depends on who reads the name: a path to one, a query or a code to the other
 # folders of a checkout that the project has, or fills itself: nobody's results go there
@@ -23,10 +24,9 @@ STUDY = "study.json"  # in one of kept results, which nothing is built into: und
 
 def read_stamp(folder: Path) -> str | None:
     """The scale that a folder holds, None for a new one."""
-    try:
-        return (folder / STAMP).read_text(encoding="utf-8").strip() or None
-    except FileNotFoundError:
-        return None
+    path = folder / STAMP
+    with reading(path, "name of a scale", "write the scale of these results into it"):
+        return path.read_text(encoding="utf-8").strip() or None if path.exists() else None
 
 
 def relative(name: str, where: str) -> str:

@@ -10,6 +10,7 @@ from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.links import link_or_copy
+from stele.files.paths import inside
 
 KEPT = ("processes", "diverged", "seed")  # what holds of a snapshot as of the run
 
@@ -32,8 +33,8 @@ def run(args: argparse.Namespace) -> None:
     of_run = records.read_record(folders[name] / "record.json")
     with atomic_directory(args.output.parent) as made:
         for file in of_run["outputs"]:
-            (made / file).parent.mkdir(parents=True, exist_ok=True)
-            link_or_copy(folders[name] / file, made / file)
+            (target := inside(made, file, f"{folders[name]}/record.json")).parent.mkdir(parents=True, exist_ok=True)
+            link_or_copy(folders[name] / file, target)
         facts = {key: of_run[key] for key in KEPT if key in of_run}
         facts |= {"model": args.model, "step": args.step, "outputs": of_run["outputs"]}
         records.write_record(

@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding
-from stele.artifacts.results import COLUMNS, Result, load_results, read_result, result_files
+from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding, read_record
+from stele.artifacts.results import COLUMNS, Result, load_results, read_placed, result_files
 from stele.benchmarks.belebele import file_code
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import MtebTask, PublishedBenchmark
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.csv_files import write_csv
-from stele.files.reading import read_object
+from stele.files.paths import inside
+from stele.files.reading import reading
 
 log = logging.getLogger(__name__)
 FORMATS = ("mteb", "model_index", "csv")
@@ -38,6 +39,7 @@ class Measured(NamedTuple):
     `encoding` has the keys of its encoding that config.yaml set: the numbers are then not those of the bare checkpoint.
     """
 
+    path: Path
     result: Result
     repository: str
     revision: str
@@ -80,14 +82,15 @@ def run(args: argparse.Namespace) -> None:
 
 def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
     """The results of a folder that may stand as numbers of a checkpoint as it is."""
+    aliases = catalogue.load("settings")["aliases"]
     for path in result_files(results_dir):
-        result = read_result(path)
+        result = read_placed(path, aliases)
         if model not in (None, result.model) or result.setting != SETTING or set(KEPT) & set(result.labels):
             continue
-        record = read_object(path, "result")
+        record = read_record(path)
         if checkpoint := own_checkpoint(record, result.model):
             name, revision = checkpoint.get("repository"), checkpoint.get("revision")
-            yield Measured(result, name or result.model, revision or NO_REVISION, own_encoding(record))
+            yield Measured(path, result, name or result.model, revision or NO_REVISION, own_encoding(record))
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
@@ -97,9 +100,12 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         about = catalogue.entries(PublishedBenchmark).get(one.result.benchmark)
         if about is None or about.mteb is None:
             continue
-        path = folder / one.repository.replace("/", "__") / one.revision / f"{about.mteb.task}.json"
+        name = f"{one.repository.replace('/', '__')}/{one.revision}/{about.mteb.task}.json"
+        path = inside(folder, name, str(one.path))
+        with reading(one.path, "result of a task of MTEB's"):
+            made = task_result(one.result, about)
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write_json(path, task_result(one.result, about))
+        atomic_write_json(path, made)
         print(path)
         if one.note:  # MTEB's file has no place for it
             log.warning("%s; say so where you hand it in", one.note)
@@ -157,7 +163,8 @@ def model_index(results: list[Measured]) -> str:
 
     models: dict[str, list[dict[str, Any]]] = {}
     for one in results:
-        models.setdefault(one.repository, []).extend(_card_entries(one.result))
+        with reading(one.path, "result"):
+            models.setdefault(one.repository, []).extend(_card_entries(one.result))
     index = [{"name": name.rpartition("/")[2], "results": entries} for name, entries in models.items()]
     comments = "".join(f"# {one.note}\n" for one in results if one.note)
     return comments + yaml.safe_dump({"model-index": index}, allow_unicode=True, sort_keys=False)

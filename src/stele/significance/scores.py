@@ -19,6 +19,7 @@ from stele.artifacts.integrity import rebuild
 from stele.errors import Damaged, SteleError
 from stele.files import csv_files
 from stele.files.atomic import sha256
+from stele.files.paths import relative
 from stele.files.reading import reading
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def read(path: Path | str) -> list[Scores]:
     if not path.is_file():
         raise SteleError(f"{path}: no such file")
     if path.suffix == ".json":
-        return _of_result(path)
+        with reading(path, "result", "score again"):
+            return _of_result(path)
     beside = path.resolve().parent.with_suffix(".json")
     if path.name == QUERIES and beside.is_file() and _is_result(record := records.read_record(beside)):
         return [_with_facts(read_queries(path), record)]
@@ -68,7 +70,8 @@ def _of_result(path: Path) -> list[Scores]:
     if not _is_result(record):
         raise SteleError(f"{path}: not a result of `scoring score` or `scoring average`: it has no metrics")
     if isinstance(record.get("seeds"), list):
-        folder = path.parent / record["setting"]  # the file may be a copy under a short name of the setting
+        # the file may be a copy under a short name of the setting
+        folder = path.parent / relative(record.get("setting"), f"{path}: setting")
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return [entry for name in names for entry in _of_result(_there(folder / name, path))]
     queries = _there(path.with_suffix("") / QUERIES, path)

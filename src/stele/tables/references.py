@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from stele.artifacts.results import read_result, result_files
+from stele import catalogue
+from stele.artifacts.records import read_record
+from stele.artifacts.results import read_placed, result_files
 from stele.errors import SteleError
 from stele.files.csv_files import write_csv
-from stele.files.reading import read_object
 from stele.tables.published.verdicts import Verdict, verdicts
 
 COLUMNS = ("benchmark", "model", "language", "metric", "ours", "published", "difference", "tolerance", "verdict", "why")
@@ -43,8 +44,9 @@ def of_folder(results_dir: Path) -> Iterator[Verdict]:
     """The verdicts on all results of a folder."""
     if not results_dir.is_dir():
         raise SteleError(f"{results_dir}: no such folder of results")
+    aliases = catalogue.load("settings")["aliases"]
     for path in result_files(results_dir):
-        yield from verdicts(read_result(path), read_object(path, "result"))
+        yield from verdicts(read_placed(path, aliases), read_record(path))
 
 
 def row(one: Verdict) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from stele.errors import SteleError
 from stele.evidence import packing
 from stele.files.atomic import atomic_file
-from stele.files.paths import read_stamp
+from stele.files.paths import inside, read_stamp
 from stele.papers.claims import FILE
 from stele.papers.table import PAPERS, load_specs
 from stele.tables.all_tables import draw_paper_claims
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
             cells = table_cells(table, context, results)
             if any(cell.measured for cell in cells):
                 filled = (table, cells, context, results, compare_rows(cells, results))
-                _write(args.to / f"{table.file}.md", formats.to_markdown(*filled))
+                _write(inside(args.to, f"{table.file}.md", str(args.specs)), formats.to_markdown(*filled))
                 tables.append(pages.draw(*filled, root=""))
         drawn += tables
         if tables:

@@ -24,7 +24,7 @@ from stele.evidence import packing, trainings
 from stele.evidence.looks import FILE as LOOKS
 from stele.evidence.looks import load_looks
 from stele.files.atomic import atomic_file
-from stele.files.paths import STUDY, read_stamp
+from stele.files.paths import STUDY, inside, read_stamp
 from stele.files.reading import read_object
 from stele.papers.claims import FILE
 from stele.papers.table import PAPERS, load_specs
@@ -56,9 +56,12 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"{args.to}: is there and is no site that may be replaced; give another folder")
     part = args.to.with_name(f"{args.to.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    write(args.results, args.specs, part)
-    shutil.rmtree(args.to, ignore_errors=True)
-    part.rename(args.to)
+    try:
+        write(args.results, args.specs, part)
+        shutil.rmtree(args.to, ignore_errors=True)
+        part.rename(args.to)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
     files = [path for path in args.to.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     log.info("%s: %d files, %.1f MB; open %s", args.to, len(files), size, args.to / "index.html")
@@ -77,20 +80,20 @@ def write(folder: Path, specs: Path, to: Path) -> None:
         claims,
         figures,
         rows(folder, tables),
-        list(_object(folder / trainings.FILE).values()),
-        _object(folder / records.WHOLE_ANCESTRY),
+        trainings.kept(folder),
+        results.ancestry,
         about(folder),
     )
     for paper in dict.fromkeys(one.table.paper for one in tables):
         of_paper = [one for one in tables if one.table.paper == paper]
         of_figures = [figure for figure in figures if figure.paper == paper]
         page = pages.paper_page(paper, of_paper, "tables.html", of_figures, claims.get(paper), NAV)
-        _write(to / f"{paper}.html", page)
-    _write(to / "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
+        _write(to, f"{paper}.html", page)
+    _write(to, "tables.html", pages.index_page(tables, tuple(FORMATS), figures, site=NAV))
     for name, text in texts(contents):
-        _write(to / name, text)
+        _write(to, name, text)
     for path in result_files(folder):  # what cells and rows lead to
-        target = to / "results" / path.relative_to(folder)
+        target = inside(to, f"results/{path.relative_to(folder).as_posix()}", str(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     (to / MARK).touch()
@@ -103,7 +106,7 @@ def _tables(specs: Path, context: Context, results: Results, to: Path) -> list[p
         cells = table_cells(table, context, results)
         filled = (table, cells, context, results, compare_rows(cells, results))
         for suffix, text in FORMATS.items():
-            _write(to / f"{table.file}.{suffix}", text(*filled))
+            _write(to, f"{table.file}.{suffix}", text(*filled))
         tables.append(_linked(pages.draw(*filled, root="results"), results.folder))
     return tables
 
@@ -157,6 +160,7 @@ def _object(path: Path) -> dict[str, Any]:
     return read_object(path, "record") if path.is_file() else {}
 
 
-def _write(path: Path, text: str) -> None:
-    with atomic_file(path, encoding="utf-8") as handle:
+def _write(to: Path, name: str, text: str) -> None:
+    """A file of the site; its name may come from a folder of results that was handed over."""
+    with atomic_file(inside(to, name, "a page of the site"), encoding="utf-8") as handle:
         handle.write(text)

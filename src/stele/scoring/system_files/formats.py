@@ -159,7 +159,7 @@ def _answers(record: Record, path: Path) -> Output:
 
 def _vectors(record: Record, path: Path) -> Output:
     pairs = {
-        language: _pair([path.parent / facts["queries"], path.parent / facts["passages"]])
+        language: _pair([path.parent / relative(facts[side], str(path)) for side in ("queries", "passages")])
         for language, facts in record["vectors"].items()
     }
     return Output(path, vectors=pairs, record=record)

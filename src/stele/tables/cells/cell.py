@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from stele.artifacts.records import GENERATED, STAND_IN, WHOLE_ANCESTRY, Record, content_digest
+from stele.artifacts.records import GENERATED, STAND_IN, WHOLE_ANCESTRY, Record, content_digest, read_ancestry
 from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
 from stele.catalogue.seen_questions import seen_questions
 from stele.errors import SteleError
-from stele.files.reading import read_note, read_object
+from stele.files.reading import read_object
 from stele.papers.table import Table
 from stele.papers.table_parts import Column, Group, Line, Printed, Report, Row, Target
 from stele.papers.targets import Reference, column_meant, groups_for_extra_rows, reference_of, source_of
@@ -136,7 +136,7 @@ class Results:
     def ancestry(self) -> Record:
         """What kept results come from, where one file has it of all; {} where each result has its own."""
         path = self.folder / WHOLE_ANCESTRY
-        return read_note(path) if path.is_file() else {}
+        return read_ancestry(path) if path.is_file() else {}
 
     def _read(self, benchmark: str, model: str, setting: str, path: Path | None = None) -> Result | SteleError | None:
         """The result, the error that reading it gave, or None when there is no such file."""

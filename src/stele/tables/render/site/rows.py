@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stele import catalogue
-from stele.artifacts.results import Result, read_result, result_files
+from stele.artifacts.results import Result, read_placed, result_files
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.tables.render.pages import Drawn, Link
@@ -51,7 +51,8 @@ class SiteRow:
 def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
     """All rows of a folder of results, in the order of their files."""
     shown = showing(drawn)
-    read = [read_result(path) for path in result_files(results)]
+    aliases = catalogue.load("settings")["aliases"]  # pages are called by what a result says of itself
+    read = [read_placed(path, aliases) for path in result_files(results)]
     return [_row(one, shown.get((one.benchmark, one.model, one.setting), [])) for one in read]
 
 
