@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 from stele.encoders import encode as encoding
 from stele.encoders.load import load_encoder
@@ -26,6 +27,30 @@ def test_every_budget_gives_the_vectors_of_one_text_at_a_time(encoder, texts):
     alone = np.concatenate([encoder.encode([text], "query") for text in texts])
     for budget in (1, 64, 10_000):
         assert np.abs(encoder.encode(texts, "query", budget) - alone).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("device", "width", "tokens"),
+    [
+        *[("cuda", 384, 65_536), ("cuda", 1_024, 65_536), ("cuda", 4_096, 16_384), ("cuda", 8_192, 8_192)],
+        *[("cpu", 64, 4_096), ("cpu", 384, 768), ("cpu", 128, 2_048), ("cpu", 4_096, 768)],
+    ],
+)
+def test_a_wider_model_gets_fewer_tokens_at_a_time(device, width, tokens):
+    """An 8B model is 4,096 wide: two texts of 8,192 tokens, whose states take as much memory as 65,536 of 1,024."""
+    assert encoding.default_batch_tokens(torch.device(device), width) == tokens
+
+
+def test_nothing_is_held_of_what_was_read_and_attention_is_torch_s(tmp_path):
+    """Of a model that reads from left to right, too, whose own default is to keep keys and values."""
+    from todays_folders import causal_folder
+    from transformers import AutoConfig
+
+    folder = causal_folder(tmp_path / "qwen3", "qwen3")
+    assert AutoConfig.from_pretrained(folder).use_cache
+    model = load_encoder(folder, {"pooling": "last", "query_length": 16, "passage_length": 16}).model("passage")
+    assert not model.config.use_cache and model.config._attn_implementation == "sdpa"
+    assert model(torch.tensor([[3, 4, 1]])).past_key_values is None
 
 
 def test_order_is_that_of_the_texts(encoder, texts):

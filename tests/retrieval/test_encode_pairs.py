@@ -76,6 +76,19 @@ def encoded(tmp_path: Path, encoder: Path, data: list[str], *languages: str) -> 
     return tmp_path / "out/vectors.json"
 
 
+def test_texts_that_were_cut_are_counted(tmp_path, encoder, data):
+    """By the tokens that the encoder reads: 16 of each side."""
+    path = tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl"
+    path.write_text(path.read_text().replace("-1 0 ?", "-1 0 " + "and so on " * 20))
+    (tmp_path / "d/dpr_dev_data.json").write_text(
+        json.dumps(
+            [dpr("0 2 ?", "1 0 b"), dpr("3 0 ?", "who wrote " * 20), dpr("-1 0 " + "and so on " * 20, "long " * 30)]
+        )
+    )
+    facts = json.loads(encoded(tmp_path, encoder, data, "ar").read_text())["vectors"]["ar"]
+    assert (facts["pairs"], facts["cut_queries"], facts["cut_passages"]) == (3, 1, 2)
+
+
 def test_alignment_and_uniformity_by_hand(tmp_path, encoder, data, by_hand, caplog):
     made = encoded(tmp_path, encoder, data, "ar", "te", "ru")
     assert "ru: no question with a gold passage" in caplog.text

@@ -104,6 +104,15 @@ def test_each_language_is_encoded_once_and_both_directions_are_scored(tmp_path, 
     assert result["counts"]["queries"] == 18 and result["counts"]["missing_queries"] == 0
 
 
+def test_texts_that_were_cut_are_counted_on_both_sides_of_a_direction(tmp_path, encoder, table):
+    path = table / "xnli.15way.orig.tsv"
+    path.write_text(path.read_text().replace("3 0", "3 0 " + "and so on " * 20))
+    made = ranked(tmp_path, encoder, f"xnli_15way:all={record(table, content='x')}", "de-en")
+    searches = json.loads(made.read_text())["searches"].values()
+    cut = {facts["pool"]: (facts["cut_queries"], facts["cut_passages"]) for facts in searches}
+    assert cut == {"en": (0, 1), "de": (1, 0)}
+
+
 def test_a_run_of_another_system_is_judged_by_the_table(tmp_path, table):
     lines = "".join(f"0000{n} Q0 0000{n} 1 1.0 x\n" for n in (0, 1))
     (tmp_path / "run.txt").write_text(lines)

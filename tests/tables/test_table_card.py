@@ -111,6 +111,8 @@ def test_passages_of_a_collection_count_once_and_queries_each_time_they_are_aske
     windows = {"sw": {"pool": "sw", "documents": 4, "windows": 9, "cut_windows": 3, "queries": 2, "cut_queries": 0}}
     assert passages({"searches": windows}) == Amount(9, 3)
     assert passages({"vectors": {"de": {"pairs": 7}, "en": {"pairs": 3}}}) == Amount(10, None)
+    pairs = {"de": {"pairs": 7, "cut_queries": 0, "cut_passages": 2}, "en": {"pairs": 3, "cut_queries": 1}}
+    assert (queries({"vectors": pairs}), passages({"vectors": pairs})) == (Amount(10, 1), Amount(10, None))
     assert Amount(10, None).share == "not counted" and Amount(8, 1).share == "12.50 %"
 
 

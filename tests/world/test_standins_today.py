@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 from types import SimpleNamespace
@@ -12,6 +13,8 @@ import pytest
 from stele import catalogue
 from stele.catalogue.schema.models import Model
 from stele.encoders.load import load_encoder
+from stele.retrieval import encode_collection
+from stele.sources.weights.settings_check import check_settings
 from stele.world.standins import _texts
 from tests.world import standin_runs as runs
 
@@ -55,6 +58,31 @@ def test_the_vectors_are_those_of_sentence_transformers(made, key):
     for kind, encode in (("query", theirs.encode_query), ("passage", theirs.encode_document)):
         expected = encode(TEXTS, batch_size=1, show_progress_bar=False)
         assert np.abs(ours.encode(TEXTS, kind) - expected).max() < 1e-5, kind
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_its_settings_alone_let_it_pass_for_what_the_plan_wants_of_it(made, key, jobs):
+    said = jobs(scale="miniature").sources.checkpoint_use(key)["encoding"]
+    check_settings(made.fetched(key), json.loads(said))
+
+
+def test_the_news_are_longer_than_a_stand_in_reads(made, generated, tmp_path):
+    """Most of the documents of NeuCLIRBench are cut, and counted."""
+    hub, given = generated.folder / "huggingface.co/datasets/neuclir", []
+    files = {"neuclir_corpus:zh": hub.glob("neuclir1/resolve/*/data/zho-*"), "neuclir:all": hub.glob("bench/**/*.txt")}
+    for number, (name, paths) in enumerate(files.items()):
+        (folder := tmp_path / str(number)).mkdir()
+        for path in paths:
+            (folder / path.name).symlink_to(path)
+        (folder / "record.json").write_text(json.dumps({"job": "x", "labels": [], "content": name}))
+        given.append(f"{name}={folder}/record.json")
+    parser = argparse.ArgumentParser()
+    encode_collection.add_arguments(parser)
+    line = ["--benchmark", "neuclir_mono", "--collection", "zh", "--encoding", "{}", "--data", *given]
+    line += ["--encoder", str(made.fetched("bge_m3") / "record.json"), "--state", str(tmp_path / "state")]
+    encode_collection.run(parser.parse_args([*line, "--output", str(tmp_path / "out/record.json")]))
+    counts = json.loads((tmp_path / "out/record.json").read_text())["counts"]
+    assert counts["passages"] == 140 and counts["cut_passages"] > 70
 
 
 def test_the_folders_are_of_their_originals_kind(made):

@@ -92,9 +92,11 @@ def write_vectors(
             continue
         names = {side: f"{language}.{side}.npy" for side in ("queries", "passages")}
         texts = [encoder.spec.passage(passage.title, passage.text) for passage in passages]
-        np.save(folder / names["queries"], encoder.encode([query.text for query in queries], "query"))
-        np.save(folder / names["passages"], encoder.encode(texts, "passage"))
         counts[language] = {"pairs": len(queries), "without_passage": without}
+        np.save(folder / names["queries"], encoder.encode([query.text for query in queries], "query"))
+        counts[language]["cut_queries"] = encoder.cut
+        np.save(folder / names["passages"], encoder.encode(texts, "passage"))
+        counts[language]["cut_passages"] = encoder.cut
         counts[language] |= {side: f"{VECTORS}/{name}" for side, name in names.items()}
     if not counts:
         name = benchmark.__name__.rpartition(".")[2]
@@ -112,15 +114,20 @@ def write_runs(
     parallel = benchmark.parallel_texts(data, codes)
     ids, size = parallel.ids, len(parallel.ids)
     logger.info("%d texts in %s; left out: %s", size, ", ".join(codes), parallel.left_out)
-    vectors, searches = {code: encoder.encode(parallel.texts[code], "query") for code in codes}, {}
+    vectors, cut, searches = {}, {}, {}
+    for code in codes:
+        vectors[code] = encoder.encode(parallel.texts[code], "query")
+        cut[code] = encoder.cut
     for pair in languages:
         both = nearest_translations(*(vectors[code] for code in sides(pair)), encoder.device)
         for query_set, best in zip(benchmark.query_sets([pair]), both, strict=True):
             hits = zip(ids, best.rows.tolist(), best.scores.tolist(), strict=True)
             run = ((name, [(ids[row], score)]) for name, row, score in hits)
             write_run(folder / f"{query_set.name}.trec.gz", run, tag="stele")
-            about = {"language": pair, "pool": query_set.collection, "queries": size, "passages": size}
-            searches[query_set.name] = about
+            pool = query_set.collection
+            (asked,) = {*sides(pair)} - {pool}
+            searches[query_set.name] = {"language": pair, "pool": pool, "queries": size, "passages": size}
+            searches[query_set.name] |= {"cut_queries": cut[asked], "cut_passages": cut[pool]}
     return {"searches": searches, "parallel": True, "left_out": parallel.left_out, "similarity": benchmark.SIMILARITY}
 
 

@@ -58,19 +58,22 @@ def passages(job: Mapping[str, Any]) -> Amount:
     kinds = [
         ("windows", "cut_windows") if "windows" in facts else ("passages", "cut_passages") for facts in pools.values()
     ]
-    return _amount(
-        [(facts[kind], facts.get(cut)) for facts, (kind, cut) in zip(pools.values(), kinds, strict=True)], job
-    )
+    counted = [(facts[kind], facts.get(cut)) for facts, (kind, cut) in zip(pools.values(), kinds, strict=True)]
+    return _amount([*counted, *_paired(job, "cut_passages")])
 
 
 def queries(job: Mapping[str, Any]) -> Amount:
     """The queries of all searches, one that several ask as often."""
-    return _amount([(one["queries"], one.get("cut_queries")) for one in job.get("searches", {}).values()], job)
+    searched = [(one["queries"], one.get("cut_queries")) for one in job.get("searches", {}).values()]
+    return _amount([*searched, *_paired(job, "cut_queries")])
 
 
-def _amount(counted: Sequence[tuple[int, int | None]], job: Mapping[str, Any]) -> Amount:
-    if not counted:
-        return Amount(sum(facts["pairs"] for facts in job.get("vectors", {}).values()), None)
+def _paired(job: Mapping[str, Any], cut: str) -> list[tuple[int, int | None]]:
+    """Of vectors that are compared in pairs: the texts of a side in each language, and how many were cut."""
+    return [(facts["pairs"], facts.get(cut)) for facts in job.get("vectors", {}).values()]
+
+
+def _amount(counted: Sequence[tuple[int, int | None]]) -> Amount:
     cut = [number for _, number in counted]
     return Amount(sum(texts for texts, _ in counted), None if None in cut else sum(number for number in cut if number))
 

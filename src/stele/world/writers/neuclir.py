@@ -5,7 +5,7 @@ own tells the news, of the same seed and sizes and so of the same entities and f
 Chinese for anything else. A query asks for a fact that some document tells, in keywords and as a question, joined;
 documents that tell it gain 3, others about its subject 1, some others are judged 0. Kept are the traps of real files:
 queries that no judgments know, fewer of them judged on all languages, a judged document that is not there, documents
-without a title, and all of them longer than the miniature's models.
+without a title, and most of them longer than what the miniature's models read.
 """
 
 from __future__ import annotations
