@@ -65,14 +65,8 @@ class Runs:
 
     def files(self, row: Row) -> list[Path]:
         """The results of a row's seeds."""
-        return [path for path in sorted(self.folder.glob(f"{row.path}/pt*-ft*.json")) if self._wanted(path.stem)]
-
-    def _wanted(self, name: str) -> bool:
-        pretraining, finetuning = numbers(name)
-        chosen = self.chosen or Seeds()
-        return (not chosen.pretraining or pretraining in chosen.pretraining) and (
-            not chosen.finetuning or finetuning in chosen.finetuning
-        )
+        paths = sorted(self.folder.glob(f"{row.path}/pt*-ft*.json"))
+        return [path for path in paths if self.chosen is None or chosen(path.stem, self.chosen)]
 
     def _system(self, row: Row) -> System | Absent:
         paths = self.files(row)
@@ -165,6 +159,18 @@ def numbers(name: str) -> tuple[int, int]:
     """
     pretraining, _, finetuning = name.removeprefix("pt").partition("-ft")
     return int(pretraining), int(finetuning)
+
+
+def chosen(name: str, seeds: Seeds) -> bool:
+    """Whether a result's two seeds are among some; a kind that is not named has all.
+
+    >>> chosen("pt5-ft0", Seeds(pretraining=[0, 1, 2])), chosen("pt2-ft9", Seeds(pretraining=[0, 1, 2]))
+    (False, True)
+    """
+    pretraining, finetuning = numbers(name)
+    return (not seeds.pretraining or pretraining in seeds.pretraining) and (
+        not seeds.finetuning or finetuning in seeds.finetuning
+    )
 
 
 def by_seed(names: Sequence[str], found: Sequence[records.Record]) -> list[tuple[str, list[int]]]:
