@@ -155,6 +155,27 @@ def test_of_pretrainings_that_results_come_from_the_loss_is_kept(results, tmp_pa
         list(trainings.trainings(tmp_path / "work", {digest}))
 
 
+def test_of_fine_tunings_that_results_come_from_the_cost_is_kept(results, tmp_path):
+    work = tmp_path / "work"
+    for seeds in ("pt0-ft0", "pt0-ft1"):
+        folder = work / "finetuned/msm/nq" / seeds
+        folder.mkdir(parents=True)
+        facts = {
+            "job": "finetune",
+            "model": "msm",
+            "seed": 0,
+            "steps": 150,
+            "cpu_seconds": 7.5,
+            "recipe": {"batch": 48},
+        }
+        (folder / "record.json").write_text(json.dumps(facts | {"content": seeds}))
+    digest = content_digest(work / "finetuned/msm/nq/pt0-ft1/record.json")
+    kept = dict(trainings.finetunings(work, {digest}))
+    assert kept == {digest: {"model": "msm", "seed": 0, "steps": 150, "cpu_seconds": 7.5}}
+    pack(results, tmp_path / "study", SPECS, work)
+    assert json.loads((tmp_path / "study" / trainings.FINETUNING).read_text()) == {}, "no result comes from them"
+
+
 def test_seeds_that_come_later_make_the_folder_that_all_at_once_make(results, tmp_path):
     pack(results, tmp_path / "whole", SPECS)
     for seeds in ({2, 3}, {0, 1}):

@@ -36,7 +36,7 @@ OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
 def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> int:
     """Adds the results of a folder to a packed one, made where it is not there, and returns how many seeds it holds.
 
-    Of a folder of `work`, too, it keeps the loss curves of the pretrainings behind the results.
+    Of a folder of `work`, too, it keeps the loss curves of pretrainings behind the results, and what trainings cost.
 
     Raises SteleError where the packed folder is of another scale, or was begun under other claims: they are fixed
     before the first result is looked at.
@@ -50,8 +50,10 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         everything |= _pack_seed(path, folder / path.relative_to(results))
     _write(folder / records.WHOLE_ANCESTRY, everything)
     if work is not None:
-        there = read_object(path, "record of pretrainings") if (path := folder / trainings.FILE).is_file() else {}
-        _write(path, there | dict(trainings.trainings(work, everything)))
+        of_kinds = ((trainings.FILE, trainings.trainings), (trainings.FINETUNING, trainings.finetunings))
+        for name, found in of_kinds:
+            there = read_object(path, "record of trainings") if (path := folder / name).is_file() else {}
+            _write(path, there | dict(found(work, everything)))
     for path in result_files(results):  # what has no seeds: counts
         if not path.with_suffix("").is_dir():
             _write(folder / path.relative_to(results), _slim(records.read_record(path)))

@@ -1,6 +1,6 @@
-"""What is kept of the pretrainings behind kept results: how the loss fell, where it ended, what it cost.
+"""What is kept of the trainings behind kept results: of pretrainings how the loss fell, of all what they cost.
 
-Weights are left out. One file holds all, by the digest under which a result's ancestry names its encoder.
+Weights are left out. One file holds all of a kind, by the digest under which a result's ancestry names its encoder.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from stele.artifacts import records
 from stele.files.reading import reading
 
 FILE = "pretraining.json"
+FINETUNING = "finetuning.json"
 POINTS = 50  # of a curve: each the mean of so many steps
 FACTS = ("model", "seed", "objective", "steps", "losses", "chance", "cpu_seconds", "wall_seconds", "device", "threads")
+COSTS = ("model", "seed", "steps", "cpu_seconds", "wall_seconds", "device", "threads")  # of fine-tuning
 NO_LOSS = ("step", "learning_rate")
 
 
@@ -29,6 +31,14 @@ def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[st
             kept = {key: record[key] for key in FACTS if key in record}
             curve = path.with_name("curve.csv")
             yield digest, kept | ({"curve": thinned(curve)} if curve.is_file() else {})
+
+
+def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(digest, what it cost) of the fine-tunings of a folder of work that results come from."""
+    for path in sorted(work.glob("finetuned/*/*/pt*/record.json")):
+        if (digest := records.content_digest(path)) in wanted:
+            record = records.read_record(path)
+            yield digest, {key: record[key] for key in COSTS if key in record}
 
 
 def thinned(path: Path) -> dict[str, list[float]]:

@@ -78,6 +78,7 @@ def write(folder: Path, specs: Path, to: Path) -> None:
         figures,
         rows(folder, tables),
         list(_object(folder / trainings.FILE).values()),
+        list(_object(folder / trainings.FINETUNING).values()),
         _object(folder / records.WHOLE_ANCESTRY),
         about(folder),
     )
