@@ -186,6 +186,23 @@ def test_costs(tmp_path):
     assert _alone(tmp_path, cost) == "reversed"
 
 
+@pytest.mark.parametrize(("seconds", "state"), [(4000.0, "supported"), (2500.0, "reversed"), (None, "no data")])
+def test_what_a_pretraining_cost_is_that_of_the_kept_records(judged, tmp_path, seconds, state):
+    """40 hours against 24 are 1.67 times: of the seeds' own pretrainings, whatever else is kept."""
+    hours = {"metric": "cpu_seconds"}
+    cost = {"kind": "cost", "left": cells("all/ours/mrr/ar", instead=hours), "amount": 1.67}
+    cost |= {"right": cells("all/base/mrr/ar", instead=hours), "printed": {"verdict": "undecided"}}
+    assert judged(cost, AHEAD).verdict.state == "no data", "nothing is kept of pretrainings"
+    kept = {"of another": {"cpu_seconds": 9e9}}
+    for model, taken in (("mbert", 2400.0), ("msm", seconds)):
+        for path in (tmp_path / f"results/mrtydi/{model}/zero_shot_marco").glob("pt*-ft0.json"):
+            record, digest = json.loads(path.read_text()), f"{model}-{path.stem}"
+            path.write_text(json.dumps(record | {"ancestry": {digest: {"job": "pretrain", "model": model}}}))
+            kept[digest] = {"cpu_seconds": taken} if taken else {}
+    (tmp_path / "results/pretraining.json").write_text(json.dumps(kept))
+    assert _alone(tmp_path, cost) == state
+
+
 @pytest.mark.parametrize("label", ["generated data", "stand-in checkpoint"])
 def test_the_size_of_a_stand_in_is_no_evidence(tmp_path, label):
     write_sizes(tmp_path, [label])

@@ -18,11 +18,13 @@ from stele.artifacts.results import read_result
 from stele.artifacts.row import Row
 from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluator
+from stele.evidence import trainings
 from stele.evidence.estimate import PRETRAINING, Scored, scored
 from stele.papers.table_parts import Seeds
 from stele.papers.targets import Reference
 from stele.significance import scores
 
+PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
 
 
@@ -135,7 +137,9 @@ class Runs:
         return scored((row.benchmark, language), found.values, found.queries, evaluator(metric).finish())
 
     def _value(self, reference: Reference) -> float | Absent:
-        """The number itself, the mean over seeds; also of what has no queries (counts, sizes)."""
+        """The number itself, the mean over seeds; also of what has no queries (counts, sizes, costs)."""
+        if reference.metric == PRETRAINING_COST:
+            return self._cost(reference.result)
         path = self.folder / f"{reference.result.path}.json"
         if not path.is_file():
             return self._absent(reference.result)
@@ -145,6 +149,19 @@ class Runs:
             wanted = f"{reference.metric} of {', '.join(reference.languages)}"
             return Absent(f"{reference.result.path} has no {wanted}", needed=False)
         return float(np.mean(present))
+
+    def _cost(self, row: Row) -> float | Absent:
+        """CPU-seconds of the pretrainings that a row comes from, a seed on average, by what is kept of them."""
+        paths = self.files(row)
+        if not paths:
+            return self._absent(row)
+        kept = trainings.kept(self.folder)
+        seconds = [
+            sum(kept[digest].get("cpu_seconds", 0.0) for digest in record.get(records.ANCESTRY, {}) if digest in kept)
+            for record in map(records.read_record, paths)
+        ]
+        known = all(seconds)
+        return float(np.mean(seconds)) if known else Absent(f"{row.path}: no cost of its pretraining", needed=False)
 
     def _absent(self, row: Row) -> Absent:
         reason = self.left_out.get(row.name)

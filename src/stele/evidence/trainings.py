@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from stele.artifacts import records
-from stele.files.reading import reading
+from stele.files.reading import read_object, reading
 
 FILE = "pretraining.json"
 FINETUNING = "finetuning.json"
@@ -31,6 +31,11 @@ def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[st
             kept = {key: record[key] for key in FACTS if key in record}
             curve = path.with_name("curve.csv")
             yield digest, kept | ({"curve": thinned(curve)} if curve.is_file() else {})
+
+
+def kept(folder: Path) -> dict[str, dict[str, Any]]:
+    """Digest -> what a folder of kept results has of a pretraining; none where it keeps nothing."""
+    return read_object(path, "record of pretrainings") if (path := folder / FILE).is_file() else {}
 
 
 def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
