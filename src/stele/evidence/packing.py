@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from stele.artifacts import records
 from stele.artifacts.results import read_result, result_files
+from stele.artifacts.row import Row
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
 from stele.evidence import numbering, trainings
+from stele.evidence.looks import FILE as LOOKS
+from stele.evidence.needed import references_of
 from stele.files.atomic import atomic_file, atomic_write_json, digest, sha256
 from stele.files.paths import STAMP, STUDY, read_stamp
 from stele.files.reading import read_object
-from stele.papers.claims import FILE, papers_with_claims
+from stele.papers.addresses import load_paper
+from stele.papers.claims import FILE, load_claims, papers_with_claims
 from stele.significance.scores import KEYS, QUERIES
 
 CONTEXT = Path("tables/context.json")
-LOOKS = "looks.yaml"
 # jobs that stay among a result's own ancestors: what was trained, and from what
 KEPT = ("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "rerank", "answer")
 NAMED = ("job", "model", "seed", "repository", "revision", "origin", "labels", "diverged")  # of those jobs, beside it
@@ -44,7 +48,7 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     scale = read_stamp(results)
     if scale is None:
         raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some first")
-    begin(folder, scale, specs)
+    begin(folder, scale, specs, results)
     everything = read_object(path, "ancestry") if (path := folder / records.WHOLE_ANCESTRY).is_file() else {}
     for path in result_files(results, each_seed=True):
         everything |= _pack_seed(path, folder / path.relative_to(results))
@@ -66,22 +70,55 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     return sum(1 for _ in result_files(folder, each_seed=True))
 
 
-def begin(folder: Path, scale: str, specs: Path) -> None:
-    """Writes down under which claims a packed folder is begun, or checks that they are still those."""
-    claims = {path.name: sha256(path / FILE) for path in papers_with_claims(specs)}
-    if not (folder / STUDY).is_file():
+def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) -> None:
+    """Writes down when, under which claims and with which looks a packed folder is begun, or checks that they stay.
+
+    A paper's claims are written down with its first result, looks when there are some.
+    """
+    now = {path.name: sha256(path / FILE) for path in papers_with_claims(specs)}
+    there = {Row(*path.parent.parts[-3:]) for path in result_files(results, each_seed=True)} if results else set()
+    study = {"begun": _now(), "claims_sha256": {}, "scale": scale}
+    if (folder / STUDY).is_file():
+        study = read_object(folder / STUDY, "record of a study")
+        _check_begun(folder, scale, study, now)
+    else:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / STAMP).write_text(f"{scale}\n", encoding="utf-8")
-        atomic_write_json(folder / STUDY, {"scale": scale, "claims_sha256": claims})
-        return
+    first = {path.name for path in papers_with_claims(specs) if path.name not in study["claims_sha256"]}
+    added = {name: now[name] for name in sorted(first) if there & _judging(specs / name)}
+    looks = _digest_of_looks(folder, study, results)
+    atomic_write_json(folder / STUDY, study | {"claims_sha256": study["claims_sha256"] | added} | looks)
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())  # as in the records of results
+
+
+def _check_begun(folder: Path, scale: str, study: dict[str, Any], now: dict[str, str]) -> None:
     if (there := read_stamp(folder)) != scale:
         raise SteleError(f"{folder}: holds results of the scale {there}, these are of {scale}; give another folder")
-    begun = read_object(folder / STUDY, "record of a study")["claims_sha256"]
-    if changed := sorted(paper for paper in begun.keys() & claims.keys() if begun[paper] != claims[paper]):
+    begun = study["claims_sha256"]
+    if changed := sorted(paper for paper in begun.keys() & now.keys() if begun[paper] != now[paper]):
         raise SteleError(
             f"{folder}: was begun under other claims of {', '.join(changed)}; a study is judged by those that were "
             "fixed before it: restore them, or begin another folder"
         )
+
+
+def _judging(folder: Path) -> set[Row]:
+    """The rows that a paper's claims are judged by."""
+    paper = load_paper(folder)
+    return {one.result for claim in load_claims(folder / FILE).claims for one in references_of(claim, paper)}
+
+
+def _digest_of_looks(folder: Path, study: dict[str, Any], results: Path | None) -> dict[str, str]:
+    """`looks_sha256` of the seeds of the first look, nothing where there was one look."""
+    found = {sha256(path) for place in (folder, results) if place and (path := place / LOOKS).is_file()}
+    if begun := study.get("looks_sha256"):
+        found.add(begun)
+    if len(found) > 1:
+        raise SteleError(f"{folder}: was begun with another {LOOKS}; the seeds of the first look stay: restore them")
+    return {"looks_sha256": found.pop()} if found else {}
 
 
 def _pack_seed(source: Path, target: Path) -> records.Record:
