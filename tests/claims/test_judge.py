@@ -77,6 +77,15 @@ def test_into_a_folder_twice_the_same_bytes(judge, tmp_path):
     assert first.keys() == {"msm.json", "msm.csv"} and json.loads(first["msm.json"])["claims"]
 
 
+def test_there_is_a_second_look_only_where_seeds_were_added(judge, tmp_path):
+    """A claim that the first look leaves undecided stays of the first until there are seeds beside its own."""
+    folder = write_results(tmp_path / "noisy", {"mbert": 0.0, "msm": 0.08}, over_seeds=0.3)
+    for seeds, look in (([0, 1, 2, 3, 4], 1), ([0, 1, 2, 3], 2)):
+        (folder / "looks.yaml").write_text(f"first: {{pretraining: {seeds}}}\n")
+        claim = json.loads(judge("--format", "json", folder=folder)[1])["claims"][0]
+        assert (claim["state"], claim["look"]) == ("undecided", look)
+
+
 def test_what_is_not_there_and_what_is_not_known_are_one_sentence(judge, tmp_path):
     assert "unknown paper 'mms'; did you mean 'msm'?" in judge("--paper", "mms")[2]
     assert "nowhere: no such folder of results" in judge(folder=tmp_path / "nowhere")[2]

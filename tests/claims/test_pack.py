@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,7 @@ from stele.artifacts.records import content_digest
 from stele.artifacts.results import read_result
 from stele.command import cli
 from stele.errors import SteleError
-from stele.evidence import trainings
+from stele.evidence import packing, trainings
 from stele.evidence.numbering import numbered
 from stele.evidence.packing import begin, pack
 from stele.files.atomic import sha256
@@ -20,7 +21,7 @@ from stele.files.paths import STAMP, STUDY
 from stele.tables.cells.cell import Results
 from stele.tables.render.cell_details import provenance
 from tests.conftest import ROOT
-from tests.evidence.made_results import write_results
+from tests.evidence.made_results import write_results, write_system
 
 SPECS = ROOT / "paper_tables"
 EFFECTS = {"msm": 0.05, "xlmr": 0.0, "crop": 0.02}
@@ -155,7 +156,29 @@ def test_of_pretrainings_that_results_come_from_the_loss_is_kept(results, tmp_pa
         list(trainings.trainings(tmp_path / "work", {digest}))
 
 
-def test_seeds_that_come_later_make_the_folder_that_all_at_once_make(results, tmp_path):
+def test_of_fine_tunings_that_results_come_from_the_cost_is_kept(results, tmp_path):
+    work = tmp_path / "work"
+    for seeds in ("pt0-ft0", "pt0-ft1"):
+        folder = work / "finetuned/msm/nq" / seeds
+        folder.mkdir(parents=True)
+        facts = {
+            "job": "finetune",
+            "model": "msm",
+            "seed": 0,
+            "steps": 150,
+            "cpu_seconds": 7.5,
+            "recipe": {"batch": 48},
+        }
+        (folder / "record.json").write_text(json.dumps(facts | {"content": seeds}))
+    digest = content_digest(work / "finetuned/msm/nq/pt0-ft1/record.json")
+    kept = dict(trainings.finetunings(work, {digest}))
+    assert kept == {digest: {"model": "msm", "seed": 0, "steps": 150, "cpu_seconds": 7.5}}
+    pack(results, tmp_path / "study", SPECS, work)
+    assert json.loads((tmp_path / "study" / trainings.FINETUNING).read_text()) == {}, "no result comes from them"
+
+
+def test_seeds_that_come_later_make_the_folder_that_all_at_once_make(results, tmp_path, monkeypatch):
+    monkeypatch.setattr(packing, "_now", lambda: "2026-11-23T17:35:43Z")
     pack(results, tmp_path / "whole", SPECS)
     for seeds in ({2, 3}, {0, 1}):
         pack(of_seeds(results, tmp_path / f"only{min(seeds)}", seeds), tmp_path / "pieces", SPECS)
@@ -168,10 +191,47 @@ def test_a_study_is_begun_under_claims_that_stay(results, tmp_path):
     pack(results, tmp_path / "study", specs)
     begun = json.loads((tmp_path / "study" / STUDY).read_text(encoding="utf-8"))
     assert begun["claims_sha256"]["msm"] == sha256(specs / "msm/claims.yaml")
+    assert time.strptime(begun["begun"], "%Y-%m-%dT%H:%M:%SZ") and "looks_sha256" not in begun
     with (specs / "msm/claims.yaml").open("a", encoding="utf-8") as handle:
         handle.write("# a bar that suits the results\n")
     with pytest.raises(SteleError, match="was begun under other claims of msm"):
         pack(results, tmp_path / "study", specs)
+
+
+def test_a_paper_s_claims_are_written_down_with_its_first_result(results, tmp_path):
+    """Claims of a paper without results may still change; the time is that of the beginning."""
+    specs, folder = tmp_path / "paper_tables", tmp_path / "study"
+    shutil.copytree(SPECS, specs)
+    pack(results, folder, specs)
+    begun = json.loads((folder / STUDY).read_text(encoding="utf-8"))
+    assert "msm" in begun["claims_sha256"] and "dense_clt" not in begun["claims_sha256"]
+    with (specs / "dense_clt/claims.yaml").open("a", encoding="utf-8") as handle:
+        handle.write("# nothing was built yet\n")
+    values = {"ap": np.full((1, 1, 4), 0.3)}
+    more = tmp_path / "more"
+    write_system(more, "clef2006_fr/mbert/zero_shot_marco", values, ["fr"] * 4)
+    (more / STAMP).write_text("study\n", encoding="utf-8")
+    pack(more, folder, specs)
+    after = json.loads((folder / STUDY).read_text(encoding="utf-8"))
+    own = {"dense_clt": sha256(specs / "dense_clt/claims.yaml")}
+    assert after == begun | {"claims_sha256": begun["claims_sha256"] | own}
+    with (specs / "dense_clt/claims.yaml").open("a", encoding="utf-8") as handle:
+        handle.write("# a bar that suits the results\n")
+    with pytest.raises(SteleError, match="was begun under other claims of dense_clt"):
+        pack(more, folder, specs)
+
+
+@pytest.mark.parametrize("where", ["results", "study"])
+def test_the_seeds_of_the_first_look_stay(results, tmp_path, where):
+    made = of_seeds(results, tmp_path / "results", {0, 1})
+    (made / "looks.yaml").write_text("first: {pretraining: [0, 1]}\n")
+    pack(made, tmp_path / "study", SPECS)
+    begun = json.loads((tmp_path / "study" / STUDY).read_text(encoding="utf-8"))
+    assert begun["looks_sha256"] == sha256(made / "looks.yaml") == sha256(tmp_path / "study/looks.yaml")
+    pack(made, tmp_path / "study", SPECS)
+    (tmp_path / where / "looks.yaml").write_text("first: {pretraining: [0, 1, 2]}\n")
+    with pytest.raises(SteleError, match=r"was begun with another looks.yaml"):
+        pack(made, tmp_path / "study", SPECS)
 
 
 def test_results_of_another_scale_and_of_none_are_refused(results, tmp_path):

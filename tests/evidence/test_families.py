@@ -20,8 +20,11 @@ def test_levels_reject_what_corrected_p_values_reject(seed):
     assert rejected == (stats.false_discovery_control(p_values) <= 0.05).tolist()
 
 
-def test_a_claim_without_a_p_value_does_not_count():
-    assert levels([0.01, math.nan, 0.02], "holm", 0.05) == [0.025, 0.05, 0.05]
+def test_a_claim_without_a_p_value_counts_in_holm_s_family_alone():
+    """That family was fixed before any run; of the others no share is false among claims without a verdict."""
+    assert levels([0.01, math.nan, 0.02], "holm", 0.06) == pytest.approx([0.02, 0.06, 0.03])
+    assert levels([0.01, math.nan, 0.02], "benjamini_hochberg", 0.05) == [0.05, 0.05, 0.05]
+    assert levels([0.04, math.nan, 0.9], "benjamini_hochberg", 0.05) == [0.025, 0.05, 0.025]
     assert levels([math.nan], "holm", 0.05) == [0.05] and levels([], "benjamini_hochberg") == []
 
 

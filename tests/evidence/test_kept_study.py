@@ -1,10 +1,15 @@
 """What evidence/ holds: right by its manifest, of the claims of today, small, and judged the same anywhere."""
 
+import hashlib
 import json
+import subprocess
 
 import pytest
 
+from stele.artifacts import records
+from stele.artifacts.results import result_files
 from stele.command import cli
+from stele.evidence.looks import FILE as LOOKS
 from stele.evidence.trainings import FILE as TRAININGS
 from stele.files.atomic import sha256
 from stele.files.paths import STUDY
@@ -19,11 +24,46 @@ def test_the_kept_files_are_those_of_the_manifest():
     assert cli.main(["tables", "verify", "--results-dir", str(KEPT)]) == 0
 
 
-def test_it_was_begun_under_the_claims_of_today():
-    begun = json.loads((KEPT / STUDY).read_text(encoding="utf-8"))
-    assert begun["scale"] == "study"
+@pytest.fixture(scope="module")
+def begun():
+    """What was written down when the study was begun."""
+    return json.loads((KEPT / STUDY).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def results():
+    """The records of all results of single seeds."""
+    return [records.read_record(path) for path in result_files(KEPT, each_seed=True)]
+
+
+def test_it_was_begun_under_the_claims_and_the_looks_of_today(begun):
+    assert begun["scale"] == "study" and {"kept", "msm"} <= begun["claims_sha256"].keys()
     for paper, digest in begun["claims_sha256"].items():
         assert sha256(ROOT / "paper_tables" / paper / FILE) == digest, f"the claims of {paper} have changed since"
+    assert sha256(KEPT / LOOKS) == begun["looks_sha256"], "the seeds of the first look have changed since"
+
+
+def test_it_was_begun_before_its_first_result(begun, results):
+    assert len(results) >= 702 and begun["begun"] < min(record["finished"] for record in results)
+
+
+def test_what_was_run_had_the_claims_and_looks_that_it_was_begun_under(begun, results):
+    """By the commits that results name; one with uncommitted changes (+) says nothing of its files."""
+    commits = {record["commit"] for record in results if not record["commit"].endswith("+")}
+    known = [commit for commit in sorted(commits) if _git("cat-file", "-e", f"{commit}^{{commit}}") is not None]
+    if not known:
+        pytest.skip(f"this clone has no history of {', '.join(sorted(commits))}, the commits that results name")
+    claims = {f"paper_tables/{paper}/{FILE}": digest for paper, digest in begun["claims_sha256"].items()}
+    for commit in known:
+        for path, digest in (claims | {f"evidence/study/{LOOKS}": begun["looks_sha256"]}).items():
+            content = _git("show", f"{commit}:{path}")
+            assert content is not None and hashlib.sha256(content).hexdigest() == digest, f"{path} at {commit}"
+
+
+def _git(*arguments):
+    """What git writes, None where it knows no such thing."""
+    found = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=False)
+    return found.stdout if found.returncode == 0 else None
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -40,4 +80,4 @@ def test_it_is_small_and_its_pretrainings_learnt():
     assert kept, "no pretraining is kept"
     for one in kept.values():
         for task, chance in one["chance"].items():
-            assert one["losses"][task] < chance, f"{one['model']}, seed {one['seed']}: {task} learnt nothing"
+            assert one["losses"][task] < 0.9 * chance, f"{one['model']}, seed {one['seed']}: {task} learnt little"

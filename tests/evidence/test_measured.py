@@ -69,6 +69,33 @@ def test_best_has_to_beat_every_rival(generator, effects, wanted):
     assert wanted == "supported" or verdict.reason == "the closest is rival2"
 
 
+def test_what_is_shown_is_as_wide_as_it_was_judged():
+    """One of six rivals is better, at .041 alone: not after the correction for six, and its interval says so."""
+    better, beaten = Estimate(-1.0, (Part(0.1135, 4, 5),), 5), Estimate(9.0, (Part(0.01, 4, 5),), 5)
+    alone = judge(Case(measured.best({"one": better}), 0.1))
+    assert alone.state == "reversed" and alone.interval[1] < 0 and alone.p == pytest.approx(0.041, abs=0.002)
+    of_six = judge(Case(measured.best({"one": better, **{str(n): beaten for n in range(5)}}), 0.1))
+    assert of_six.state == "undecided" and of_six.interval[0] == alone.interval[0] and of_six.interval[1] > 0
+    assert of_six.p == alone.p and of_six.reason == "the closest is one"
+    surely = better._replace(mean=-5.0)
+    assert judge(Case(measured.best({"one": surely, "two": beaten}), 0.1)).interval[1] < 0
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_a_partial_conjunction_is_said_where_its_interval_lies_on_one_side(number):
+    """On made estimates of four parts, at all levels: supported above 0, reversed below, else neither."""
+    generator = np.random.default_rng(number)
+    states = set()
+    for _ in range(300):
+        drawn = zip("abcd", generator.normal(0, 2, 4), generator.uniform(0.2, 0.8, 4), strict=True)
+        parts = {name: measured.greater(Estimate(mean, (Part(error**2, 4, 5),), 5)) for name, mean, error in drawn}
+        verdict = judge(Case(measured.at_least(number, parts), 0.0))
+        low, high = verdict.interval
+        assert (verdict.state == "supported", verdict.state == "reversed") == (low > 0, high < 0)
+        states.add(verdict.state)
+    assert states == {"supported", "reversed", "undecided"}
+
+
 def test_among_equals_best_is_rarely_said_or_denied():
     """One rival of five as good, the others beaten: said in 2.5 of 100; all as good: denied in 5 at most (of 200)."""
     generator = np.random.default_rng(2)
@@ -139,7 +166,8 @@ def test_the_whole_family_decides_the_level(generator):
     for procedure in ("holm", "benjamini_hochberg"):
         first = judge_family(cases, procedure)[0]
         assert first.state == "undecided" and first.interval[0] < 0 < first.interval[1]
-    assert judge_family([cases[0], Case(None, 0.1)], "holm")[0].state == "supported"  # no data do not count
+    assert judge_family([cases[0], Case(None, 0.1)], "holm")[0].state == "undecided"  # the family was fixed before
+    assert judge_family([cases[0], Case(None, 0.1)], "benjamini_hochberg")[0].state == "supported"
 
 
 def test_the_detectable_effect_is_detected_in_80_of_100(generator):

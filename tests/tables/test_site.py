@@ -6,14 +6,17 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from stele.artifacts.records import WHOLE_ANCESTRY
 from stele.command import cli
 from stele.errors import SteleError
 from stele.evidence.packing import pack
 from stele.evidence.trainings import FILE as TRAININGS
+from stele.evidence.trainings import FINETUNING
 from stele.files.atomic import digest
 from stele.files.paths import STAMP
 from stele.papers.claims import load_claims
 from stele.tables.render.site.curve import curves, picture
+from stele.tables.render.site.rows import Value, model_title
 from stele.tables.site import _write as write_page
 from tests.evidence.made_results import write_results
 
@@ -30,9 +33,25 @@ def kept(root, tmp_path_factory):
     pack(results, made / "kept", root / "paper_tables")
     facts = {"model": "msm", "seed": 0, "cpu_seconds": 50.6, "device": "cpu", **LOSSES}
     (made / "kept" / TRAININGS).write_text(json.dumps({"d1": facts}))
+    (made / "kept" / FINETUNING).write_text(json.dumps({"d2": {**facts, "cpu_seconds": 7.6}}))
+    known = json.loads((made / "kept" / WHOLE_ANCESTRY).read_text())
+    pretrained = {"d1": {"job": "pretrain", "model": "msm", "recipe": {"mu": 0.5}}}
+    (made / "kept" / WHOLE_ANCESTRY).write_text(json.dumps(known | pretrained))
+    write_count(made / "kept", "statistics/mrtydi/count", {"passages": 1200.0})
+    write_count(made / "kept", "parameters/msm/direct", {"parameters": 357056.0})
+    write_count(made / "kept", "xor_retrieve/msm/align_uniform", {"alignment": 1.117, "uniformity_query": -1.383})
     into = ["--into", str(made / "kept/claims"), "--specs", str(root / "paper_tables")]
     assert cli.main(["claims", "judge", str(made / "kept"), "--paper", "msm", *into]) == 0
     return made / "kept"
+
+
+def write_count(folder, row, metrics):
+    """A result without queries: numbers of a dataset or of a model."""
+    benchmark, model, setting = row.split("/")
+    values = {name: {"languages": {"all": value}, "average": value} for name, value in metrics.items()}
+    (folder / row).parent.mkdir(parents=True, exist_ok=True)
+    facts = {"benchmark": benchmark, "model": model, "setting": setting, "metrics": values, "content": digest(values)}
+    (folder / f"{row}.json").write_text(json.dumps(facts))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +75,7 @@ class Page(html.parser.HTMLParser):
         self.links |= {given[name] for name in ("href", "src") if given.get(name)}
 
     def handle_data(self, data):
-        self.text += data
+        self.text += "" if self.cdata_elem else data  # without styles and scripts
 
 
 def test_every_link_leads_somewhere_inside_the_site_or_to_a_paper(site):
@@ -91,8 +110,42 @@ def test_a_model_has_its_rows_its_loss_and_its_cost(site):
     page = Page(site / "model-msm.html")
     assert "zero_shot_marco" in page.text and "MSM, Table 1" in page.text and " ± " in page.text
     assert "Loss of msm in nats over the steps, 1 seed; at the end 1.90; by chance 3.30" in page.text
-    assert "A seed took 51 CPU-seconds on average (cpu)" in page.text
+    assert "A seed of pretraining took 51 CPU-seconds on average of 1 (cpu)." in page.text
+    assert "A fine-tuning took 8 CPU-seconds on average of 1 (cpu)." in page.text
+    recipe = page.text.partition("Its recipe")[2]
+    assert "mu" in recipe and "0.5" in recipe
     assert "Loss of" not in Page(site / "model-xlmr.html").text, "nothing is pretrained of a public checkpoint"
+
+
+def test_a_number_has_the_unit_of_its_kind(site):
+    """A fraction is in points of a hundred, a distance of vectors as it is, a size in whole numbers."""
+    text = Page(site / "model-msm.html").text
+    assert "parameters 357,056" in text and "alignment 1.12; uniformity_query -1.38" in text
+    assert Value("mrr@100", 0.327, 0.004).said == "32.7 ± 0.4" and Value("alignment", 1.117, 0.02).said == "1.12 ± 0.02"
+    assert Value("parameters", 35705600.0, 0.0).said == "35,705,600"
+
+
+def test_a_dataset_is_no_model_and_a_model_is_headed_by_its_key(site):
+    assert not (site / "model-mrtydi.html").exists() and "model-mrtydi" not in "".join(Page(site / "models.html").links)
+    assert (site / "results/statistics/mrtydi/count.json").is_file(), "cells of tables lead there"
+    assert "<h1>msm: MSM</h1>" in (site / "model-msm.html").read_text()
+    assert model_title("msm_neg_256") == "msm_neg_256: 256" and model_title("a_user_s") == "a_user_s"
+
+
+def test_verdicts_are_said_in_the_same_words_everywhere(site, root, kept, tmp_path):
+    """Of runs they are seen here or not, of which scale and data; `supported` is a word of JSON and CSV."""
+    command = ["tables", "sample", str(kept), "--to", str(tmp_path), "--specs", str(root / "paper_tables")]
+    assert cli.main(command) == 0
+    pages = {
+        name: Page(site / name).text for name in ("index.html", "claims.html", "how.html", "msm.html", "search.html")
+    }
+    pages["README.md"] = (tmp_path / "README.md").read_text()
+    for name, text in pages.items():
+        assert "supported" not in text.lower(), name
+        assert name == "how.html" or "on print" in text, name
+        assert "een here" in text, name
+    for name in ("claims.html", "msm.html"):
+        assert "scale study, generated data" in pages[name], name
 
 
 def test_a_folder_that_is_no_site_is_not_replaced_and_a_site_is(root, kept, site, tmp_path, capsys):

@@ -12,6 +12,7 @@ from stele.papers.addresses import load_paper
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
 from stele.tables.render.claims import draw_claims, place
+from stele.tables.render.pictures import Picture
 from stele.tables.render.whisker import WIDTH, Difference, reach, whisker
 from tests.tables.rendering import filled
 
@@ -61,7 +62,7 @@ def test_every_claim_stands_on_the_page_once_and_leads_to_cells_that_are_there(f
     wanted = set(re.findall(r'<li><button type="button" class="record" popovertarget="([^"]+)"', page))
     assert wanted and wanted <= ids
     assert sum(claims.counts["print"].values()) == claims.count and not claims.counts["runs"]
-    assert " here</span>" not in page  # nothing is said of runs that were not judged
+    assert " here</span>" not in page and " here ·" not in page  # nothing is said of runs that were not judged
 
 
 def test_a_cell_names_the_claims_that_read_it_and_they_name_the_cell(folder, boxes, drawn):
@@ -72,6 +73,25 @@ def test_a_cell_names_the_claims_that_read_it_and_they_name_the_cell(folder, box
     page = pages.paper_page("msm", drawn, "all_tables.html", (), claims)
     fold = page[page.index(f'<div popover id="{box}"') :]
     assert '<a href="#claim-hierarchical_loss">' in fold[: fold.index("</div>")]
+
+
+def test_a_figure_names_the_claims_that_read_it(root, drawn):
+    claims = draw_claims(root / "paper_tables/clir_lm", {})
+    read = {link.href for one in claims.main + claims.others for link in one.cells if link.href}
+    figure = Picture("clir_lm/figure_04.svg", "Figure 4")
+    page = pages.paper_page("clir_lm", drawn[:1], "all_tables.html", [figure], claims)
+    caption = page[page.index("<figcaption>") : page.index("</figcaption>")]
+    readers = claims.readers["f04"]
+    assert "#f04" in read and readers and all(f'<a href="#{one.id}">{one.key}</a>' in caption for one in readers)
+
+
+def test_a_verdict_says_of_which_scale_and_data_it_is(folder, boxes, drawn, tmp_path):
+    path = tmp_path / "verdicts.json"
+    for labels, said in ((["generated data"], "generated data"), ([], "real data")):
+        found = {"scale": "study", "claims": [ROW | {"labels": labels}]}
+        path.write_text(json.dumps(found), encoding="utf-8")
+        page = pages.paper_page("msm", drawn, "all_tables.html", (), draw_claims(folder, boxes, path))
+        assert f'<span class="badge runs supported">seen here · scale study, {said}</span>' in page
 
 
 def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder, boxes, verdicts):

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stele.claims.formats.verdicts import FORMATS
-from stele.evidence.looks import load_looks
+from stele.evidence.looks import second_taken
 from stele.evidence.verdicts import JudgedClaim, judge_paper, runs_of
 from stele.files.atomic import atomic_file
 from stele.files.paths import read_stamp
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> None:
 def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedClaim]:
     """The claims of the papers, in order, on one folder of results."""
     first, scale = runs_of(folder, 1), read_stamp(folder) or ""
-    second = runs_of(folder, 2) if load_looks(folder) else None
+    second = runs_of(folder, 2) if second_taken(folder) else None
     return [one for paper in papers_with_claims(specs, papers) for one in judge_paper(paper, first, second, scale)]
 
 

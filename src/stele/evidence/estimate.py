@@ -152,12 +152,13 @@ def combine(terms: Sequence[Term]) -> Estimate:
 def _seeds(groups: Iterable[tuple[str, ...]]) -> int:
     """The seeds that an estimate has: of pretraining where something is pretrained, the fewest of any system.
 
-    What is not pretrained there has fine-tuning seeds of its own, whose variance is a part; a single one has none.
+    What is not pretrained there has fine-tuning seeds of its own, whose variance is a part: of fewer than decide
+    anything it is not known, and they are the seeds.
     """
     trained = [seeds for seeds in groups if seeds]
     pretrained = [seeds for seeds in trained if seeds[0].startswith(PRETRAINING)]
     fewest = min(map(len, trained), default=UNTRAINED)
-    return min(map(len, pretrained)) if pretrained and fewest > 1 else fewest
+    return min(map(len, pretrained)) if pretrained and fewest >= FEWEST_SEEDS else fewest
 
 
 def _over_queries(added: Sequence[tuple[np.ndarray, np.ndarray]]) -> Part:

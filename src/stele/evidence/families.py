@@ -7,7 +7,9 @@ exactly where the family's procedure rejects: the interval that is shown is the 
 - benjamini_hochberg: the expected share of false ones among the verdicts (Journal of the Royal Statistical Society B
   57, 1995), with the intervals of Benjamini and Yekutieli (Journal of the American Statistical Association 100, 2005)
 
-A claim without a p-value (NaN) does not count, and its level is that of the family.
+A claim without a p-value (NaN: results are missing, or a test of its own) counts in Holm's family, which was fixed
+before any run, as one that is not rejected. Among others it is no verdict, so that no share of it is false: there it
+does not count, and its level is that of the family.
 """
 
 from __future__ import annotations
@@ -51,6 +53,8 @@ def levels(p_values: Sequence[float], procedure: str, alpha: float = 0.05) -> li
     [0.04, 0.04, 0.04]
     """
     given = np.asarray(p_values, dtype=np.float64)
+    if procedure == "holm":
+        given = np.where(np.isnan(given), 1.0, given)
     known = ~np.isnan(given)
     chosen = np.full(len(given), alpha)
     if known.any():

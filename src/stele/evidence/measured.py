@@ -5,7 +5,7 @@ the interval at one minus that level lies above 0 (for the claim) or below it (f
 family says (`stele.evidence.families`). The states, in the order in which they are looked for:
 
 - no data: results are missing
-- floor: both systems score below what a claim names as the least that means something
+- floor: all that is compared scores below what a claim names as the least that means something
 - undecided: fewer than 3 seeds, or none of the others
 - supported, reversed
 - no effect: the interval lies within the bar around 0
@@ -28,7 +28,11 @@ COST_RANGE = 0.25  # how far a cost may be from the claimed one
 
 
 class Finding(NamedTuple):
-    """The evidence on a claim; `shown` is the estimate of its dot and whisker, `against` says what is against it."""
+    """The evidence on a claim; `shown` is the estimate of its dot and whisker, `against` says what is against it.
+
+    supports and reverses are p-values after the correction for the parts of the claim, so that they may pass 1; `times`
+    says by how much each was multiplied, and thereby how much wider its end of the interval is.
+    """
 
     supports: float
     reverses: float
@@ -37,11 +41,21 @@ class Finding(NamedTuple):
     against: str = ""
     blocked: bool = False  # a part goes the other way, so that nothing supports the whole
     equivalence: bool = False  # about lying within the bar: its interval is at one minus twice the level
+    times: tuple[float, float] = (1.0, 1.0)
+    uncorrected: float = 1.0  # the p-value of what is shown, as it is
 
     @property
     def p(self) -> float:
         """The p-value that a family corrects."""
-        return min(self.supports, self.reverses)
+        return min(self.supports, self.reverses, 1.0)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """As wide as what is shown is judged at a level: the low end for the claim, the high one for the contrary."""
+        if self.equivalence:  # both ends decide either way
+            times = self.times[self.reverses < self.supports]
+            return interval(self.shown, min(1.0, 2 * level / times))
+        (low, _), (_, high) = (interval(self.shown, level / times) for times in self.times)
+        return low, high
 
 
 @dataclass(frozen=True)
@@ -65,7 +79,8 @@ class Verdict:
 
 def greater(found: Estimate) -> Finding:
     """Left is above right; of a ratio and a margin, too."""
-    return Finding(2 * min(p_above(found), 0.5), 2 * min(p_above(found.reversed), 0.5), found, found.seeds)
+    above, below = (2 * min(p_above(one), 0.5) for one in (found, found.reversed))
+    return Finding(above, below, found, found.seeds, uncorrected=min(above, below))
 
 
 def best(rivals: Mapping[str, Estimate]) -> Finding:
@@ -85,16 +100,24 @@ def at_least(number: int, parts: Mapping[str, Finding]) -> Finding:
     if len(parts) == 1:
         return next(iter(parts.values()))
     order = sorted(parts, key=lambda name: (parts[name].supports, -parts[name].shown.mean))
-    decides = parts[order[number - 1]]
-    supports = min(1.0, (len(parts) - number + 1) * decides.supports)
+    against = sorted(parts, key=lambda name: (parts[name].reverses, parts[name].shown.mean))
     others = len(parts) - number + 1
-    reverses = min(1.0, number * sorted(one.reverses for one in parts.values())[others - 1])
-    what = (
-        f"the closest is {order[number - 1]}" if number == len(parts) else f"the one that decides: {order[number - 1]}"
+    for_it, against_it = order[number - 1], against[others - 1]
+    supports, reverses = others * parts[for_it].supports, number * parts[against_it].reverses
+    name = against_it if parts[against_it].reverses < parts[for_it].supports else for_it
+    decides = parts[name]
+    what = f"the closest is {name}" if number == len(parts) else f"the one that decides: {name}"
+    return Finding(
+        supports,
+        reverses,
+        decides.shown,
+        min(one.seeds for one in parts.values()),
+        f"{what}; {decides.against}" if decides.against else what,
+        any(one.blocked for one in parts.values()),
+        decides.equivalence,
+        (others * decides.times[0], number * decides.times[1]),
+        decides.uncorrected,
     )
-    said = f"{what}; {decides.against}" if decides.against else what
-    seeds, blocked = min(one.seeds for one in parts.values()), any(one.blocked for one in parts.values())
-    return Finding(supports, reverses, decides.shown, seeds, said, blocked, decides.equivalence)
 
 
 def each_language(average: Estimate, languages: Mapping[str, Estimate], alpha: float = ALPHA) -> Finding:
@@ -128,13 +151,25 @@ def comparable(found: Estimate, bar: float) -> Finding:
     Biopharmaceutics 15, 1987), at 5 % an interval of 90 % within the bar."""
     within = max(p_above(found, -bar), p_above(found.reversed, -bar))
     outside = min(p_above(found, bar), p_above(found.reversed, bar))
-    return Finding(within, outside, found, found.seeds, equivalence=True)
+    return Finding(within, outside, found, found.seeds, equivalence=True, uncorrected=min(within, outside))
+
+
+def margin(found: Estimate, amount: float, bar: float | None) -> Finding:
+    """Left is above right, and by the amount: the interval lies within the bar around it, or above it where it is a
+    limit (no bar). Another size is not the contrary, which is said below 0 alone."""
+    above = greater(found)
+    size = [p_above(found, amount - (bar or 0))]
+    if bar is not None:
+        size.append(p_above(found.reversed, -amount - bar))
+    supports = max(above.supports, *(2 * min(p, 0.5) for p in size))
+    said = f"measured {found.mean:+.3g}, claimed {amount:+.3g}"
+    return above._replace(supports=supports, against=said, uncorrected=min(supports, above.reverses))
 
 
 class Case(NamedTuple):
     """A claim to be judged, None where results are missing; `bar` is the smallest difference of interest.
 
-    floor: (the higher score of the two systems, the least that means something). All in the unit of the estimate.
+    floor: (the highest score of what is compared, the least that means something). All in the unit of the estimate.
     """
 
     finding: Finding | None
@@ -150,7 +185,8 @@ class Case(NamedTuple):
 def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) -> list[Verdict]:
     """The verdicts of one family, "holm" or "benjamini_hochberg", each at its own level.
 
-    `alpha` is the family's level; with two looks at the data each has half of it.
+    `alpha` is the family's level; with two looks at the data each has half of it. A case without a finding stands for
+    a claim of the family that has no p-value.
     """
     chosen = levels([case.p for case in cases], procedure, alpha)
     return [judge(case, level) for case, level in zip(cases, chosen, strict=True)]
@@ -161,7 +197,7 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
     finding = case.finding
     if finding is None:
         return Verdict("no data", "results are missing")
-    limits = interval(finding.shown, min(1.0, level * (2 if finding.equivalence else 1)))
+    limits = finding.interval(level)
     state, reason = _state(case, finding, limits, level)
     undecided = state == "undecided" and finding.shown.seeds > 1
     return Verdict(
@@ -169,17 +205,17 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
         reason,
         finding.shown.mean,
         limits,
-        finding.p,
+        finding.uncorrected,
         level,
         finding.seeds,
-        detectable(finding.shown, level) if undecided else None,
-        seeds_needed(finding.shown, case.bar, level) if undecided else None,
+        detectable(finding.shown, level / finding.times[0]) if undecided else None,
+        seeds_needed(finding.shown, case.bar, level / finding.times[0]) if undecided else None,
     )
 
 
 def _state(case: Case, finding: Finding, limits: tuple[float, float], level: float) -> tuple[State, str]:
     if case.floor and case.floor[0] < case.floor[1]:
-        return "floor", f"both score below {case.floor[1]:g}"
+        return "floor", f"all that is compared scores below {case.floor[1]:g}"
     if finding.seeds < FEWEST_SEEDS:
         return "undecided", f"{finding.seeds} of at least {FEWEST_SEEDS} seeds"
     if finding.supports <= level:

@@ -18,11 +18,13 @@ from stele.artifacts.results import read_result
 from stele.artifacts.row import Row
 from stele.errors import SteleError
 from stele.evaluation.evaluate import evaluator
+from stele.evidence import trainings
 from stele.evidence.estimate import PRETRAINING, Scored, scored
 from stele.papers.table_parts import Seeds
 from stele.papers.targets import Reference
 from stele.significance import scores
 
+PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
 
 
@@ -65,14 +67,8 @@ class Runs:
 
     def files(self, row: Row) -> list[Path]:
         """The results of a row's seeds."""
-        return [path for path in sorted(self.folder.glob(f"{row.path}/pt*-ft*.json")) if self._wanted(path.stem)]
-
-    def _wanted(self, name: str) -> bool:
-        pretraining, finetuning = numbers(name)
-        chosen = self.chosen or Seeds()
-        return (not chosen.pretraining or pretraining in chosen.pretraining) and (
-            not chosen.finetuning or finetuning in chosen.finetuning
-        )
+        paths = sorted(self.folder.glob(f"{row.path}/pt*-ft*.json"))
+        return [path for path in paths if self.chosen is None or chosen(path.stem, self.chosen)]
 
     def _system(self, row: Row) -> System | Absent:
         paths = self.files(row)
@@ -141,7 +137,9 @@ class Runs:
         return scored((row.benchmark, language), found.values, found.queries, evaluator(metric).finish())
 
     def _value(self, reference: Reference) -> float | Absent:
-        """The number itself, the mean over seeds; also of what has no queries (counts, sizes)."""
+        """The number itself, the mean over seeds; also of what has no queries (counts, sizes, costs)."""
+        if reference.metric == PRETRAINING_COST:
+            return self._cost(reference.result)
         path = self.folder / f"{reference.result.path}.json"
         if not path.is_file():
             return self._absent(reference.result)
@@ -151,6 +149,19 @@ class Runs:
             wanted = f"{reference.metric} of {', '.join(reference.languages)}"
             return Absent(f"{reference.result.path} has no {wanted}", needed=False)
         return float(np.mean(present))
+
+    def _cost(self, row: Row) -> float | Absent:
+        """CPU-seconds of the pretrainings that a row comes from, a seed on average, by what is kept of them."""
+        paths = self.files(row)
+        if not paths:
+            return self._absent(row)
+        kept = trainings.kept(self.folder)
+        seconds = [
+            sum(kept[digest].get("cpu_seconds", 0.0) for digest in record.get(records.ANCESTRY, {}) if digest in kept)
+            for record in map(records.read_record, paths)
+        ]
+        known = all(seconds)
+        return float(np.mean(seconds)) if known else Absent(f"{row.path}: no cost of its pretraining", needed=False)
 
     def _absent(self, row: Row) -> Absent:
         reason = self.left_out.get(row.name)
@@ -165,6 +176,18 @@ def numbers(name: str) -> tuple[int, int]:
     """
     pretraining, _, finetuning = name.removeprefix("pt").partition("-ft")
     return int(pretraining), int(finetuning)
+
+
+def chosen(name: str, seeds: Seeds) -> bool:
+    """Whether a result's two seeds are among some; a kind that is not named has all.
+
+    >>> chosen("pt5-ft0", Seeds(pretraining=[0, 1, 2])), chosen("pt2-ft9", Seeds(pretraining=[0, 1, 2]))
+    (False, True)
+    """
+    pretraining, finetuning = numbers(name)
+    return (not seeds.pretraining or pretraining in seeds.pretraining) and (
+        not seeds.finetuning or finetuning in seeds.finetuning
+    )
 
 
 def by_seed(names: Sequence[str], found: Sequence[records.Record]) -> list[tuple[str, list[int]]]:

@@ -5,10 +5,10 @@ The pairs are those of print (`stele.evidence.pairs`), their values those of a f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-from stele.artifacts.records import GENERATED
+from stele.artifacts.records import GENERATED, STAND_IN
 from stele.errors import SteleError
 from stele.evidence import measured, significant_runs
 from stele.evidence.estimate import Estimate, Term, combine
@@ -29,6 +29,7 @@ from stele.evidence.pairs import (
 from stele.papers.claims import Claim, by_reading
 
 Test = Callable[[Estimate], Finding]
+SIZES = {"parameters"}  # metrics that say how large a model is
 
 
 def assess(judging: Judging) -> Case | Verdict:
@@ -37,9 +38,18 @@ def assess(judging: Judging) -> Case | Verdict:
     if by_reading(claim):
         return Verdict("no data", "a reader's verdict: no numbers are named")
     try:
-        return KINDS[claim.kind](judging)
+        outcome = KINDS[claim.kind](judging)
     except SteleError as error:
         raise SteleError(f"{judging.paper.paper}: claim {claim.key}: {error}") from None
+    return Verdict("no data", "sizes of stand-ins are chosen") if _of_chosen_sizes(judging, outcome) else outcome
+
+
+def _of_chosen_sizes(judging: Judging, outcome: Case | Verdict) -> bool:
+    """Whether sizes are judged that a scale has chosen: whatever comes out is no evidence, as of counts."""
+    if isinstance(outcome, Verdict) and outcome.state == "no data":
+        return False
+    sizes = any(reference.metric in SIZES for reference in judging.references)
+    return sizes and bool(judging.labels & {GENERATED, STAND_IN})
 
 
 def _sign(pair: Pair) -> int:
@@ -59,20 +69,30 @@ def compared(
     if judging.missing or not usable:
         return judging.nothing
     together = claim.quantifier in ("average", "each_language")
+    names = _rival_names([pair for pair, _ in usable])
     by: dict[str, dict[str, list[tuple[str, list[Term]]]]] = {}
     for pair, terms in usable:
-        group, part = ("", _rival(pair)) if together else (pair.left.name, pair.right.name)
+        group, part = ("", names[pair.rival]) if together else (pair.left.name, pair.right.name)
         by.setdefault(group, {}).setdefault(part, []).append((_language(pair.left), _signed(terms, sign(pair))))
     cells = {
         group: measured.at_least(len(parts), {part: _finding(claim, test, one) for part, one in parts.items()})
         for group, parts in by.items()
     }
     finding = measured.at_least(_enough(claim, len(cells)), cells)
-    return Case(finding, bar_of(pairs[0].left, judging.bars), _floor(judging, [pair for pair, _ in usable]))
+    sides = ([pair.left for pair, _ in usable], [pair.right for pair, _ in usable])
+    return Case(finding, bar_of(pairs[0].left, judging.bars), _floor(judging, sides))
 
 
-def _rival(pair: Pair) -> str:
-    return "/".join(pair.rival) or pair.right.name
+def _rival_names(pairs: Sequence[Pair]) -> dict[tuple[str, ...], str]:
+    """What rivals are called: by their row, where that tells them apart, else by the address of their first cell."""
+    rivals = {pair.rival: pair.right for pair in reversed(pairs)}  # the first of each
+    for names in (
+        {rival: right.at.parts[1] + right.at.other for rival, right in rivals.items()},
+        {rival: right.name for rival, right in rivals.items()},
+    ):
+        if len(set(names.values())) == len(rivals):
+            return names
+    return {rival: "/".join(rival) for rival in rivals}
 
 
 def _language(value: Value) -> str:
@@ -94,11 +114,10 @@ def _finding(claim: Claim, test: Test, cells: Sequence[tuple[str, list[Term]]]) 
     return measured.each_language(average, {code: mean_of(terms) for code, terms in by_language.items()})
 
 
-def _floor(judging: Judging, pairs: Sequence[Pair]) -> tuple[float, float] | None:
-    """(the higher mean score of the two sides, the claim's floor)."""
+def _floor(judging: Judging, sides: Iterable[Sequence[Value]]) -> tuple[float, float] | None:
+    """(the highest mean score of what is compared: two sides, a trend's points; the claim's floor)."""
     if judging.claim.floor is None:
         return None
-    sides = ([pair.left for pair in pairs], [pair.right for pair in pairs])
     scores = [mean_of([terms for value in side if (terms := judging.terms(value.terms))]).mean for side in sides]
     return max(scores), judging.claim.floor
 
@@ -117,7 +136,7 @@ def greater(judging: Judging) -> Case | Verdict:
     found = [mean_of(group) for group in groups]
     above = [measured.greater(one._replace(mean=one.mean - judging.claim.value)) for one in found]
     finding = measured.at_least(_enough(judging.claim, len(above)), dict(zip(names, above, strict=True)))
-    return Case(finding, bar_of(usable[0][0], judging.bars))
+    return Case(finding, bar_of(usable[0][0], judging.bars), _floor(judging, [[value for value, _ in usable]]))
 
 
 def best(judging: Judging) -> Case | Verdict:
@@ -127,17 +146,16 @@ def best(judging: Judging) -> Case | Verdict:
 
 def margin(judging: Judging) -> Case | Verdict:
     """The left is above (below, of a negative amount); by how much is judged at the papers' size alone."""
-    amount, limited = judging.claim.amount, judging.claim.at_least or judging.claim.more_than
+    claim = judging.claim
+
+    def sign(pair: Pair) -> int:
+        return 1 if claim.amount >= 0 else -1
+
     if not judging.full_size:
-        return compared(judging, lambda pair: 1 if amount >= 0 else -1)
-    if limited:
-        return compared(judging, lambda pair: 1, lambda found: measured.greater(_less(found, amount)))
-    bar = bar_of(pairs_meant(judging.claim, judging.paper)[0].left, judging.bars)
-    return compared(judging, lambda pair: 1, lambda found: measured.comparable(_less(found, amount), bar))
-
-
-def _less(found: Estimate, amount: float) -> Estimate:
-    return found._replace(mean=found.mean - amount)
+        return compared(judging, sign)
+    bar = bar_of(pairs_meant(claim, judging.paper)[0].left, judging.bars)
+    limit = claim.at_least or claim.more_than
+    return compared(judging, sign, lambda found: measured.margin(found, abs(claim.amount), None if limit else bar))
 
 
 def ratio(judging: Judging) -> Case | Verdict:
@@ -159,7 +177,9 @@ def trend(judging: Judging) -> Case | Verdict:
     if claim.quantifier == "average":
         rows = [[_averaged([row[index] for row in rows]) for index in range(len(rows[0]))]]
     found = {usable[index][0][0].name: _trend(claim, row) for index, row in enumerate(rows)}
-    return Case(measured.at_least(_enough(claim, len(found)), found), bar_of(series[0][0], judging.bars))
+    points = zip(*(one for one, _ in usable), strict=True)
+    finding = measured.at_least(_enough(claim, len(found)), found)
+    return Case(finding, bar_of(series[0][0], judging.bars), _floor(judging, points))
 
 
 def _steps(judging: Judging, values: Sequence[Value]) -> list[list[Term]] | None:

@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from stele.artifacts import records
 from stele.artifacts.results import read_result, result_files
+from stele.artifacts.row import Row
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
 from stele.evidence import numbering, trainings
+from stele.evidence.looks import FILE as LOOKS
+from stele.evidence.needed import references_of
 from stele.files.atomic import atomic_file, atomic_write_json, digest, sha256
 from stele.files.paths import STAMP, STUDY, read_stamp
 from stele.files.reading import read_object, reading
-from stele.papers.claims import FILE, papers_with_claims
+from stele.papers.addresses import load_paper
+from stele.papers.claims import FILE, load_claims, papers_with_claims
 from stele.significance.scores import KEYS, QUERIES
 
 CONTEXT = Path("tables/context.json")
-LOOKS = "looks.yaml"
 # jobs that stay among a result's own ancestors: what was trained, and from what
 KEPT = ("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "rerank", "answer")
 NAMED = ("job", "model", "seed", "repository", "revision", "origin", "labels", "diverged")  # of those jobs, beside it
@@ -36,7 +40,7 @@ OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
 def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> int:
     """Adds the results of a folder to a packed one, made where it is not there, and returns how many seeds it holds.
 
-    Of a folder of `work`, too, it keeps the loss curves of the pretrainings behind the results.
+    Of a folder of `work`, too, it keeps the loss curves of pretrainings behind the results, and what trainings cost.
 
     Raises SteleError where the packed folder is of another scale, or was begun under other claims: they are fixed
     before the first result is looked at.
@@ -44,15 +48,16 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     scale = read_stamp(results)
     if scale is None:
         raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some first")
-    begin(folder, scale, specs)
+    begin(folder, scale, specs, results)
     everything = records.read_ancestry(path) if (path := folder / records.WHOLE_ANCESTRY).is_file() else {}
     for path in result_files(results, each_seed=True):
         with reading(path, "result", "score it again"):
             everything |= _pack_seed(path, folder / path.relative_to(results))
     _write(folder / records.WHOLE_ANCESTRY, everything)
     if work is not None:
-        there = read_object(path, "record of pretrainings") if (path := folder / trainings.FILE).is_file() else {}
-        _write(path, there | dict(trainings.trainings(work, everything)))
+        of_kinds = ((trainings.FILE, trainings.trainings), (trainings.FINETUNING, trainings.finetunings))
+        for name, found in of_kinds:
+            _write(folder / name, trainings.kept(folder, name) | dict(found(work, everything)))
     for path in result_files(results):  # what has no seeds: counts
         if not path.with_suffix("").is_dir():
             _write(folder / path.relative_to(results), _slim(records.read_record(path)))
@@ -66,25 +71,57 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     return sum(1 for _ in result_files(folder, each_seed=True))
 
 
-def begin(folder: Path, scale: str, specs: Path) -> None:
-    """Writes down under which claims a packed folder is begun, or checks that they are still those."""
-    claims = {path.name: sha256(path / FILE) for path in papers_with_claims(specs)}
-    if not (folder / STUDY).is_file():
+def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) -> None:
+    """Writes down when, under which claims and with which looks a packed folder is begun, or checks that they stay.
+
+    A paper's claims are written down with its first result, looks when there are some.
+    """
+    now = {path.name: sha256(path / FILE) for path in papers_with_claims(specs)}
+    there = {Row(*path.parent.parts[-3:]) for path in result_files(results, each_seed=True)} if results else set()
+    study = {"begun": _now(), "claims_sha256": {}, "scale": scale}
+    if (folder / STUDY).is_file():
+        study = read_object(folder / STUDY, "record of a study")
+        _check_begun(folder, scale, study, now)
+    else:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / STAMP).write_text(f"{scale}\n", encoding="utf-8")
-        atomic_write_json(folder / STUDY, {"scale": scale, "claims_sha256": claims})
-        return
+    first = {path.name for path in papers_with_claims(specs) if path.name not in study["claims_sha256"]}
+    added = {name: now[name] for name in sorted(first) if there & _judging(specs / name)}
+    looks = _digest_of_looks(folder, study, results)
+    atomic_write_json(folder / STUDY, study | {"claims_sha256": study["claims_sha256"] | added} | looks)
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())  # as in the records of results
+
+
+def _check_begun(folder: Path, scale: str, study: dict[str, Any], now: dict[str, str]) -> None:
     if (there := read_stamp(folder)) != scale:
         raise SteleError(f"{folder}: holds results of the scale {there}, these are of {scale}; give another folder")
-    begun = read_object(folder / STUDY, "record of a study")
     with reading(folder / STUDY, "record of a study"):
-        claimed = begun["claims_sha256"]
-        changed = sorted(paper for paper in claimed.keys() & claims.keys() if claimed[paper] != claims[paper])
+        begun = study["claims_sha256"]
+        changed = sorted(paper for paper in begun.keys() & now.keys() if begun[paper] != now[paper])
     if changed:
         raise SteleError(
             f"{folder}: was begun under other claims of {', '.join(changed)}; a study is judged by those that were "
             "fixed before it: restore them, or begin another folder"
         )
+
+
+def _judging(folder: Path) -> set[Row]:
+    """The rows that a paper's claims are judged by."""
+    paper = load_paper(folder)
+    return {one.result for claim in load_claims(folder / FILE).claims for one in references_of(claim, paper)}
+
+
+def _digest_of_looks(folder: Path, study: dict[str, Any], results: Path | None) -> dict[str, str]:
+    """`looks_sha256` of the seeds of the first look, nothing where there was one look."""
+    found = {sha256(path) for place in (folder, results) if place and (path := place / LOOKS).is_file()}
+    if begun := study.get("looks_sha256"):
+        found.add(begun)
+    if len(found) > 1:
+        raise SteleError(f"{folder}: was begun with another {LOOKS}; the seeds of the first look stay: restore them")
+    return {"looks_sha256": found.pop()} if found else {}
 
 
 def _pack_seed(source: Path, target: Path) -> records.Record:

@@ -1,6 +1,6 @@
-"""What is kept of the pretrainings behind kept results: how the loss fell, where it ended, what it cost.
+"""What is kept of the trainings behind kept results: of pretrainings how the loss fell, of all what they cost.
 
-Weights are left out. One file holds all, by the digest under which a result's ancestry names its encoder.
+Weights are left out. One file holds all of a kind, by the digest under which a result's ancestry names its encoder.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from stele.files.reading import read_object, reading
 from stele.files.strict import validate
 
 FILE = "pretraining.json"
+FINETUNING = "finetuning.json"
 POINTS = 50  # of a curve: each the mean of so many steps
 FACTS = ("model", "seed", "objective", "steps", "losses", "chance", "cpu_seconds", "wall_seconds", "device", "threads")
+COSTS = ("model", "seed", "steps", "cpu_seconds", "wall_seconds", "device", "threads")  # of fine-tuning
 NO_LOSS = ("step", "learning_rate")
 
 
 class Training(BaseModel):
-    """What is kept of one pretraining: its ends, what a guess has, its curve: a list a task beside that of steps."""
+    """What is kept of a training: its cost; of a pretraining its losses, those of chance, and their curve by step."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
@@ -44,12 +46,12 @@ class Training(BaseModel):
         return self
 
 
-def kept(folder: Path) -> list[dict[str, Any]]:
-    """What a folder of kept results holds of its pretrainings."""
-    path = folder / FILE
-    held = read_object(path, "record of pretrainings") if path.is_file() else {}
+def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
+    """Digest -> what a folder of kept results has of a pretraining (or fine-tuning); none where it keeps nothing."""
+    path = folder / name
+    held = read_object(path, "record of trainings") if path.is_file() else {}
     validate(dict[str, Training], held, str(path))
-    return list(held.values())
+    return held
 
 
 def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -60,6 +62,14 @@ def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[st
             kept = {key: record[key] for key in FACTS if key in record}
             curve = path.with_name("curve.csv")
             yield digest, kept | ({"curve": thinned(curve)} if curve.is_file() else {})
+
+
+def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(digest, what it cost) of the fine-tunings of a folder of work that results come from."""
+    for path in sorted(work.glob("finetuned/*/*/pt*/record.json")):
+        if (digest := records.content_digest(path)) in wanted:
+            record = records.read_record(path)
+            yield digest, {key: record[key] for key in COSTS if key in record}
 
 
 def thinned(path: Path) -> dict[str, list[float]]:

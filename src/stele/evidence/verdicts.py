@@ -27,6 +27,7 @@ from stele.papers.claims import FILE, Bars, Claim, Control, load_claims
 LOOKS = 2
 FULL_SIZE = "paper"  # the scale at which the size of a margin means something
 CONTEXT = Path("tables/context.json")
+WITHOUT_P = Case(None, 0.0)  # a claim that was judged without its family
 NOT_TO_BE_HAD = ("not built", "unavailable", "not in scale")
 
 
@@ -84,7 +85,10 @@ def runs_of(folder: Path, look: int) -> Runs:
 
 
 def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: str = "") -> list[JudgedClaim]:
-    """The claims of a paper's folder that something can check, in order, judged on the runs of one look or of both."""
+    """The claims of a paper's folder that something can check, in order, judged on the runs of one look or of both.
+
+    `second` is given where there are seeds that the first has not.
+    """
     claims, paper = load_claims(folder / FILE), load_paper(folder)
     checkable = [claim for claim in claims.claims if claim.checkable]
     judged = {one.claim.key: one for one in _look(checkable, paper, claims.bars, first, 1, scale)}
@@ -103,9 +107,10 @@ def _look(
     outcomes = [assess(judging) for judging in judgings]
     verdicts = [outcome if isinstance(outcome, Verdict) else None for outcome in outcomes]
     for main, procedure, alpha in ((True, "holm", ALPHA / LOOKS), (False, "benjamini_hochberg", ALPHA)):
-        family = [n for n, claim in enumerate(claims) if claim.main == main and isinstance(outcomes[n], Case)]
-        for n, verdict in zip(family, judge_family([outcomes[n] for n in family], procedure, alpha), strict=True):
-            verdicts[n] = verdict
+        family = [n for n, claim in enumerate(claims) if claim.main == main]
+        cases = [outcomes[n] if verdicts[n] is None else WITHOUT_P for n in family]
+        for n, verdict in zip(family, judge_family(cases, procedure, alpha), strict=True):
+            verdicts[n] = verdicts[n] or verdict
     for judging, outcome, verdict in zip(judgings, outcomes, verdicts, strict=True):
         claim = judging.claim
         measured_gain = claim.kind == "margin" and verdict.mean is not None and not judging.full_size

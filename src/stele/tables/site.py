@@ -80,7 +80,8 @@ def write(folder: Path, specs: Path, to: Path) -> None:
         claims,
         figures,
         rows(folder, tables),
-        trainings.kept(folder),
+        list(trainings.kept(folder).values()),
+        list(trainings.kept(folder, trainings.FINETUNING).values()),
         results.ancestry,
         about(folder),
     )
@@ -143,10 +144,11 @@ def about(folder: Path) -> dict[str, Any]:
             counter[str(record.get(key, "unknown"))] += 1
         for package, version in record.get("versions", {}).items():
             versions.setdefault(package, set()).add(version)
-    looks = load_looks(folder)
+    looks, study = load_looks(folder), _object(folder / STUDY)
     return {
         "scale": read_stamp(folder) or "",
-        "claims": _object(folder / STUDY).get("claims_sha256", {}),
+        "begun": study.get("begun", ""),
+        "claims": study.get("claims_sha256", {}),
         LOOKS: looks.model_dump(mode="json") if looks else "one look, at all seeds",
         "results by seeds": {name: str(count) for name, count in sorted(seeds.items())},
         "results by commit": {name: str(count) for name, count in counts["commit"].items()},

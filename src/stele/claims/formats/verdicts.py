@@ -73,6 +73,7 @@ def facts(one: JudgedClaim) -> dict[str, Any]:
         "share": _number(one.share),
         "reason": verdict.reason,
         "built_in": claim.built_in,
+        "labels": list(one.labels),
         "controls": [_control(control) for control in one.controls],
         "left_out": list(one.left_out),
         "missing": list(one.missing),

@@ -29,7 +29,7 @@ class Comparison:
 class DrawnClaim:
     """One claim, ready for a page; `runs` is the state of our runs, "" where none were judged.
 
-    `diverged`: the pretraining of a run that it was judged by came to nothing.
+    `where`: of which scale and data these are. `diverged`: the pretraining of one of these runs came to nothing.
     """
 
     id: str
@@ -41,6 +41,7 @@ class DrawnClaim:
     print: str
     why: str
     runs: str
+    where: str
     diverged: bool
     facts: dict[str, str]
     comparisons: list[Comparison]
@@ -50,7 +51,7 @@ class DrawnClaim:
 
 @dataclass(frozen=True)
 class PaperClaims:
-    """All claims of a paper: how many have which verdict, what the runs are, and by cell's box who reads it."""
+    """All claims of a paper: how many have which verdict, what the runs are, and who reads a cell's box or a figure."""
 
     main: list[DrawnClaim]
     others: list[DrawnClaim]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from stele.artifacts.records import GENERATED
 from stele.evidence.printed_gain import printed_gain
 from stele.evidence.recheck import Judged, judge_paper
 from stele.files.reading import read_object
@@ -38,12 +39,11 @@ def draw_claims(
     judged = list(judge_paper(folder))
     differences = {key: _difference(row) for key, row in facts.items() if row["interval"]}
     scale = reach([*differences.values(), *(one for row in facts.values() for one in _controls(row).values())])
-    drawn = [_draw(one, paper, boxes, facts.get(one.claim.key), scale) for one in judged]
+    drawn = [_draw(one, paper, boxes, facts.get(one.claim.key), scale, found.get("scale", "")) for one in judged]
     readers: dict[str, list[DrawnClaim]] = {}
     for claim, one in zip(drawn, judged, strict=True):
         for link in links(one, paper, boxes):
-            if link.box:
-                readers.setdefault(link.box, []).append(claim)
+            readers.setdefault(link.box or link.href.removeprefix("#"), []).append(claim)
     counts = {"print": Counter(one.print for one in drawn), "runs": Counter(one.runs for one in drawn if one.runs)}
     return PaperClaims(
         main=[one for one in drawn if one.main],
@@ -61,6 +61,7 @@ def _draw(
     boxes: Mapping[tuple[str, str], tuple[str, str]],
     row: Mapping[str, Any] | None,
     scale: float,
+    scale_name: str,
 ) -> DrawnClaim:
     claim = judged.claim
     cells = links(judged, paper, boxes)
@@ -74,12 +75,20 @@ def _draw(
         print=judged.verdict,
         why=judged.why,
         runs=row["state"] if row else "",
+        where=_where(row, scale_name) if row else "",
         diverged=bool(row and row.get("diverged")),
         facts={name: text for name, text in _facts(claim, row or {}).items() if text},
         comparisons=list(_comparisons(row, printed_gain(claim, paper) if claim.checkable else None, scale)),
         cells=cells[:SHOWN],
         more=max(0, len(cells) - SHOWN),
     )
+
+
+def _where(row: Mapping[str, Any], scale: str) -> str:
+    """Of what a verdict on runs is: the scale, and whether the data are generated; "" where neither is known."""
+    known = row["state"] != "no data" and "labels" in row
+    data = (GENERATED if GENERATED in row["labels"] else "real data") if known else ""
+    return ", ".join(filter(None, (f"scale {scale}" if scale else "", data)))
 
 
 def place(name: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from stele.tables.render.words import ON_PRINT, SEEN
+
 if TYPE_CHECKING:
     import jinja2
 
@@ -40,4 +42,6 @@ def templates(escape: Callable[[str], str], latex_delimiters: bool = False) -> j
         **(delimiters if latex_delimiters else {}),
     )
     environment.filters["ready"] = Ready
+    environment.filters["seen"] = lambda state: SEEN.get(state, state)
+    environment.filters["on_print"] = lambda verdict: ON_PRINT.get(verdict, verdict)
     return environment

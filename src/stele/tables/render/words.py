@@ -1,10 +1,26 @@
-"""What pages call the numbers beside ours: a paper's, or, in tables of today's encoders, the published ones."""
+"""What pages call verdicts, and the numbers beside ours: a paper's, or, of today's encoders, the published ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from stele.papers.table import Table
+
+# what a reader reads for a verdict's state, here and on print; JSON and CSV keep the word of `stele claims judge`
+SEEN = {
+    "supported": "seen here",
+    "no effect": "no effect here",
+    "reversed": "reversed here",
+    "undecided": "undecided here",
+    "floor": "at the floor here",
+    "no data": "no data here",
+}
+ON_PRINT = {
+    "holds": "holds on print",
+    "fails": "fails on print",
+    "undecided": "undecided on print",
+    "not checkable": "not checkable",
+}
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,14 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.tables.render.pages import Drawn, Link
 
+OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
+SIZES = {"parameters"}
+DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vectors: no fractions
+
 
 @dataclass(frozen=True)
 class Value:
-    """A metric's average over languages, in points of a hundred; `std` over seeds, None of one."""
+    """A metric's average over languages; `std` over seeds, None of one."""
 
     metric: str
     average: float | None
@@ -23,10 +27,14 @@ class Value:
 
     @property
     def said(self) -> str:
-        """As a table says it."""
+        """As a table says it: a fraction in points of a hundred, a distance as it is, a size in whole numbers."""
         if self.average is None:
             return "—"
-        return f"{100 * self.average:.1f}" + (f" ± {100 * self.std:.1f}" if self.std is not None else "")
+        if self.metric in SIZES:
+            return f"{self.average:,.0f}"
+        scale, decimals = (1, 2) if self.metric in DISTANCES else (100, 1)
+        spread = "" if self.std is None else f" ± {scale * self.std:.{decimals}f}"
+        return f"{scale * self.average:.{decimals}f}{spread}"
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,11 @@ class SiteRow:
 
 
 def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
-    """All rows of a folder of results, in the order of their files."""
+    """All rows of models in a folder of results, in the order of their files."""
     shown = showing(drawn)
     aliases = catalogue.load("settings")["aliases"]  # pages are called by what a result says of itself
-    read = [read_placed(path, aliases) for path in result_files(results)]
+    placed = (read_placed(path, aliases) for path in result_files(results))
+    read = [one for one in placed if one.benchmark != OF_DATASETS]
     return [_row(one, shown.get((one.benchmark, one.model, one.setting), [])) for one in read]
 
 
@@ -85,6 +94,12 @@ def model_label(key: str) -> str:
     """What tables call a model; its key, where it is a user's."""
     models = catalogue.entries(Model)
     return models[key].label if key in models else key
+
+
+def model_title(key: str) -> str:
+    """Its key and what tables call it, which alone may be a bare number there."""
+    label = model_label(key)
+    return key if label == key else f"{key}: {label}"
 
 
 def benchmark_title(key: str) -> str:

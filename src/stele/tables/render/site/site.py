@@ -15,7 +15,8 @@ from stele.tables.render.claim_parts import PaperClaims
 from stele.tables.render.pages import Drawn, Link, page, shared_labels
 from stele.tables.render.pictures import Picture
 from stele.tables.render.site.curve import curves, picture
-from stele.tables.render.site.rows import SiteRow, benchmark_title, by, model_label
+from stele.tables.render.site.rows import SiteRow, benchmark_title, by, model_label, model_title
+from stele.tables.render.words import ON_PRINT, SEEN
 
 NAV = (
     Link("Stele", "index.html"),
@@ -44,7 +45,7 @@ OF_BENCHMARK = {"languages", "metrics", "data"}
 class Contents:
     """What a site is of.
 
-    trainings: what is kept of pretrainings (evidence/trainings.py); ancestry: digest -> what a result comes from;
+    trainings, finetunings: what is kept of them (evidence/trainings.py); ancestry: digest -> what a result comes from;
     about: what is said of all results together.
     """
 
@@ -53,6 +54,7 @@ class Contents:
     figures: Sequence[Picture]
     rows: Sequence[SiteRow]
     trainings: Sequence[Mapping[str, Any]]
+    finetunings: Sequence[Mapping[str, Any]]
     ancestry: Mapping[str, Mapping[str, Any]]
     about: Mapping[str, Any]
 
@@ -122,22 +124,23 @@ def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
     return page(
         "site/model",
         NAV,
-        title=model_label(key),
+        title=model_title(key),
         key=key,
         facts=known,
         rows=rows,
         recipe=recipes[0] if recipes else {},
         curves=[{"picture": picture(curve), "said": curve.said} for curve in curves(kept)],
-        cost=_cost(kept),
+        cost=list(_cost(kept, [one for one in contents.finetunings if one["model"] == key])),
     )
 
 
-def _cost(kept: Sequence[Mapping[str, Any]]) -> str:
-    seconds = [one["cpu_seconds"] for one in kept if "cpu_seconds" in one]
-    if not seconds:
-        return ""
-    devices = ", ".join(sorted({one["device"] for one in kept if "device" in one}))
-    return f"A seed took {sum(seconds) / len(seconds):.0f} CPU-seconds on average ({devices})."
+def _cost(pretrainings: Sequence[Mapping[str, Any]], finetunings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What trainings of either kind took, a sentence each where records say it."""
+    for what, kept in (("A seed of pretraining", pretrainings), ("A fine-tuning", finetunings)):
+        seconds = [one["cpu_seconds"] for one in kept if "cpu_seconds" in one]
+        devices = ", ".join(sorted({one["device"] for one in kept if "device" in one}))
+        if seconds:
+            yield f"{what} took {sum(seconds) / len(seconds):.0f} CPU-seconds on average of {len(seconds)} ({devices})."
 
 
 def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
@@ -158,11 +161,10 @@ def _entries(contents: Contents) -> Iterator[dict[str, Any]]:
         yield {"kind": "figure", "link": Link(figure.title, f"{figure.paper}.html#{figure.id}")}
     for paper, claims in contents.claims.items():
         for claim in (*claims.main, *claims.others):
-            text = (
-                f"{PAPERS[paper]}: {claim.text} ({claim.print} on print{f', {claim.runs} here' if claim.runs else ''})"
-            )
+            verdicts = ", ".join([ON_PRINT.get(claim.print, claim.print), *([SEEN[claim.runs]] if claim.runs else [])])
+            text = f"{PAPERS[paper]}: {claim.text} ({verdicts})"
             yield {"kind": "claim", "link": Link(text, f"{paper}.html#{claim.id}")}
     for key in sorted(by(contents.rows, "model")):
-        yield {"kind": "model", "link": Link(f"{key}: {model_label(key)}", f"model-{key}.html")}
+        yield {"kind": "model", "link": Link(model_title(key), f"model-{key}.html")}
     for key in by(contents.rows, "benchmark"):
         yield {"kind": "benchmark", "link": Link(f"{key}: {benchmark_title(key)}", f"benchmarks.html#{key}")}

@@ -1,0 +1,84 @@
+"""The site of evidence/study itself in a browser: whole, on a phone and a desk, all folds open, by keyboard alone."""
+
+from pathlib import Path
+
+import pytest
+from chromium import executable
+from test_site_pages import AXE, DESK, PHONE, address, browser  # noqa: F401
+
+from stele.command import cli
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]
+OPENED = ["index.html", "msm.html", "model-msm.html", "claims.html"]
+CHECKED = ["dense_clt.html", "model-kept.html"]
+TAGS = "{runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']}}"
+VISIBLE = "(e => { const r = e.getBoundingClientRect(); return r.height > 0 && r.bottom > 0 && r.top < innerHeight })"
+
+
+@pytest.fixture(scope="module")
+def study(root, tmp_path_factory):
+    """The site of the kept study."""
+    to = tmp_path_factory.mktemp("study") / "site"
+    command = ["tables", "site", str(root / "evidence/study"), "--to", str(to), "--specs", str(root / "paper_tables")]
+    assert cli.main(command) == 0
+    return to
+
+
+def test_it_opens_without_complaint_or_request_and_fits(browser, study):  # noqa: F811
+    for name in OPENED:
+        for size in (PHONE, DESK):
+            browser.size(*size)
+            browser.open(address(study, name))
+            widths = browser.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+            assert widths[0] <= size[0] == widths[1], f"{name} scrolls sideways at {size[0]} pixels"
+        assert len(browser.evaluate("document.querySelector('main').innerText")) > 1000, name
+    assert browser.problems == []
+    urls = {url for url in browser.requests if not url.startswith("data:image/svg+xml;base64,")}
+    assert urls == {address(study, name) for name in OPENED}, "nothing but the pages themselves"
+
+
+@pytest.mark.skipif(AXE is None, reason="axe is missing: pip install --no-deps axe-playwright-python==0.1.8")
+@pytest.mark.parametrize("name", CHECKED)
+def test_axe_finds_nothing_on_a_phone_with_all_folds_open(browser, study, name):  # noqa: F811
+    browser.size(*PHONE)
+    browser.open(address(study, name))
+    folds = browser.evaluate("[...document.querySelectorAll('details')].map(fold => fold.open = true).length")
+    assert folds > 0
+    browser.evaluate((Path(AXE.submodule_search_locations[0]) / "axe.min.js").read_text(encoding="utf-8"))
+    passes, violations = browser.evaluate(
+        f"axe.run(document, {TAGS}).then(r => [r.passes.length, r.violations.map(v =>"
+        " v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200)).join(' | '))])"
+    )
+    assert passes > 5 and violations == []
+
+
+def test_by_keyboard_from_a_cell_to_a_claim_that_reads_it_and_back(browser, study):  # noqa: F811
+    browser.size(*DESK)
+    browser.open(address(study, "msm.html"))
+    cell = browser.evaluate(
+        "(button => { button.focus(); return button.getAttribute('popovertarget') })([...document.querySelectorAll("
+        "'.view td button[popovertarget]')].find(button => button.checkVisibility() && document.getElementById("
+        "button.getAttribute('popovertarget')).querySelector('a[href^=\"#claim-\"]')))"
+    )
+    browser.press("Enter", 13)
+    assert browser.evaluate("document.querySelector('[popover]:popover-open').id") == cell
+    _tab_to(browser, "e => e.matches('[popover] a[href^=\"#claim-\"]')")
+    claim = browser.evaluate("document.activeElement.hash.slice(1)")
+    browser.press("Enter", 13)
+    assert browser.evaluate("document.querySelector('[popover]:popover-open')") is None
+    assert browser.evaluate("location.hash") == f"#{claim}"
+    assert browser.evaluate(f"{VISIBLE}(document.getElementById('{claim}'))"), "the fold that it is in has opened"
+    _tab_to(browser, f"e => e.matches('#{claim} summary')")
+    browser.press("Enter", 13)
+    _tab_to(browser, f"e => e.matches('#{claim} [popovertarget=\"{cell}\"]')")
+    browser.press("Enter", 13)
+    assert browser.evaluate("document.querySelector('[popover]:popover-open').id") == cell
+
+
+def _tab_to(browser, wanted):  # noqa: F811
+    """Presses Tab until the focus is where it is wanted."""
+    for _ in range(40):
+        browser.press("Tab", 9)
+        if browser.evaluate(f"({wanted})(document.activeElement)"):
+            return
+    raise AssertionError(f"no Tab leads to {wanted}")
