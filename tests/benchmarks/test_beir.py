@@ -128,9 +128,10 @@ def test_what_is_wrong_is_said_with_file_and_line(tmp_path, file, text, message)
         list(beir.queries(data, EN)), list(beir.passages(data, "en")), beir.judgments(data, EN)
 
 
-def test_gains_that_are_no_whole_numbers_are_refused_in_parquet_too(tmp_path):
-    data = as_mteb(tmp_path / "set", judged=[("q1", "d1", 0.5)])
-    with pytest.raises(SteleError, match=r"parquet, row 1: score must be a whole number .* found 0.5"):
+@pytest.mark.parametrize("score", [0.5, float("nan"), float("inf"), float("-inf"), 1e300, 1e9, None])
+def test_gains_that_are_no_whole_numbers_are_refused_in_parquet_too(tmp_path, score):
+    data = as_mteb(tmp_path / "set", score_type=pa.float64(), judged=[("q1", "d1", score)])
+    with pytest.raises(SteleError, match=r"parquet, row 1: score must be a whole number .* found"):
         beir.judgments(data, EN)
 
 

@@ -113,6 +113,18 @@ def test_every_scale_of_the_catalogue_passes(jobs, name):
     validation.check_models_of_scale(jobs(scale=name))
 
 
+@pytest.mark.parametrize("name", catalogue.scale_names())
+@pytest.mark.parametrize("kind", ["pretraining", "finetuning"])
+def test_no_variant_of_a_recipe_keeps_the_papers_sizes_where_its_siblings_are_cut(name, kind):
+    """Siblings learn from one training set, or by one objective; a scale cuts all of them or none."""
+    families: dict[str, set[str]] = {}
+    for key, recipe in catalogue.load("recipes")[kind].items():
+        families.setdefault(recipe.get("training_set") or recipe["objective"], set()).add(key)
+    cut = getattr(scale.load_scale(name), kind).keys()
+    for family, recipes in families.items():
+        assert not recipes & cut or recipes <= cut, (family, recipes - cut)
+
+
 @pytest.mark.parametrize("name", ["paper.yaml", "miniature.yml"])
 def test_a_file_called_like_a_scale_that_there_is_is_refused(jobs, tmp_path, name):
     (tmp_path / name).write_text(yaml.safe_dump(MINE))

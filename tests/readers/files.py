@@ -59,3 +59,13 @@ def array(rows: list) -> bytes:
 def safetensors() -> bytes:
     header = json.dumps({"pooler.w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}).encode()
     return struct.pack("<Q", len(header)) + header + bytes(16)
+
+
+def in_folder(file: str, content: bytes, read: Callable[[Path], Any]) -> Reader:
+    """A reader of a whole folder of which the file at `file` is damaged."""
+    return Path(file).name, content, lambda path: read(path.parents[file.count("/")])
+
+
+def beside(file: str, files: dict[str, bytes]) -> dict[str, bytes]:
+    """The other files of a folder, as paths from where the damaged one lies."""
+    return {f"{'../' * file.count('/')}{other}": content for other, content in files.items() if other != file}

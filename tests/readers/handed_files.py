@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from stele.claims.judge import judge
+from stele.evidence import trainings
 from stele.evidence.packing import pack
 from stele.results import export
 from stele.tables import references, site
+from stele.tables.cells.cell import Results
+from stele.tables.render.site.curve import curves, picture
 from tests.evidence.made_results import write_results
 from tests.evidence.small_paper import cells, write_paper
-from tests.readers.files import Reader
+from tests.readers.files import Reader, beside, in_folder
 
 HUB = {"job": "sources checkpoint", "model": "me5_small", "repository": "a/b", "revision": "c", "labels": []}
 DECIDED = {"config": ["dimension"], "folder": ["pooling"]}
@@ -93,7 +96,9 @@ def packed_into(folder: Path) -> None:
     shutil.rmtree(folder / "packed", ignore_errors=True)
     (folder / "packed").mkdir()
     for name in ("scale.txt", "study.json", "ancestry.json"):
-        if (folder / name).exists():
+        if (folder / name).is_dir():
+            (folder / "packed" / name).mkdir()
+        elif (folder / name).exists():
             shutil.copy(folder / name, folder / "packed")
     pack(folder, folder / "packed", folder / "specs")
 
@@ -101,6 +106,11 @@ def packed_into(folder: Path) -> None:
 def pages(folder: Path) -> None:
     shutil.rmtree(folder / "pages", ignore_errors=True)
     site.write(folder, folder / "specs", folder / "pages")
+
+
+def curves_of(folder: Path) -> None:
+    for curve in curves(trainings.kept(folder)):
+        assert curve.said and picture(curve)
 
 
 DIRECT_FILE, SEED, VALUES = "belebele/me5_small/direct.json", f"{ROW}/pt1-ft0.json", f"{ROW}/pt1-ft0/queries.parquet"
@@ -118,20 +128,14 @@ READ: dict[str, tuple[str, bytes, Callable[[Path], Any]]] = {
     "packing with an ancestry": ("ancestry.json", ANCESTRY, packed_into),
     "pages of a result": (DIRECT_FILE, DIRECT, pages),
     "pages of a seed": (SEED, MADE[SEED], pages),
-    "pages of trainings": ("pretraining.json", TRAININGS, pages),
-    "pages of an ancestry": ("ancestry.json", ANCESTRY, pages),
-    "pages of a study": ("study.json", STUDY, pages),
+    "trainings": ("pretraining.json", TRAININGS, curves_of),
+    "ancestry": ("ancestry.json", ANCESTRY, lambda folder: Results(folder).ancestry),
+    "study": ("study.json", STUDY, site.about),
     "pages by a context": ("tables/context.json", CONTEXT, pages),
 }
-PLACES = {name: file for name, (file, _, _) in READ.items()}
-
-
-def _reader(file: str, content: bytes, read: Callable[[Path], Any]) -> Reader:
-    return Path(file).name, content, lambda path: read(path.parents[file.count("/")])
-
-
-HANDED: dict[str, Reader] = {name: _reader(*about) for name, about in READ.items()}
-BESIDE_HANDED = {
-    name: {f"{'../' * file.count('/')}{other}": content for other, content in MADE.items() if other != file}
-    for name, file in PLACES.items()
-}
+HANDED: dict[str, Reader] = {name: in_folder(*about) for name, about in READ.items()}
+BESIDE_HANDED = {name: beside(file, MADE) for name, (file, _, _) in READ.items()}
+# a case draws tables, estimates or packs: a few cases say what there is to say
+FEWER = {name for name in READ if name.startswith(("judging", "packing", "pages"))}
+# where a reader takes its meaning from the folders above the file
+PLACES = {name: str(Path(file).parent) for name, (file, _, _) in READ.items()}

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 
 from tests.readers.benchmark_files import BENCHMARKS, EXPORTED, EXPORTED_LINKS
 from tests.readers.config_files import CONFIGURATIONS, FIGURE
 from tests.readers.corpus_files import CORPORA
+from tests.readers.dataset_files import BESIDE_DATASETS, DATASETS
 from tests.readers.files import Reader, array
+from tests.readers.handed_files import BESIDE_HANDED, HANDED, PLACES
 from tests.readers.source_files import MODEL, MODULES, POOLING, SOURCES
 from tests.readers.system_files import OUTPUTS, TENSORS, TREC
 
-READERS: dict[str, Reader] = BENCHMARKS | OUTPUTS | CONFIGURATIONS | SOURCES | CORPORA
+READERS: dict[str, Reader] = BENCHMARKS | DATASETS | OUTPUTS | HANDED | CONFIGURATIONS | SOURCES | CORPORA
 
-BESIDE: dict[str, dict[str, bytes]] = {
-    "tatoeba": {"tatoeba.fra-eng.eng": b"one\ntwo\n"},
-    "tatoeba sentences": {"links.csv": EXPORTED_LINKS},
-    "tatoeba links": {"sentences.csv": EXPORTED},
-    "Punkt model": {"abbrev_types.txt": b"dr\n", "collocations.tab": b"a\tb\n", "sent_starters.txt": b"the\n"},
-    "record of a retrieval": {"runs/sw.trec.gz": gzip.compress(TREC)},
-    "record of answers": {"answers/de-en.json": b'{"q": "x"}'},
-    "record of vectors": {"one.npy": array([[1, 0]]), "two.npy": array([[0, 1]])},
-    "record of a calibration": {"encoder.json": b'{"content": "x"}', "calibration.safetensors": TENSORS},
-    "projection": {"projection_fr.json": b'{"explained": [0.5, 0.25]}'},
-} | {
-    name: {"modules.json": MODULES, "1_Pooling/config.json": POOLING, "config.json": MODEL}
-    for name in ("modules.json", "pooling", "length of sentence-transformers", "prompts", "config.json")
-}
+BESIDE: dict[str, dict[str, bytes]] = (
+    BESIDE_DATASETS
+    | BESIDE_HANDED
+    | {
+        "tatoeba": {"tatoeba.fra-eng.eng": b"one\ntwo\n"},
+        "tatoeba sentences": {"links.csv": EXPORTED_LINKS},
+        "tatoeba links": {"sentences.csv": EXPORTED},
+        "Punkt model": {"abbrev_types.txt": b"dr\n", "collocations.tab": b"a\tb\n", "sent_starters.txt": b"the\n"},
+        "record of a retrieval": {"runs/sw.trec.gz": gzip.compress(TREC)},
+        "record of answers": {"answers/de-en.json": b'{"q": "x"}'},
+        "record of vectors": {"one.npy": array([[1, 0]]), "two.npy": array([[0, 1]])},
+        "record of a calibration": {"encoder.json": b'{"content": "x"}', "calibration.safetensors": TENSORS},
+        "projection": {"projection_fr.json": b'{"explained": [0.5, 0.25]}'},
+    }
+    | {
+        name: {"modules.json": MODULES, "1_Pooling/config.json": POOLING, "config.json": MODEL}
+        for name in ("modules.json", "pooling", "length of sentence-transformers", "prompts", "config.json")
+    }
+)
 # where a reader takes its meaning from the folders above the file
-FOLDERS = {"table": "clir_lm", "figure": FIGURE.parent.name, "results as a table": "mrtydi/msm"}
+FOLDERS = PLACES | {"table": "clir_lm", "figure": FIGURE.parent.name, "results as a table": "mrtydi/msm"}
+FOLDERS |= {name: str(Path("dataset", name.partition(": ")[2]).parent) for name in DATASETS}

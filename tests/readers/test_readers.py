@@ -1,15 +1,25 @@
 """Readers of files from outside: whatever is wrong with a file, it is read or refused with one error that names it."""
 
+import importlib
+import inspect
 import os
+import pkgutil
 import random
+import re
+from functools import wraps
 
 import pytest
 
+from stele import benchmarks
 from stele.errors import SteleError
+from tests.readers.benchmark_files import BENCHMARKS
 from tests.readers.damage import damaged
+from tests.readers.dataset_files import DATASETS
+from tests.readers.handed_files import FEWER
 from tests.readers.readers import BESIDE, FOLDERS, READERS
 
-CASES = int(os.environ.get("STELE_FUZZ_CASES", "200"))  # before a release: 1000
+KINDS = ("queries", "passages", "judgments", "training")
+CASES = int(os.environ.get("STELE_FUZZ_CASES", "1000"))
 ARGUMENTS = ("pretraining recipe", "fine-tuning recipe", "mining recipe")  # given as text, and named so
 
 
@@ -19,7 +29,7 @@ def laid(tmp_path, monkeypatch):
 
     def lay(name):
         file, content, _ = READERS[name]
-        folder = tmp_path / FOLDERS.get(name, "given")
+        folder = tmp_path / re.sub(r"\W", "_", name) / FOLDERS.get(name, "given")
         for other, its in {**BESIDE.get(name, {}), file: content}.items():
             (folder / other).parent.mkdir(parents=True, exist_ok=True)
             (folder / other).write_bytes(its)
@@ -36,8 +46,8 @@ def test_a_valid_file_is_read(laid, name):
 @pytest.mark.parametrize("name", READERS)
 def test_a_damaged_file_is_read_or_refused_by_its_name(laid, name):
     path, (_, valid, read) = laid(name), READERS[name]
-    refused = 0
-    for case in range(CASES):
+    refused, cases = 0, max(1, CASES // 25) if name in FEWER else CASES
+    for case in range(cases):
         content = damaged(valid, random.Random(f"{name} {case}"))
         path.write_bytes(content)
         try:
@@ -49,7 +59,7 @@ def test_a_damaged_file_is_read_or_refused_by_its_name(laid, name):
             str(error).encode("utf-8")
         except Exception as error:
             raise AssertionError(f"case {case} of {name}: {type(error).__name__} over {content[:300]!r}") from error
-    assert refused > CASES / 20
+    assert refused > cases / 20
 
 
 @pytest.mark.parametrize("name", [name for name in READERS if name not in ARGUMENTS])
@@ -62,8 +72,32 @@ def test_no_traceback_for_a_folder_in_place_of_a_file_and_for_none(laid, name):
     _read_or_refused(read, path)
 
 
+def test_every_benchmark_is_among_the_readers(laid, monkeypatch):
+    """Each module that reads a benchmark or a training set is called by a reader of these tests."""
+    called, modules = set(), {}
+    for name in (found.name for found in pkgutil.iter_modules(benchmarks.__path__)):
+        module = importlib.import_module(f"stele.benchmarks.{name}")
+        modules |= {name: module} if any(hasattr(module, kind) for kind in KINDS) else {}
+    for name, module in modules.items():
+        for function, of_module in inspect.getmembers(module, inspect.isfunction):
+            monkeypatch.setattr(module, function, _noting(of_module, name, called))
+    for name in (*BENCHMARKS, *DATASETS):
+        READERS[name][2](laid(name))
+    assert modules.keys() <= called
+
+
+def _noting(read, name, called):
+    @wraps(read)
+    def noting(*arguments, **named):
+        called.add(name)
+        return read(*arguments, **named)
+
+    return noting
+
+
 def _read_or_refused(read, path):
     try:
         read(path)
     except SteleError as error:
-        assert path.name in str(error) or str(path.parent) in str(error)
+        dataset = next((folder for folder in path.parents if folder.name == "dataset"), path.parent)
+        assert path.name in str(error) or str(dataset) in str(error)

@@ -32,6 +32,7 @@ Judgments = dict[str, dict[str, int]]
 HEAD = ["query-id", "corpus-id", "score"]
 ROLE = re.compile(r"(?:(?P<subset>.+)-)?(?P<role>corpus|queries|qrels|default)")
 SHOWN = 5  # ids in a message
+LARGEST = 10**9  # a score has at most nine digits
 
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
@@ -50,9 +51,10 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
             if name in judged:
                 yield Query(name, row["text"])
     if lacking := sorted(judged.keys() - seen):
+        asked, qrels = (_shown(_files(data, query_set.language, role)) for role in ("queries", "qrels"))
         raise SteleError(
-            f"{_shown(_files(data, query_set.language, 'queries'))}: {len(lacking)} judged queries are not in it "
-            f"({', '.join(lacking[:SHOWN])}); queries and judgments must be of one release"
+            f"{asked}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
+            f"queries and judgments ({qrels}) must be of one release"
         )
 
 
@@ -103,7 +105,7 @@ def _score(value: object, where: str) -> int:
     """A score, which is a whole number: as text in a TSV file, as a number of any type in Parquet."""
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,9}", value):
         return int(value)
-    if isinstance(value, int | float) and value == int(value):
+    if isinstance(value, int | float) and abs(value) < LARGEST and value % 1 == 0:  # no comparison holds of NaN
         return int(value)
     raise SteleError(f"{where}: score must be a whole number (gains are graded 0, 1, 2...), found {value!r}")
 

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 from stele.artifacts.records import read_record
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
+from stele.files.reading import reading
 
 if TYPE_CHECKING:
     import pyarrow
 
+KIND, AGAIN = "Parquet file", "mine the negatives again"
 PASSAGES, QUESTIONS = "{collection}.passages.parquet", "{collection}.questions.parquet"
 
 
@@ -28,7 +30,7 @@ class MinedNegatives:
     def __init__(self, record: Path) -> None:
         self.record, self.folder = record, record.parent
         self.collections: dict[str, dict] = read_record(record).get("pools", {})
-        if not self.collections:
+        if not self.collections or not isinstance(self.collections, dict):
             raise SteleError(f"{record}: not a record of mined negatives; `stele retrieval hard_negatives` writes one")
         self._read: dict[str, _Negatives] = {}
 
@@ -38,16 +40,15 @@ class MinedNegatives:
             return None
         if language not in self._read:
             self._read[language] = _Negatives(self.folder, language)
-        return self._read[language].of(question)
+        with reading(self.folder / QUESTIONS.format(collection=language), KIND, AGAIN):
+            return self._read[language].of(question)
 
 
 class _Negatives:
     def __init__(self, folder: Path, collection: str) -> None:
-        passages = _table(folder / PASSAGES.format(collection=collection))
-        questions = _table(folder / QUESTIONS.format(collection=collection))
-        self.passages = [passages[name].combine_chunks() for name in ("id", "title", "text")]
-        self.lists = questions["passages"].combine_chunks()
-        self.line = {question: line for line, question in enumerate(questions["question"].to_pylist())}
+        self.passages = _columns(folder / PASSAGES.format(collection=collection), "id", "title", "text")
+        self.lists, questions = _columns(folder / QUESTIONS.format(collection=collection), "passages", "question")
+        self.line = {question: line for line, question in enumerate(questions.to_pylist())}
 
     def of(self, question: str) -> list[Passage] | None:
         line = self.line.get(question)
@@ -57,16 +58,12 @@ class _Negatives:
         return [Passage(*values) for values in zip(*(c.take(lines).to_pylist() for c in self.passages), strict=True)]
 
 
-def _table(path: Path) -> pyarrow.Table:
-    import pyarrow
+def _columns(path: Path, *names: str) -> list[pyarrow.Array]:
     import pyarrow.parquet
 
-    try:
-        return pyarrow.parquet.read_table(path)
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such file; its folder is not whole: mine the negatives again") from None
-    except pyarrow.ArrowInvalid as error:
-        raise SteleError(f"{path}: not a readable Parquet file ({error}); mine the negatives again") from None
+    with reading(path, KIND, AGAIN):
+        table = pyarrow.parquet.read_table(path)
+        return [table[name].combine_chunks() for name in names]
 
 
 def replaced(
