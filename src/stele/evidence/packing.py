@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +64,19 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     for row in sorted({path.parent for path in result_files(folder, each_seed=True)}):
         with reading(row, "results of seeds", "score them again"):
             _average(row)
-    for name in (CONTEXT, Path(LOOKS)):
-        if (results / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(results / name, folder / name)
+    if (results / CONTEXT).is_file():
+        _write(folder / CONTEXT, of_all_seeds(read_object(results / CONTEXT, "context of tables")))
+    if (results / LOOKS).is_file():
+        shutil.copyfile(results / LOOKS, folder / LOOKS)
     return sum(1 for _ in result_files(folder, each_seed=True))
+
+
+def of_all_seeds(context: Mapping[str, Any]) -> dict[str, Any]:
+    """A context by which tables with seeds of their own, too, show the means over all seeds that a folder holds.
+
+    A run's context names the seeds that this run was to build, of those that joined one packed folder the last.
+    """
+    return {**context, "table_seeds": {table: {} for table in context.get("table_seeds", {})}}
 
 
 def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) -> None:
