@@ -105,7 +105,9 @@ def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
 def test_a_command_that_is_not_for_several_processes_is_refused(capsys):
     """By what rules.yaml says of the rule of its name."""
     assert cli.main(["--gpus", "2", "cluster", "cancel"]) == 1
-    message = "cancel runs in one process; several can share pretrain, finetune, retrieve, encode_collection, hard_negatives"
+    message = (
+        "cancel runs in one process; several can share pretrain, finetune, retrieve, encode_collection, hard_negatives"
+    )
     assert message in capsys.readouterr().err
 
 
