@@ -69,8 +69,8 @@ def inside(folder: Path, name: str, where: str) -> Path:
 def results_problem(folder: str, root: Path, benchmarks: Container[str] = ()) -> str | None:
     """Why results cannot go to a folder (None: they can): it has to hold results alone.
 
-    That is one that is new, empty or holds results already. In the project (`root`) it is none of the project's, and may
-    hold what a command by hand leaves, too: folders of `benchmarks` and of tables, records.
+    That is one that is new, empty or holds results already. In the project (`root`) it is none of the project's, and
+    may hold what a command by hand leaves, too: folders of `benchmarks` and of tables, records.
     """
     try:
         return _problem(folder, root.resolve(), (root / folder).resolve(), benchmarks)
