@@ -6,6 +6,7 @@ import itertools
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,8 @@ import pytest
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Costs, Fill
-from stele.cluster import resources
+from stele.cluster import cost_table, resources
+from stele.cluster.planned_jobs import planned
 from stele.cost import chain, counts, finetuning, gpu_rules, pretraining, rules, shapes, work
 from stele.cost.finetuning import Texts
 from stele.cost.shapes import shape_of
@@ -298,3 +300,32 @@ def test_the_words_of_small_agree_with_its_sizes(jobs):
     done = rules.work(jobs(scale="small"), "pretrain", {"model": "msm", "pt": "0"})
     assert done.steps == int(steps.replace(",", ""))
     assert work.cpu_seconds(done) / 60 == pytest.approx(int(minutes), rel=0.1)
+
+
+@pytest.mark.slow
+def test_the_hours_in_the_words_of_small_are_those_of_the_cost_report(root, monkeypatch):
+    """By the command that they name, of MSM's and KEPT's tables, and of all five papers'."""
+    monkeypatch.chdir(root)
+    head = (Path(catalogue.__file__).parent / "scales/small.yaml").read_text(encoding="utf-8").partition("title:")[0]
+    words = " ".join(head.split("\n# "))
+    assert "`stele cluster cost -- --config scale=small papers='[msm,kept]'`" in words
+    said = re.search(
+        r"the stand-ins ([\d.]+) CPU-hours, once; all tables of MSM and KEPT of one seed (\d+) more, of which "
+        r"pretraining takes (\d+) and fine-tuning ([\d.]+): .* All five papers: (\d+), of which re-ranking takes "
+        r"(\d+), pretraining (\d+) and answering (\d+)",
+        words,
+    ).groups()
+    two, five = _hours("papers=[msm,kept]"), _hours()
+    world, pretrained, finetuned = (two[stage] for stage in ("world", "pretraining", "finetuning"))
+    found = [world, sum(two.values()) - world, pretrained, finetuned, sum(five.values())]
+    found += [five[stage] for stage in ("reranking", "pretraining", "answering")]
+    assert [float(hours) for hours in said] == pytest.approx(found, rel=0.03)
+
+
+def _hours(*config):
+    """Stage -> CPU-hours of all tables at `small`, nothing of them built."""
+    _, planned_jobs = planned(["all_tables", "--config", "scale=small", *config], everything=True, leave_out="cost")
+    hours = Counter()
+    for job in planned_jobs:
+        hours[job.stage] += cost_table.core_seconds(job) / 3600
+    return hours

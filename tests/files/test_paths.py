@@ -75,6 +75,8 @@ def project(tmp_path, monkeypatch):
         ("./-rf", "a command would take it for an option"),
         ("../results", "it leads out of the project; if that is meant, write "),
         ("linked", "it holds other files"),
+        ("my_examples", "it holds other files"),
+        ("my_texts", "it holds other files"),
         ("nowhere", "it is a link that leads nowhere"),
         ("linked_src", "src/ is the project's"),
         ("results/mrtydi", "holds results of its own"),
@@ -89,6 +91,9 @@ def test_results_get_no_folder_of_anything_else(project, tmp_path, folder, reaso
     (project / "nowhere").symlink_to(tmp_path / "none")
     (project / "linked_src").symlink_to("src")
     (project / "circle").symlink_to("circle")
+    (project / "my_examples").mkdir()
+    (project / "my_examples" / "train.jsonl").write_text("{}")
+    (project / "my_texts" / "sw").mkdir(parents=True)
     with pytest.raises(SteleError, match=r"results_dir: found .*want a folder of its own") as caught:
         parse_config({"results_dir": folder})
     assert reason in str(caught.value)
@@ -111,6 +116,8 @@ def test_results_get_a_folder_of_their_own(project, tmp_path):
     ):
         assert parse_config({"results_dir": folder}).results_dir == folder
     (project / "elsewhere" / "by_hand.json").write_text("{}")  # what one command wrote is no reason
+    (project / "elsewhere/mrtydi/msm").mkdir(parents=True)
+    (project / "elsewhere/tables").mkdir()
     assert parse_config({"results_dir": "elsewhere"}).results_dir == "elsewhere"
 
 

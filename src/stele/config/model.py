@@ -141,7 +141,8 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     given = {key: value for key, value in values.items() if value is not None or key not in Config.model_fields}
     config = validate(Config, given, where.name)
     plain = re.fullmatch(PLAIN_PATH, config.results_dir)
-    if reason := results_problem(config.results_dir, Path()) if plain else "other characters are in it":
+    benchmarks = catalogue.entries(Benchmark)
+    if reason := results_problem(config.results_dir, Path(), benchmarks) if plain else "other characters are in it":
         wanted = "a folder of its own, named with letters, digits and _ @ % + = : , . / - only"
         raise SteleError(f"{where('results_dir')}: found {values['results_dir']!r} ({reason}); want {wanted}")
     known = catalogue.entries(Language)

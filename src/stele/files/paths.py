@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Container
 from pathlib import Path, PurePosixPath
 
 from stele.errors import SteleError
@@ -19,6 +20,7 @@ PROJECT = frozenset(
     | {"slurm", "src", "state", "tests", "work", "workflow"}
 )
 STAMP = "scale.txt"  # stands in every folder of results
+PARTS = frozenset({"tables", "cards", "claims", "statistics", "parameters"})  # of one, beside those of benchmarks
 STUDY = "study.json"  # in one of kept results, which nothing is built into: under which claims it was begun
 
 
@@ -64,39 +66,47 @@ def inside(folder: Path, name: str, where: str) -> Path:
     return path
 
 
-def results_problem(folder: str, root: Path) -> str | None:
+def results_problem(folder: str, root: Path, benchmarks: Container[str] = ()) -> str | None:
     """Why results cannot go to a folder (None: they can): it has to hold results alone.
 
-    In the project (`root`) that is any folder but the project's; elsewhere, named from `/` on or by a link, one that is
-    new, empty or holds results already.
+    That is one that is new, empty or holds results already. In the project (`root`) it is none of the project's, and
+    may hold what a command by hand leaves, too: folders of `benchmarks` and of tables, records.
     """
     try:
-        return _problem(folder, root.resolve(), (root / folder).resolve())
+        return _problem(folder, root.resolve(), (root / folder).resolve(), benchmarks)
     except (OSError, RuntimeError) as error:  # no right to look, a circle of links
         return f"it cannot be looked into: {error}"
 
 
-def _problem(folder: str, root: Path, path: Path) -> str | None:
+def _problem(folder: str, root: Path, path: Path, benchmarks: Container[str]) -> str | None:
     if folder.startswith("-"):
         return "a command would take it for an option"
     if root.is_relative_to(path):
         return "the project lies in it"
     if path.is_relative_to(root):
         first = path.relative_to(root).parts[0]
-        return f"{first}/ is the project's" if first in PROJECT or first.startswith(".") else _taken(path, strict=False)
+        ours = first in PROJECT or first.startswith(".")
+        return f"{first}/ is the project's" if ours else _taken(path, lambda entry: _by_hand(entry, benchmarks))
     if ".." in Path(folder).parts:
         return f"it leads out of the project; if that is meant, write {path}"
     if (root / folder).is_symlink() and not path.exists():
         return "it is a link that leads nowhere"
-    return _taken(path, strict=True)  # named from / on, or a link of the user's to a larger disk
+    return _taken(path, lambda entry: False)  # named from / on, or a link of the user's to a larger disk
 
 
-def _taken(path: Path, strict: bool) -> str | None:
-    """Why a folder is not free for results; only outside the project (`strict`) are files of one command a reason."""
+def _by_hand(entry: Path, benchmarks: Container[str]) -> bool:
+    """Whether something in a folder without a stamp may be the work of one of our commands."""
+    if entry.is_dir():
+        return entry.name in PARTS or entry.name in benchmarks
+    return entry.suffix == ".json" or entry.stem == "usage" or entry.name.startswith(".")
+
+
+def _taken(path: Path, known: Callable[[Path], bool]) -> str | None:
+    """Why a folder is not free for results; what is in it is no reason if it is `known`."""
     if other := next((parent for parent in path.parents if (parent / STAMP).is_file()), None):
         return f"it lies in {other}/, which holds results of its own"
     if path.exists() and not path.is_dir():
         return "it is a file"
-    if strict and path.exists() and not (path / STAMP).is_file() and any(path.iterdir()):
+    if path.exists() and not (path / STAMP).is_file() and not all(map(known, path.iterdir())):
         return f"it holds other files (and no {STAMP}, as a folder of results has); give a new or an empty one"
     return None
