@@ -193,12 +193,13 @@ def test_what_a_pretraining_cost_is_that_of_the_kept_records(judged, tmp_path, s
     cost = {"kind": "cost", "left": cells("all/ours/mrr/ar", instead=hours), "amount": 1.67}
     cost |= {"right": cells("all/base/mrr/ar", instead=hours), "printed": {"verdict": "undecided"}}
     assert judged(cost, AHEAD).verdict.state == "no data", "nothing is kept of pretrainings"
-    kept = {"of another": {"cpu_seconds": 9e9}}
+    training = {"model": "msm", "seed": 0}
+    kept = {"of another": training | {"cpu_seconds": 9e9}}
     for model, taken in (("mbert", 2400.0), ("msm", seconds)):
         for path in (tmp_path / f"results/mrtydi/{model}/zero_shot_marco").glob("pt*-ft0.json"):
             record, digest = json.loads(path.read_text()), f"{model}-{path.stem}"
             path.write_text(json.dumps(record | {"ancestry": {digest: {"job": "pretrain", "model": model}}}))
-            kept[digest] = {"cpu_seconds": taken} if taken else {}
+            kept[digest] = training | ({"cpu_seconds": taken} if taken else {})
     (tmp_path / "results/pretraining.json").write_text(json.dumps(kept))
     assert _alone(tmp_path, cost) == state
 
