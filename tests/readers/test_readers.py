@@ -46,7 +46,7 @@ def test_a_valid_file_is_read(laid, name):
 @pytest.mark.parametrize("name", READERS)
 def test_a_damaged_file_is_read_or_refused_by_its_name(laid, name):
     path, (_, valid, read) = laid(name), READERS[name]
-    refused, cases = 0, max(1, CASES // 25) if name in FEWER else CASES
+    refused, cases = 0, max(1, CASES // 50) if name in FEWER else CASES
     for case in range(cases):
         content = damaged(valid, random.Random(f"{name} {case}"))
         path.write_bytes(content)
