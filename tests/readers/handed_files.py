@@ -109,7 +109,7 @@ def pages(folder: Path) -> None:
 
 
 def curves_of(folder: Path) -> None:
-    for curve in curves(trainings.kept(folder)):
+    for curve in curves(trainings.kept(folder).values()):
         assert curve.said and picture(curve)
 
 
