@@ -9,6 +9,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue.hub import repository
+from stele.catalogue.recipes import generator_models
 
 SMALL = {"steps": 3, "batch": 6, "length": 16}
 SIZES: dict[str, dict[str, Any]] = {
@@ -71,6 +72,7 @@ def fetch(key: str, mirror: Path, records: Path, folder: Path) -> dict[str, Any]
     where = ["--mirrors", str(mirror), "--offline"] if repository(source) else ["--path", str(records / key / key)]
     parser = argparse.ArgumentParser()
     checkpoint.add_arguments(parser)
-    flags = ["--model", key, "--source", json.dumps(source), *where, "--state", str(folder / "state")]
+    use = ["--generator"] if key in generator_models() else []
+    flags = ["--model", key, "--source", json.dumps(source), *where, *use, "--state", str(folder / "state")]
     checkpoint.run(parser.parse_args([*flags, "--output", str(folder / key / "record.json")]))
     return json.loads((folder / key / "record.json").read_text())
