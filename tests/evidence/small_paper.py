@@ -104,3 +104,8 @@ def judged(folder: Path, **claim):
 def cells(at: str | list[str], **more) -> dict:
     """An address in the first table; one of fewer parts is a row of MRR."""
     return {"table": 1, "at": at, **more}
+
+
+OURS, BASE, OTHER = "all/ours/mrr/*", "all/base/mrr/*", "all/other/mrr/*"
+GREATER = {"kind": "greater", "left": cells(OURS), "right": cells(BASE)}
+BEST = {"kind": "best", "left": cells("all/ours/mrr/avg"), "right": cells("all/*/mrr/avg")}

@@ -1,9 +1,10 @@
-"""A real HTTP server on the loopback interface that can be told to misbehave."""
+"""A real HTTP server on the loopback interface that can be told to misbehave; a tiny checkpoint, and runs on it."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import shutil
 import socket
 import struct
 import threading
@@ -12,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -135,3 +137,25 @@ def site(monkeypatch: pytest.MonkeyPatch):
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> Path:
+    """A tiny checkpoint."""
+    from ten_tokens import make
+
+    return make(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def local(tiny, tmp_path) -> Path:
+    """A copy of it that a test may change."""
+    return Path(shutil.copytree(tiny, tmp_path / "local"))
+
+
+@pytest.fixture
+def run(tmp_path):
+    """run(flag...) -> the exit code of `sources checkpoint`."""
+    from ten_tokens import Run
+
+    return Run(tmp_path)

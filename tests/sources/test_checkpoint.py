@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
-from ten_tokens import REPO, Run, as_pickle, make, publish
+from ten_tokens import REPO, as_pickle, publish
 
 from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN
 from stele.catalogue import hub
 from stele.errors import SteleError
 from stele.files.atomic import sha256
 from stele.sources.download.put import put
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory) -> Path:
-    return make(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture
-def local(tiny, tmp_path) -> Path:
-    return Path(shutil.copytree(tiny, tmp_path / "local"))
-
-
-@pytest.fixture
-def run(tmp_path):
-    return Run(tmp_path)
 
 
 # --- the hub ----------------------------------------------------------------------------------------------------------

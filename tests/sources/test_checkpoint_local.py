@@ -7,30 +7,14 @@ import os
 import pickle
 import resource
 import shutil
-from pathlib import Path
 
 import pytest
 import torch
-from ten_tokens import Run, as_pickle, embed, make
+from ten_tokens import as_pickle, embed, make
 
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
 from stele.sources.weights import convert
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory) -> Path:
-    return make(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture
-def local(tiny, tmp_path) -> Path:
-    return Path(shutil.copytree(tiny, tmp_path / "local"))
-
-
-@pytest.fixture
-def run(tmp_path):
-    return Run(tmp_path)
 
 
 def peak() -> int:

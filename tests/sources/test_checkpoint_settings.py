@@ -7,28 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from ten_tokens import REPO, WORDS, Run, make, publish
+from ten_tokens import REPO, WORDS, publish
 
 MODULE = "sentence_transformers.models."
 KINDS = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense"}
 DENSE = {"in_features": 8, "out_features": 4, "bias": False, "activation_function": "torch.nn.modules.linear.Identity"}
 PROMPTS = {"web_search_query": "Instruct: search\nQuery: ", "bitext": "Instruct: match\nQuery: "}
 GPT2 = {"n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 40, "vocab_size": len(WORDS)}
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory) -> Path:
-    return make(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture
-def local(tiny, tmp_path) -> Path:
-    return Path(shutil.copytree(tiny, tmp_path / "local"))
-
-
-@pytest.fixture
-def run(tmp_path):
-    return Run(tmp_path)
 
 
 def set_type(folder: Path, model_type: str | None, **settings) -> None:

@@ -17,7 +17,6 @@ import argparse
 import json
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,27 +110,13 @@ def operations(model, lengths: np.ndarray) -> float:
     return 2.0 * sum(linear) * float(lengths.sum()) + attention
 
 
-def product_peak(dtype, size: int = 8192, times: int = 30) -> float:
-    """Operations a second of a large matrix product of a type on the GPU."""
-    import torch
-
-    one, other = (torch.randn(size, size, device="cuda", dtype=dtype) for _ in range(2))
-    for _ in range(3):
-        one @ other
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    for _ in range(times):
-        one @ other
-    torch.cuda.synchronize()
-    return times * 2 * size**3 / (time.perf_counter() - begin)
-
-
 def measure(
     name: str, number: int, repetitions: int, width: int, layers: int, weights: str = "float32", device: str = "cpu"
 ) -> dict[str, Any]:
     """The figures that the module's docstring describes."""
     import torch
     from bench_encoding import best_times
+    from gpu_peak import product_peak
     from sentence_transformers import SentenceTransformer
 
     from stele.encoders.load import load_encoder

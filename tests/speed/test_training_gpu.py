@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import real_sizes
 import torch
+from gpu_peak import product_peak
 
 from stele.recipes.pretraining import parse_recipe
 from stele.training import flops, tasks
@@ -51,19 +52,6 @@ def new_batch(recipe, examples, lengths, device):
     return tasks.to_device(made, torch.device(device))
 
 
-def product_peak(size=8192, times=30):
-    """Operations a second of one large bf16 matrix product."""
-    one, other = (torch.randn(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    for _ in range(3):
-        one @ other
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    for _ in range(times):
-        one @ other
-    torch.cuda.synchronize()
-    return times * 2 * size**3 / (time.perf_counter() - begin)
-
-
 @pytest.mark.parametrize("objective", list(LENGTHS))
 def test_speed_and_memory_of_a_released_size_group(objective, capsys):
     examples, lengths = LENGTHS[objective]
@@ -93,7 +81,7 @@ def test_speed_and_memory_of_a_released_size_group(objective, capsys):
     with capsys.disabled():
         print(
             f"\n{objective}: {seconds * 1e3:.0f} ms a group, {len(lengths) * examples / seconds:.0f} sequences/s, "
-            f"{speed / 1e12:.0f} TFLOP/s, {speed / product_peak():.2f} of the matrix product's peak, "
+            f"{speed / 1e12:.0f} TFLOP/s, {speed / product_peak(torch.bfloat16):.2f} of the matrix product's peak, "
             f"{torch.cuda.max_memory_allocated() / 2**30:.1f} GiB"
         )
     assert speed > 0
