@@ -2,8 +2,9 @@
 
 Three benchmarks of one data set (arXiv 2511.14758): neuclir_mono, neuclir_clir and neuclir_mlir. Native files, as the
 cards and the loader of neuclir/bench and neuclir/neuclir1 name their columns: `{fas,rus,zho}-00000-of-00001.jsonl.gz`
-with {id, cc_file, time, title, text, url}; `news.{eng,fas,rus,zho}.tsv` with id and query (title and description of a
-topic, joined), without a head line; `qrels.{mlir,fas,rus,zho}.gains.txt` with `query ignored document gain`.
+with {id, cc_file, time, title, text, url}, or Parquet files with these columns; `news.{eng,fas,rus,zho}.tsv` with id
+and query (title and description of a topic, joined), without a head line; `qrels.{mlir,fas,rus,zho}.gains.txt` with
+`query ignored document gain`.
 
 Gains are 0, 1 and 3 and are taken as they stand (linear gain, as trec_eval has it); they are not the relevance of the
 track's own judgments. The queries of a set are those that its judgments know, whatever else the file of queries holds.
@@ -14,18 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from stele.benchmarks._files import (
-    field,
-    folder_of,
-    identifier,
-    json_lines,
-    lines,
-    located,
-    optional,
-    refuse_again,
-)
+from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
 from stele.benchmarks._judged import counted
 from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks.types import Data, Passage, Query
 from stele.errors import SteleError
 
@@ -72,11 +65,9 @@ def documents(data: Data, languages: tuple[str, ...], judged: str) -> Iterator[P
 
 
 def _documents(data: Data, language: str) -> Iterator[Passage]:
-    path = located(folder_of(data, CORPUS, language), f"{NAMES[language]}-00000-of-00001.jsonl.gz")
-    for where, item in json_lines(path):
-        yield Passage(
-            identifier(item.get("id"), where), optional(item, "title", str, where), field(item, "text", str, where)
-        )
+    folder = folder_of(data, CORPUS, language)
+    for path in tables(folder) or [located(folder, f"{NAMES[language]}-00000-of-00001.jsonl.gz")]:
+        yield from table_passages(path, "id", untitled=True)
 
 
 def _file(data: Data, name: str) -> Path:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks._files import field, json_lines
+from stele.benchmarks._files import below, field, identifier, json_lines
+from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 from stele.files.reading import JsonObject, reading
 
@@ -17,6 +18,18 @@ BATCH = 4096  # rows that are held at a time
 def is_parquet(path: Path) -> bool:
     with reading(path), open(path, "rb") as handle:
         return handle.read(len(PARQUET)) == PARQUET
+
+
+def tables(folder: Path) -> list[Path]:
+    """The Parquet files below a folder, in order: a part that a user has as `datasets` exports it."""
+    return sorted(path for path in below(folder) if path.suffix == ".parquet")
+
+
+def table_passages(path: Path, name: str, untitled: bool = False) -> Iterator[Passage]:
+    """The passages of a file with the columns `name` (the id), title and text; some may be without a title."""
+    columns = {name: None, "title": str, "text": str}
+    for where, row in table_rows(path, columns, optional="title" if untitled else ""):
+        yield Passage(identifier(row[name], where, name), row["title"], row["text"])
 
 
 def table_rows(path: Path, columns: Mapping[str, type | None], optional: str = "") -> Iterator[tuple[str, JsonObject]]:

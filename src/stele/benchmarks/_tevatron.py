@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.benchmarks._files import field, identifier, json_lines, optional
+from stele.benchmarks._tables import table_passages
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
 
@@ -33,9 +34,7 @@ def training_examples(path: Path, language: str) -> Iterator[TrainingExample]:
 
 def corpus_passages(path: Path) -> Iterator[Passage]:
     """Streams the passages of a corpus."""
-    for where, item in json_lines(path):
-        docid = identifier(item.get("docid"), where, "docid")
-        yield Passage(docid, field(item, "title", str, where), field(item, "text", str, where))
+    yield from table_passages(path, "docid")
 
 
 def _passage(item: Any, where: str) -> Passage:

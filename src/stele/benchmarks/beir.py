@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import below, folder_of, identifier, refuse_again, tsv_rows
-from stele.benchmarks._tables import is_parquet, table_rows
+from stele.benchmarks._tables import is_parquet, table_passages, table_rows
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
 from stele.errors import SteleError
 
@@ -61,8 +61,7 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The documents, streamed."""
     for path in _files(data, collection, "corpus"):
-        for where, row in table_rows(path, {"_id": None, "title": str, "text": str}, optional="title"):
-            yield Passage(identifier(row["_id"], where, "_id"), row["title"], row["text"])
+        yield from table_passages(path, "_id", untitled=True)
 
 
 def judgments(data: Data, query_set: QuerySet) -> Judgments:

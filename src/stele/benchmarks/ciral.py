@@ -2,18 +2,18 @@
 
 One query set and one collection a language of the passages. Judged split: test-a with its shallow judgments, as in the
 published runs of pyserini; test-a-pools and test-b are other numbers. Native files: `passages.jsonl` with {docid,
-title, text, url} (hausa_passages.jsonl ... upstream), `topics.tsv` with id and English text, `qrels.tsv` in TREC's
-layout.
+title, text, url} (hausa_passages.jsonl ... upstream), or Parquet files with these columns; `topics.tsv` with id and
+English text, `qrels.tsv` in TREC's layout.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stele.benchmarks._files import folder_of, identifier, located
+from stele.benchmarks._files import folder_of, located
 from stele.benchmarks._judged import counted
 from stele.benchmarks._qrels import read_qrels
-from stele.benchmarks._tables import table_rows
+from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks._tsv_topics import tsv_topics
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
 
@@ -39,9 +39,9 @@ def passages(data: Data, collection: str) -> Iterator[Passage]:
 
 def _passages(data: Data, collection: str) -> Iterator[Passage]:
     """Some have no title."""
-    path = located(folder_of(data, CORPUS, collection), "passages.jsonl")
-    for where, row in table_rows(path, {"docid": None, "title": str, "text": str}, optional="title"):
-        yield Passage(identifier(row["docid"], where, "docid"), row["title"], row["text"])
+    folder = folder_of(data, CORPUS, collection)
+    for path in tables(folder) or [located(folder, "passages.jsonl")]:
+        yield from table_passages(path, "docid", untitled=True)
 
 
 def judgments(data: Data, query_set: QuerySet) -> dict[str, dict[str, int]]:

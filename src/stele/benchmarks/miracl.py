@@ -2,8 +2,9 @@
 
 One query set and one collection a language. Judged split: dev (test-a and test-b have no public judgments). Native
 files, under the paths of ir_datasets' cache: `docs/docs-{n}.jsonl.gz` with {docid, title, text}, 500,000 passages each,
-222 in all, where a docid is `page#paragraph`; `{dev,train}/topics.tsv` with id and text; `{dev,train}/qrels.tsv` in
-TREC's layout. Judged 0 is explicit and is not relevant; in training those passages are the hard negatives.
+222 in all, where a docid is `page#paragraph`, or Parquet files with the same columns; `{dev,train}/topics.tsv` with id
+and text; `{dev,train}/qrels.tsv` in TREC's layout. Judged 0 is explicit and is not relevant; in training those passages
+are the hard negatives.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from stele import catalogue
 from stele.benchmarks._files import below, folder_of, located
 from stele.benchmarks._judged import counted
 from stele.benchmarks._qrels import read_qrels
+from stele.benchmarks._tables import tables
 from stele.benchmarks._tevatron import corpus_passages
 from stele.benchmarks._tsv_topics import tsv_topics
 from stele.benchmarks.types import Data, Passage, Query, QuerySet, TrainingExample
@@ -46,7 +48,8 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The passages of one language, shard by shard; judged ones of dev that are not among them are counted."""
-    paths = shards(folder_of(data, CORPUS, collection), collection)
+    folder = folder_of(data, CORPUS, collection)
+    paths = tables(folder) or shards(folder, collection)
     judged = read_qrels(_file(data, TOPICS, collection, JUDGED, "qrels")) if TOPICS in data else {}
     yield from counted((passage for path in paths for passage in corpus_passages(path)), judged, collection)
 

@@ -118,6 +118,8 @@ def resolve_entry(name: str, entry: Dataset, part: str, languages: Sequence[str]
         counts[what] = [_count(name, entry, count, _values(entry, part, language, table)) for language in each]
     kept = {"title", "version", "licence", "wall", "how", "note", "release", "cut", "collection"}
     about = {key: getattr(entry, key) for key in kept & entry.model_fields_set}
+    if entry.exports:
+        about["exports"] = [_fill(name, text, _values(entry, part, None, table)) for text in entry.exports]
     return Part(dataset=name, part=part, languages=list(languages), files=files, counts=counts, **about)
 
 

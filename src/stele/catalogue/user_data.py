@@ -6,6 +6,7 @@ The folder is only ever read.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -56,7 +57,19 @@ def part_files(files: Sequence[str], source: Part) -> list[str]:
             base = find_unpacked(files, file.unpack.members)
             own = [] if base is None else [path for path in files if path.startswith(f"{base}/" if base else "")]
         found.update(own)
-    return sorted(found)
+    return sorted(found) or exported(files, source)
+
+
+def exported(files: Iterable[str], source: Part) -> list[str]:
+    """The Parquet files of a folder that hold a part in place of its own (`exports`), in the order of their numbers.
+
+    >>> exported(["ha/10.parquet", "ha/9.parquet", "ha.parquet"], Part.model_construct(exports=["ha/*.parquet"]))
+    ['ha/9.parquet', 'ha/10.parquet']
+    """
+    for pattern in source.exports:
+        if matching := [path for path in files if PurePosixPath(path).match(pattern)]:
+            return sorted(matching, key=lambda path: [int(number) for number in re.findall("[0-9]+", path)])
+    return []
 
 
 def _best(files: Sequence[str], file: PartFile, part: str) -> list[str]:

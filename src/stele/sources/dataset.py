@@ -9,6 +9,7 @@ import argparse
 import json
 import logging
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(f"{args.dataset}: generated and real files are mixed in {args.user_data}; keep one kind")
         origin = origins.pop() if origins else "real"
         try:
-            counts = _count(source, folder, have.manifest if origin == "generated" else None)
+            counts = _count(source, folder, list(files), have.manifest if origin == "generated" else None)
         except SteleError as error:
             raise SteleError(
                 f"{args.dataset} {args.part}: {_renamed(str(error), folder, files, args.user_data)}"
@@ -163,12 +164,16 @@ def _assemble(got: list[tuple[PartFile, FetchedFile]], folder: Path) -> Facts:
     return facts
 
 
-def _count(source: Part, folder: Path, manifest: Manifest | None) -> dict[str, Any]:
-    """Counts what the catalogue wants counted and compares; `manifest` gives the numbers of generated data."""
+def _count(source: Part, folder: Path, files: Sequence[str], manifest: Manifest | None) -> dict[str, Any]:
+    """Counts what the catalogue wants counted and compares; `manifest` gives the numbers of generated data.
+
+    Of a part that a user has as exported tables, all `files` that there are hold what its own would.
+    """
     counts: dict[str, Any] = {}
     for what, items in source.counts.items():
         for item in items:
-            paths = [folder / path for path in item.files]
+            are_tables = source.exports and not {*item.files} & {*files}
+            paths = [folder / path for path in (files if are_tables else item.files)]
             counted = KINDS.get(item.count)(*paths)
             if manifest is None:
                 expected, by = item.expect, "the catalogue"

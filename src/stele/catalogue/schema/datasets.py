@@ -125,6 +125,11 @@ class Dataset(Strict):
     release: str | None = Field(None, description="the dataset published with it: a user's folder of that serves both")
     fields: dict[str, str] = Field({}, description="values for {name} in paths and addresses")
     files: list[File]
+    exports: list[str] = Field(
+        [],
+        description="patterns of the Parquet files as which `datasets` exports a part; in a user's folder, those of "
+        "the first pattern that any match serve in place of `files`",
+    )
     counts: dict[str, Count] = Field({}, description="what -> how it is counted")
     collection: Collection | None = Field(None, description="of documents, topics or both: how they are written")
     cut: Unit | None = Field(None, description="a scale may take the first so many only")
@@ -141,6 +146,8 @@ class Dataset(Strict):
             raise ValueError("want either `languages` or `field`, one of the two")
         if self.codes is not None and self.field is None:
             raise ValueError("`codes` are of a `field`, and there is none")
+        if self.exports and (uncounted := [what for what, one in self.counts.items() if one.count != "records"]):
+            raise ValueError(f"`exports` are counted by records, and {uncounted[0]} is not")
         if self.parts == "languages" and self.languages is None and self.field is None:
             raise ValueError("parts languages: say which in `languages` or `field`")
         return self
@@ -199,4 +206,5 @@ class Part(Strict):
     cut: Unit | None = None
     collection: Collection | None = None
     files: list[PartFile]
+    exports: list[str] = Field([])
     counts: dict[str, list[PartCount]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from stele.catalogue.collection_files import PACKED, document_files
 from stele.catalogue.schema.datasets import Part, PartFile
-from stele.catalogue.user_data import find, find_unpacked, listing
+from stele.catalogue.user_data import exported, find, find_unpacked, listing
 from stele.errors import SteleError
 from stele.sources.datasets.manifest import Manifest
 from stele.sources.datasets.pack import pack
@@ -21,6 +22,8 @@ from stele.sources.download.verify import Mismatch, check, digests, is_checkable
 log = logging.getLogger(__name__)
 
 Facts = dict[str, Any]
+
+NUMBERED = re.compile(r"(.*?)([0-9]+)(?:-of-([0-9]+))?\.parquet")  # as `datasets` and the hub name several tables
 
 
 def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -> tuple[Facts, set[str]]:
@@ -63,6 +66,10 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
                 take(f"{base}/{path}" if base else path, path, PartFile(path=path))
         elif not file.optional:
             missing.append(" or ".join([file.path, *file.variants]))
+    if not facts and (tables := _of_one_export(exported(names, source), where)):
+        missing = []
+        for number, name in enumerate(tables):
+            take(name, f"{number:05}.parquet", PartFile(path=name))
     if missing:
         raise SteleError(_missing(source, where, missing, names))
     if not source.files:
@@ -86,6 +93,22 @@ def _place(name: str, file: PartFile, alone: bool) -> str:
     given, path = Path(name).name, file.path
     other = any(fnmatch(given, pattern) for pattern in file.variants)
     return path if alone and not other and Path(given).suffix == Path(path).suffix else given
+
+
+def _of_one_export(tables: list[str], where: str) -> list[str]:
+    """The Parquet files that a part was exported as; those of two exports, or one that is missing, are an error."""
+    if len(tables) < 2:
+        return tables
+    parts = [NUMBERED.fullmatch(name) for name in tables]
+    exports = {part and (part[1], part[3]) for part in parts}
+    if len(exports) > 1 or None in exports:
+        raise SteleError(f"{where}: tables of more than one export: {', '.join(tables[:5])}; keep one of them there")
+    (name, of), numbers = exports.pop(), {int(part[2]) for part in parts}
+    if lacking := sorted({*range(int(of or len(tables)))} - numbers):
+        raise SteleError(
+            f"{where}: {name}*.parquet: number {lacking[0]} is not there, of {of or 'those'}; get it again"
+        )
+    return tables
 
 
 def _below(names: Sequence[str], base: str, keep: Sequence[str]) -> list[str]:
@@ -127,6 +150,8 @@ def _plain(path: Path) -> Facts:
 def _missing(source: Part, where: str, missing: Sequence[str], names: Sequence[str]) -> str:
     few = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
     have = ", ".join(names[:5]) + ("..." if len(names) > 5 else "") if names else "nothing"
+    if source.exports:
+        few += f" (or its tables, as {source.exports[0]})"
     way = f"take user_data.{source.dataset} out of config.yaml"
     if source.release:  # it may be the folder of the dataset that is published together with this one
         way = f"name their own folder in config.yaml: user_data: {{{source.dataset}: FOLDER}}"

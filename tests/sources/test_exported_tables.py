@@ -1,0 +1,154 @@
+"""Corpora that a user has as Parquet files, as `datasets` and the hub write them, in place of the released files."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from one_file import Run
+
+from stele.benchmarks import ciral, miracl, neuclir_mono
+from stele.catalogue.datasets import resolve
+from stele.catalogue.user_data import exported, part_files
+
+LAYOUTS = [  # dataset, part, the files of its export in order, others that lie beside them
+    ("miracl_corpus", "es", [f"es/train/{n:04}.parquet" for n in range(11)], ["en/train/0000.parquet"]),
+    ("miracl_corpus", "es", [f"es/miracl-corpus-train-{n:05}-of-00009.parquet" for n in range(9)], ["es/x.duckdb"]),
+    ("miracl_corpus", "es", [f"data/es/train-{n:05}-of-00002.parquet" for n in range(2)], ["de/train-0-of-1.parquet"]),
+    ("miracl_corpus", "es", [f"es/{n}.parquet" for n in range(11)], []),
+    ("miracl_corpus", "es", ["es.parquet"], ["en.parquet"]),
+    ("ciral_corpus", "ha", ["hausa/train/0000.parquet", "hausa/train/0001.parquet"], ["combined/hausa/0000.parquet"]),
+    ("ciral_corpus", "ha", [f"combined/ciral-corpus-hausa-{n:05}-of-00002.parquet" for n in range(2)], []),
+    ("ciral_corpus", "yo", ["combined/ciral-corpus-yoruba.parquet"], []),
+    ("neuclir_corpus", "fa", [f"data/fas-{n:05}-of-00019.parquet" for n in range(19)], ["fas_mt_eng-0-of-1.parquet"]),
+    ("neuclir_corpus", "zh", [f"default/zho/{n:04}.parquet" for n in range(3)], ["default/partial-zho/0000.parquet"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dataset", "part", "tables", "others"), LAYOUTS)
+def test_each_layout_of_an_export_is_found_in_order(dataset, part, tables, others):
+    source = resolve(dataset, part)
+    assert exported(sorted([*tables, *others]), source) == tables
+    assert part_files(sorted([*tables, *others]), source) == tables
+
+
+def test_a_beginning_that_the_hub_converted_is_no_export():
+    assert not exported(["en/partial-train/0000.parquet"], resolve("miracl_corpus", "en"))
+
+
+def test_released_files_come_before_tables():
+    own = ["passages-v1.0/hausa_passages.jsonl", "hausa/train/0000.parquet"]
+    assert part_files(own, resolve("ciral_corpus", "ha")) == own[:1]
+
+
+ROWS = [
+    {"docid": "12#3", "title": "A", "text": "one", "url": "u"},
+    {"docid": "12#10", "title": "", "text": "two\nlines", "url": None},
+    {"docid": "7", "title": "C", "text": "three", "url": "u"},
+]
+
+
+def write(folder, names, rows=ROWS, row_groups=1):
+    """Rows dealt out to files of a folder, in their order."""
+    each = -(-len(rows) // len(names))
+    for number, name in enumerate(names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        table = pyarrow.Table.from_pylist(
+            rows[number * each : (number + 1) * each], pyarrow.Table.from_pylist(rows).schema
+        )
+        pyarrow.parquet.write_table(table, folder / name, row_group_size=row_groups)
+    return folder
+
+
+def entry(dataset, part, passages=3):
+    """The catalogue's entry of a part, with another number of passages."""
+    values = resolve(dataset, part).given()
+    values["counts"]["passages"][0]["expect"] = passages
+    return values | {"dataset": "set"}
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "part", "module", "names"),
+    [
+        ("miracl_corpus", "es", miracl, ["es/train-00000-of-00002.parquet", "es/train-00001-of-00002.parquet"]),
+        ("ciral_corpus", "ha", ciral, ["hausa/train/0000.parquet", "hausa/train/0001.parquet"]),
+        ("neuclir_corpus", "fa", neuclir_mono, ["fas.parquet"]),
+    ],
+)
+def test_an_export_is_linked_counted_and_read(run, tmp_path, dataset, part, module, names):
+    rows = ROWS if dataset != "neuclir_corpus" else [{"id": row["docid"], **row} for row in ROWS]
+    folder = write(tmp_path / "own", names, rows)
+    assert run(entry(dataset, part), "--user-data", str(folder), part=part) == 0
+    assert run.have() == [f"{n:05}.parquet" for n in range(len(names))] + ["record.json"]
+    assert all(path.is_symlink() for path in run.output.parent.glob("*.parquet"))
+    assert run.record["counts"] == {"passages": 3} and run.record["came_from"] == ["user data"]
+    assert run.record["files"]["00000.parquet"]["name"] == names[0]
+    if dataset == "neuclir_corpus":  # its reader wants the judgments, too
+        gains = tmp_path / "bench" / "qrels.fas.gains.txt"
+        gains.parent.mkdir()
+        gains.write_text("1 0 7 3\n")
+        read = module.passages({"neuclir": {"all": gains.parent}, dataset: {part: run.output.parent}}, part)
+    else:
+        read = module.passages({dataset: {part: run.output.parent}}, part)
+    assert [tuple(passage) for passage in read] == [(row["docid"], row["title"], row["text"]) for row in ROWS]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["es/train-00000-of-00003.parquet", "es/train-00002-of-00003.parquet"], "number 1 is not there, of 00003"),
+        (["es/train-00001-of-00003.parquet", "es/train-00002-of-00003.parquet"], "number 0 is not there, of 00003"),
+        (["es/train/0000.parquet", "es/train/0002.parquet"], "number 1 is not there"),
+        (["es/train-0-of-1.parquet", "es/dev-0-of-1.parquet"], "tables of more than one export: es/dev-0-of-1.parquet"),
+        (["a/es.parquet", "b/es.parquet"], "tables of more than one export: a/es.parquet, b/es.parquet"),
+    ],
+)
+def test_an_export_that_is_not_whole_or_not_one_is_named(run, tmp_path, capsys, names, message):
+    folder = write(tmp_path / "own", names)
+    assert run(entry("miracl_corpus", "es"), "--user-data", str(folder), part="es") == 1
+    assert message in capsys.readouterr().err and not run.output.parent.exists()
+
+
+def test_what_a_table_holds_is_checked(run, tmp_path, capsys):
+    folder = write(tmp_path / "own", ["es/train/0000.parquet", "es/train/0001.parquet"])
+    assert run(entry("miracl_corpus", "es", 4), "--user-data", str(folder), part="es") == 1
+    message = capsys.readouterr().err
+    assert "own/es/train/0000.parquet and " in message and "holds 3 passages, the catalogue says 4" in message
+    (folder / "es/train/0001.parquet").write_bytes(b"PAR1 cut off")
+    assert run(entry("miracl_corpus", "es"), "--user-data", str(folder), part="es") == 1
+    assert "own/es/train/0001.parquet" in capsys.readouterr().err
+    assert run(entry("miracl_corpus", "fr"), "--user-data", str(folder), part="fr") == 1
+    message = capsys.readouterr().err
+    assert "lacks docs/docs-0.jsonl.gz" in message and "(or its tables, as fr/train/*.parquet)" in message
+
+
+def test_an_export_is_counted_by_records(run, tmp_path, capsys):
+    from stele.catalogue.schema.datasets import Dataset
+    from stele.errors import SteleError
+    from stele.files.strict import validate
+
+    values = json.loads(json.dumps(DATASET))
+    assert validate(Dataset, values, "mine").exports == ["{language}.parquet"]
+    values["counts"]["passages"]["count"] = "lines"
+    with pytest.raises(SteleError, match="`exports` are counted by records, and passages is not"):
+        validate(Dataset, values, "mine")
+
+
+DATASET = {
+    "title": "Mine",
+    "version": "1",
+    "parts": "languages",
+    "languages": ["sw"],
+    "files": [{"path": "a.jsonl", "url": "https://data.example.org/a.jsonl"}],
+    "exports": ["{language}.parquet"],
+    "counts": {"passages": {"count": "records", "file": "a.jsonl"}},
+    "licence": "CC0",
+    "wall": "none",
+}
