@@ -35,7 +35,7 @@ NAMES = {
     "catalogue/rules.yaml": [""],
     "catalogue/analyzers.yaml": [""],
     "catalogue/costs.yaml": ["texts", "benchmarks", "judged", "answered", "training_sets", "datasets", "example_text"],
-    "catalogue/published.yaml": ["", "*.instructions"],
+    "catalogue/published.yaml": ["", "*.instructions", "*.unlike"],
     "catalogue/reference_sources.yaml": [
         *("mteb.tasks", "mteb.tasks.*.metrics", "mteb.tasks.*.means"),
         *("pyserini.files", "pyserini.files.*.metrics", "pyserini.models", "pyserini.same_engine"),

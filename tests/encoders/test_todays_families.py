@@ -208,20 +208,6 @@ def test_templates_that_cannot_be_filled_are_refused(harrier, wanted, message):
         load_encoder(harrier, wanted)
 
 
-def test_tokens_of_a_prompt_are_left_out_where_the_folder_says_so(tmp_path):
-    base = make_folder(tmp_path / "base")
-    folder, _ = sentence_transformer(tmp_path / "st", base, "mean", prompts={"query": "who wrote: ", "document": ""})
-    change(folder / "1_Pooling/config.json", include_prompt=False)
-    from sentence_transformers import SentenceTransformer
-
-    theirs = SentenceTransformer(str(folder), device="cpu").encode_query(QUERIES[:3:2], show_progress_bar=False)
-    encoder = load_encoder(folder)
-    assert encoder.spec.include_prompt is False
-    assert distance(encoder.encode(QUERIES[:3:2], "query"), theirs) < 1e-5
-    change(folder / "1_Pooling/config.json", include_prompt=True)
-    assert distance(load_encoder(folder).encode(QUERIES[:3:2], "query"), theirs) > 1e-3
-
-
 def test_a_tokenizer_that_has_lost_its_end_token_is_refused(tmp_path):
     folder = causal_folder(tmp_path / "base", "qwen3")
     path = folder / "tokenizer.json"

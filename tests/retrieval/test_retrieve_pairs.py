@@ -73,6 +73,19 @@ def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data
             assert scores == pytest.approx(others, abs=1e-6)
 
 
+def test_prompts_of_queries_stand_before_both_sides_where_texts_are_of_one_kind(tmp_path, encoder, data, encoded):
+    spec = SPEC | {"query_prompt": "a ", "passage_prompt": "b "}
+    aligned = {"models": spec, "benchmark": {"passages_as_queries": True}}
+    retrieve.run(arguments(tmp_path, encoder, data, "aligned", aligned))
+    assert encoded == ["passage"] * 160  # each text once
+    retrieve.run(arguments(tmp_path, encoder, data, "alike", spec | {"passage_prompt": "a "}))
+    retrieve.run(arguments(tmp_path, encoder, data, "apart", spec))
+    runs = {name: files(tmp_path / name) for name in ("aligned", "alike", "apart")}
+    assert runs["aligned"] == runs["alike"] != runs["apart"]
+    record = json.loads((tmp_path / "aligned/retrieval.json").read_text())
+    assert record["encoding"]["passage_prompt"] == "a "
+
+
 @pytest.mark.parametrize("other", [{"query_prompt": "query: "}, {"query_length": 8}, {"precision": "bfloat16"}])
 def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp_path, encoder, data, encoded, other):
     retrieve.run(arguments(tmp_path, encoder, data, spec=SPEC | other))

@@ -5,8 +5,8 @@ language has its own collections (its pair's file, up to 1,000 sentences), so a 
 ones. Native files: `tatoeba.{xxx}-eng.{xxx}` and `tatoeba.{xxx}-eng.eng`, one sentence a line, line by line
 translations.
 
-Ranked as aligned texts are (`_pairs`). No sentence of the real files is empty or there twice, so comparing positions
-and comparing texts give the same accuracy.
+Ranked as aligned texts are (`_pairs`); an encoder's prompt of queries stands before both sides (`passages_as_queries`).
+No sentence of the real files is empty or there twice, so comparing positions and texts gives the same accuracy.
 """
 
 from __future__ import annotations

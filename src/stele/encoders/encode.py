@@ -46,9 +46,12 @@ class Encoder:
         device: str = "cpu",
         origins: Mapping[str, str] | None = None,
         notes: Sequence[str] = (),
+        unprompted: bool = False,
+        cosine: bool = False,
     ) -> None:
         self.spec, self.tokenizer, self.device = spec, tokenizer, torch.device(device)
-        self.origins, self.notes = dict(origins or {}), list(notes)
+        self.origins, self.notes, self.unprompted = dict(origins or {}), list(notes), unprompted
+        self.cosine = cosine  # whether a search has to scale the vectors to length 1
         self.cut = 0  # texts of the last call, or block of `encode_stream`, that were longer than the spec allows
         self.window = CPU_WINDOW if self.device.type == "cpu" else GPU_WINDOW
         self._towers = {
@@ -67,7 +70,7 @@ class Encoder:
     @property
     def labels(self) -> list[str]:
         """The labels of what is made with it, beside those of its checkpoint."""
-        return [UNPROMPTED] if self.notes else []
+        return [UNPROMPTED] if self.unprompted else []
 
     def facts(self) -> dict[str, Any]:
         """What a record says of how texts became vectors: the spec, who decided which of its keys, what to heed."""

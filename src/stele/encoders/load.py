@@ -50,7 +50,7 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
         folder = folder.parent
     if not folder.is_dir():
         raise SteleError(f"{folder}: no such folder; want a model folder with config.json and model.safetensors")
-    spec, origins, notes = resolve(folder, spec)
+    spec, origins, notes, unprompted, cosine = resolve(folder, spec)
     for note in notes:
         log.warning("%s: %s", folder, note)
     towers = tower_folders(folder, spec)
@@ -68,4 +68,5 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
         heads = [[head.to(backbones[0].dtype) for head in of_tower] for of_tower in heads]
     if spec.dimension and spec.dimension > (most := full_dimension(backbones[0], heads[0])):
         raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {most} numbers")
-    return Encoder(backbones[0], backbones[-1], tokenizer, spec, heads[0], heads[-1], device, origins, notes)
+    how = {"origins": origins, "notes": notes, "unprompted": unprompted, "cosine": cosine}
+    return Encoder(backbones[0], backbones[-1], tokenizer, spec, heads[0], heads[-1], device, **how)

@@ -36,10 +36,10 @@ def embed(
 
     `batch` has input_ids and, where there is padding, attention_mask; token_type_ids only if the spec has segments.
     `heads` are layers on the pooled vector (the Dense modules of a sentence-transformers folder), applied before
-    normalisation. The first `skip` tokens are left out of a mean.
+    normalisation. The first `skip` tokens are left out of a mean, and the first token is the one after them.
     """
     deeper = spec.layer is not None and spec.layer != model.config.num_hidden_layers
-    if spec.pooling in ("mean", "last") or deeper or "token_type_ids" in batch:
+    if spec.pooling in ("mean", "last") or deeper or "token_type_ids" in batch or skip:
         pooled = _pool_all(model, batch, spec, deeper, skip)
     else:
         mask = batch.get("attention_mask")
@@ -81,7 +81,7 @@ def _pool(states: Tensor, inputs: Mapping[str, Tensor], spec: EncodingSpec, skip
     """One vector a text [n, d] from the states [n, t, d] of its tokens; for the pooling cls, mean or last."""
     mask = inputs.get("attention_mask")
     if spec.pooling == "cls":
-        return states[:, 0]
+        return states[:, skip]
     if spec.pooling == "last":
         return last_pool(states, mask)
     if skip:

@@ -17,9 +17,10 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.paths import inside
 from stele.files.reading import read_json, reading
+from stele.files.strict import Values
 from stele.recipes.encoding import EncodingSpec
 
-MODULES_FILE = "modules.json"
+MODULES_FILE, SETTINGS_FILE = "modules.json", "config_sentence_transformers.json"
 SUPPORTED = ("Transformer", "Pooling", "Dense", "Normalize")
 POOLING_FLAGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"}
 ACTIVATIONS = {
@@ -29,21 +30,20 @@ ACTIVATIONS = {
     "Sigmoid": "torch.nn.modules.activation.Sigmoid",
     "Identity": "torch.nn.modules.linear.Identity",
 }
-PASSAGE_PROMPTS = ("document", "passage", "corpus")  # the names that encode_document looks for, in its order
+QUERY, PASSAGE = "query", "document"  # the prompts that encode_query and encode_document choose, empty where unnamed
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 class Stated(NamedTuple):
     """What a sentence-transformers folder says: values of an encoding, its length in tokens, and its prompts by name.
 
-    query_prompt, passage_prompt: those that encode_query and encode_document choose.
+    cosine: its vectors, which are not of length 1, are compared by their angle.
     """
 
     values: dict[str, Any]
     length: int
     prompts: dict[str, str]
-    query_prompt: str
-    passage_prompt: str
+    cosine: bool
 
 
 def read_modules(folder: Path) -> Stated:
@@ -63,7 +63,9 @@ def _read_modules(folder: Path) -> Stated:
         "segments": _has_segments(folder),
         "include_prompt": include_prompt,
     }
-    return Stated(values, _read_length(folder), *_read_prompts(folder))
+    settings = read_settings(folder / SETTINGS_FILE)
+    prompts = {name: text or "" for name, text in (settings.get("prompts") or {}).items()}
+    return Stated(values, _read_length(folder), prompts, _read_cosine(settings, values["normalize"], folder))
 
 
 def read_heads(folder: Path, width: int) -> list:
@@ -148,13 +150,14 @@ def _read_pooling(path: Path) -> tuple[str, bool]:
     return modes[0], settings.get("include_prompt", True) is not False
 
 
-def _read_prompts(folder: Path) -> tuple[dict[str, str], str, str]:
-    """All prompts by name, and those of queries and passages, chosen as encode_query and encode_document choose."""
-    settings = read_settings(folder / "config_sentence_transformers.json")
-    prompts = {name: text or "" for name, text in (settings.get("prompts") or {}).items()}
-    default = prompts.get(settings.get("default_prompt_name") or "", "")
-    passage = next((prompts[name] for name in PASSAGE_PROMPTS if name in prompts), default)
-    return prompts, prompts.get("query", default), passage
+def _read_cosine(settings: Values, normalized: bool, folder: Path) -> bool:
+    """Whether a search has to scale the vectors: sentence-transformers compares by cosine where nothing is said."""
+    name = settings.get("similarity_fn_name") or "cosine"
+    if name not in ("cosine", "dot") and not (name == "euclidean" and normalized):  # ranks as cosine does there
+        raise SteleError(
+            f"{folder / SETTINGS_FILE}: similarity {name!r} is not supported; supported are cosine and dot"
+        )
+    return name == "cosine" and not normalized
 
 
 def _has_segments(folder: Path) -> bool:
@@ -228,11 +231,11 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = ())
     length = max(spec.query_length, spec.passage_length)
     atomic_write_json(folder / "sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
     settings = {
-        "prompts": {"query": spec.query_prompt, "document": spec.passage_prompt},
+        "prompts": {QUERY: spec.query_prompt, PASSAGE: spec.passage_prompt},
         "default_prompt_name": None,
         "similarity_fn_name": "cosine" if spec.normalize else "dot",
     }
-    atomic_write_json(folder / "config_sentence_transformers.json", settings)
+    atomic_write_json(folder / SETTINGS_FILE, settings)
 
 
 def _write_dense(folder: Path, linear, activation: str) -> None:

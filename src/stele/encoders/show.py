@@ -1,9 +1,11 @@
 """Show how a model's texts become vectors: each value with who decided it, and two texts as the model reads them.
 
     stele encoders show me5_base --benchmark mrtydi
+    stele encoders show intfloat/multilingual-e5-base --benchmark belebele --scale paper
     stele encoders show FOLDER --encoding '{"query_prompt": "query: "}'
 
-MODEL is a key of models.yaml or config.yaml, whose checkpoint is there already, or a folder. Weights are not loaded.
+MODEL is a key of models.yaml or of a configuration, or a hub id that has one, whose checkpoint is there already, or a
+folder. Weights are not loaded.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from stele.encoders.tokens import tokenize
 from stele.errors import SteleError
 from stele.files.reading import parse_object
 from stele.files.strict import Values
-from stele.recipes.encoding import Kind, TextInput
+from stele.recipes.encoding import BENCHMARK, FOLDER, SOME_INSTRUCTION, Kind, TextInput, check_keys
 
 DEFAULT = "default"
 QUERY = "Who carved the stele?"
@@ -27,48 +29,66 @@ PASSAGE = ("Stele", "A stele is an upright stone with a text.")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a model's key, or a folder")
+    parser.add_argument("model", metavar="MODEL", help="a model's key or hub id, or a folder")
     parser.add_argument("--benchmark", help="whose lengths and instruction hold where nothing else says them")
     parser.add_argument("--scale", help="of which the checkpoint is; default: that of this folder")
-    parser.add_argument("--encoding", help="of a folder: what it does not state, as JSON")
+    parser.add_argument("--configfile", type=Path, help="beside config.yaml, as evaluate/NAME.yaml of `stele evaluate`")
+    parser.add_argument("--encoding", default="{}", help="what config.yaml is to say of it, as JSON")
 
 
 def run(args: argparse.Namespace) -> None:
-    folder, wanted = _of_folder(args) if Path(args.model).is_dir() else _of_model(args)
-    sys.stdout.writelines(f"{line}\n" for line in shown(folder, resolve(folder, wanted)))
+    encoding = parse_object(args.encoding, "--encoding")
+    check_keys(encoding, "--encoding")
+    folder, said = (_of_folder if Path(args.model).is_dir() else _of_model)(args, encoding)
+    # without a benchmark none says what is asked for
+    said[BENCHMARK] = {**({} if args.benchmark else SOME_INSTRUCTION), **said.get(BENCHMARK, {})}
+    sys.stdout.writelines(f"{line}\n" for line in shown(folder, resolve(folder, said)))
 
 
-def _of_folder(args: argparse.Namespace) -> tuple[Path, Values]:
-    return Path(args.model), parse_object(args.encoding, "--encoding") if args.encoding else {}
+def _of_folder(args: argparse.Namespace, encoding: Values) -> tuple[Path, dict[str, Values]]:
+    from stele import catalogue
+    from stele.catalogue.schema.benchmarks import Benchmark
+
+    protocol = catalogue.entry(Benchmark, args.benchmark).encoding if args.benchmark else None
+    return Path(args.model), {"config": encoding, BENCHMARK: protocol.given() if protocol else {}}
 
 
-def _of_model(args: argparse.Namespace) -> tuple[Path, Values]:
+def _of_model(args: argparse.Namespace, encoding: Values) -> tuple[Path, dict[str, Values]]:
     """The folder of a model's encoder, and what is said of it by whom, as its jobs are given it."""
     from stele.catalogue import read_yaml
     from stele.config.model import parse_config
     from stele.plan.plan import make_plan
 
-    config = read_yaml("config.yaml") if Path("config.yaml").is_file() else {}
-    plan = make_plan(parse_config({**(config or {}), **({"scale": args.scale} if args.scale else {})}))
-    record = Path(plan.models.encoder(args.model, 0))
+    here = [Path("config.yaml")] if Path("config.yaml").is_file() else []
+    files = [*here, *([args.configfile] if args.configfile else [])]
+    config = {key: value for path in files for key, value in (read_yaml(path) or {}).items()}
+    if args.scale:
+        config["scale"] = args.scale
+    plan = make_plan(parse_config(config))
+    of_id = {model.checkpoint: key for key, model in plan.models.all.items() if model.checkpoint}
+    model = args.model if args.model in plan.models.all else of_id.get(args.model, args.model)
+    record = Path(plan.models.encoder(model, 0))
     if not record.is_file():
         raise SteleError(f"{args.model}: its checkpoint is not here yet; get it with `snakemake {record}`")
     if args.benchmark:
-        return record.parent, plan.retrieval.encodings(args.benchmark, args.model)
-    said: dict[str, Values] = {}
-    for name in dict.fromkeys((args.model, plan.models.root(args.model))):
-        for origin, values in plan.models.says(name):
-            said[origin] = {**values, **said.get(origin, {})}
-    return record.parent, said
+        said = plan.retrieval.encodings(args.benchmark, model)
+    else:
+        said = {}
+        for name in dict.fromkeys((model, plan.models.root(model))):
+            for origin, values in plan.models.says(name):
+                said[origin] = {**values, **said.get(origin, {})}
+    return record.parent, {**said, "config": {**said.get("config", {}), **encoding}}
 
 
 def shown(folder: Path, resolved: Resolved) -> Iterator[str]:
     """The lines: a key, its value and its origin; notes; a query and a passage as tokens."""
-    spec, origins, notes = resolved
+    spec, origins, notes, _, cosine = resolved
     values = {key: repr(value) for key, value in spec.model_dump().items()}
     width = max(map(len, values.values()))
     for key, value in values.items():
         yield f"{key:<15} {value:<{width}}  {origins.get(key, DEFAULT)}"
+    if cosine:
+        yield f"{'similarity':<15} {'cosine':<{width}}  {FOLDER}"
     yield from (f"note: {note}" for note in notes)
     tokenizer = load_tokenizer(folder / "query" if spec.towers == "separate" else folder)
     examples: list[tuple[Kind, TextInput]] = [("query", QUERY), ("passage", spec.passage(*PASSAGE))]

@@ -13,7 +13,7 @@ from stele.errors import SteleError
 from stele.files.reading import JsonObject, read_object, reading
 
 # they keep the first positions, up to the padding id, for themselves
-ROBERTA_LIKE = ("camembert", "longformer", "roberta", "xlm-roberta")
+ROBERTA_LIKE = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",

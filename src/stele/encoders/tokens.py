@@ -36,10 +36,11 @@ class Tokens(NamedTuple):
 def tokenize(tokenizer, texts: Sequence[TextInput], max_length: int, segments: bool = False) -> Tokens:
     """Tokenises texts and pairs with the tokenizer's own batch code; what is longer than `max_length` is cut.
 
-    Of a pair the longer text is cut first ("longest_first"), as DPR, XTREME-R and sentence-transformers do.
+    Texts are cut on the side that the tokenizer says. Of a pair the longer text is cut first ("longest_first"), as DPR,
+    XTREME-R and sentence-transformers do.
     """
     backend = tokenizer.backend_tokenizer
-    backend.enable_truncation(max_length, strategy="longest_first")
+    backend.enable_truncation(max_length, strategy="longest_first", direction=tokenizer.truncation_side)
     backend.no_padding()
     encoded = backend.encode_batch_fast(list(texts), add_special_tokens=True)
     lengths = np.fromiter((len(item) for item in encoded), dtype=np.int64, count=len(encoded))

@@ -56,6 +56,10 @@ class Retrieval:
         the protocol has them as a pair: that is what papers fine-tune their dual encoders on.
         """
         entry = self.protocols.data.benchmark(benchmark)
+        if entry.encoding is None:
+            raise SteleError(
+                f"benchmark {benchmark}: no encoder makes vectors of its texts; its models are trained for it"
+            )
         protocol, scale = entry.encoding.given(), self.paths.settings.sizes.encoding.given()
         root, large = self.models.root(model), entry.large
         said = [(origin, values) for name in dict.fromkeys((model, root)) for origin, values in self.models.says(name)]

@@ -22,6 +22,7 @@ UNTITLED = "none"  # what a template says of a passage without a title, as Embed
 FOLDER, BENCHMARK = "folder", "benchmark"  # of the encoder; the evaluation's protocol
 MODEL_SAYS = ("config", "models")  # config.yaml, models.yaml
 ORIGINS = (*MODEL_SAYS, "scale", BENCHMARK)  # who says how texts become vectors beside a folder, in their order
+SOME_INSTRUCTION = {"instruction": "what a benchmark asks for"}  # where none is known yet: each says its own
 _FIELD = re.compile(r"\{(\w*)\}")
 # what a prompt may have filled in: the benchmark's (or the model's own) instruction, and the title of a passage
 FIELDS = {"query_prompt": ("instruction",), "passage_prompt": ("instruction", "title")}
@@ -45,7 +46,7 @@ class EncodingSpec(Strict):
     query_prompt, passage_prompt   text put before every query or passage; {instruction} in it is what a benchmark asks
                     for, {title} (of a passage) its title, "none" without one, which then stands nowhere else
     instruction     what {instruction} is
-    include_prompt  False: the prompt's tokens are read and left out of the mean
+    include_prompt  False: the prompt's tokens are read and left out of the mean, or before the first token (cls)
     dimension       so many numbers of a vector, the first ones (Matryoshka); scaled to length 1 after that
     weights         as what the weights are held and computed
     """
@@ -159,14 +160,17 @@ class EncodingSpec(Strict):
 class SomeEncoding(EncodingSpec):
     """Some keys of an encoding; others have the default, or come from elsewhere.
 
-    prompt_name     which of a folder's own prompts stands before queries
+    prompt_name     which of a folder's own prompts stands before queries, in place of query_prompt
     max_length      tokens of queries and passages alike
                     Like the two lengths it makes a folder's own shorter, never longer.
+    passages_as_queries   both sides are texts of one kind, as sentences that are aligned: what stands before a query
+                    stands before a passage
     """
 
     pooling: Pooling = "mean"
     prompt_name: str | None = None
     max_length: int | None = Field(None, ge=3)
+    passages_as_queries: bool = False
 
 
 def make_spec(values: Values | EncodingSpec, where: str = "encoding") -> EncodingSpec:

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     set_threads(args.threads)
     processes = ProcessGroup(process_context())
     encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(processes.device))
-    windows, normalize = parse_windows(args.windows), getattr(benchmark, "NORMALIZE", False)
+    windows, normalize = parse_windows(args.windows), getattr(benchmark, "NORMALIZE", False) or encoder.cosine
     facts = {
         "benchmark": args.benchmark,
         "collection": args.collection,

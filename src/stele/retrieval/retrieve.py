@@ -141,7 +141,6 @@ class Job:
         self.query_sets: list[QuerySet] = benchmark.query_sets(args.languages)
         if not self.query_sets:
             raise SteleError(f"{args.benchmark}: nothing to search for {', '.join(args.languages)}")
-        self.normalize: bool = getattr(benchmark, "NORMALIZE", False)
         if args.limit and args.keep_index:
             raise SteleError("--keep-index: a try with --limit has no index worth keeping; leave one of them out")
         if args.vectors and (other := [name for name in ALONE if getattr(args, name)]):
@@ -151,6 +150,7 @@ class Job:
         self.state: Path = args.state / "limited" if args.limit else args.state
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
         self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.processes.device))
+        self.normalize: bool = getattr(benchmark, "NORMALIZE", False) or self.encoder.cosine
         self.moves = given_moves(args, self.encoder, self.query_sets)
         self.windows = parse_windows(args.windows)
         made_of = {name: records.content_digest(path) for name, path in self.inputs.items()}

@@ -71,6 +71,9 @@ class PublishedBenchmark(Strict):
         {},
         description="of these names, what was asked of models that take an instruction, where it is another than ours",
     )
+    unlike: dict[str, list[str]] = Field(
+        {}, description="what its sources do otherwise than is done here -> the models whose numbers that may move"
+    )
     split: str = Field(description="the split that is evaluated here")
     average: list[str] = Field([], description="what sources call the mean over all languages")
     subsets: dict[str, Pattern] = Field(

@@ -10,6 +10,7 @@ import numpy as np
 from stele.artifacts.runs.run import Run, run_of
 from stele.errors import SteleError
 from stele.retrieval.dense.exact_search import TopK
+from stele.retrieval.dense.vector_files import l2_normalize
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -25,6 +26,8 @@ def search(
     encoder: Encoder | None = None,
 ) -> Run:
     """The k best passages of each query by inner product, exactly, in the canonical order of runs.
+
+    With an encoder that compares by cosine (`encoder.cosine`) its vectors are scaled to length 1.
 
     `queries` and `passages` map an id to a text, or without an encoder to its vector [d]; a passage with a title is
     (title, text). The same search as `stele retrieval retrieve`, whose files it does not write. Raises SteleError for a
@@ -62,7 +65,8 @@ def _vectors(items: Mapping[str, Text | np.ndarray], kind: str, encoder: Encoder
         yield list(items), _stack(items, kind)
         return
     texts = ((name, encoder.spec.passage(*text) if isinstance(text, tuple) else text) for name, text in items.items())
-    yield from encoder.encode_stream(texts, kind)
+    for ids, vectors in encoder.encode_stream(texts, kind):
+        yield ids, l2_normalize(vectors) if encoder.cosine else vectors
 
 
 def _stack(items: Mapping[str, np.ndarray], kind: str) -> np.ndarray:

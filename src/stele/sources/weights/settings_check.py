@@ -13,11 +13,10 @@ from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.files.strict import Values
-from stele.recipes.encoding import BENCHMARK, SPEC_FILE
+from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, SPEC_FILE
 from stele.sources.weights.load_check import model_folders, read_json
 
 ENCODERS = "want an encoder of texts"
-SOME_INSTRUCTION = {"instruction": "what a benchmark asks for"}  # no benchmark is known yet: each says its own
 
 
 def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, generator: bool = False) -> None:

@@ -2,8 +2,8 @@
 
 A run is comparable where it is of real data and a public checkpoint, whole, with the model as it is, and of the split
 that the source evaluated; a model that takes an instruction must have been given the same one, which alone moves its
-numbers by up to .1. What else differs and may move a number (another revision, a prompt or length of config.yaml, 16
-bits, a length that is none of the model's) is said beside the verdict and does not change it.
+numbers by up to .1. What else differs and may move a number (another revision, what a source does otherwise, a prompt
+or length of config.yaml, 16 bits, a length that is none of the model's) is said beside the verdict, which it leaves.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def verdict(
     encoding, decided_by = _encoding(record)
     other = _other(score, result.benchmark, lacking) or _told(score, result.benchmark, encoding)
     state, why = judge(ours, score, _incomparable(result) or other)
-    notes = (*other_revision(own_checkpoint(record, result.model), score), *_changed(encoding, decided_by))
+    revision = other_revision(own_checkpoint(record, result.model), score)
+    notes = (*revision, *_unlike(score, result.benchmark), *_changed(encoding, decided_by))
     return Verdict(result.benchmark, result.model, language, score.metric, ours, score, state, why, notes)
 
 
@@ -155,6 +156,12 @@ def _told(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) ->
     if theirs is None or not ours or ours == theirs:
         return ""
     return f"published with another instruction: {theirs!r}, ours is {ours!r}"
+
+
+def _unlike(score: PublishedScore, benchmark: str) -> list[str]:
+    """What the sources of a number do otherwise than is done here."""
+    unlike = catalogue.entry(PublishedBenchmark, benchmark).unlike
+    return [what for what, models in unlike.items() if score.model in models]
 
 
 def _changed(encoding: Mapping[str, Any], decided_by: Mapping[str, Sequence[str]]) -> Iterator[str]:
