@@ -129,19 +129,37 @@ def test_a_command_in_one_process_starts_without_the_catalogue():
     ],
 )
 def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given, requested, in_slurm, left):
+    _sees(monkeypatch, given, in_slurm)
+    resources = launch.Resources(gpus=requested)
+    if "sees" in left:
+        with pytest.raises(SteleError) as error:
+            launch.with_gpus(resources, trains=True)
+        assert left in str(error.value)
+    else:
+        assert launch.with_gpus(resources, trains=True) == resources
+        assert os.environ[launch.DEVICES] == left
+
+
+def _sees(monkeypatch, given, in_slurm=False):
     monkeypatch.setenv("STELE_DEVICE", "cpu")
     monkeypatch.setenv(launch.DEVICES, given)
     monkeypatch.setenv("SLURM_JOB_ID", "7")  # an allocation that one types in is not what a rule requested
     monkeypatch.delenv(launch.JOB, raising=False)
     if in_slurm:
         monkeypatch.setenv(launch.JOB, "1")
-    if "sees" in left:
-        with pytest.raises(SteleError) as error:
-            launch.take_gpus(requested)
-        assert left in str(error.value)
-    else:
-        launch.take_gpus(requested)
-        assert os.environ[launch.DEVICES] == left
+
+
+@pytest.mark.parametrize(("given", "there"), [("0", 1), ("", 0)])
+def test_what_does_not_train_takes_the_gpus_that_are_there(monkeypatch, caplog, given, there):
+    _sees(monkeypatch, given)
+    assert launch.with_gpus(launch.Resources(gpus=2, cpus=8), trains=False) == launch.Resources(gpus=there, cpus=8)
+    assert os.environ[launch.DEVICES] == given
+    assert f"2 GPUs were requested, {there or 'none is'} here: this will take longer" in caplog.text
+    with pytest.raises(SteleError, match=f"requested 2 GPUs and sees {there}"):  # a node that others would wait for
+        launch.with_gpus(launch.Resources(nodes=2, gpus=2), trains=False)
+    _sees(monkeypatch, given, in_slurm=True)
+    with pytest.raises(SteleError, match=f"requested 2 GPUs and sees {there}"):
+        launch.with_gpus(launch.Resources(gpus=2), trains=False)
 
 
 @pytest.mark.parametrize(("given", "left"), [(None, "0,1"), ("4,5,6", "4,5"), ("0,1,2,9", "0,1")])
@@ -153,11 +171,11 @@ def test_real_gpus_are_counted_by_torch(monkeypatch, given, left):
     if given:
         monkeypatch.setenv(launch.DEVICES, given)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 3)
-    launch.take_gpus(2)
+    launch.with_gpus(launch.Resources(gpus=2), trains=True)
     assert os.environ[launch.DEVICES] == left
     with pytest.raises(SteleError, match="requested 4 GPUs and sees 2"):
         monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
-        launch.take_gpus(4)
+        launch.with_gpus(launch.Resources(gpus=4), trains=True)
 
 
 # --- several processes ----------------------------------------------------------------------------------------------

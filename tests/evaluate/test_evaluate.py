@@ -6,8 +6,9 @@ import yaml
 from stele.catalogue import entries
 from stele.catalogue.schema.models import Model
 from stele.command import cli
+from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.evaluate.evaluate import configuration, encoding_of, model_of
+from stele.evaluate.evaluate import configuration, encoding_of, model_of, refuse_another, write
 from stele.files.paths import inside
 
 
@@ -22,6 +23,59 @@ def test_a_repository_and_a_folder_of_one_s_own_get_a_key(tmp_path):
     key, own = model_of(str(tmp_path / "mbert"), {"pooling": "mean"})
     assert key not in entries(Model)  # it is not the catalogue's mBERT
     assert own == {"checkpoint": str(tmp_path / "mbert"), "encoding": {"pooling": "mean"}}
+
+
+def test_a_name_makes_another_of_a_known_model():
+    name, own = model_of("me5_small", {"query_prompt": ""}, "e5_bare")
+    assert name == "e5_bare" and own["checkpoint"] == "intfloat/multilingual-e5-small" and own["revision"]
+    assert own["encoding"] == {"pooling": "mean", "normalize": True, "query_prompt": "", "passage_prompt": "passage: "}
+    parse_config({"models": {name: own}})
+    with pytest.raises(SteleError, match=r"--name '\.\./x': want letters"):
+        model_of("owner/a", {}, "../x")
+
+
+@pytest.mark.parametrize(
+    ("place", "key"),
+    [
+        ("Multilingual-E5-small", "me5_small"),
+        ("models--intfloat--multilingual-e5-small/snapshots/fd1525a", "me5_small"),
+        ("models--someone--multilingual-e5-small/snapshots/fd1525a", "multilingual-e5-small"),
+        ("my-e5", "my-e5"),
+    ],
+)
+def test_a_folder_of_a_known_name_is_taken_for_a_copy(tmp_path, caplog, place, key):
+    """So that it has that model's prompts and stands beside its numbers; another name makes it another model."""
+    folder = tmp_path / place
+    folder.mkdir(parents=True)
+    assert model_of(str(folder), {}) == (key, {"checkpoint": str(folder)})
+    assert ("is taken for a copy of me5_small, by its name" in caplog.text) is (key == "me5_small")
+    assert model_of(str(folder), {}, "mine") == ("mine", {"checkpoint": str(folder)})
+    assert model_of(str(folder), {}, "me5_small") == ("me5_small", {"checkpoint": str(folder)})
+
+
+def test_a_repository_goes_by_its_twin_and_by_any_case():
+    assert model_of("baai/BGE-m3", {}) == ("bge_m3", {})
+    with pytest.raises(SteleError, match="code of its own, which is never run; the same weights are gte_mbase"):
+        model_of("Alibaba-NLP/gte-multilingual-base", {})
+
+
+def test_a_name_that_has_results_of_something_else_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path, before = tmp_path / "evaluate/m.yaml", configuration("paper", "m", {"checkpoint": "/a/m"}, None, ["mrtydi"])
+    write(path, before)
+    others = {
+        "models": configuration("paper", "m", {"checkpoint": "/b/m"}, None, ["mrtydi"]),
+        "scale": configuration("miniature", "m", {"checkpoint": "/a/m"}, None, ["mrtydi"]),
+    }
+    for other in others.values():
+        refuse_another(path, other)  # nothing was made under it: a first try that was wrong
+    (tmp_path / "results_evaluate/mrtydi/m").mkdir(parents=True)
+    (tmp_path / "results_evaluate/mrtydi/m/direct.json").write_text("{}")
+    for key, other in others.items():
+        with pytest.raises(SteleError, match=f"has results of m with {key}: .* give --name NAME"):
+            refuse_another(path, other)
+        refuse_another(path, {**other, "results_dir": "elsewhere"})
+    refuse_another(path, configuration("paper", "m", {"checkpoint": "/a/m"}, ["sw"], ["belebele"]))  # more of the same
 
 
 @pytest.mark.parametrize("name", ["-rf", "a b%2f..", "x\\..\\y", "~", "\u202egnp"])
@@ -53,6 +107,7 @@ def test_values_of_an_encoding_are_read_as_in_yaml_and_prompts_as_they_are():
     pairs = ["dimension=64", "normalize=true", "query_prompt=query: ", "instruction=1", "pooling=mean"]
     expected = {"dimension": 64, "normalize": True, "query_prompt": "query: ", "instruction": "1", "pooling": "mean"}
     assert encoding_of(pairs) == expected
+    assert encoding_of(["query_prompt=Instruct: x\\nQuery: "]) == {"query_prompt": "Instruct: x\nQuery: "}
     with pytest.raises(SteleError, match="want KEY=VALUE, found 'pooling'"):
         encoding_of(["pooling"])
 

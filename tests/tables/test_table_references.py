@@ -5,8 +5,12 @@ import math
 
 import pytest
 
+from stele import catalogue
 from stele.artifacts.results import Result
+from stele.catalogue.datasets import dataset
+from stele.catalogue.datasets import languages_of as languages_of_dataset
 from stele.catalogue.references import languages_of, published
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import PublishedScore
 from stele.command import cli
 from stele.papers.targets import Reference
@@ -120,7 +124,42 @@ def test_a_mean_over_a_direction_is_held_against_that_of_the_same_pairs(monkeypa
 
 def test_another_model_s_numbers_are_not_looked_at():
     assert not judged(repository="FacebookAI/xlm-roberta-base")
-    assert not judged(repository=None)  # a folder of the user's is whatever it is
+
+
+def test_a_folder_that_a_known_model_is_given_is_judged_as_its_copy_and_says_so():
+    found = judged(repository=None)
+    assert {one.state for one in found if one.published.locator == published_korean().locator} == {"OK"}
+    assert all(f"ours is a folder of one's own, taken for {HUB}" in one.notes[0] for one in found)
+    written = record(repository=None, of="mine") | {"model": "mine"}
+    assert not [*verdicts(Result.model_validate(written), written)]  # a folder under a name of one's own
+
+
+def test_a_twin_s_numbers_are_named():
+    native, theirs = "alibaba-nlp-community/gte-multilingual-base", "Alibaba-NLP/gte-multilingual-base"
+    written = record(repository=native, of="gte_mbase", query_length=8192) | {"model": "gte_mbase"}
+    found = [*verdicts(Result.model_validate(written), written)]
+    assert found and all(f"published of {theirs}, the same weights" in one.notes for one in found)
+
+
+def test_what_the_encoding_did_not_do_is_said_beside_the_verdict():
+    written = record()
+    written["ancestry"]["b"]["encoding_notes"] = ["its folder names the prompts a, and none is used for queries"]
+    (one, *_) = verdicts(Result.model_validate(written), written)
+    assert "its folder names the prompts a, and none is used for queries" in one.notes
+
+
+def test_a_mean_of_some_languages_is_not_held_against_that_of_all():
+    """Tatoeba's tables have 14 languages, its files 112, and so has what is published of all."""
+    of_table = catalogue.entry(Benchmark, "tatoeba").languages
+    for codes in (of_table, languages_of_dataset(dataset("tatoeba"))):
+        written = record() | {"benchmark": "tatoeba"}
+        written["metrics"] = {
+            "accuracy_to_en": {"languages": dict.fromkeys(codes, 0.7), "average": 0.7, "n": dict.fromkeys(codes, 9)}
+        }
+        (one,) = (one for one in verdicts(Result.model_validate(written), written) if one.language == "average")
+        assert (one.state == "not comparable") is (len(codes) == 14)
+        assert len(codes) == 112 or "our average lacks af, am, ang" in one.why
+        assert any("published without a prompt by MTEB's code" in note for note in one.notes)
 
 
 def test_what_may_move_a_number_is_said_beside_the_verdict():
@@ -183,6 +222,12 @@ def test_both_versions_judge_a_model_that_takes_no_instruction_or_was_given_that
 def test_a_number_that_is_known_to_be_broken_is_not_there():
     minilm = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
     assert hard_negatives("", minilm, 0.32152).keys() == {"miracl_hard_negatives"}
+
+
+def test_an_instruction_of_one_s_own_is_another_where_sources_told_what_the_benchmark_does():
+    told = hard_negatives("Find something else", INSTRUCT, 0.541)
+    assert {one.state for one in told.values()} == {"not comparable"}
+    assert "published with another instruction" in told["miracl_hard_negatives_v2"].why
 
 
 def test_the_tables_show_the_number_of_the_same_instruction_first():

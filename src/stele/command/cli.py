@@ -143,14 +143,14 @@ def _run(resources: launch.Resources, stage: str, command: str, arguments: Seque
     parsed = parser.parse_args(arguments)
     if "RANK" not in os.environ and launch.RENDEZVOUS not in os.environ:  # once, where several processes share it
         check_inputs(vars(parsed))
-    if resources.processes > 1:
-        from stele.catalogue.rules import (
-            on_gpus,
-        )  # a command is called as its rule; what reads YAML is not for each start
+    if resources.gpus or resources.processes > 1:  # what reads YAML is not for each start
+        from stele.catalogue.rules import facts, on_gpus  # a command is called as its rule
 
-        if command not in (valid := on_gpus(parallel=True)):
-            raise SteleError(f"{command} runs in one process; several can share {', '.join(valid)}")
-        return launch.launch(resources, [stage, command, *arguments])
-    launch.take_gpus(resources.gpus)
+        trains = facts(command).trains
+        if resources.processes > 1:
+            if command not in (valid := on_gpus(parallel=True)):
+                raise SteleError(f"{command} runs in one process; several can share {', '.join(valid)}")
+            return launch.launch(resources, [stage, command, *arguments], trains)
+        launch.with_gpus(resources, trains)
     module.run(parsed)
     return 0

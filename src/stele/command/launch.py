@@ -8,17 +8,20 @@ it (`stele.training.processes.process_context`).
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import shutil
 import signal
 import socket
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stele.command.arguments import whole
 from stele.command.parent_watch import identity
 from stele.errors import SteleError
+
+log = logging.getLogger(__name__)
 
 DEVICES = "CUDA_VISIBLE_DEVICES"
 JOB = "STELE_JOB"  # set in a job that was submitted for one rule (cluster/node.py), not in an allocation one types in
@@ -92,14 +95,23 @@ def visible() -> list[str]:
     return named[:number] or [str(index) for index in range(number)]
 
 
-def take_gpus(requested: int) -> None:
-    """Refuses to start with other GPUs than requested; where SLURM was not asked for any, hides the rest."""
+def with_gpus(resources: Resources, trains: bool) -> Resources:
+    """What a job has of the GPUs that it requested; the others that are seen are hidden.
+
+    In SLURM's job of a rule they are those that were requested, or it is refused. Elsewhere, on one node, a job that
+    does not train takes what is there, none even, with a warning: it makes the same of any number, if slower.
+    """
+    requested = resources.gpus
     if not requested:
-        return
+        return resources
     seen, in_slurm = visible(), JOB in os.environ
     if len(seen) == requested or (len(seen) > requested and not in_slurm):
         os.environ[DEVICES] = ",".join(seen[:requested])
-        return
+        return resources
+    if not (in_slurm or trains) and resources.nodes == 1:
+        log.warning("%d GPUs were requested, %s here: this will take longer", requested, len(seen) or "none is")
+        os.environ[DEVICES] = ",".join(seen)
+        return replace(resources, gpus=len(seen))
     what = f"{socket.gethostname()}: this job requested {requested} GPUs and sees {len(seen)}"
     what += f" ({DEVICES}={os.environ[DEVICES]})" if DEVICES in os.environ else ""
     if in_slurm:
@@ -116,11 +128,11 @@ def thread_environment(resources: Resources) -> dict[str, str]:
     return {**names, "TOKENIZERS_PARALLELISM": "true" if each > 1 else "false"}
 
 
-def launch(resources: Resources, command: Sequence[str]) -> int:
+def launch(resources: Resources, command: Sequence[str], trains: bool) -> int:
     """Runs a command (stage, command, its flags) in all its processes; returns the exit code, 0 if all ended well."""
     if resources.nodes > 1 and RENDEZVOUS not in os.environ:
         _on_nodes(resources, command)
-    take_gpus(resources.gpus)
+    resources = with_gpus(resources, trains)
     os.environ.update(
         {**thread_environment(resources), "STELE_DRIVER": identity(os.getpid())}
     )  # the ranks end with this process
@@ -156,8 +168,6 @@ def _on_nodes(resources: Resources, command: Sequence[str]) -> None:
 
 def _torchrun(rendezvous: Sequence[str], command: Sequence[str]) -> int:
     """torchrun in this process: it starts the ranks of this node, passes signals on, ends all when one has failed."""
-    import logging
-
     from torch.distributed import run
     from torch.distributed.elastic.multiprocessing import SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError

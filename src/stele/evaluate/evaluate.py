@@ -2,16 +2,19 @@
 
     stele evaluate intfloat/multilingual-e5-large
     stele evaluate OWNER/NAME --benchmarks mrtydi --languages sw te --encoding query_prompt="query: "
+    stele evaluate models/multilingual-e5-small     # a copy of a model of models.yaml, by its name: with its prompts
+    stele evaluate FOLDER --name my_e5              # a model of one's own, whatever its folder is called
     stele evaluate FOLDER --plan                    # downloads, disk and hours; nothing is run
     stele evaluate OWNER/NAME --snakemake --profile slurm # the last: options of Snakemake
 
 Writes evaluate/NAME.yaml, a configuration like any other, prints the command that builds its results and its result
-card (results_evaluate/cards/NAME.md and .html), and runs it.
+card (results_evaluate/cards/NAME.md and .html), and runs it. Any number of GPUs will do, none too.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
 import re
 import shlex
 import subprocess
@@ -31,16 +34,23 @@ from stele.files.paths import inside
 from stele.plan.cards import DEFAULT
 from stele.plan.plan import make_plan
 
+log = logging.getLogger(__name__)
+
 FOLDER = Path("evaluate")
 RESULTS = "results_evaluate"  # of all models that are evaluated so, apart from those of the papers' tables
+OF_A_COPY = ("checkpoint", "revision", "encoding")  # of a known model under another name
+SAME = ("models", "scale")  # of a name's configuration: what its other results are of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="a hub id, a folder, or a key of models.yaml")
+    parser.add_argument("--name", help="what it is called; default: as its repository or folder")
     parser.add_argument("--benchmarks", nargs="+", metavar="NAME", help=f"default: {' '.join(DEFAULT)}")
     parser.add_argument("--languages", nargs="+", metavar="CODE", help="default: all of each benchmark")
     parser.add_argument("--scale", default="paper", help="default: real data (%(default)s)")
     parser.add_argument("--encoding", nargs="+", default=[], metavar="KEY=VALUE", help="how it makes vectors")
+    parser.add_argument("--configfile", type=Path, help="more keys of config.yaml, as user_data")
+    parser.add_argument("--results-dir", default=RESULTS, help="(default: %(default)s)")
     parser.add_argument(
         "--snakemake", nargs=argparse.REMAINDER, default=[], metavar="OPTION", help="the last: options of Snakemake"
     )
@@ -48,11 +58,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    name, own = model_of(args.model, encoding_of(args.encoding))
+    if not Path("config.yaml").is_file():
+        raise SteleError("config.yaml: not here; run `stele evaluate` in the project's folder")
+    name, own = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
     benchmarks = known_benchmarks(args.benchmarks or DEFAULT)
-    given = configuration(args.scale, name, own, args.languages, benchmarks)
+    given = configuration(args.scale, name, own, args.languages, benchmarks, args.results_dir)
+    if args.configfile:
+        more = read_yaml(args.configfile)
+        given = {**more, **given, "models": {**more.get("models", {}), **given.get("models", {})}}
     plan = make_plan(parse_config({**read_yaml("config.yaml"), **given}))
+    refuse_another(path, given)
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     write(path, given)
     arguments = [*targets, card, "--configfile", str(path), *args.snakemake]
@@ -64,24 +80,59 @@ def run(args: argparse.Namespace) -> None:
     if finished.returncode:
         raise SteleError(f"Snakemake ended with {finished.returncode}; the same command goes on where it stopped")
     print(f"Result card: {card}, {Path(card).with_suffix('.html')}")
-    print(f"Beside published numbers: stele tables references --results-dir {RESULTS}")
+    print(f"Beside published numbers: stele tables references --results-dir {args.results_dir}")
 
 
-def model_of(given: str, encoding: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The key of a model and what config.yaml is to say of it: nothing of a known one, but an encoding of one's own."""
+def model_of(given: str, encoding: dict[str, Any], name: str | None = None) -> tuple[str, dict[str, Any]]:
+    """The key of a model and what config.yaml is to say of it: nothing of a known one, but an encoding of one's own.
+
+    `name` is the key that it is to have; of a model of models.yaml, it is a copy of that.
+    """
     said = {"encoding": encoding} if encoding else {}
     known = catalogue.entries(Model)
-    of_id = {model.checkpoint: key for key, model in known.items() if model.checkpoint}
+    of_id = {model.checkpoint.lower(): key for key, model in known.items() if model.checkpoint}
     if Path(given).expanduser().is_dir():
         folder = Path(given).expanduser().resolve()
-        return _key(folder.name, known), {"checkpoint": str(folder), **said}
-    if key := given if given in known else of_id.get(given):
+        repository = repository_of(folder)
+        copied = {id_.rpartition("/")[2]: key for id_, key in of_id.items()} if "/" not in repository else of_id
+        if name is None and (key := copied.get(repository.lower())):
+            log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", given, key)
+            return key, {"checkpoint": str(folder), **said}
+        return _named(name, repository.rpartition("/")[2], known), {"checkpoint": str(folder), **said}
+    if key := given if given in known else of_id.get(given.lower()):
         if not known[key].has_encoder:
             raise SteleError(f"{given}: has no encoder")
-        return key, said
+        if name in (None, key):
+            return key, said
+        model = {part: value for part, value in known[key].given().items() if part in OF_A_COPY}
+        return _named(name, key, known), {**model, "encoding": {**model.get("encoding", {}), **encoding}}
+    if twin := next((key for key, model in known.items() if model.same_weights_as == given), None):
+        raise SteleError(f"{given}: asks for code of its own, which is never run; the same weights are {twin}")
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", given):
         raise unknown("model", given, known, "no folder, no hub id (OWNER/NAME)")
-    return _key(given.partition("/")[2], known), {"checkpoint": given, **said}
+    return _named(name, given.partition("/")[2], known), {"checkpoint": given, **said}
+
+
+def repository_of(folder: Path) -> str:
+    """OWNER/NAME of a snapshot in the cache of the Hugging Face hub; of another folder its name.
+
+    >>> repository_of(Path("hub/models--intfloat--multilingual-e5-small/snapshots/fd1525a"))
+    'intfloat/multilingual-e5-small'
+    >>> repository_of(Path("models/multilingual-e5-small"))
+    'multilingual-e5-small'
+    """
+    if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
+        return "/".join(folder.parent.parent.name.split("--")[1:])
+    return folder.name
+
+
+def _named(name: str | None, own: str, known: Any) -> str:
+    """The key that a model is given, or one of its own."""
+    if name is None:
+        return _key(own, known)
+    if _key(name, {}) != name:
+        raise SteleError(f"--name {name!r}: want letters, digits, '_', '-' and '.', a letter or digit first")
+    return name
 
 
 def _key(name: str, known: Any) -> str:
@@ -91,7 +142,10 @@ def _key(name: str, known: Any) -> str:
 
 
 def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
-    """KEY=VALUE texts as keys of an encoding; a value is read as YAML reads it, but for the blanks of a prompt."""
+    """KEY=VALUE texts as keys of an encoding; a value is read as YAML reads it.
+
+    A prompt and an instruction are texts, whose blanks count, and in which \\n is the end of a line.
+    """
     import yaml
 
     encoding = {}
@@ -99,27 +153,49 @@ def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
         key, separator, text = pair.partition("=")
         if not separator or not key:
             raise SteleError(f"--encoding: want KEY=VALUE, found {pair!r}")
-        encoding[key] = text if key.endswith("_prompt") or key == "instruction" else yaml.safe_load(text)
+        is_text = key.endswith("_prompt") or key == "instruction"
+        encoding[key] = text.replace("\\n", "\n") if is_text else yaml.safe_load(text)
     return encoding
 
 
 def configuration(
-    scale: str, name: str, own: dict[str, Any], languages: Sequence[str] | None, benchmarks: Sequence[str]
+    scale: str,
+    name: str,
+    own: dict[str, Any],
+    languages: Sequence[str] | None,
+    benchmarks: Sequence[str],
+    results_dir: str = RESULTS,
 ) -> dict[str, Any]:
     """The keys of config.yaml of one evaluation."""
-    given: dict[str, Any] = {"scale": scale, "results_dir": RESULTS, "cards": {name: list(benchmarks)}}
+    given: dict[str, Any] = {"scale": scale, "results_dir": results_dir, "cards": {name: list(benchmarks)}}
     if languages:
         given["languages"] = list(languages)
     return {**given, "models": {name: own}} if own else given
 
 
-def known_benchmarks(names: Sequence[str]) -> Sequence[str]:
-    """The names, each that of a benchmark."""
+def known_benchmarks(names: Sequence[str]) -> list[str]:
+    """The names, each that of a benchmark, once."""
     known = catalogue.entries(Benchmark)
     for name in names:
         if name not in known:
             raise unknown("benchmark", name, known)
-    return names
+    return list(dict.fromkeys(names))
+
+
+def refuse_another(path: Path, given: dict[str, Any]) -> None:
+    """Refuses a name under which something else has results: those of two models would stand as one model's.
+
+    Results in another folder are apart.
+    """
+    before, folder = read_yaml(path) if path.is_file() else given, given["results_dir"]
+    if before.get("results_dir") != folder or not any(Path(folder).glob(f"*/{path.stem}/*.json")):
+        return
+    for key in SAME:
+        if before.get(key) != given.get(key):
+            raise SteleError(
+                f"{folder} has results of {path.stem} with {key}: {before.get(key)}, now it is {given.get(key)}; give "
+                "--name NAME, or --results-dir FOLDER for results of their own"
+            )
 
 
 def write(path: Path, given: dict[str, Any]) -> None:

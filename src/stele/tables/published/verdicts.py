@@ -15,6 +15,8 @@ from typing import Any, Literal, NamedTuple
 from stele import catalogue
 from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, ancestor, own_checkpoint
 from stele.artifacts.results import Metric, Result
+from stele.catalogue.datasets import dataset
+from stele.catalogue.datasets import languages_of as languages_of_dataset
 from stele.catalogue.references import AVERAGE, language_of, languages_of, published
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
@@ -69,8 +71,8 @@ def verdict(
     encoding, decided_by = _encoding(record)
     other = _other(score, result.benchmark, lacking) or _told(score, result.benchmark, encoding)
     state, why = judge(ours, score, _incomparable(result) or other)
-    revision = other_revision(own_checkpoint(record, result.model), score)
-    notes = (*revision, *_unlike(score, result.benchmark), *_changed(encoding, decided_by))
+    weights = other_weights(result.model, own_checkpoint(record, result.model), score)
+    notes = (*weights, *_unlike(score, result.benchmark), *encoding_notes(record), *_changed(encoding, decided_by))
     return Verdict(result.benchmark, result.model, language, score.metric, ours, score, state, why, notes)
 
 
@@ -78,13 +80,18 @@ def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | Non
     """What our number of a subset goes by, the number, and the languages that it lacks."""
     language, codes = language_of(benchmark, subset), languages_of(benchmark, subset)
     if language == AVERAGE:
-        codes = tuple(catalogue.entry(Benchmark, benchmark).languages)
-        return AVERAGE, metric.average, [code for code in codes if code not in metric.languages]
+        return AVERAGE, metric.average, [code for code in _all_of(benchmark) if code not in metric.languages]
     if language:
         return language, metric.languages.get(language), []
     present = [metric.languages[code] for code in codes if code in metric.languages]
     mean = math.fsum(present) / len(present) if present else None
     return subset, mean, [code for code in codes if code not in metric.languages]
+
+
+def _all_of(benchmark: str) -> Sequence[str]:
+    """The languages that a benchmark's mean is over on real data."""
+    entry = catalogue.entry(Benchmark, benchmark)
+    return languages_of_dataset(dataset(entry.judgments[0])) if entry.whole else entry.languages
 
 
 def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[State, str]:
@@ -127,12 +134,26 @@ def _other(score: PublishedScore, benchmark: str, lacking: Sequence[str]) -> str
 
 
 def repositories(model: str, checkpoint: Mapping[str, Any]) -> set[str]:
-    """What sources may call a model: its repository, that of the same weights with code, and for others our own key."""
+    """What sources may call a model: its repository, that of the same weights with code, and for others our own key.
+
+    A folder that config.yaml gives a known model is taken for a copy of its checkpoint.
+    """
     known = catalogue.entries(Model).get(model)
     ids = {checkpoint.get("repository"), model if known and known.kind else None}
+    if known and checkpoint and not checkpoint.get("repository"):
+        ids.add(known.checkpoint)
     if known and known.checkpoint in ids:
         ids.add(known.same_weights_as)
     return {name for name in ids if name}
+
+
+def other_weights(model: str, checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
+    """A note, where a number was published of other files than ours, as far as that is known."""
+    if not checkpoint.get("repository") and catalogue.entries(Model).get(model):
+        return (f"ours is a folder of one's own, taken for {score.model}; its revision is not known",)
+    if checkpoint.get("repository") != score.model and score.model != model:
+        return (f"published of {score.model}, the same weights",)
+    return other_revision(checkpoint, score)
 
 
 def other_revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tuple[str, ...]:
@@ -149,11 +170,20 @@ def _encoding(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str
     return facts.get("encoding", {}), facts.get("encoding_decided_by", {})
 
 
+def encoding_notes(record: Mapping[str, Any]) -> Sequence[str]:
+    """What the encoder's job said of its encoding, as of a folder's prompts that it did not use."""
+    return (ancestor(record, "retrieve") or ancestor(record, "encode_pairs")).get("encoding_notes", ())
+
+
 def _told(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) -> str:
-    """Why a number is of another instruction than ours; "" where it is of the same, or the model takes none."""
-    theirs = catalogue.entry(PublishedBenchmark, benchmark).instructions.get(score.benchmark)
-    ours = encoding.get("instruction")
-    if theirs is None or not ours or ours == theirs:
+    """Why a number is of another instruction than ours; "" where it is of the same, or the model takes none.
+
+    Sources are taken to have told what the benchmark does, where published.yaml does not say what else.
+    """
+    protocol, ours = catalogue.entry(Benchmark, benchmark).encoding, encoding.get("instruction")
+    of_benchmark = protocol.instruction if protocol else ""
+    theirs = catalogue.entry(PublishedBenchmark, benchmark).instructions.get(score.benchmark, of_benchmark)
+    if not ours or ours == theirs:
         return ""
     return f"published with another instruction: {theirs!r}, ours is {ours!r}"
 
