@@ -50,8 +50,17 @@ def as_mteb(folder: Path, names=("corpus", "queries", "qrels"), score_type=None,
     return {"mine": {"all": folder}}
 
 
-@pytest.fixture(params=["BEIR", "MTEB", "MTEB's older names", "MTEB's subsets"])
-def data(request, tmp_path) -> dict:
+def called_id(rows: list[dict]) -> list[dict]:
+    """Rows with ids as MTEB's newer sets call them."""
+    return [{"id" if key == "_id" else key: value for key, value in row.items()} for row in rows]
+
+
+@pytest.fixture(params=["BEIR", "BEIR with id", "MTEB", "MTEB with id", "MTEB's older names", "MTEB's subsets"])
+def data(request, tmp_path, monkeypatch) -> dict:
+    if request.param.endswith("with id"):
+        monkeypatch.setitem(globals(), "CORPUS", called_id(CORPUS))
+        monkeypatch.setitem(globals(), "QUERIES", called_id(QUERIES))
+        return as_beir(tmp_path / "set", corpus=CORPUS) if "BEIR" in request.param else as_mteb(tmp_path / "set")
     if request.param == "BEIR":
         return as_beir(tmp_path / "set")
     if request.param == "MTEB":
@@ -116,7 +125,7 @@ def test_judged_documents_that_the_corpus_lacks_are_counted_and_stay(tmp_path, c
         ("qrels/test.tsv", HEAD + "q7\td1\t1\n", r"queries.jsonl: 1 judged queries are not in it \(q7\)"),
         ("qrels/dev.tsv", HEAD + "q1\td1\t1\n", r"dev.tsv, .*test.tsv: judgments of several splits; give one"),
         ("queries.jsonl", '{"_id": "q1", "text": "a"}\n' * 2, r"queries.jsonl, line 2: _id 'q1' is there twice"),
-        ("queries.jsonl", '{"id": "q1", "text": "a"}\n', r"line 1: no field '_id'; found id, text"),
+        ("queries.jsonl", '{"name": "q1", "text": "a"}\n', r"line 1: no field '_id'; found name, text"),
         ("corpus.jsonl", '{"_id": "d1", "title": "a"}\n', r"corpus.jsonl, line 1: no field 'text'"),
         ("corpus.jsonl", '{"_id": "d 1", "text": "a"}\n', r"_id must be a string without white space"),
     ],

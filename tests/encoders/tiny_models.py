@@ -78,3 +78,15 @@ def make_folder(folder: Path, family: str = "xlm-roberta", seed: int = 0, pooler
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return Path(folder)
+
+
+def sentence_transformers_folder(folder: Path) -> Path:
+    """The same with modules, as E5's folders have them: mean, normalised, no prompts."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+
+    base = make_folder(folder.parent / f"base of {folder.name}")
+    modules = [Transformer(str(base), max_seq_length=24), Pooling(WIDTH, "mean"), Normalize()]
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder))
+    (folder / "config_sentence_transformers.json").unlink()
+    return folder

@@ -47,7 +47,7 @@ def test_each_key_of_an_encoding_is_said_once_by_the_first_who_says_it(jobs):
     own = {"me5_base": {"encoding": {"query_prompt": "mine: "}}}
     said = jobs(scale="paper", models=own).retrieval.encodings("mrtydi", "me5_base")
     assert said["config"] == {"query_prompt": "mine: "}
-    assert said["models"] == {"passage_prompt": "passage: "}
+    assert said["models"] == {"pooling": "mean", "normalize": True, "passage_prompt": "passage: "}
     assert said["benchmark"]["query_length"] == 256 and "query_prompt" not in said["benchmark"]
 
 

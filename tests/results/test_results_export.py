@@ -127,6 +127,26 @@ def test_every_language_of_a_task_has_mtebs_name():
             assert len(set(subsets)) == len(subsets) > 1
 
 
+def test_the_main_score_is_the_benchmarks_first_metric_wherever_it_stands(tmp_path):
+    results, out = tmp_path / "results", tmp_path / "out"
+    write(results, "belebele", {"recall@100": {"en-en": 0.9}, "ndcg@10": {"en-en": 0.5}})
+    assert export(results, "--format", "mteb", "--to", str(out)) == 0
+    (score,) = json.loads(next(out.rglob("*.json")).read_text())["scores"]["test"]
+    assert score["main_score"] == 0.5
+
+
+def test_what_an_encoding_did_not_do_is_said_with_the_numbers(tmp_path, capsys):
+    results = tmp_path / "results"
+    write(results, "belebele", {"ndcg@10": {"en-en": 0.5}}, config={"dimension": 64})
+    path = results / "belebele/me5_small/direct.json"
+    record = json.loads(path.read_text())
+    record["ancestry"]["b"]["encoding_notes"] = ["its folder names the prompts a, and none is used for queries"]
+    path.write_text(json.dumps(record))
+    assert export(results, "--format", "model_index") == 0
+    said = "config.yaml sets dimension: 64; its folder names the prompts a, and none is used for queries"
+    assert capsys.readouterr().out.startswith(f"# belebele of {HUB}: {said}\nmodel-index:")
+
+
 def test_an_encoding_that_config_yaml_changed_is_said_with_the_numbers(tmp_path, capsys):
     results = tmp_path / "results"
     write(results, "belebele", {"ndcg@10": {"en-en": 0.5}}, config={"query_prompt": "who\n", "dimension": 64})

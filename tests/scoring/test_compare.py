@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -229,3 +230,11 @@ def test_runs_are_scored_and_compared(tmp_path, capsys):
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["comparisons"][0]["p"] == 0.125
     assert list(written["systems"]["good"]["files"]) == [f"sw={tmp_path / 'good'}"]
+
+
+@pytest.mark.parametrize(("benchmark", "warned"), [("belebele", True), ("mrtydi", False)])
+def test_an_average_over_the_same_questions_is_compared_with_a_warning(systems, caplog, monkeypatch, benchmark, warned):
+    original = compare.system_scores
+    monkeypatch.setattr(compare, "system_scores", lambda *given: replace(original(*given), benchmark=benchmark))
+    compared(*systems)
+    assert ("the languages ask the same questions" in caplog.text) is warned

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from stele.benchmarks.types import QuerySet
+from stele.evaluation.case import Case
+from stele.evaluation.evaluate import evaluator, intervals
 from stele.significance import bootstrap
 from stele.significance.bootstrap import average_of, interval, resampled_means
 
@@ -70,3 +73,19 @@ def test_few_distinct_values_are_drawn_by_their_counts_to_the_same_distribution(
     plain = values[rng.integers(0, 300, size=(10_000, 300))].mean(axis=1)
     assert means.mean() == pytest.approx(values.mean(), abs=4 * values.std() / np.sqrt(300 * 10_000))
     assert interval(means) == pytest.approx(interval(plain), abs=0.004)
+
+
+def test_the_average_of_languages_that_ask_the_same_questions_has_no_interval():
+    """Drawn apart, k times the same scores would look as sure as k times as many questions."""
+    values = np.random.default_rng(0).random(200)
+
+    def widths(languages, same_questions):
+        sets = [QuerySet(code, code, code) for code in languages for _ in values]
+        found = intervals(Case(query_sets=sets), {"r@1": evaluator("r@1")}, {"r@1": np.tile(values, len(languages))},
+                          "macro", same_questions)["r@1"]  # fmt: skip
+        assert found["languages"].keys() == {*languages}
+        return found["average"] and found["average"][1] - found["average"][0]
+
+    alone, apart = widths(["en"], True), widths(["de", "en", "fr", "sw"], False)
+    assert apart < 0.6 * alone  # a half, of what is no more than one language's
+    assert widths(["de", "en", "fr", "sw"], True) is None

@@ -1,13 +1,15 @@
 """A model's result card: what it says is what the records say, and nothing is left out that a reader must know."""
 
 import json
+import shlex
 
 import pytest
 
 from stele.catalogue.references import published
 from stele.command import cli
+from stele.evaluate.evaluate import encoding_of
 from stele.tables.cards import again, encoding
-from stele.tables.cards.evaluated import Amount, Evaluated, passages, queries, read
+from stele.tables.cards.evaluated import Amount, Evaluated, passages, queries, read, seconds
 
 HUB = "intfloat/multilingual-e5-small"
 REVISION = "c" * 40
@@ -88,6 +90,8 @@ def test_a_card_says_how_texts_became_vectors_what_came_of_it_and_how_to_make_it
         assert "Warning" not in page and "Labels" not in page
     assert "| OK " in markdown and "published of revision" in markdown
     assert "`stele evaluate me5_small --benchmarks mrtydi --languages ko sw --encoding query_length=128`" in markdown
+    # passages, cut ones, questions as often as asked, cut ones, seconds, CPU seconds, passages a second
+    assert "| mrtydi | 1,000 | 0.50 % | 800 | 0.25 % | 20.0 | 35.4 | 50 |" in " ".join(markdown.split())
     record = json.loads((tmp_path / "cards/me5_small.json").read_text())
     assert record["job"] == "card" and set(record["inputs"]) == {"mrtydi"}
 
@@ -140,7 +144,7 @@ def test_a_value_that_benchmarks_decide_differently_has_a_line_for_each(results)
             "miniature",
             "sw",
             None,
-            ["FOLDER", "--benchmarks", "mrtydi", "--languages", "sw", "--scale", "miniature"],
+            ["FOLDER", "--name", "mine", "--benchmarks", "mrtydi", "--languages", "sw", "--scale", "miniature"],
         ),
     ],
 )
@@ -150,6 +154,37 @@ def test_the_command_names_what_was_given_and_no_more(results, model, scale, lan
     job = {**one.job, "encoding_decided_by": {"folder": [*ENCODING]}}
     given = Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)
     assert again.command([given], scale) == " ".join(["stele", "evaluate", *words])
+
+
+def test_the_command_of_a_known_model_in_a_folder_and_of_a_prompt_of_two_lines(results):
+    (one,) = read([results()])
+    job = {**one.job, "encoding": {"query_prompt": "Instruct: a\nQuery: "}}
+    job["encoding_decided_by"] = {"config": ["query_prompt"]}
+    checkpoint = {"job": "sources checkpoint", "model": "me5_small", "repository": None}
+    command = again.command([Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)], "paper")
+    words = shlex.split(command)
+    assert words[:5] == ["stele", "evaluate", "FOLDER", "--name", "me5_small"]
+    assert encoding_of(words[words.index("--encoding") + 1 :]) == job["encoding"]
+
+
+def test_what_was_encoded_before_counts_where_it_is_searched(results):
+    job = read([results(encoded_before={"fa": {"wall_seconds": 5.0, "cpu_seconds": 9.0}})])[0].job
+    assert (seconds(job, "wall_seconds"), seconds(job, "cpu_seconds")) == (25.0, 44.4)
+
+
+def test_a_folder_goes_by_its_content_and_several_processes_are_said(tmp_path, results):
+    path = results(processes=2)
+    record = json.loads(path.read_text())
+    record["ancestry"]["a"] = {"job": "sources checkpoint", "model": "me5_small", "content": "0123456789abcdef0123"}
+    path.write_text(json.dumps(record))
+    markdown, _ = card(tmp_path, path)
+    assert "a folder, content 0123456789abcdef" in markdown and ", 2 processes" in markdown
+
+
+def test_an_average_of_the_same_questions_has_no_interval_and_says_why(tmp_path, results):
+    path = results("belebele", languages=("ko-ko", "sw-sw"))
+    markdown, _ = card(tmp_path, path)
+    assert "none of an average whose languages ask the same questions" in markdown
 
 
 def test_results_of_two_models_and_one_without_its_retrieval_are_refused(tmp_path, results, capsys):

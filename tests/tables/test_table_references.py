@@ -134,6 +134,19 @@ def test_a_folder_that_a_known_model_is_given_is_judged_as_its_copy_and_says_so(
     assert not [*verdicts(Result.model_validate(written), written)]  # a folder under a name of one's own
 
 
+def test_a_damaged_result_is_named_and_ends_no_look_at_the_others(tmp_path, capsys):
+    for model, text in (("me5_small", json.dumps(record())), ("me5_base", "{")):
+        path = tmp_path / f"mrtydi/{model}/direct.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    command = ["tables", "references", "--results-dir", str(tmp_path)]
+    assert cli.main(command) == 0
+    said = capsys.readouterr()
+    assert "OK: mrtydi/me5_small ko" in said.out and "me5_base/direct.json" in said.err
+    assert cli.main([*command, "--strict"]) == 1
+    assert "1 results cannot be read" in capsys.readouterr().err
+
+
 def test_a_twin_s_numbers_are_named():
     native, theirs = "alibaba-nlp-community/gte-multilingual-base", "Alibaba-NLP/gte-multilingual-base"
     written = record(repository=native, of="gte_mbase", query_length=8192) | {"model": "gte_mbase"}

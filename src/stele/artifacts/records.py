@@ -107,6 +107,12 @@ def own_encoding(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: facts.get("encoding", {}).get(key) for key in chosen}
 
 
+def encoding_notes(record: Mapping[str, Any]) -> list[str]:
+    """What the encoding behind an output did not do, as of a folder's prompts that were not used."""
+    facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
+    return list(facts.get("encoding_notes", ()))
+
+
 @dataclass(frozen=True)
 class Clock:
     """When a job began: wall-clock seconds and the CPU seconds used by then."""

@@ -20,6 +20,16 @@ def is_parquet(path: Path) -> bool:
         return handle.read(len(PARQUET)) == PARQUET
 
 
+def column_names(path: Path) -> list[str]:
+    """The columns of a Parquet file, or the keys of the first object of one of JSON lines."""
+    if not is_parquet(path):
+        return list(next(json_lines(path))[1])
+    import pyarrow.parquet
+
+    with reading(path, "Parquet file"):
+        return pyarrow.parquet.read_schema(path).names
+
+
 def tables(folder: Path) -> list[Path]:
     """The Parquet files below a folder, in order: a part that a user has as `datasets` exports it."""
     return sorted(path for path in below(folder) if path.suffix == ".parquet")

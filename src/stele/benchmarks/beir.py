@@ -1,10 +1,10 @@
 """Any data set in BEIR's layout, or in that of MTEB's retrieval tasks: an entry of the catalogue, and no code.
 
 BEIR: `corpus.jsonl` with {_id, title, text}, `queries.jsonl` with {_id, text}, `qrels/{split}.tsv` with a head line and
-query-id, corpus-id, score. MTEB: the same columns as Parquet, in folders `corpus`, `queries` and `qrels` (or
-`default`), or `{subset}-corpus`, `{subset}-queries` and `{subset}-qrels`. A file's role is the nearest such name on its
-path, by folder or file; of several subsets in one folder the one is read that bears the name of the query set's
-language.
+query-id, corpus-id, score. MTEB: the same columns as Parquet (in newer sets ids are called `id`), in folders `corpus`,
+`queries` and `qrels` (or `default`), or `{subset}-corpus`, `{subset}-queries` and `{subset}-qrels`. A file's role is
+the nearest such name on its path, by folder or file; of several subsets in one folder the one is read that bears the
+name of the query set's language.
 
 Rules, as in both programs: the queries are the judged ones, whatever else the file of queries holds (it is of all
 splits); a query without a relevant document stays and scores 0; a passage is title, a blank and text
@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import below, folder_of, identifier, refuse_again, tsv_rows
-from stele.benchmarks._tables import is_parquet, table_passages, table_rows
+from stele.benchmarks._tables import column_names, is_parquet, table_passages, table_rows
 from stele.benchmarks.types import Data, Passage, Query, QuerySet
 from stele.errors import SteleError
 
@@ -45,8 +45,9 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     judged = _judged(data, query_set.language)
     seen: set[str] = set()
     for path in _files(data, query_set.language, "queries"):
-        for where, row in table_rows(path, {"_id": None, "text": str}):
-            name = refuse_again(identifier(row["_id"], where, "_id"), seen, where, "_id")
+        key = _id(path)
+        for where, row in table_rows(path, {key: None, "text": str}):
+            name = refuse_again(identifier(row[key], where, key), seen, where, key)
             seen.add(name)
             if name in judged:
                 yield Query(name, row["text"])
@@ -61,7 +62,7 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The documents, streamed."""
     for path in _files(data, collection, "corpus"):
-        yield from table_passages(path, "_id", untitled=True)
+        yield from table_passages(path, _id(path), untitled=True)
 
 
 def judgments(data: Data, query_set: QuerySet) -> Judgments:
@@ -74,6 +75,12 @@ def judgments(data: Data, query_set: QuerySet) -> Judgments:
             _shown(_files(data, query_set.language, "qrels")), len(lacking), len(named), ", ".join(lacking[:SHOWN]),
         )  # fmt: skip
     return judged
+
+
+def _id(path: Path) -> str:
+    """What a file calls ids: `_id`, as BEIR does, or `id`, as MTEB's newer sets do."""
+    names = column_names(path)
+    return "id" if "id" in names and "_id" not in names else "_id"
 
 
 def _judged(data: Data, language: str) -> Judgments:
@@ -115,8 +122,9 @@ def _not_in_corpus(data: Data, language: str, names: Collection[str]) -> list[st
         return []
     lacking = set(names)
     for path in files:
-        for where, row in table_rows(path, {"_id": None}):
-            lacking.discard(identifier(row["_id"], where, "_id"))
+        key = _id(path)
+        for where, row in table_rows(path, {key: None}):
+            lacking.discard(identifier(row[key], where, key))
     return sorted(lacking)
 
 

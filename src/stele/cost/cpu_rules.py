@@ -8,6 +8,7 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue.schema.sizes import Checkpoint
 from stele.cost.counts import benchmark_size, costs, judged_collection, pinned, total
+from stele.cost.shapes import UNKNOWN
 from stele.cost.work import Work
 from stele.plan.plan import Plan
 
@@ -41,7 +42,10 @@ def dataset(plan: Plan, w: Any) -> Work:
 
 
 def checkpoint(plan: Plan, w: Any) -> Work:
-    size = sizes.bytes if (sizes := catalogue.entries(Checkpoint).get(w.model)) else 0
+    """Of one that the catalogue does not know, the bytes are as assumed as its shape is (`shapes.shape_of`)."""
+    known = catalogue.entries(Checkpoint)
+    sizes = known.get(w.model) or (None if plan.world.standin(w.model) else known[UNKNOWN])
+    size = sizes.bytes if sizes else 0
     fetched = 0 if "path" in plan.models.checkpoint_source(w.model) else size
     return Work(cpu_seconds=costs().seconds.checkpoint, download=fetched, kept=size, waiting=fetched / _rate("network"))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import NamedTuple
 
 from stele import catalogue
 from stele.catalogue.schema.sizes import Checkpoint
+from stele.files.reading import read_object
 from stele.plan.plan import Plan
 from stele.recipes.flops import Shape
 from stele.recipes.standins import causal, contrastive, retokenised, trained
@@ -26,7 +28,17 @@ def shape_of(plan: Plan, model: str) -> Known:
         return Known(standin_shape(plan, key)._replace(window=window), True)
     known = catalogue.entries(Checkpoint)
     sizes = known.get(root, known[UNKNOWN])
+    if root not in known and (shape := _of_folder(plan.models.checkpoint_source(root).get("path"))):
+        return Known(shape._replace(window=window), True)
     return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary, window), root in known)
+
+
+def _of_folder(path: str | None) -> Shape | None:
+    """The shape that a user's folder states in config.json; None where there is none, or other words for it."""
+    file = path and Path(path).expanduser() / "config.json"
+    config = read_object(file) if file and file.is_file() else {}
+    sizes = [config.get(key) for key in ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")]
+    return Shape(*sizes) if all(isinstance(size, int) for size in sizes) else None
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:

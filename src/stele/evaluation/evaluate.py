@@ -67,17 +67,26 @@ def evaluate(case: Case, evaluators: Mapping[str, Evaluator], average: str) -> E
 
 
 def intervals(
-    case: Case, evaluators: Mapping[str, Evaluator], values: Mapping[str, np.ndarray], average: str
+    case: Case,
+    evaluators: Mapping[str, Evaluator],
+    values: Mapping[str, np.ndarray],
+    average: str,
+    same_questions: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values."""
+    """By metric, bootstrap intervals {"languages": {language: [low, high]}, "average": [low, high]} of its values.
+
+    Languages are resampled apart. Where they ask the `same_questions`, the interval of an average of several would be
+    too narrow by up to the root of their number, and there is none (null).
+    """
     languages = [query_set.language for query_set in case.query_sets]
+    average = None if same_questions and len({*languages}) > 1 else average
     return {
         name: _intervals(values_of_metric, languages, average, evaluators[name].finish() or float)
         for name, values_of_metric in values.items()
     }
 
 
-def _intervals(values: np.ndarray, languages: Sequence[str], average: str, finish: Finish) -> dict[str, Any]:
+def _intervals(values: np.ndarray, languages: Sequence[str], average: str | None, finish: Finish) -> dict[str, Any]:
     """Bootstrap intervals of a metric by language and on average; a language without a query that counts has none."""
     counted, names = ~np.isnan(values), np.array(languages)
     groups = {str(name): values[counted & (names == name)] for name in np.unique(names[counted])}
@@ -86,7 +95,7 @@ def _intervals(values: np.ndarray, languages: Sequence[str], average: str, finis
     together = None
     if raw and average == "micro":
         together = _each(finish, average_of(raw, groups, average))
-    elif raw:
+    elif raw and average:
         together = average_of(means, groups, average)
     return {
         "languages": {language: interval(values_of_language) for language, values_of_language in means.items()},

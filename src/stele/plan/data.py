@@ -101,15 +101,13 @@ class Data:
 
     @once
     def dataset_languages(self, dataset: str) -> list[str]:
-        """The languages whose files a dataset of one part fetches: all of the user's own; of others those in scale.
+        """The languages whose files a dataset of one part has: those in scale, of the user's own all.
 
         Where each language has files of its own, only those of the languages that are read.
         """
         entry = datasets.dataset(dataset)
         own = self.languages_of(dataset)
-        if self.users_folder(dataset):
-            return own
-        in_scale = self.settings.sizes.languages
+        in_scale = None if self.users_folder(dataset) else self.settings.sizes.languages
         read = self._languages_read(dataset) if datasets.chosen_by_language(entry) else None
         return [c for c in own if (in_scale is None or c in in_scale) and (read is None or c in read)]
 

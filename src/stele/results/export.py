@@ -10,12 +10,20 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, own_checkpoint, own_encoding, read_record
+from stele.artifacts.records import (
+    GENERATED,
+    LIMITED,
+    STAND_IN,
+    encoding_notes,
+    own_checkpoint,
+    own_encoding,
+    read_record,
+)
 from stele.artifacts.results import COLUMNS, Result, load_results, read_placed, result_files
 from stele.benchmarks.belebele import file_code
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -37,6 +45,7 @@ class Measured(NamedTuple):
     """A result of a checkpoint as it is, on real data; its repository, or a folder's key, and its revision.
 
     `encoding` has the keys of its encoding that config.yaml set: the numbers are then not those of the bare checkpoint.
+    `notes` are what its encoding did not do, as of a folder's prompts that were not used.
     """
 
     path: Path
@@ -44,12 +53,14 @@ class Measured(NamedTuple):
     repository: str
     revision: str
     encoding: dict[str, Any]
+    notes: Sequence[str]
 
     @property
     def note(self) -> str:
         """What those who get the numbers must be told; "" where there is nothing."""
-        said = ", ".join(f"{key}: {value!r}" for key, value in self.encoding.items())
-        return f"{self.result.benchmark} of {self.repository}: config.yaml sets {said}" if said else ""
+        chosen = ", ".join(f"{key}: {value!r}" for key, value in self.encoding.items())
+        said = "; ".join([*([f"config.yaml sets {chosen}"] if chosen else []), *self.notes])
+        return f"{self.result.benchmark} of {self.repository}: {said}" if said else ""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +101,8 @@ def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
         record = read_record(path)
         if checkpoint := own_checkpoint(record, result.model):
             name, revision = checkpoint.get("repository"), checkpoint.get("revision")
-            yield Measured(path, result, name or result.model, revision or NO_REVISION, own_encoding(record))
+            notes = encoding_notes(record)
+            yield Measured(path, result, name or result.model, revision or NO_REVISION, own_encoding(record), notes)
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:

@@ -23,9 +23,11 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+from stele import catalogue
 from stele.artifacts import records
 from stele.benchmarks.arguments import add_data_argument, data_folders, data_paths
 from stele.benchmarks.types import Data
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import arguments
 from stele.errors import SteleError, unknown
 from stele.files import csv_files
@@ -87,6 +89,9 @@ def run(args: argparse.Namespace) -> None:
         correction=args.correction,
         level=args.level,
     )
+    of_benchmark = catalogue.entries(Benchmark).get(next(iter(systems.values())).benchmark or "")
+    if of_benchmark and of_benchmark.same_questions:
+        logger.warning("the languages ask the same questions: the interval and p of their average are too small")
     comparisons = {metric: compare_all(systems, metric, choices) for metric in choices.metrics}
     labels = frozenset().union(*(system.labels for system in systems.values()))
     print("\n\n".join(report(group, choices, labels) for group in comparisons.values()))

@@ -58,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     clock, seeds = records.start(), parse_seeds(args.seeds)
-    names = args.metrics or catalogue.entry(Benchmark, args.benchmark).metrics
+    entry = catalogue.entry(Benchmark, args.benchmark)
+    names = args.metrics or entry.metrics
     evaluators = {name: evaluator(name) for name in names}
     given, outputs = data_paths(args.data), given_outputs(args.run)
     average = benchmark_module(args.benchmark).AVERAGE
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
                 "method": f"percentile bootstrap, {bootstrap.RESAMPLES} resamples of queries within each language",
                 "level": bootstrap.LEVEL,
                 "seed": 0,
-                **intervals(case, evaluators, evaluation.values, average),
+                **intervals(case, evaluators, evaluation.values, average, entry.same_questions),
             },
             queries={"file": args.queries.name, "sha256": queries["sha256"]} if queries else None,
             outputs={os.path.relpath(args.queries, args.output.parent): queries} if queries else {},

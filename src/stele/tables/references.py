@@ -7,9 +7,10 @@ stele tables references --strict       # exit code 1 where one fails
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from stele import catalogue
@@ -19,6 +20,7 @@ from stele.errors import SteleError
 from stele.files.csv_files import write_csv
 from stele.tables.published.verdicts import Verdict, verdicts
 
+log = logging.getLogger(__name__)
 COLUMNS = ("benchmark", "model", "language", "metric", "ours", "published", "difference", "tolerance", "verdict", "why")
 COLUMNS += ("notes", "source", "locator", "revision", "status")
 
@@ -30,23 +32,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    found = list(of_folder(args.results_dir))
+    damaged: list[str] = []
+    found = list(of_folder(args.results_dir, damaged.append))
+    for what in damaged:
+        log.error("%s", what)
     if args.format == "csv":
         write_csv(sys.stdout, [COLUMNS, *map(row, found)])
     else:
         sys.stdout.writelines(f"{line}\n" for line in as_text(found))
     failed = [one for one in found if one.state == "FAIL"]
+    if args.strict and damaged:
+        raise SteleError(f"{len(damaged)} results cannot be read, as said above")
     if args.strict and failed:
         raise SteleError(f"{len(failed)} of {len(found)} numbers are not the published ones; see the lines with FAIL")
 
 
-def of_folder(results_dir: Path) -> Iterator[Verdict]:
-    """The verdicts on all results of a folder."""
+def of_folder(results_dir: Path, damaged: Callable[[str], object]) -> Iterator[Verdict]:
+    """The verdicts on all results of a folder; `damaged` is told of each that cannot be read, which is left out."""
     if not results_dir.is_dir():
         raise SteleError(f"{results_dir}: no such folder of results")
     aliases = catalogue.load("settings")["aliases"]
     for path in result_files(results_dir):
-        yield from verdicts(read_placed(path, aliases), read_record(path))
+        try:
+            result, record = read_placed(path, aliases), read_record(path)
+        except SteleError as error:
+            damaged(str(error))
+            continue
+        yield from verdicts(result, record)
 
 
 def row(one: Verdict) -> list[str]:

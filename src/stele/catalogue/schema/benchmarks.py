@@ -49,6 +49,9 @@ class Benchmark(Strict):
     collections_of: str | None = Field(
         None, description="the benchmark by whose name its collections are encoded, once for all that name the same"
     )
+    same_questions: bool = Field(
+        False, description="its languages ask the same questions, so that drawing them apart says nothing of their mean"
+    )
     metrics: list[Metric] = Field(min_length=1)
     depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
     encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")

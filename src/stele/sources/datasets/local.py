@@ -153,6 +153,8 @@ def _missing(source: Part, where: str, missing: Sequence[str], names: Sequence[s
     if source.exports:
         few += f" (or its tables, as {source.exports[0]})"
     way = f"take user_data.{source.dataset} out of config.yaml"
+    if len(missing) < len(source.files) > 1 < len(source.languages):
+        way += ", or choose the `languages` that are there"
     if source.release:  # it may be the folder of the dataset that is published together with this one
         way = f"name their own folder in config.yaml: user_data: {{{source.dataset}: FOLDER}}"
     return (

@@ -17,7 +17,7 @@ REAL = "paper"  # the scale that `stele evaluate` takes unless it is told anothe
 
 def command(found: Sequence[Evaluated], scale: str) -> str:
     """`stele evaluate` with what it was given; FOLDER stands for a folder of the user's own."""
-    words = ["stele", "evaluate", _model(found[0]), "--benchmarks", *(one.result.benchmark for one in found)]
+    words = ["stele", "evaluate", *_model(found[0]), "--benchmarks", *(one.result.benchmark for one in found)]
     if languages := _languages(found):
         words += ["--languages", *languages]
     if scale and scale != REAL:
@@ -27,11 +27,15 @@ def command(found: Sequence[Evaluated], scale: str) -> str:
     return shlex.join(words)
 
 
-def _model(one: Evaluated) -> str:
+def _model(one: Evaluated) -> list[str]:
+    """What was evaluated, and the name that its results have."""
     name = one.result.model
-    known = catalogue.entries(Model).get(name)
     repository = own_checkpoint(one.record, name).get("repository")
-    return name if known else repository or "FOLDER"
+    known = catalogue.entries(Model).get(name)
+    if known and repository == known.checkpoint:
+        return [name]
+    alike = repository and repository.rpartition("/")[2] == name
+    return [repository] if alike else [repository or "FOLDER", "--name", name]
 
 
 def _languages(found: Sequence[Evaluated]) -> list[str]:
@@ -49,4 +53,5 @@ def _encoding(one: Evaluated) -> list[str]:
 
 
 def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """A value as `stele evaluate --encoding` reads it: the end of a line as \\n."""
+    return str(value).lower() if isinstance(value, bool) else str(value).replace("\n", "\\n")

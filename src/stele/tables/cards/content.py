@@ -90,14 +90,20 @@ def _facts(found: Sequence[Evaluated], scale: str, known: Model | None) -> dict[
     trained = "not known" if known is None or known.trained_on is None else ", ".join(known.trained_on) or "none known"
     return {
         "model": model,
-        "checkpoint": checkpoint.get("repository") or "a folder",
+        "checkpoint": checkpoint.get("repository")
+        or f"a folder, content {checkpoint.get('content', 'not known')[:16]}",
         "revision": checkpoint.get("revision") or "",
         "licence": checkpoint.get("licence") or (known and known.licence) or "not known",
         "saw the training questions of": trained,
         "scale": scale,
-        "device": ", ".join(sorted({one.job["device"] for one in found})),
+        "device": ", ".join(sorted({_device(one.job) for one in found})),
         "software": ", ".join(sorted({_software(one.job) for one in found})),
     }
+
+
+def _device(job: Mapping[str, Any]) -> str:
+    processes = job.get("processes", 1)
+    return f"{job['device']}, {processes} processes" if processes > 1 else job["device"]
 
 
 def _software(job: Mapping[str, Any]) -> str:
@@ -117,7 +123,9 @@ def _speed(one: Evaluated) -> list[str]:
 
 def _interval(found: Sequence[Evaluated]) -> str:
     about = next((one.record["intervals"] for one in found if one.record.get("intervals")), {})
-    return f"{100 * about['level']:.0f} % intervals: {about['method']}, seed {about['seed']}" if about else ""
+    alike = any(catalogue.entry(Benchmark, one.result.benchmark).same_questions for one in found)
+    without = "; none of an average whose languages ask the same questions" if alike else ""
+    return f"{100 * about['level']:.0f} % intervals: {about['method']}, seed {about['seed']}{without}" if about else ""
 
 
 # --- benchmarks -------------------------------------------------------------------------------------------------------

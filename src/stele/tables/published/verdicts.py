@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, ancestor, own_checkpoint
+from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, ancestor, encoding_notes, own_checkpoint
 from stele.artifacts.results import Metric, Result
 from stele.catalogue.datasets import dataset
 from stele.catalogue.datasets import languages_of as languages_of_dataset
@@ -168,11 +168,6 @@ def _encoding(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str
     """How the texts of a result became vectors, and who decided which keys of that."""
     facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
     return facts.get("encoding", {}), facts.get("encoding_decided_by", {})
-
-
-def encoding_notes(record: Mapping[str, Any]) -> Sequence[str]:
-    """What the encoder's job said of its encoding, as of a folder's prompts that it did not use."""
-    return (ancestor(record, "retrieve") or ancestor(record, "encode_pairs")).get("encoding_notes", ())
 
 
 def _told(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) -> str:
