@@ -19,6 +19,7 @@ for path in map(Path, sys.argv[1:]):
     found[result.task_name] = {
         "languages": languages,
         "known": all(task.metadata.eval_langs[subset] == names for subset, names in languages.items()),
+        "instruction": task.metadata.prompt,
         "main_score": {one["hf_subset"]: one["main_score"] for one in scores},
     }
 print(json.dumps(found))

@@ -80,12 +80,18 @@ def test_the_names_of_subsets_that_are_exported_are_those_of_mteb(scores):
             assert {code: subset_of(code, about.mteb)[0] for code in names} == names
 
 
+def instruction(prompt):
+    """What a task of MTEB tells models with a place for it: its own, by kind of text, or MTEB's default."""
+    own = prompt.get("query") if isinstance(prompt, dict) else prompt
+    return own or "Retrieve text based on user query."
+
+
 def test_mteb_reads_what_is_exported_and_knows_all_languages(tmp_path):
     """Results of generated data are not exported by the command: the file is made as it makes it.
 
     Of all languages that the benchmark has on real data, each with another value.
     """
-    exported = {}
+    exported, benchmark_of = {}, {task: benchmark for benchmark, (task, _) in TASKS.items()}
     for benchmark, (task, _) in TASKS.items():
         about = catalogue.entries(PublishedBenchmark).get(benchmark)
         if about and about.mteb:
@@ -102,4 +108,8 @@ def test_mteb_reads_what_is_exported_and_knows_all_languages(tmp_path):
         (split,) = values["scores"]
         assert read[task]["languages"] == {one["hf_subset"]: one["languages"] for one in values["scores"][split]}
         assert read[task]["known"], "the task has other names of them"
+        assert (
+            instruction(read[task]["instruction"])
+            == catalogue.entry(Benchmark, benchmark_of[task]).encoding.instruction
+        )
         assert read[task]["main_score"] == {one["hf_subset"]: one["main_score"] for one in values["scores"][split]}

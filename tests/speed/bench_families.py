@@ -42,6 +42,9 @@ FAMILIES = {
     "e5": Family("xlm-roberta", "mean"),
     "bge_m3": Family("xlm-roberta", "cls"),
     "gte": Family("gte", "cls", own={"type_vocab_size": 1}),
+    "granite": Family(
+        "modernbert", "cls", own={f"{name}_token_id": 0 for name in ("bos", "cls")} | {"sep_token_id": 2}
+    ),
     "qwen3": Family("qwen3", "lasttoken"),
     "gemma": Family("gemma3_text", "mean", dense=True, own={"use_bidirectional_attention": True}),
     "harrier": Family("gemma3_text", "lasttoken"),
