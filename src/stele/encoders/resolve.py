@@ -32,6 +32,7 @@ OF_ANY_FOLDER = ("precision", "weights", "dimension")  # what can be chosen of a
 OF_ITS_MODULES = ("pooling", "normalize", "include_prompt", "segments", "towers", "layer")
 AS_QUERIES = "passages_as_queries"
 GIVEN = "given"  # the origin of values that a caller gives as they are
+WISHES = (GIVEN, "config")  # the origins of what a user asks for
 PROMPTS = ("prompt_name", "query_prompt")  # two ways to say one thing
 
 
@@ -104,15 +105,14 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
     if (chosen.get("passage_format"), origins.get("passage_format")) == ("title_text_pair", BENCHMARK):
         del chosen["passage_format"]
     decided = {key: FOLDER for key in stated.values} | {key: origins[key] for key in chosen}
-    longest = dict.fromkeys(LENGTHS, stated.length)
-    notes = []
-    for key in LENGTHS:
-        if own.get(key, stated.length) < stated.length:
-            longest[key], decided[key] = own[key], origins[key]
-        else:
-            decided[key] = FOLDER
-        if own.get(key, stated.length) > stated.length:
-            notes.append(f"{key}: {own[key]} was asked for; its folder says {stated.length}, which is what is read")
+    shorter = {key: own[key] for key in LENGTHS if own.get(key, stated.length) < stated.length}
+    longest = dict.fromkeys(LENGTHS, stated.length) | shorter
+    decided |= dict.fromkeys(LENGTHS, FOLDER) | {key: origins[key] for key in shorter}
+    notes = [
+        f"{key}: {own[key]} was asked for; its folder says {stated.length}, which is what is read"
+        for key in LENGTHS
+        if origins.get(key) in WISHES and own[key] > stated.length
+    ]
     prompts, unused = _prompts(folder, stated, chosen)
     if "prompt_name" in origins:  # who chose it decided the prompt
         decided.setdefault("query_prompt", origins["prompt_name"])
@@ -168,7 +168,7 @@ def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Reso
             continue
         if most < length:
             values[key], origins = most, {**origins, key: origins["max_length"]}
-        elif most > length and origins["max_length"] in (GIVEN, *MODEL_SAYS):
+        elif most > length and origins["max_length"] in WISHES:
             notes.append(f"max_length: {most} makes no text longer: {key} is {length}")
     spec = make_spec(values, str(folder))
     if spec.wants_instruction:
