@@ -19,7 +19,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     benchmarks = known_benchmarks(args.benchmarks or DEFAULT)
     given = configuration(args.scale, name, own, args.languages, benchmarks, args.results_dir)
     if args.configfile:
-        more = read_yaml(args.configfile)
+        more = read_yaml(args.configfile) or {}
         given = {**more, **given, "models": {**more.get("models", {}), **given.get("models", {})}}
     plan = make_plan(parse_config({**read_yaml("config.yaml"), **given}))
     refuse_another(path, given)
@@ -86,31 +86,46 @@ def run(args: argparse.Namespace) -> None:
 def model_of(given: str, encoding: dict[str, Any], name: str | None = None) -> tuple[str, dict[str, Any]]:
     """The key of a model and what config.yaml is to say of it: nothing of a known one, but an encoding of one's own.
 
-    `name` is the key that it is to have; of a model of models.yaml, it is a copy of that.
+    `name` is the key that it is to have; of a folder, that of a model of models.yaml makes it a copy of that.
     """
-    said = {"encoding": encoding} if encoding else {}
     known = catalogue.entries(Model)
     of_id = {model.checkpoint.lower(): key for key, model in known.items() if model.checkpoint}
     if Path(given).expanduser().is_dir():
-        folder = Path(given).expanduser().resolve()
-        repository = repository_of(folder)
-        copied = {id_.rpartition("/")[2]: key for id_, key in of_id.items()} if "/" not in repository else of_id
-        if name is None and (key := copied.get(repository.lower())):
-            log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", given, key)
-            return key, {"checkpoint": str(folder), **said}
-        return _named(name, repository.rpartition("/")[2], known), {"checkpoint": str(folder), **said}
+        return _of_folder(Path(given).expanduser().resolve(), of_id, encoding, name)
     if key := given if given in known else of_id.get(given.lower()):
-        if not known[key].has_encoder:
-            raise SteleError(f"{given}: has no encoder")
-        if name in (None, key):
-            return key, said
-        model = {part: value for part, value in known[key].given().items() if part in OF_A_COPY}
-        return _named(name, key, known), {**model, "encoding": {**model.get("encoding", {}), **encoding}}
+        return _of_known(key, encoding, name)
     if twin := next((key for key, model in known.items() if model.same_weights_as == given), None):
         raise SteleError(f"{given}: asks for code of its own, which is never run; the same weights are {twin}")
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", given):
         raise unknown("model", given, known, "no folder, no hub id (OWNER/NAME)")
-    return _named(name, given.partition("/")[2], known), {"checkpoint": given, **said}
+    return _named(name, given.partition("/")[2]), _said(encoding, checkpoint=given)
+
+
+def _of_folder(
+    folder: Path, of_id: Mapping[str, str], encoding: dict[str, Any], name: str | None
+) -> tuple[str, dict[str, Any]]:
+    """A folder, taken for a copy of the model whose repository (lower case -> key) its name is."""
+    repository = repository_of(folder)
+    named = of_id if "/" in repository else {known.rpartition("/")[2]: key for known, key in of_id.items()}
+    if name is None and (key := named.get(repository.lower())):
+        log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", folder, key)
+        name = key
+    return _named(name, repository.rpartition("/")[2]), _said(encoding, checkpoint=str(folder))
+
+
+def _of_known(key: str, encoding: dict[str, Any], name: str | None) -> tuple[str, dict[str, Any]]:
+    """A model of models.yaml, or the same checkpoint under another name."""
+    model = catalogue.entries(Model)[key]
+    if not model.has_encoder:
+        raise SteleError(f"{key}: has no encoder")
+    if name in (None, key):
+        return key, _said(encoding)
+    own = {part: value for part, value in model.given().items() if part in OF_A_COPY}
+    return _named(name, key), {**own, "encoding": {**own.get("encoding", {}), **encoding}}
+
+
+def _said(encoding: dict[str, Any], **more: str) -> dict[str, Any]:
+    return {**more, **({"encoding": encoding} if encoding else {})}
 
 
 def repository_of(folder: Path) -> str:
@@ -126,10 +141,10 @@ def repository_of(folder: Path) -> str:
     return folder.name
 
 
-def _named(name: str | None, own: str, known: Any) -> str:
+def _named(name: str | None, own: str) -> str:
     """The key that a model is given, or one of its own."""
     if name is None:
-        return _key(own, known)
+        return _key(own, catalogue.entries(Model))
     if _key(name, {}) != name:
         raise SteleError(f"--name {name!r}: want letters, digits, '_', '-' and '.', a letter or digit first")
     return name
