@@ -102,7 +102,7 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
             )
     chosen = {key: value for key, value in values.items() if key not in (*OF_ITS_MODULES, *LENGTHS)}
     # a protocol says whether a title is read; how it is joined to the text is the encoder's, unless the model says
-    if (chosen.get("passage_format"), origins.get("passage_format")) == ("title_text_pair", BENCHMARK):
+    if origins.get("passage_format") == BENCHMARK and chosen["passage_format"] != "text":
         del chosen["passage_format"]
     decided = {key: FOLDER for key in stated.values} | {key: origins[key] for key in chosen}
     shorter = {key: own[key] for key in LENGTHS if own.get(key, stated.length) < stated.length}
