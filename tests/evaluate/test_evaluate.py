@@ -126,6 +126,8 @@ def test_a_configuration_says_no_more_than_is_needed():
         (["me5_small", "--benchmarks", "mrtydi", "--languages", "xx"], "xx"),
         (["me5_small", "--benchmarks", "mrtydi", "--encoding", "poling=mean"], "did you mean 'pooling'"),
         (["criss", "--benchmarks", "tatoeba"], "its checkpoint is released for fairseq only"),
+        (["me5_small", "--benchmarks", "mlqa"], "mlqa: its models are trained for it; encoders as they are"),
+        (["me5_small", "--benchmarks", "clef2006_fr"], "direct_dense/clef2006_fr: unavailable, needs CLEF 2006 French"),
     ],
 )
 def test_what_cannot_run_is_refused_in_a_sentence_and_nothing_is_written(

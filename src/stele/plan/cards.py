@@ -12,7 +12,7 @@ from stele.plan.paths import Inputs, Paths
 from stele.plan.rows import Rows
 from stele.plan.scoring import Scoring
 
-SETTING = "direct"
+SETTINGS = ("direct", "direct_dense")  # of an encoder as it is; the second where the first is of BM25
 ENCODED = ("dense", "vectors")  # kinds of rows
 DEFAULT = ("belebele", "miracl_hard_negatives")
 
@@ -30,22 +30,23 @@ class Cards:
     def rows_of(self, model: str) -> list[Row]:
         """The rows of a model's card; one that cannot be built is an error that says why."""
         self.rows.models[model]  # an unknown name is said with the nearest
-        wanted = [Row(benchmark, model, SETTING) for benchmark in self.benchmarks(model)]
-        known = [name for name in catalogue.entries(Benchmark) if self._encodes(name)]
+        wanted = [Row(benchmark, model, self._setting(benchmark)) for benchmark in self.benchmarks(model)]
         for row in wanted:
-            if row.benchmark not in known:
-                raise SteleError(
-                    f"{row.benchmark}: no encoder is evaluated on it as it is: its models are trained for it, or match "
-                    f"words; those that can be are {', '.join(known)}"
-                )
             if problem := self.rows.problem(row):
                 raise SteleError(f"{row.name}: {', '.join(problem)}")
         return wanted
 
-    def _encodes(self, benchmark: str) -> bool:
-        """Whether encoders are evaluated on a benchmark as they are."""
-        protocols = self.rows.protocols
-        return any(SETTING in protocols.of_kind(kind, benchmark) for kind in ENCODED)
+    def _setting(self, benchmark: str) -> str:
+        """The setting in which encoders are evaluated on a benchmark as they are; an error where there is none."""
+        of = {name: self._as_they_are(name) for name in catalogue.entries(Benchmark)}
+        if setting := of.get(benchmark):
+            return setting
+        known = ", ".join(name for name, has in of.items() if has)
+        raise SteleError(f"{benchmark}: its models are trained for it; encoders as they are are evaluated on {known}")
+
+    def _as_they_are(self, benchmark: str) -> str | None:
+        own = {name for kind in ENCODED for name in self.rows.protocols.of_kind(kind, benchmark)}
+        return next((name for name in SETTINGS if name in own), None)
 
     def inputs(self, w) -> Inputs:
         """The results of one seed (a model as it is has no other), and the records of what was scored."""
