@@ -223,9 +223,17 @@ def test_kill_9_leaves_nobody(start, tmp_path, victim):
         assert "process 1 ended by SIGKILL" in (tmp_path / "log").read_text()
 
 
-def test_too_few_gpus_start_nothing(start, tmp_path):
-    assert start(gpus="0").wait(PATIENCE) == 1
+def test_too_few_gpus_start_nothing_in_slurms_job(start, tmp_path):
+    assert start(gpus="0", **{launch.JOB: "1"}).wait(PATIENCE) == 1
     assert "requested 2 GPUs and sees 1" in (tmp_path / "log").read_text() and not list(tmp_path.glob("made*"))
+
+
+@pytest.mark.parametrize("gpus", ["0", ""])
+def test_a_search_elsewhere_runs_in_one_process_where_two_gpus_are_not_there(start, tmp_path, gpus):
+    assert start(gpus=gpus).wait(PATIENCE) == 0
+    (alone,) = ranks(tmp_path, 1)
+    assert alone["WORLD_SIZE"] == "1" and alone[launch.DEVICES] == gpus and alone["OMP_NUM_THREADS"] == "6"
+    assert "2 GPUs were requested" in (tmp_path / "log").read_text()
 
 
 # --- several nodes --------------------------------------------------------------------------------------------------

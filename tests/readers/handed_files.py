@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.claims.judge import judge
+from stele.errors import SteleError
 from stele.evidence import trainings
 from stele.evidence.packing import pack
 from stele.results import export
@@ -78,8 +79,13 @@ def exported(folder: Path) -> None:
             export.write_mteb(results, folder / "exported")
 
 
+def refused(what: str) -> None:
+    """A result that cannot be read, of which the command tells and goes on."""
+    raise SteleError(what)
+
+
 def referred(folder: Path) -> None:
-    list(references.as_text(references.of_folder(folder)))
+    list(references.as_text(references.of_folder(folder, refused)))
 
 
 def judged(folder: Path) -> None:
