@@ -266,6 +266,18 @@ def test_a_model_that_nobody_knows_is_taken_for_a_known_one_and_that_is_said(job
     assert shapes.shape_of(plan, "mine") == (shapes.shape_of(plan, "xlmr").shape, False)
 
 
+def test_an_unknown_checkpoint_is_fetched_as_large_as_assumed_and_a_folder_is_as_large_as_it_says(jobs, tmp_path):
+    (tmp_path / "config.json").write_text(
+        '{"num_hidden_layers": 3, "hidden_size": 64, "intermediate_size": 128, "vocab_size": 500}'
+    )
+    plan = jobs(scale="paper", models={"mine": {"checkpoint": "a/b"}, "here": {"checkpoint": str(tmp_path)}})
+    fetched, assumed, here = (
+        rules.cpu_rules.checkpoint(plan, SimpleNamespace(model=model)).download for model in ("mine", "xlmr", "here")
+    )
+    assert fetched == assumed > 10**9 and here == 0
+    assert shapes.shape_of(plan, "here") == (Shape(layers=3, width=64, inner=128, vocabulary=500), True)
+
+
 def test_shapes_give_the_known_numbers_of_parameters(jobs):
     """Parameters of public checkpoints in millions (facts about them: 278 M for XLM-R base, 178 M for mBERT, ...)."""
     for model, millions in {"xlmr": 278.0, "xlmr_large": 559.9, "mbert": 177.9, "labse": 471.5, "bert": 109.5}.items():

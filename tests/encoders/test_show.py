@@ -1,5 +1,7 @@
 """stele encoders show: values with their origins, and texts as a model reads them."""
 
+import shutil
+
 import pytest
 from tiny_models import make_folder
 from todays_folders import sentence_transformer
@@ -42,3 +44,48 @@ def test_a_model_without_its_checkpoint_says_how_to_get_it(capsys):
     assert "snakemake resources/paper/checkpoints/me5_base/record.json" in capsys.readouterr().err
     assert cli.main(["encoders", "show", "me5_bse", "--scale", "paper"]) == 1
     assert "me5_base" in capsys.readouterr().err
+
+
+@pytest.fixture
+def project(tmp_path, folder, monkeypatch):
+    """A folder of a project, in which the checkpoints of two models are: a known one, and one of an evaluation."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.yaml").write_text("scale: paper\n")
+    for model in ("me5_base", "mine"):
+        place = tmp_path / "resources/paper/checkpoints" / model
+        shutil.copytree(folder, place)
+        (place / "record.json").write_text("{}")
+    (tmp_path / "mine.yaml").write_text('models: {mine: {checkpoint: a/b, encoding: {query_prompt: "m: "}}}\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "prompt", "origin"),
+    [
+        (["me5_base"], "query: ", "models"),
+        (["intfloat/multilingual-e5-base", "--benchmark", "belebele"], "query: ", "models"),
+        (["me5_base", "--encoding", '{"query_prompt": "c: "}'], "c: ", "config"),
+        (["mine", "--configfile", "mine.yaml"], "m: ", "config"),
+        (["me5_base", "--encoding", '{"query_prompt": "{instruction}: "}'], "{instruction}: ", "config"),
+    ],
+)
+def test_a_model_is_shown_by_key_or_repository_with_what_is_said_of_it(project, capsys, words, prompt, origin):
+    assert cli.main(["encoders", "show", *words]) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("query_prompt"))
+    assert repr(prompt) in line and line.split()[-1] == origin
+
+
+def test_what_cannot_be_shown_is_said(project, folder, capsys):
+    for words, message in (
+        (["me5_base", "--benchmark", "mlqa"], "benchmark mlqa: no encoder makes vectors of its texts"),
+        (["me5_base", "--encoding", '{"quark": 1}'], "unknown key 'quark'"),
+        (["mine"], "unknown model 'mine'"),
+    ):
+        assert cli.main(["encoders", "show", *words]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_a_benchmark_s_instruction_is_a_folder_s_too(folder, capsys):
+    wanted = ["--encoding", '{"query_prompt": "{instruction}: "}', "--benchmark", "belebele"]
+    assert cli.main(["encoders", "show", str(folder), *wanted]) == 0
+    assert "Retrieve text based on user query." in capsys.readouterr().out

@@ -139,3 +139,13 @@ def test_passages_that_are_read_as_queries_have_their_prompt(folder, plain):
 def test_towers_of_their_own_stay_apart(plain):
     said = {"config": {"pooling": "mean", "towers": "separate", "query_prompt": "q: "}}
     assert resolve(plain, {**said, "benchmark": {"passages_as_queries": True}}).spec.passage_prompt == ""
+
+
+@pytest.mark.parametrize(("model_type", "positions"), [("mpnet", 64), ("xlm-roberta-xl", 64), ("bert", 66)])
+def test_positions_that_a_family_keeps_for_itself_are_read_of_none(tmp_path, model_type, positions):
+    """Without a stated length: of MPNet and XLM-R XL as of RoBERTa, two of 66 are before the first token's."""
+    folder, _ = sentence_transformer(tmp_path / "st", make_folder(tmp_path / "base"), "mean")
+    (folder / "sentence_bert_config.json").unlink()
+    change(folder / "config.json", model_type=model_type)
+    change(folder / "tokenizer_config.json", model_max_length=1000)
+    assert resolve(folder).spec.query_length == positions

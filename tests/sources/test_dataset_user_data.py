@@ -258,3 +258,16 @@ def test_wrong_counts_and_damage_name_the_users_own_file(run, users_folder, data
     assert run(entry, "--user-data", str(users_folder)) == 1
     message = capsys.readouterr().err
     assert f"set all: {path}" in message and str(run.output.parent.parent) not in message
+
+
+def test_where_some_languages_are_there_the_message_says_that_these_can_be_chosen(run, capsys):
+    (run.folder / "own").mkdir()
+    (run.folder / "own" / "en.txt").write_text("one\n")
+    files = [{"path": f"{code}.txt", "url": f"{HOST}/{code}.txt"} for code in ("en", "ru")]
+    entry = source(languages=["en", "ru"], counts={}) | {"files": files}
+    assert run(entry, "--user-data", str(run.folder / "own")) == 1
+    message = capsys.readouterr().err
+    assert "lacks ru.txt" in message and "or choose the `languages` that are there" in message
+    (run.folder / "own" / "en.txt").unlink()
+    assert run(entry, "--user-data", str(run.folder / "own")) == 1
+    assert "choose the `languages`" not in capsys.readouterr().err

@@ -35,6 +35,8 @@ def test_clones_of_the_hub_and_exports_of_datasets_serve():
     assert found("miracl_hard_negatives", "th", clone) == clone[3:]
     exported = [f"{language}-{role}.parquet" for language in ("bn", "th") for role in roles]  # to_parquet
     assert found("miracl_hard_negatives", "bn", exported) == exported[:3]
+    converted = [f"th-{role}/dev/0000.parquet" for role in roles]  # by the hub
+    assert found("miracl_hard_negatives", "th", [*converted, "bn-corpus/dev/0000.parquet"]) == converted
     topics = [f"topics.miracl-v1.0-{language}-{split}.tsv" for language in ("bn", "th") for split in ("dev", "train")]
     assert found("miracl", "bn", topics) == topics[:1] and found("miracl_train", "bn", topics) == topics[1:2]
     for variants in (

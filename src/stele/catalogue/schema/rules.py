@@ -31,7 +31,8 @@ class RuleFacts(Strict):
     disk_mb     disk space in MB; "estimated": from the cost formula
     threads     CPU threads of each process; "scale": as many as the scale says
     cost        the formula of its cost, a function of stele/cost as MODULE.FUNCTION; None: a job that only starts
-    trains      whether the formula also counts operations at a generated scale
+    trains      whether it trains: its formula also counts operations at a generated scale, and it starts with the GPUs
+                that it requested or not at all, where others take those that are there (command/launch.py)
     miniature_seconds   CPU seconds of a job in the miniature (measured); None: as other short jobs
     """
 
