@@ -1,6 +1,7 @@
 """What a person at a terminal sees of a run: one live overview instead of Snakemake's lines, failures, a summary."""
 
 import errno
+import io
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
 from stele.driver import summary
 from stele.driver.progress import Overview, seconds_left
@@ -170,3 +172,16 @@ def test_a_cell_of_several_sources_is_one_cell(tmp_path):
     (tmp_path / "paper.csv").write_text("row,column,state\nA,KO,measured\nA,KO,measured\n")
     assert summary.states([tmp_path / "today.csv", tmp_path / "none.csv"]) == {"measured": 2, "not run": 1}
     assert summary.states([tmp_path / "paper.csv"]) == {"measured": 2}
+
+
+def test_a_running_job_shows_its_log_and_the_last_line_of_it(tmp_path):
+    log = tmp_path / "encode.log"
+    log.write_text("x" * 10_000 + "\nencode collection all: 31% 4.10k/13.0k\n")
+    overview = Overview({"a": [1, 2]}, {1: 60, 2: 60}, cores=1, logs={1: str(log), 2: "none.log"})
+    shown = Console(width=300, record=True, file=io.StringIO())
+    shown.print(overview)
+    assert str(log) not in shown.export_text()
+    overview.start(1), overview.start(2)
+    shown.print(overview)
+    text = shown.export_text()
+    assert f"{log}: encode collection all: 31% 4.10k/13.0k" in text and "none.log: nothing yet" in text

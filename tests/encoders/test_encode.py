@@ -89,6 +89,13 @@ def test_stream_gives_blocks_in_order_and_no_more_than_a_window(encoder, texts, 
     assert np.concatenate([v for _, v in ahead]).tobytes() == np.concatenate(parts).tobytes()
 
 
+def test_a_stream_says_after_each_batch_how_far_it_is(encoder, texts):
+    batches = []
+    stream = encoder.encode_stream(enumerate(texts), "passage", batch_tokens=64, on_batch=batches.append)
+    ids, _ = next(stream)
+    assert len(batches) > 2 and sum(batches) == len(ids)
+
+
 def test_windows_of_encode(encoder, texts, monkeypatch):
     whole = encoder.encode(texts, "query")
     monkeypatch.setattr(encoder, "window", 7)
@@ -147,8 +154,8 @@ def test_pairs_are_cut_at_their_longer_text(folders):
 def test_a_vector_that_is_not_finite_is_refused_and_its_text_named(encoder, texts, monkeypatch):
     whole = encoder._encode
 
-    def broken(tokens, kind, batch_tokens):
-        vectors = whole(tokens, kind, batch_tokens)
+    def broken(tokens, kind, *options, **more):
+        vectors = whole(tokens, kind, *options, **more)
         vectors[3, 5] = np.nan
         return vectors
 

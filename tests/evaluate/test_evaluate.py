@@ -1,15 +1,34 @@
 """stele evaluate: which model is meant, the configuration that is written, and what is refused before anything runs."""
 
+import fcntl
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+
 import pytest
 import yaml
 
-from stele.catalogue import entries
+from stele.catalogue import entries, entry
 from stele.catalogue.schema.models import Model
+from stele.catalogue.schema.sizes import Checkpoint
 from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.evaluate.evaluate import configuration, encoding_of, model_of, refuse_another, write
+from stele.evaluate.evaluate import (
+    configuration,
+    earlier_benchmarks,
+    encoding_of,
+    model_of,
+    refuse_another,
+    write,
+)
 from stele.files.paths import inside
+from tests.conftest import ROOT
+from tests.waiting import PATIENCE, wait_for
 
 
 def test_a_known_model_is_meant_by_its_key_and_by_its_repository():
@@ -47,10 +66,69 @@ def test_a_folder_of_a_known_name_is_taken_for_a_copy(tmp_path, caplog, place, k
     """So that it has that model's prompts and stands beside its numbers; another name makes it another model."""
     folder = tmp_path / place
     folder.mkdir(parents=True)
+    settings(folder, entry(Checkpoint, "me5_small"))
     assert model_of(str(folder), {}) == (key, {"checkpoint": str(folder)})
     assert ("is taken for a copy of me5_small, by its name" in caplog.text) is (key == "me5_small")
     assert model_of(str(folder), {}, "mine") == ("mine", {"checkpoint": str(folder)})
     assert model_of(str(folder), {}, "me5_small") == ("me5_small", {"checkpoint": str(folder)})
+
+
+def settings(folder, sizes, **changed):
+    """Writes the config.json of an encoder of these sizes."""
+    names = {"layers": "num_hidden_layers", "width": "hidden_size", "inner": "intermediate_size"}
+    stated = {name: getattr(sizes, key) for key, name in {**names, "vocabulary": "vocab_size"}.items()}
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert", **stated, **changed}))
+
+
+@pytest.mark.parametrize("changed", [{"num_hidden_layers": 6}, {"hidden_size": 768}, {"vocab_size": None}])
+def test_a_folder_of_a_known_name_and_another_size_is_a_model_of_its_own(tmp_path, caplog, changed):
+    folder = tmp_path / "multilingual-e5-small"
+    folder.mkdir()
+    settings(folder, entry(Checkpoint, "me5_small"), **changed)
+    assert model_of(str(folder), {}) == ("multilingual-e5-small", {"checkpoint": str(folder)})
+    assert "it is evaluated as another model" in caplog.text
+    assert model_of(str(folder), {}, "me5_small")[0] == "me5_small"  # the user's word
+
+
+def test_a_card_keeps_the_benchmarks_of_earlier_evaluations(tmp_path, caplog):
+    path, folder = tmp_path / "evaluate/m.yaml", str(tmp_path / "results")
+    write(path, configuration("paper", "m", {"checkpoint": "a/m"}, None, ["lareqa", "tatoeba"], folder))
+    again = configuration("paper", "m", {"checkpoint": "a/m"}, None, ["mrtydi", "lareqa"], folder)
+    assert earlier_benchmarks(path, again, ["mrtydi", "lareqa"]) == []  # nothing was built of Tatoeba
+    (tmp_path / "results/tatoeba/m").mkdir(parents=True)
+    (tmp_path / "results/tatoeba/m/direct.json").write_text("{}")
+    assert earlier_benchmarks(path, again, ["mrtydi", "lareqa"]) == ["tatoeba"]
+    assert earlier_benchmarks(path, {**again, "results_dir": "other"}, ["mrtydi"]) == []
+    assert not caplog.text
+    assert earlier_benchmarks(path, {**again, "languages": ["sw"]}, ["mrtydi"]) == []
+    assert "leaves out tatoeba" in caplog.text
+
+
+@pytest.mark.parametrize("how", ["terminal", "kill", "kill in the background"])
+def test_an_interrupt_ends_snakemake_and_says_how_to_go_on(tmp_path, how):
+    """Ctrl-C of a terminal reaches both processes, `kill -INT` the first one alone, which a shell may have ignore it."""
+    (tmp_path / "snakemake.py").write_text(
+        "import pathlib, signal, sys, time\n"
+        "try:\n"
+        "    pathlib.Path('started').touch(); time.sleep(60)\n"
+        "except KeyboardInterrupt:\n"
+        "    with open('heard', 'a') as told: told.write('INT ')\n"
+        "    time.sleep(1); sys.exit(1)\n"
+    )
+    ignoring = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" if "background" in how else ""
+    code = f"{ignoring}import sys; from stele.evaluate.evaluate import build; from stele.errors import SteleError\n"
+    code += "try:\n    build([])\nexcept SteleError as error:\n    sys.exit(str(error))\n"
+    paths = os.pathsep.join([str(tmp_path), str(ROOT / "src")])
+    options = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": paths}, "stderr": subprocess.PIPE, "text": True}
+    if how == "terminal":
+        ours, theirs = pty.openpty()
+        options |= {"stdin": theirs, "preexec_fn": lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)}
+    process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, **options)
+    wait_for((tmp_path / "started").exists)
+    os.write(ours, b"\x03") if how == "terminal" else os.kill(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert said.strip() == "interrupted; the same command goes on where it stopped"
+    assert (tmp_path / "heard").read_text() == "INT "
 
 
 def test_a_repository_goes_by_its_twin_and_by_any_case():
@@ -142,10 +220,7 @@ def test_what_cannot_run_is_refused_in_a_sentence_and_nothing_is_written(
 def test_snakemake_is_started_on_what_was_written(tmp_path, monkeypatch, capsys):
     started = []
     monkeypatch.setattr("stele.evaluate.evaluate.FOLDER", tmp_path)
-    monkeypatch.setattr(
-        "stele.evaluate.evaluate.subprocess.run",
-        lambda command, check: started.append(command) or type("Finished", (), {"returncode": 0}),
-    )
+    monkeypatch.setattr("stele.evaluate.evaluate.build", started.append)
     assert (
         cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "tatoeba", "--snakemake", "-n", "--cores", "1"])
         == 0
@@ -153,7 +228,7 @@ def test_snakemake_is_started_on_what_was_written(tmp_path, monkeypatch, capsys)
     targets = [f"results_evaluate/{benchmark}/me5_small/direct.json" for benchmark in ("mrtydi", "tatoeba")]
     path = tmp_path / "me5_small.yaml"
     card = "results_evaluate/cards/me5_small.md"
-    assert started[0][3:] == [*targets, card, "--configfile", str(path), "-n", "--cores", "1"]
+    assert started[0] == [*targets, card, "--configfile", str(path), "-n", "--cores", "1"]
     given = {"scale": "paper", "results_dir": "results_evaluate", "cards": {"me5_small": ["mrtydi", "tatoeba"]}}
     assert yaml.safe_load(path.read_text()) == given
     assert f"snakemake {' '.join(targets)}" in capsys.readouterr().out

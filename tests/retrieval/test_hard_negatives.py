@@ -94,7 +94,7 @@ def by_hand(monkeypatch):
     def vectors(texts):
         return np.array([[float(x) for x in text.split()[:2]] for text in texts], dtype=np.float32)
 
-    def stream(self, items, kind):
+    def stream(self, items, kind, **options):
         for name, text in items:
             yield [name], vectors([text])
 
@@ -268,9 +268,11 @@ def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crow
     from stele.encoders.encode import Encoder
 
     encoded, original = [], Encoder.encode_stream
-    monkeypatch.setattr(
-        Encoder, "encode_stream", lambda self, i, kind: (encoded.append(b) or b for b in original(self, i, kind))
-    )
+
+    def spy(self, items, kind, **options):
+        yield from (encoded.append(block) or block for block in original(self, items, kind, **options))
+
+    monkeypatch.setattr(Encoder, "encode_stream", spy)
     hard_negatives.run(args)
     assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
     assert len(encoded) == left

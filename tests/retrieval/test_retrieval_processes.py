@@ -115,8 +115,8 @@ def test_each_process_encodes_only_what_is_left_to_it(tmp_path, encoder, data):
     original = Encoder.encode_stream
 
     def spying(rank: int) -> None:
-        def spy(self, items, kind):
-            for ids, vectors in original(self, items, kind):
+        def spy(self, items, kind, **options):
+            for ids, vectors in original(self, items, kind, **options):
                 with open(tmp_path / f"encoded{rank}", "a") as handle:
                     handle.write(f"{len(ids)}\n")
                 yield ids, vectors

@@ -131,7 +131,11 @@ def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp
     retrieve.run(arguments(tmp_path, encoder, data, "whole"))
     good = Encoder._encode
     with monkeypatch.context() as patch:
-        patch.setattr(Encoder, "_encode", lambda *given: good(*given) * (np.nan if given[2] == "query" else 1))
+
+        def broken(encoder, tokens, kind, *options, **more):
+            return good(encoder, tokens, kind, *options, **more) * (np.nan if kind == "query" else 1)
+
+        patch.setattr(Encoder, "_encode", broken)
         with pytest.raises(SteleError, match=r"query 1 of 5 \('.+'\): its vector is not finite"):
             retrieve.run(arguments(tmp_path, encoder, data))
     assert not (tmp_path / "out").exists()
@@ -198,8 +202,8 @@ def test_a_killed_job_encodes_only_what_is_left(tmp_path, encoder, data, monkeyp
     killed(args, kill_at(search_job, "write_run", 2))
     encoded, original = [], Encoder.encode_stream
 
-    def spy(self, items, kind):
-        for ids, vectors in original(self, items, kind):
+    def spy(self, items, kind, **options):
+        for ids, vectors in original(self, items, kind, **options):
             encoded.extend(ids)
             yield ids, vectors
 
@@ -227,8 +231,8 @@ def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch,
     retrieve.run(args) if keep else killed(args, kill_at(search_job, "write_run", 2))
     original, encoded = Encoder.encode_stream, []
 
-    def shifted(self, items, kind):
-        for ids, vectors in original(self, items, kind):
+    def shifted(self, items, kind, **options):
+        for ids, vectors in original(self, items, kind, **options):
             encoded.extend(ids)
             yield ids, vectors + 1
 

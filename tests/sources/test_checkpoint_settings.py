@@ -77,6 +77,33 @@ def test_what_cannot_be_used_is_refused_before_the_weights(run, local, site, cap
     assert not run.folder.exists()
 
 
+@pytest.mark.parametrize("place", ["hub", "folder"])
+def test_settings_alone_are_taken_and_checked_without_the_weights(run, local, site, capsys, place):
+    """As before an evaluation is planned: so that its size is known, and what cannot be used is refused."""
+    (local / "model.safetensors").write_bytes(b"no weights")
+    publish(local, site)
+    where = ("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(local))
+    asked = ("--settings-only", "--encoding", json.dumps({"config": {"pooling": "cls"}}))
+    assert run(*where, *asked) == 0
+    assert not run.folder.exists() and not [each for each in site.requests if each.path.endswith(".safetensors")]
+    if place == "hub":
+        kept = json.loads((run.state / "settings/config.json").read_text())
+        assert kept == json.loads((local / "config.json").read_text())
+    set_type(local, "t5")
+    publish(local, site)
+    shutil.rmtree(run.state, ignore_errors=True)
+    assert run(*where, *asked) == 1 and "model type 't5' is no encoder" in capsys.readouterr().err
+    assert not (run.state / "settings").exists()
+
+
+def test_a_repository_that_is_not_there_gets_the_nearest_name(run, site, capsys):
+    source = {"checkpoint": "intfloat/multilingual-e5-smal"}
+    assert run("--mirrors", site.address, "--offline", "--settings-only", source=source) == 1
+    assert "did you mean 'intfloat/multilingual-e5-small'?" in capsys.readouterr().err
+    assert run("--mirrors", site.address, "--offline", source={"checkpoint": "nobody/has-this"}) == 1
+    assert "did you mean" not in capsys.readouterr().err
+
+
 def test_named_files_are_fetched_weights_last(run, local, site, capsys):
     set_type(local, "t5")
     publish(local, site)

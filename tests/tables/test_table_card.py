@@ -1,5 +1,6 @@
 """A model's result card: what it says is what the records say, and nothing is left out that a reader must know."""
 
+import contextlib
 import json
 import shlex
 
@@ -25,6 +26,8 @@ def published_korean():
 @pytest.fixture
 def results(tmp_path):
     """results(benchmark, ...): the file of a result of me5_small, with its retrieval; others' arguments change both."""
+
+    folder = "results_evaluate"
 
     def write(benchmark="mrtydi", model="me5_small", notes=(), labels=(), languages=("ko", "sw"), searches=None, **job):
         score = published_korean()
@@ -57,7 +60,7 @@ def results(tmp_path):
             **{"searches": searches or counts, "wall_seconds": 20.0, "cpu_seconds": 35.4, "device": "cpu (x86_64)"},
             **{"versions": {"torch": "2.13.0"}, "commit": "0123456789abcdef", **job},
         }
-        path = tmp_path / f"results/{benchmark}/{model}/direct/pt0-ft0.json"
+        path = tmp_path / f"{folder}/{benchmark}/{model}/direct/pt0-ft0.json"
         path.with_suffix("").mkdir(parents=True)
         path.write_text(json.dumps(result), encoding="utf-8")
         (path.with_suffix("") / "retrieval.json").write_text(json.dumps(retrieval), encoding="utf-8")
@@ -66,11 +69,12 @@ def results(tmp_path):
     return write
 
 
-def card(tmp_path, *paths):
-    """The Markdown and the HTML of a card."""
+def card(tmp_path, *paths, options=()):
+    """The Markdown and the HTML of a card, as from the folder that holds the results' folder."""
     files = [tmp_path / "cards/me5_small.md", tmp_path / "cards/me5_small.html"]
-    command = ["tables", "card", "--results", *map(str, paths), "--output", *map(str, files)]
-    assert cli.main(command) == 0
+    with contextlib.chdir(tmp_path):
+        relative = [str(path.relative_to(tmp_path)) for path in paths]
+        assert cli.main(["tables", "card", "--results", *relative, *options, "--output", *map(str, files)]) == 0
     return [file.read_text(encoding="utf-8") for file in files]
 
 
@@ -196,3 +200,13 @@ def test_results_of_two_models_and_one_without_its_retrieval_are_refused(tmp_pat
     assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
     assert "none of retrieval.json, vectors.json is there" in capsys.readouterr().err
     assert not (tmp_path / "card.md").exists()
+
+
+def test_the_command_of_a_card_has_the_folder_of_its_results_and_of_the_users_data(tmp_path, results):
+    usual = results()
+    usual.parents[3].rename(tmp_path / "mine")
+    path = tmp_path / "mine" / usual.relative_to(tmp_path / "results_evaluate")
+    for page in card(tmp_path, path, options=["--user-data", "lareqa", "mrtydi"]):
+        assert "--encoding query_length=128 --configfile FILE --results-dir mine" in page
+        assert "your folders of lareqa, mrtydi" in page
+    assert "FILE" not in card(tmp_path, path)[0]

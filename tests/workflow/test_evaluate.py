@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 
@@ -33,17 +34,23 @@ def test_a_copy_of_a_public_model_is_evaluated_on_real_data_without_a_gpu(built,
     belebele(tmp_path / "belebele", "eng_Latn")
     (tmp_path / "mine.yaml").write_text(f"user_data: {{belebele: {tmp_path / 'belebele'}}}\n")
     given = ["--benchmarks", "belebele", "--languages", "en", "--configfile", str(tmp_path / "mine.yaml")]
-    apart = ["--results-dir", "results_copy", "--snakemake", "--cores", "2"]
+    apart = ["--name", "me5_small", "--results-dir", "results_copy"]
     command = [sys.executable, "-m", "stele", "evaluate", str(folder), *given, *apart]
-    run = subprocess.run(command, cwd=built, env=environment(), capture_output=True, text=True)
+    options = {"cwd": built, "env": environment(), "capture_output": True, "text": True}
+    planned = subprocess.run([*command, "--plan"], **options)
+    size = re.search(r"^me5_small on belebele: \d jobs; .*memory (\d+) MB, time .* on \d+ cores", planned.stdout, re.M)
+    assert size, planned.stdout + planned.stderr[-2000:]
+    run = subprocess.run([*command, "--snakemake", "--cores", "2"], **options)
     assert run.returncode == 0, run.stderr[-3000:]
-    assert "is taken for a copy of me5_small, by its name" in run.stderr
+    assert "log: logs/paper/retrieve/belebele.me5_small.direct.pt0-ft0.log" in run.stderr
     result = json.loads((built / "results_copy/belebele/me5_small/direct.json").read_text())
     retrieved = json.loads((built / "results_copy/belebele/me5_small/direct/pt0-ft0/retrieval.json").read_text())
     assert retrieved["encoding"]["query_prompt"] == "query: " and retrieved["processes"] == 1
+    assert retrieved["peak_memory_mb"] / 2 < int(size[1]) < 2 * retrieved["peak_memory_mb"]
     assert result["metrics"]["ndcg@10"]["n"] == {"en-en": 900} and "generated data" not in result["labels"]
     card = (built / "results_copy/cards/me5_small.md").read_text()
     assert "taken for intfloat/multilingual-e5-small" in card and "--name me5_small" in card
+    assert "--configfile FILE --results-dir results_copy" in card and "your folders of belebele" in card
 
 
 def belebele(folder, variant):

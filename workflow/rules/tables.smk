@@ -98,10 +98,12 @@ rule card:
         "../../envs/data.yaml"
     params:
         code=code("tables.card", data=("tables/render/templates",)),
+        user_data=lambda w: flags({"user_data": plan.cards.user_data(w.model)}),
     message:
         "Write the result card of {wildcards.model}"
     shell:
-        "python -m stele tables card --results {input.results} --output {output.md} {output.html} > {log} 2>&1"
+        "python -m stele tables card --results {input.results} {params.user_data} --output {output.md} {output.html}"
+        " > {log} 2>&1"
 
 
 rule cell_map:

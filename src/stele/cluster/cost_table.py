@@ -15,6 +15,7 @@ from stele.cost import chain
 from stele.cost.counts import windows
 from stele.cost.shapes import UNKNOWN, shape_of
 from stele.cost.work import Work, cpu_seconds, seconds
+from stele.files.durations import duration
 from stele.files.markdown import table
 from stele.plan.plan import Plan
 
@@ -53,6 +54,23 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, 
         _assumed(on, any(job.devices for job in jobs)),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def on_one_machine(jobs: Sequence[JobRequest], named: str, cores: int) -> str:
+    """What the jobs take on a machine without GPUs, one after the other, each on all cores."""
+    works = [job.work for job in jobs if job.work]
+    took = sum(cpu_seconds(work, cores) + work.waiting for work in works)
+    figures = {
+        "download": size(sum(work.download for work in works)),
+        "disk": size(sum(work.kept for work in works)),
+        "disk while it runs": size(max((work.temporary for work in works), default=0)),
+        "memory": size(max((work.memory for work in works), default=0)),
+        "time": f"{duration(took)} on {cores} cores without a GPU" if took else "",
+    }
+    stated = ", ".join(f"{what} {figure}" for what, figure in figures.items() if figure)
+    unknown = [job.name for job in jobs if job.work is None]
+    without = f"; without {', '.join(unknown)}, of which there is no estimate" if unknown else ""
+    return f"{named}: {len(jobs)} jobs; {stated or 'nothing is left to be built'} (within a factor of two{without})"
 
 
 class Unit(NamedTuple):

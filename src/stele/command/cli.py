@@ -93,6 +93,8 @@ def _main(argv: list[str]) -> int:
         return _run(resources, stage, command, rest)
     except SteleError as error:
         return _refuse(error, 1)
+    except KeyboardInterrupt:
+        return _refuse(SteleError("interrupted"), 128 + signal.SIGINT)
     except Exception as error:
         if full := disk_full(error):
             return _refuse(full, 1)

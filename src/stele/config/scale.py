@@ -25,7 +25,7 @@ def resolve_scale(config: Config, environment: Mapping[str, str] = os.environ) -
     """
     stamp = read_stamp(Path(config.results_dir))
     for name, why in (
-        (config.scale, "as you said"),
+        (config.scale, "set in the configuration"),
         (environment.get("STELE_DEFAULT_SCALE"), "the profile's"),
         (stamp, f"the one {config.results_dir}/ holds"),
     ):

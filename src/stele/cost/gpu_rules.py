@@ -21,6 +21,7 @@ from stele.recipes.flops import Shape, encode
 
 Sizes = BenchmarkSize | TrainingSetSize
 FLOAT, HALF = 4, 2  # bytes of a number of a vector, as it is kept
+SEARCHED_ROWS = 32_768  # passages of a block of a search (retrieval/dense/exact_search.py)
 PAIRS = 1000  # of sentences of a language of Tatoeba, at most
 
 
@@ -71,7 +72,18 @@ def encoded(search: Search, shape: Shape, first_only: bool, half: bool, dimensio
         {"encoding_half" if half else "encoding": passages + queries, "search": compared},
         cpu_seconds=characters / costs().rates.mined_bytes,
         temporary=float(search.passages) * numbers * (HALF if half else FLOAT),
+        memory=encoding_memory(shape, search, numbers),
     )
+
+
+def encoding_memory(shape: Shape, search: Search, numbers: int) -> float:
+    """Bytes of a process that encodes and searches on a CPU: weights as they are read, queries, a block of passages.
+
+    Queries lie there in float32 and float64, a block's vectors while they are made, searched and scored again.
+    """
+    queries = search.queries * numbers * (FLOAT + 2 * FLOAT)
+    block = 4 * min(search.passages, SEARCHED_ROWS) * numbers * FLOAT
+    return costs().process_bytes + 2 * saved_bytes(shape) + queries + block
 
 
 def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec, shape: Shape) -> Work:

@@ -28,17 +28,27 @@ def shape_of(plan: Plan, model: str) -> Known:
         return Known(standin_shape(plan, key)._replace(window=window), True)
     known = catalogue.entries(Checkpoint)
     sizes = known.get(root, known[UNKNOWN])
-    if root not in known and (shape := _of_folder(plan.models.checkpoint_source(root).get("path"))):
+    if root not in known and (shape := _unlisted_shape(plan, root)):
         return Known(shape._replace(window=window), True)
     return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary, window), root in known)
 
 
-def _of_folder(path: str | None) -> Shape | None:
-    """The shape that a user's folder states in config.json; None where there is none, or other words for it."""
-    file = path and Path(path).expanduser() / "config.json"
-    config = read_object(file) if file and file.is_file() else {}
-    sizes = [config.get(key) for key in ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")]
-    return Shape(*sizes) if all(isinstance(size, int) for size in sizes) else None
+def _unlisted_shape(plan: Plan, model: str) -> Shape | None:
+    """The shape of a checkpoint that the catalogue does not list, from the user's folder or from what was fetched."""
+    given = plan.models.checkpoint_source(model).get("path")
+    folders = [Path(given).expanduser()] if given else []
+    folders += [Path(plan.paths.state(f"checkpoint/{model}")), Path(plan.paths.checkpoint(model)).parent]
+    return next((shape for folder in folders if (shape := folder_shape(folder))), None)
+
+
+def folder_shape(folder: Path) -> Shape | None:
+    """The shape that the first config.json of a folder with all four sizes states; None where there is none."""
+    for file in sorted(folder.rglob("config.json")):
+        config = read_object(file)
+        sizes = [config.get(key) for key in ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")]
+        if all(isinstance(size, int) for size in sizes):
+            return Shape(*sizes)
+    return None
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:

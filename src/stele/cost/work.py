@@ -21,6 +21,7 @@ class Work:
     cpu_seconds        of one core, beside the operations
     waiting            seconds in which nothing is computed: for bytes of a download
     download, kept, temporary   bytes that are fetched, that stay on the disk, that lie there while the job runs
+    memory             bytes of a process at its peak; 0: not estimated
     """
 
     flops: Mapping[str, float] = field(default_factory=dict)
@@ -30,6 +31,7 @@ class Work:
     download: float = 0
     kept: float = 0
     temporary: float = 0
+    memory: float = 0
 
     @property
     def operations(self) -> float:

@@ -91,9 +91,10 @@ def command_line() -> str:
 
 
 def finish_rules(workflow) -> None:
-    """What holds for all rules, once all are read: their container, and, where the profile wants it, no message.
+    """What holds for all rules, once all are read: their container, and the log of a job beside its message.
 
-    A message would hide what a job requests, reads and writes; the one core of a dry run its threads.
+    The profile of a cluster has no messages: they would hide what a job requests, reads and writes, and the one core of
+    a dry run its threads.
     """
     try:
         software.image(workflow)
@@ -104,6 +105,10 @@ def finish_rules(workflow) -> None:
             rule.message = None
         if workflow.is_main_process and workflow.output_settings.dryrun:
             workflow.global_resources["_cores"] = None
+    elif not workflow.output_settings.dryrun:
+        for rule in workflow.rules:
+            if rule.message and rule.log:
+                rule.message += "\n    log: {log}"
 
 
 def on_start(plan: Plan, workflow) -> None:

@@ -10,7 +10,7 @@ import atexit
 import logging
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,11 @@ from rich.text import Text
 from snakemake.common import NOTHING_TO_BE_DONE_MSG
 from snakemake.logging import LogEvent, logger
 
-from stele.driver.summary import page
+from stele.driver.summary import page, title
 from stele.files.durations import duration
 
+SHOWN = 4  # running jobs of which the log's last line is shown
+TAIL = 4_096  # bytes of a log in which its last line is looked for
 WIDE = 72  # columns of a terminal wide enough for bars
 PRIOR = 60.0  # estimated seconds of jobs after which the pace of this machine counts as much as the estimate
 STREAM = "DefaultStreamHandler"  # Snakemake's name of its handler for the terminal
@@ -61,7 +63,15 @@ class Stage:
 class Overview:
     """What is shown of a run: stages and jobs by number, with the estimated seconds of each job."""
 
-    def __init__(self, stages: dict[str, Iterable[int]], seconds: dict[int, float], cores: int, clock=time.monotonic):
+    def __init__(
+        self,
+        stages: dict[str, Iterable[int]],
+        seconds: dict[int, float],
+        cores: int,
+        clock=time.monotonic,
+        logs: Mapping[int, str] | None = None,
+    ):
+        self.logs = logs or {}
         self.stages = {name: Stage(set(jobs)) for name, jobs in stages.items()}
         self.stage_of = {job: stage for stage in self.stages.values() for job in stage.jobs}
         self.seconds, self.cores, self.clock = seconds, cores, clock
@@ -116,6 +126,9 @@ class Overview:
                 note.append(f"{len(stage.failed)} failed", "red")
             add(name, len(stage.done), len(stage.jobs), note)
         yield lines
+        running = [job for stage in self.stages.values() for job in sorted(stage.running) if self.logs.get(job)]
+        for log in (self.logs[job] for job in running[:SHOWN]):
+            yield Text(f"{log}: {_last_line(log) or 'nothing yet'}", style="dim", no_wrap=True, overflow="ellipsis")
 
 
 class Terminal(logging.Handler):
@@ -168,13 +181,15 @@ class Terminal(logging.Handler):
         log = next(iter(record.log or ()), "")
         job = next((job for job in self.workflow.dag.jobs if job.jobid == record.jobid), None)
         rest = "".join(f"\n  {text}" for text in (_last_line(log), log) if text)
-        self.console.print(Text.assemble(("failed: ", "bold red"), (job and job.message) or record.rule_name, rest))
+        self.console.print(Text.assemble(("failed: ", "bold red"), title(job) if job else record.rule_name, rest))
 
 
 def _last_line(log: str) -> str:
     """The last line of a job's log: what it says went wrong."""
     try:
-        lines = Path(log).read_text(encoding="utf-8", errors="replace").split("\n")
+        with open(log, "rb") as handle:
+            handle.seek(max(0, os.fstat(handle.fileno()).st_size - TAIL))
+            lines = handle.read().decode("utf-8", errors="replace").split("\n")
     except OSError:
         return ""
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
@@ -204,12 +219,14 @@ def begin(plan: Any, workflow: Any) -> None:
         stages: dict[str, list[int]] = {}
         for rule in workflow.rules:
             stages.setdefault(Path(rule.snakefile).stem, [])
-        seconds = {}
+        seconds, logs = {}, {}
         for job in workflow.dag.needrun_jobs():
+            logs[job.jobid] = str(next(iter(job.log or ()), ""))
             stages[Path(job.rule.snakefile).stem].append(job.jobid)
             work = rules.work(plan, job.rule.name, dict(job.wildcards_dict)) or Work()
             seconds[job.jobid] = cpu_seconds(work)
-        shown.show(Overview({name: jobs for name, jobs in stages.items() if jobs}, seconds, workflow.cores or 1))
+        wanted_stages = {name: jobs for name, jobs in stages.items() if jobs}
+        shown.show(Overview(wanted_stages, seconds, workflow.cores or 1, logs=logs))
 
 
 def end() -> None:

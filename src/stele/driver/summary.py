@@ -36,6 +36,11 @@ def _cell(line: tuple[int, dict[str, str]]) -> object:
     return (row["row"], row["column"]) if "source" in row else number
 
 
+def title(job: Any) -> str:
+    """What a job does, in a line."""
+    return job.message.partition("\n")[0] if job.message else job.rule.name
+
+
 def page(dag: Any) -> str:
     """The page to open first of those that a run was to build; "" for none."""
     rules = ("all_tables", "today_tables", "table")
@@ -53,7 +58,7 @@ def lines(workflow: Any, seconds: float) -> list[str]:
         f"{duration(seconds)}; jobs: {', '.join(f'{number} {what}' for what, number in counts.items() if number)}"
     ]
     for job in sorted(failed, key=lambda job: job.jobid)[:LISTED]:
-        summary += [f"failed: {job.message or job.rule.name}", *(f"  {log}" for log in job.log)]
+        summary += [f"failed: {title(job)}", *(f"  {log}" for log in job.log)]
     if len(failed) > LISTED:
         summary.append(f"... and {len(failed) - LISTED} more that failed")
     cells = states(job.output.csv for job in dag.jobs if job.rule.name == "table")

@@ -125,10 +125,12 @@ class Encoder:
         items: Iterable[tuple[Any, TextInput]],
         kind: Kind,
         batch_tokens: int | None = None,
+        on_batch: Callable[[int], Any] | None = None,
     ) -> Iterator[tuple[list[Any], np.ndarray]]:
         """Vectors of a stream of (id, text), in blocks (ids, vectors [at most a window, d]) in the stream's order.
 
         Memory is bounded by the window. On a GPU the next window is read and tokenised while this one is encoded.
+        `on_batch` hears how many texts each batch had: a window takes minutes on a CPU.
         """
         self._tower(kind)
         items = iter(items)
@@ -138,7 +140,7 @@ class Encoder:
             return [key for key, _ in block], self.tokenize([text for _, text in block], kind) if block else None
 
         for ids, tokens in (_each if self.device.type == "cpu" else _ahead)(read):
-            vectors = self._encode(tokens, kind, batch_tokens)
+            vectors = self._encode(tokens, kind, batch_tokens, on_batch=on_batch)
             refuse_not_finite(vectors, lambda row, ids=ids: f"{kind} {ids[row]!r}")
             self.cut = tokens.cut
             yield ids, vectors
@@ -149,7 +151,14 @@ class Encoder:
         return self._towers[kind]
 
     @torch.inference_mode()
-    def _encode(self, tokens: Tokens, kind: Kind, batch_tokens: int | None, every_layer: bool = False) -> np.ndarray:
+    def _encode(
+        self,
+        tokens: Tokens,
+        kind: Kind,
+        batch_tokens: int | None,
+        every_layer: bool = False,
+        on_batch: Callable[[int], Any] | None = None,
+    ) -> np.ndarray:
         model, heads = self._tower(kind)
         budget = batch_tokens or default_batch_tokens(self.device, model.config.hidden_size)
         batches = length_buckets(tokens.lengths, budget)
@@ -168,6 +177,8 @@ class Encoder:
                     else embed(model, batch, self.spec, heads, skip)
                 )
                 vectors[torch.from_numpy(rows).to(self.device)] = own
+                if on_batch:
+                    on_batch(len(rows))
         return vectors.cpu().numpy()
 
     def _prompt_tokens(self, kind: Kind) -> int:

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,12 +29,15 @@ from stele import catalogue
 from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
+from stele.catalogue.schema.sizes import Checkpoint
 from stele.config.model import parse_config
+from stele.cost.shapes import folder_shape
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
 from stele.plan.cards import DEFAULT
-from stele.plan.plan import make_plan
+from stele.plan.params import as_json, flags
+from stele.plan.plan import Plan, make_plan
 
 log = logging.getLogger(__name__)
 
@@ -67,20 +72,78 @@ def run(args: argparse.Namespace) -> None:
     if args.configfile:
         more = read_yaml(args.configfile) or {}
         given = {**more, **given, "models": {**more.get("models", {}), **given.get("models", {})}}
-    plan = make_plan(parse_config({**read_yaml("config.yaml"), **given}))
     refuse_another(path, given)
+    given["cards"] = {name: [*earlier_benchmarks(path, given, benchmarks), *benchmarks]}
+    plan = make_plan(parse_config({**read_yaml("config.yaml"), **given}))
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
+    check_checkpoint(plan, name)
     write(path, given)
     arguments = [*targets, card, "--configfile", str(path), *args.snakemake]
     print(f"snakemake {shlex.join(arguments)}", flush=True)
     if args.plan:
-        print(cost(targets, path, f"{name} on {', '.join(benchmarks)}"))
+        print(cost(targets, path, f"{name} on {', '.join(benchmarks)}", on_cluster="slurm" in args.snakemake))
         return
-    finished = subprocess.run([sys.executable, "-m", "snakemake", *arguments], check=False)
-    if finished.returncode:
-        raise SteleError(f"Snakemake ended with {finished.returncode}; the same command goes on where it stopped")
+    print(f"Logs: {plan.paths.logs}/", flush=True)
+    build(arguments)
     print(f"Result card: {card}, {Path(card).with_suffix('.html')}")
     print(f"Beside published numbers: stele tables references --results-dir {args.results_dir}")
+
+
+def build(arguments: Sequence[str]) -> None:
+    """Runs Snakemake and waits for it to end, also after an interrupt; SteleError where it did not build all."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
+    interrupted, environment = False, {"STELE_PROGRESS": "1", **os.environ}
+    with subprocess.Popen([sys.executable, "-m", "snakemake", *arguments], env=environment) as process:
+        while process.poll() is None:
+            try:
+                process.wait()
+            except KeyboardInterrupt:
+                if not (interrupted or _in_foreground()):
+                    process.send_signal(signal.SIGINT)  # a terminal has told Snakemake, `kill` has not
+                interrupted = True
+    if process.returncode:
+        what = "interrupted" if interrupted else f"Snakemake ended with {process.returncode}"
+        raise SteleError(f"{what}; the same command goes on where it stopped")
+
+
+def _in_foreground() -> bool:
+    """Whether a terminal's Ctrl-C reaches this process and those that it started."""
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except (OSError, ValueError):
+        return False  # no terminal
+
+
+def check_checkpoint(plan: Plan, name: str) -> None:
+    """Takes and checks what stands beside a checkpoint's weights; SteleError where it is no encoder, or is not there.
+
+    Nothing is looked at of a checkpoint that the catalogue knows, or that was fetched before.
+    """
+    record, known = Path(plan.paths.checkpoint(name)), catalogue.entries(Model).get(name)
+    source = plan.models.checkpoint_source(name)
+    if record.exists() or plan.world.standin(name) or (known and source.get("checkpoint") == known.checkpoint):
+        return
+    use = {**plan.sources.checkpoint_locations(name), **plan.sources.checkpoint_use(name), "settings_only": True}
+    words = ["--model", name, "--source", as_json(plan.sources.checkpoint_params(name)), *shlex.split(flags(use))]
+    words += ["--state", plan.paths.state(f"checkpoint/{name}"), "--output", str(record)]
+    command = [sys.executable, "-m", "stele", "sources", "checkpoint", *words]
+    looked = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    if looked.returncode:
+        raise SteleError(looked.stderr.rpartition("stele: error: ")[2].strip())
+
+
+def earlier_benchmarks(path: Path, given: Mapping[str, Any], benchmarks: Sequence[str]) -> list[str]:
+    """The benchmarks of earlier evaluations that a name's card still shows: those with results in these languages."""
+    before = read_yaml(path) if path.is_file() else {}
+    folder, name = given["results_dir"], path.stem
+    if before.get("results_dir") != folder:
+        return []
+    listed = [each for each in before.get("cards", {}).get(name, []) if each not in benchmarks]
+    with_results = [each for each in listed if any(Path(folder, each, name).glob("*.json"))]
+    if with_results and before.get("languages") != given.get("languages"):
+        log.warning("the card leaves out %s, whose results are in other languages", ", ".join(with_results))
+        return []
+    return with_results
 
 
 def model_of(given: str, encoding: dict[str, Any], name: str | None = None) -> tuple[str, dict[str, Any]]:
@@ -108,9 +171,22 @@ def _of_folder(
     repository = repository_of(folder)
     named = of_id if "/" in repository else {known.rpartition("/")[2]: key for known, key in of_id.items()}
     if name is None and (key := named.get(repository.lower())):
-        log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", folder, key)
-        name = key
+        if different := differs_from(key, folder):
+            log.warning("%s is called as %s, but %s: it is evaluated as another model", folder, key, different)
+        else:
+            log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", folder, key)
+            name = key
     return _named(name, repository.rpartition("/")[2]), _said(encoding, checkpoint=str(folder))
+
+
+def differs_from(key: str, folder: Path) -> str:
+    """In what size a folder's model is not that of models.yaml; "" where it is as large."""
+    sizes, shape = catalogue.entries(Checkpoint).get(key), folder_shape(folder)
+    if shape is None:
+        return "no config.json in it says its layers and width"
+    if sizes is None or (shape.layers, shape.width) == (sizes.layers, sizes.width):
+        return ""
+    return f"has {shape.layers} layers of width {shape.width} in place of {sizes.layers} of {sizes.width}"
 
 
 def _of_known(key: str, encoding: dict[str, Any], name: str | None) -> tuple[str, dict[str, Any]]:
@@ -221,11 +297,13 @@ def write(path: Path, given: dict[str, Any]) -> None:
         handle.write(head + yaml.safe_dump(given, allow_unicode=True, sort_keys=False))
 
 
-def cost(targets: Sequence[str], config: Path, named: str) -> str:
-    """Downloads, disk and hours of building the targets, `named` so, and all that they still need."""
+def cost(targets: Sequence[str], config: Path, named: str, on_cluster: bool) -> str:
+    """Downloads, disk, memory and hours of building the targets, `named` so, and all that they still need."""
     from stele.cluster import cost_table, settings
     from stele.cluster.planned_jobs import planned
     from stele.cost.work import device
 
     plan, jobs = planned([*targets, "--configfile", str(config)], False, leave_out="")
-    return cost_table.markdown(plan, jobs, device(settings.read().gpu_model), False, named)
+    if on_cluster:
+        return cost_table.markdown(plan, jobs, device(settings.read().gpu_model), False, named)
+    return cost_table.on_one_machine(jobs, named, len(os.sched_getaffinity(0)))

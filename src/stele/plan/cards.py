@@ -8,6 +8,7 @@ from stele import catalogue
 from stele.artifacts.row import Row
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
+from stele.plan.data import Data
 from stele.plan.paths import Inputs, Paths
 from stele.plan.rows import Rows
 from stele.plan.scoring import Scoring
@@ -22,6 +23,7 @@ class Cards:
     paths: Paths
     rows: Rows
     scoring: Scoring
+    data: Data
 
     def benchmarks(self, model: str) -> list[str]:
         """Those that `cards` of config.yaml names for a model, or the default ones."""
@@ -35,6 +37,11 @@ class Cards:
             if problem := self.rows.problem(row):
                 raise SteleError(f"{row.name}: {', '.join(problem)}")
         return wanted
+
+    def user_data(self, model: str) -> list[str]:
+        """The datasets of a model's card that are taken from folders of the user's."""
+        names = {name for benchmark in self.benchmarks(model) for name in self.data.of_benchmark(benchmark)}
+        return sorted(name for name in names if self.data.users_folder(name))
 
     def _setting(self, benchmark: str) -> str:
         """The setting in which encoders are evaluated on a benchmark as they are; an error where there is none."""

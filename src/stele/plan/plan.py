@@ -103,7 +103,7 @@ def make_plan(config: Config) -> Plan:
         rows=rows,
         retrieval=Retrieval(paths, models, protocols, world, rows, calibration),
         scoring=scoring,
-        cards=Cards(paths, rows, scoring),
+        cards=Cards(paths, rows, scoring, data),
         tables=tables,
         figures=figures,
         today=today,

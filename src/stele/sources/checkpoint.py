@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from stele import catalogue
 from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, start, write_record
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import (
@@ -30,7 +31,8 @@ from stele.catalogue.hub import (
     repository,
 )
 from stele.catalogue.schema.datasets import PartFile
-from stele.errors import SteleError
+from stele.catalogue.schema.models import Model
+from stele.errors import SteleError, nearest
 from stele.files.atomic import FileFacts, atomic_directory, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object
@@ -69,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     use.add_argument("--encoding", help="of an encoder used as it is: what is said of its vectors, by origin, as JSON")
     use.add_argument("--generator", action="store_true", help="it is to write text, not to make vectors")
     add_place_arguments(parser)
+    parser.add_argument("--settings-only", action="store_true", help="take and check what stands beside the weights")
     parser.add_argument("--output", type=Path, required=True, help="record.json in the folder to be made")
 
 
@@ -88,7 +91,18 @@ def run(args: argparse.Namespace) -> None:
             _assemble(settings, Path(place))
             check_settings(Path(place), encoding, args.generator)
 
-    got = {} if args.path else fetch_repository(args.model, source, *hub, places, check_fetched)
+    if args.settings_only and args.path:
+        with TemporaryDirectory() as place, _named(Path(place), named):
+            for path, below in files_of(args.path):
+                link(path, Path(place), below, named)
+            refuse_code(Path(place), source.get("instead") or INSTEAD)
+            check_settings(Path(place), encoding, args.generator)
+        return
+    got = {} if args.path else fetch_repository(args.model, source, *hub, places, check_fetched, args.settings_only)
+    if args.settings_only:
+        with atomic_directory(args.state / "settings") as folder:  # until the weights are fetched
+            _assemble(got, folder)
+        return
     with atomic_directory(args.output.parent) as folder, _named(folder, named):
         facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
         refuse_code(folder, source.get("instead") or INSTEAD)
@@ -130,6 +144,17 @@ def _named(folder: Path, source: str) -> Iterator[None]:
         raise SteleError(str(error).replace(str(folder), source)) from None
 
 
+@contextmanager
+def _spelt(repo: str) -> Iterator[None]:
+    """An error about a repository that the catalogue does not have names the nearest one that it has."""
+    try:
+        yield
+    except SteleError as error:
+        known = {model.checkpoint for model in catalogue.entries(Model).values() if model.checkpoint}
+        meant = nearest(repo, known) if repo not in known else None
+        raise SteleError(f"{error}\n  did you mean {meant!r}?" if meant else str(error)) from None
+
+
 def how_to_give(model: str, source: Mapping[str, Any]) -> str:
     """The error's text for a checkpoint that is neither on the hub nor given as a folder."""
     released = source.get("released") or {}
@@ -159,6 +184,7 @@ def fetch_repository(
     revision: str,
     places: Places,
     check_fetched: Callable[[Fetched], None],
+    settings_only: bool = False,
 ) -> Fetched:
     """Fetches what a repository has of the files that a checkpoint is made of: weights last, and after the check."""
     fetched: Fetched = {}
@@ -179,12 +205,13 @@ def fetch_repository(
         for path in files:
             path.endswith(WEIGHT_FILES) or take(path, optional=False)
         check_fetched(fetched)
-        for path in files:
+        for path in () if settings_only else files:
             take(path, optional=False)
         return fetched
-    folders = _take_settings(take, fetched, where)
+    with _spelt(repo):
+        folders = _take_settings(take, fetched, where)
     check_fetched(fetched)
-    for below, needed in folders.items():
+    for below, needed in () if settings_only else folders.items():
         if not _take_weights(take, fetched, below) and needed:
             raise SteleError(f"{where}: no weights in {below or 'it'} (none of {', '.join(WEIGHTS)})")
     return fetched
@@ -238,23 +265,28 @@ def _assemble(got: Fetched, folder: Path) -> dict[str, FileFacts]:
 # --- from a folder --------------------------------------------------------------------------------------------------
 def link_folder(source: Path, folder: Path) -> dict[str, FileFacts]:
     """Links the files of a local checkpoint that matter (settings, tokenizer, weights in one format)."""
+    facts = {}
+    for path, below in files_of(source):
+        facts[below] = {"sha256": check(path, {}), "bytes": path.stat().st_size, "verified": "nothing"}
+        link(path, folder, below, str(source))
+    return facts
+
+
+def files_of(source: Path) -> Iterator[tuple[Path, str]]:
+    """The files of a local checkpoint that matter, each with its path from there; an error where it is none."""
     if not source.is_dir():
         raise SteleError(f"{source}: no such folder (want a transformers or sentence-transformers folder)")
     if not any((source / name).is_file() for name in (CONFIG, MODULES)) and not model_folders(source):
         have = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
         raise SteleError(f"{source}: no checkpoint (no {CONFIG}, no {MODULES}); it holds {have}")
-    facts = {}
     for path in sorted(source.rglob("*")):
         below = path.relative_to(source)
         if not path.is_file() or any(part.startswith((".", "checkpoint-", "onnx", "openvino")) for part in below.parts):
             continue
         weights = path.name.startswith("pytorch_model") and path.suffix == ".bin"
         other = any((path.parent / name).is_file() for name in WEIGHTS[:2])
-        if path.name in LEFT_OUT or (path.suffix not in KEPT and not (weights and not other)):
-            continue
-        facts[below.as_posix()] = {"sha256": check(path, {}), "bytes": path.stat().st_size, "verified": "nothing"}
-        link(path, folder, below.as_posix(), str(source))
-    return facts
+        if path.name not in LEFT_OUT and (path.suffix in KEPT or (weights and not other)):
+            yield path, below.as_posix()
 
 
 def _labels(path: Path | None) -> list[str]:

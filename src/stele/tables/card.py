@@ -27,13 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--results", nargs="+", required=True, type=Path, metavar="RESULT.json", help="of one seed, of one model"
     )
+    parser.add_argument("--user-data", nargs="*", default=[], metavar="DATASET", help="taken from the user's folders")
     parser.add_argument("--output", nargs="+", required=True, type=arguments.output(*FORMATS), help=".md, .html")
 
 
 def run(args: argparse.Namespace) -> None:
     clock, found = records.start(), read(args.results)
-    scale = read_stamp(args.results[0].parents[3]) if len(args.results[0].parents) > 3 else None
-    card = make_card(found, scale or "")
+    folder = args.results[0].parents[3] if len(args.results[0].parents) > 3 else None
+    scale = read_stamp(folder) if folder else None
+    card = make_card(found, scale or "", str(folder or ""), args.user_data)
     for path in args.output:
         with atomic_file(path) as handle:
             handle.write(FORMATS[path.suffix](card))

@@ -137,6 +137,7 @@ class Costs(Strict):
     small_step_seconds: Positive
     start_minutes: Positive
     core: Positive
+    process_bytes: Positive
     fill: Fill
     texts: dict[str, Text]
     benchmarks: dict[str, BenchmarkSize]

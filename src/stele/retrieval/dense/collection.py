@@ -79,7 +79,7 @@ class EncodedCollection:
         with bar(expected, f"encode collection {self.name}", "passages") as shown:
 
             def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
-                for ids, vectors in self.encoder.encode_stream(items, "passage"):
+                for ids, vectors in self.encoder.encode_stream(items, "passage", on_batch=shown.update):
                     yield ids, self.move(vectors)
                     shown.update(self._shares.read - shown.n)
 

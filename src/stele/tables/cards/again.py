@@ -12,11 +12,11 @@ from stele.catalogue.schema.models import Model
 from stele.tables.cards.encoding import origins
 from stele.tables.cards.evaluated import Evaluated
 
-REAL = "paper"  # the scale that `stele evaluate` takes unless it is told another
+REAL, USUAL = "paper", "results_evaluate"  # the scale and folder of `stele evaluate` unless it is told others
 
 
-def command(found: Sequence[Evaluated], scale: str) -> str:
-    """`stele evaluate` with what it was given; FOLDER stands for a folder of the user's own."""
+def command(found: Sequence[Evaluated], scale: str, folder: str = "", user_data: Sequence[str] = ()) -> str:
+    """`stele evaluate` with its options; FOLDER is a user's checkpoint, FILE a configuration with `user_data`."""
     words = ["stele", "evaluate", *_model(found[0]), "--benchmarks", *(one.result.benchmark for one in found)]
     if languages := _languages(found):
         words += ["--languages", *languages]
@@ -24,6 +24,10 @@ def command(found: Sequence[Evaluated], scale: str) -> str:
         words += ["--scale", scale]
     if encoding := _encoding(found[0]):
         words += ["--encoding", *encoding]
+    if user_data:
+        words += ["--configfile", "FILE"]
+    if folder not in ("", USUAL):
+        words += ["--results-dir", folder]
     return shlex.join(words)
 
 

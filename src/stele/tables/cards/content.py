@@ -63,10 +63,11 @@ class Card:
     parts: Sequence[Part]
     interval: str
     command: str
+    file: str  # what the FILE of the command holds
 
 
-def make_card(found: Sequence[Evaluated], scale: str) -> Card:
-    """The card of some results of one model; `scale` is what they were built at."""
+def make_card(found: Sequence[Evaluated], scale: str, folder: str = "", user_data: Sequence[str] = ()) -> Card:
+    """The card of some results of one model, built at `scale`, in `folder`, with the user's copies of `user_data`."""
     model = found[0].result.model
     known = catalogue.entries(Model).get(model)
     judged = {one.result.benchmark: list(verdicts(one.result, one.record)) for one in found}
@@ -80,7 +81,8 @@ def make_card(found: Sequence[Evaluated], scale: str) -> Card:
         speed=Sheet(SPEED, [_speed(one) for one in found], 1),
         parts=[_part(one, judged[one.result.benchmark]) for one in found],
         interval=_interval(found),
-        command=again.command(found, scale),
+        command=again.command(found, scale, folder, user_data),
+        file=f"; FILE is a configuration with user_data: your folders of {', '.join(user_data)}" if user_data else "",
     )
 
 
