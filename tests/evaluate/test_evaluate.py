@@ -106,7 +106,7 @@ def test_a_card_keeps_the_benchmarks_of_earlier_evaluations(tmp_path, caplog):
 
 @pytest.mark.parametrize("how", ["terminal", "kill", "kill in the background"])
 def test_an_interrupt_ends_snakemake_and_says_how_to_go_on(tmp_path, how):
-    """Ctrl-C of a terminal reaches both processes, `kill -INT` the first one alone, which a shell may have ignore it."""
+    """Ctrl-C of a terminal reaches both processes, `kill -INT` the first alone, which a shell may have ignore it."""
     (tmp_path / "snakemake.py").write_text(
         "import pathlib, signal, sys, time\n"
         "try:\n"
