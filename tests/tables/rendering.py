@@ -2,6 +2,7 @@
 
 import json
 import random
+from itertools import groupby
 
 from stele.papers.table import load_specs
 from stele.papers.targets import references
@@ -24,10 +25,10 @@ def filled(bench, table, **context):
     return table, cells, context, results, compare_rows(cells, results)
 
 
-def measure_everything(results_dir, papers):
-    """A result for all that the tables of a folder of specs ask for, with three seeds: the widest tables there are."""
+def measure_everything(results_dir, *papers):
+    """A result for all that the tables of folders of specs ask for, with three seeds: the widest tables there are."""
     numbers, actual = random.Random(0), {}
-    for table in load_specs(papers):
+    for table in (table for folder in papers for table in load_specs(folder)):
         for reference in references(table, recompute="all"):
             languages = actual.setdefault(reference.result, {}).setdefault(reference.metric, {})
             for code in reference.languages:
@@ -42,6 +43,13 @@ def measure_everything(results_dir, papers):
         labels = ["generated data", "stand-in checkpoint"]
         result = {"benchmark": benchmark, "model": model, "setting": setting, "labels": labels, "metrics": content}
         path.write_text(json.dumps(result), encoding="utf-8")
+
+
+def as_printed(cells):
+    """The cells of a table in the order of the columns under which the paper prints them."""
+    places = {column.key: place for place, column in enumerate(cells[0].table.columns)} if cells else {}
+    rows = [list(row) for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key, cell.line.key))]
+    return [cell for row in rows for cell in sorted(row, key=lambda cell: places[cell.printed_under.key])]
 
 
 def nasty_context(path, tables):

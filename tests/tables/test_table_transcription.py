@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
+from rendering import as_printed
 
 from stele import catalogue
 from stele.papers.table import load_specs
@@ -42,9 +43,9 @@ def _text(cell):
 
 def _spec_lines(table):
     lines = {}
-    for cell in printed_cells(table):
+    for cell in as_printed(printed_cells(table)):
         key = (cell.group.key if table.id in HEADED else "", cell.row.label, cell.line.label)
-        lines.setdefault(key, []).append((cell.column.header, _text(cell)))
+        lines.setdefault(key, []).append((cell.printed_under.header, _text(cell)))
     return lines
 
 

@@ -5,6 +5,7 @@ parts F1 and exact match, `-` is a dash. A label that comes twice goes on with i
 """
 
 import pytest
+from rendering import as_printed
 
 from stele.papers.table import load_spec
 from stele.tables.cells import numbers
@@ -132,11 +133,11 @@ def _typed(text):
 def _of_spec(table):
     """The same of a spec: the lines of a row in one cell, parted by `/`; fractions without the leading zero."""
     rows = {}
-    for cell in printed_cells(table):
+    for cell in as_printed(printed_cells(table)):
         value = cell.printed.value
         text = "-" if value is None else numbers.printed(value, cell.report)
         text = text.removeprefix("0") if "." in text else text
-        rows.setdefault(cell.row.label, {}).setdefault(cell.column.key, []).append(text + cell.printed.marks)
+        rows.setdefault(cell.row.label, {}).setdefault(cell.printed_under.key, []).append(text + cell.printed.marks)
     return {label: ["/".join(lines) for lines in cells.values()] for label, cells in rows.items()}
 
 

@@ -1,8 +1,9 @@
 """Addresses of what a paper prints: cells of its tables, points of its figures; with the numbers that stand there.
 
 An address is a table or a figure and a pattern, `*` and `?` allowed within each part: `group/row/line/column` in a
-table, as in footnotes, and `panel/series/point` in a figure, a point by its place on the horizontal axis. Where the
-pattern matches nothing, the first part that does is refused with the nearest key.
+table, the column being the one where the paper prints a number, and `panel/series/point` in a figure, a point by its
+place on the horizontal axis. Where the pattern matches nothing, the first part that does is refused with the nearest
+key.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from stele.files.strict import Strict
 from stele.papers.figure import Figure, load_figure
 from stele.papers.table import Table, load_specs
 from stele.papers.table_parts import Direction, Printed, Significance, Target
-from stele.papers.targets import Reference, asked_for, column_meant, merge, resolve, source_of
+from stele.papers.targets import Reference, asked_for, merge, printed_under, resolve, source_of
 
 PARTS = {"table": ("group", "row", "line", "column"), "figure": ("panel", "series", "point")}
 SIGNIFICANT = "significan"  # in the words that explain a mark
@@ -55,10 +56,15 @@ class Address(Strict):
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """One printed number, or None with the reason; `scale` is what the paper multiplied a fraction by."""
+    """One printed number, or None with the reason; `scale` is what the paper multiplied a fraction by.
+
+    Of `parts` a table's column is the one that the number belongs to, as in all that is shown; `printed_at` has the one
+    where the paper prints it, by which an address finds it.
+    """
 
     place: str
     parts: tuple[str, ...]
+    printed_at: tuple[str, ...]
     number: float | None
     missing: str
     scale: float
@@ -141,9 +147,9 @@ def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
         wanted = tuple(pattern.split("/"))
         if len(wanted) != len(PARTS[kind]):
             raise SteleError(f"{address.place}: {pattern!r}: want {'/'.join(PARTS[kind])}")
-        matching = {value.parts: value for value in values if all(map(fnmatchcase, value.parts, wanted))}
+        matching = {value.parts: value for value in values if all(map(fnmatchcase, value.printed_at, wanted))}
         if not matching:
-            raise _no_match(address.place, pattern, PARTS[kind], [value.parts for value in values])
+            raise _no_match(address.place, pattern, PARTS[kind], [value.printed_at for value in values])
         chosen |= matching
     there = [value for value in values if value.parts in chosen]
     return [value.instead(address.instead) for value in there] if address.instead else there
@@ -162,25 +168,25 @@ def _no_match(place: str, pattern: str, names: Sequence[str], valid: Sequence[tu
 def _cells(table: Table) -> Iterator[PrintedValue]:
     for group, row in table.rows():
         for line in table.lines:
-            for column, entry in zip(table.columns, row.cells(line.key) or (), strict=True):
-                meant = column_meant(table, row, column)
-                report, target = (
-                    meant.report or line.report or table.report,
-                    asked_for(table, group, row, line, meant),
-                )
+            entries = row.cells(line.key) or []
+            for column in table.columns:
+                under = printed_under(table, row, column)
+                report = column.report or line.report or table.report
+                target, entry = asked_for(table, group, row, line, column), entries[table.columns.index(under)]
                 cell = entry if isinstance(entry, Printed) else Printed(value=entry)
                 yield PrintedValue(
                     place=f"table {table.number}",
                     parts=(group.key, row.key, line.key, column.key),
+                    printed_at=(group.key, row.key, line.key, under.key),
                     number=cell.value if isinstance(cell.value, float) else None,
                     missing="a dash" if cell.value is None else f"words: {cell.value}",
                     scale=report.scale,
                     decimals=report.decimals,
-                    direction=meant.direction or line.direction or table.direction,
+                    direction=column.direction or line.direction or table.direction,
                     metric=target.metric,
                     average=target.average is not None,
                     target=target,
-                    borrowed=source_of(row, column) is not None,
+                    borrowed=source_of(row, under) is not None,
                     significant=_significant(table, cell.marks),
                     significance=table.significance,
                 )
@@ -199,9 +205,11 @@ def _points(figure: Figure) -> Iterator[PrintedValue]:
             for point in series.points or [None]:
                 target = figure.target_of(panel, series, point)
                 at = point.at if point else figure.reference
+                parts = (panel.key, series.key, "-" if at is None else f"{at:g}")
                 yield PrintedValue(
                     place=f"figure {figure.number}",
-                    parts=(panel.key, series.key, "-" if at is None else f"{at:g}"),
+                    parts=parts,
+                    printed_at=parts,
                     number=printed.get(at),
                     missing="no number is printed there",
                     scale=1,

@@ -2,8 +2,8 @@
 
 A table is groups of rows over columns; a row prints one or more lines (one metric each). Which value of ours belongs to
 a cell is its *target*, merged from table, group, row, line and column, and what the row says of that cell alone, the
-later one winning. A cell's address is `group/row/line/column`, each by key; footnotes and known deviations name
-addresses, `*` and `?` allowed.
+later one winning. A cell's address is `group/row/line/column`, each by key, the column being the one that its
+number belongs to; footnotes and known deviations name addresses, `*` and `?` allowed.
 """
 
 from __future__ import annotations

@@ -62,11 +62,10 @@ def asked_for(table: Table, group: Group, row: Row, line: Line, column: Column) 
     return merge([table.target, group.target, row.target, line.target, column.target, of_cell])
 
 
-def column_meant(table: Table, row: Row, column: Column) -> Column:
-    """The column that the number printed under `column` belongs to (another one where the paper exchanged two)."""
+def printed_under(table: Table, row: Row, column: Column) -> Column:
+    """The column under which the paper prints what belongs to `column` (another one where it exchanged two)."""
     relabel = table.relabel if row.relabel is None else row.relabel
-    key = relabel.get(column.key, column.key)
-    return next(c for c in table.columns if c.key == key)
+    return next(c for c in table.columns if relabel.get(c.key, c.key) == column.key)
 
 
 def source_of(row: Row, column: Column) -> str | None:
@@ -100,7 +99,7 @@ def references(table: Table, recompute: str = "own", extra_models: Iterable[str]
     rows = [*table.rows(), *((group, row) for group in groups_for_extra_rows(table) for row in extra)]
     for group, row in rows if table.kind == "result" else ():
         for column in table.columns:
-            if source_of(row, column) and recompute == "own":
+            if source_of(row, printed_under(table, row, column)) and recompute == "own":
                 continue
             for line in table.lines:
                 if value := reference_of(table, group, row, line, column):

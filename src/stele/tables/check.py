@@ -90,7 +90,7 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
     same = defaultdict(list)
     for table in tables:
         for cell in printed_cells(table):
-            if cell.reference and _number(cell) is not None and not source_of(cell.row, cell.column):
+            if cell.reference and _number(cell) is not None and not source_of(cell.row, cell.printed_under):
                 reference = cell.reference
                 same[table.paper, *reference.result, reference.metric, frozenset(reference.languages)].append(cell)
     for cells in same.values():
@@ -134,7 +134,7 @@ def differences(table: Table, cells: Sequence[Cell]) -> Iterator[FoundDeviation]
 
 def _about(cell: Cell) -> tuple[str | None, str | None, tuple[str, ...]]:
     """What a cell is a number of, whatever the model: benchmark, metric, languages."""
-    target = asked_for(cell.table, cell.group, cell.row, cell.line, cell.meant)
+    target = asked_for(cell.table, cell.group, cell.row, cell.line, cell.column)
     languages = (target.language,) if target.language else tuple(sorted(target.average or ()))
     return target.benchmark, target.metric, languages
 
@@ -156,7 +156,7 @@ def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[Cell, Cell | None]
     known = {table for table, _ in rows}
     for table in tables:
         for cell in printed_cells(table):
-            source = table.sources.get(source_of(cell.row, cell.column) or "")
+            source = table.sources.get(source_of(cell.row, cell.printed_under) or "")
             if source is None or source.table not in known:
                 continue
             if (source.table, source.row) not in rows:
@@ -217,7 +217,7 @@ def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNum
                 continue
             about, row = _about(cell), f"{cell.group.key}/{cell.row.key}"
             numbers = rows.setdefault((about[0], table.id, row), _RowNumbers(table.id, row))
-            model = asked_for(cell.table, cell.group, cell.row, cell.line, cell.meant).model
+            model = asked_for(cell.table, cell.group, cell.row, cell.line, cell.column).model
             numbers.models.add(model or cell.row.label)
             numbers.by_place[cell.line.key, cell.column.key] = numbers.by_meaning[about] = _fraction(cell)
     by_benchmark = defaultdict(list)

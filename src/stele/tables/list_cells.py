@@ -2,8 +2,9 @@
 
     stele tables list_cells --format csv > cells.csv
 
-Works at any moment, also half-way through a run. `column` is where the paper prints a cell, `language` what it is
-about; numbers are unrounded. Where `measured` reads `fail` (a pretraining that diverged), `reason` has the number.
+Works at any moment, also half-way through a run. `column` is the column that a number belongs to, as in all formats,
+and `printed_under` the one where the paper prints it, where it exchanged two; numbers are unrounded. Where `measured`
+reads `fail` (a pretraining that diverged), `reason` has the number.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from stele.files.csv_files import write_csv
 from stele.papers.table import Table
+from stele.papers.table_parts import Column
 from stele.tables.cells import numbers
 from stele.tables.cells.cell import Cell, Results
 from stele.tables.cells.context import Context
@@ -27,8 +29,8 @@ from stele.tables.render.published import difference_in
 from stele.tables.render.summary import command, target
 
 COLUMNS = (
-    "paper", "table", "row", "column", "language", "printed", "measured", "difference", "state", "reason", "labels",
-    "target", "command",
+    "paper", "table", "row", "column", "language", "printed_under", "printed", "measured", "difference", "state",
+    "reason", "labels", "target", "command",
 )  # fmt: skip
 SOURCE_COLUMNS = ("verdict", "why", "notes", "tolerance", "source", "locator", "revision", "status", "note", "seen")
 
@@ -60,7 +62,7 @@ def as_csv(cells: Iterable[Cell], results: Results) -> str:
 
 def as_csv_of_today(cells: Iterable[Cell], results: Results) -> str:
     """A header and one line a published number of a cell, or one line where nothing is published."""
-    header = [{"printed": "published"}.get(name, name) for name in COLUMNS]
+    header = [{"printed": "published"}.get(name, name) for name in COLUMNS if name != "printed_under"]
     return _csv([*header, *SOURCE_COLUMNS], (line for cell in cells for line in _sources(cell, results)))
 
 
@@ -73,6 +75,7 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _sources(cell: Cell, results: Results) -> Iterator[list[str]]:
     """The lines of a cell of today's encoders; the source that the table shows is the first."""
     own, seen = dict(zip(COLUMNS, row(cell, results), strict=True)), ", ".join(cell.seen)
+    del own["printed_under"]
     for one in cell.published:
         score, judged = one.published, one.ours is not None and one.state != "not comparable"
         own["printed"] = numbers.plain(numbers.scaled(score.value, cell.report))
@@ -97,8 +100,9 @@ def row(cell: Cell, results: Results) -> list[str]:
         cell.table.paper,
         str(cell.table.number),
         " / ".join(filter(None, (cell.group.label, cell.row.label, cell.line.label))),
-        " ".join(filter(None, (cell.column.group, cell.column.header))),
+        _header(cell.column),
         language,
+        "" if cell.printed_under == cell.column else _header(cell.printed_under),
         _printed(cell),
         FAIL if failed else measured,
         numbers.plain(delta) if delta is not None else "",
@@ -108,6 +112,10 @@ def row(cell: Cell, results: Results) -> list[str]:
         path,
         command(results, [Path(path)]) if path else "",
     ]
+
+
+def _header(column: Column) -> str:
+    return " ".join(filter(None, (column.group, column.header)))
 
 
 def _measured(cell: Cell) -> str:

@@ -30,7 +30,7 @@ def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
     for cell in cells:
         if cell.shows_number and cell.direction != "none":
             group = cell.group.key if cell.table.compare == "group" else ""
-            comparable[group, cell.line.key, cell.meant.key].append(cell)
+            comparable[group, cell.line.key, cell.column.key].append(cell)
     return [_same_languages(cells_compared) for cells_compared in comparable.values()]
 
 

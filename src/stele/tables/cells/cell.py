@@ -20,7 +20,7 @@ from stele.errors import SteleError
 from stele.files.reading import read_object
 from stele.papers.table import Table
 from stele.papers.table_parts import Column, Group, Line, Printed, Report, Row, Target
-from stele.papers.targets import Reference, column_meant, groups_for_extra_rows, reference_of, source_of
+from stele.papers.targets import Reference, groups_for_extra_rows, printed_under, reference_of, source_of
 from stele.tables.cells import numbers
 from stele.tables.cells.context import Context
 from stele.tables.published.beside import beside
@@ -50,9 +50,9 @@ class Outcome:
 class Cell:
     """One cell of a table.
 
-    `column` is where the paper prints it and `meant` where it belongs; they differ only where the paper exchanged two
-    columns. Our value is always that of `meant`. In tables of today's encoders `published` are the published numbers,
-    the one that is shown first, and `seen` the training questions of its benchmark that the model saw.
+    `column` is where it belongs, in every output; `printed_under` is where the paper prints it, another column only
+    where the paper exchanged two. In tables of today's encoders `published` are the published numbers, the one that is
+    shown first, and `seen` the training questions of its benchmark that the model saw.
     """
 
     table: Table
@@ -60,7 +60,7 @@ class Cell:
     row: Row
     line: Line
     column: Column
-    meant: Column
+    printed_under: Column
     printed: Printed | None
     extra: bool
     reference: Reference | None
@@ -75,11 +75,11 @@ class Cell:
 
     @property
     def report(self) -> Report:
-        return self.meant.report or self.line.report or self.table.report
+        return self.column.report or self.line.report or self.table.report
 
     @property
     def direction(self) -> str:
-        return self.meant.direction or self.line.direction or self.table.direction
+        return self.column.direction or self.line.direction or self.table.direction
 
     @property
     def measured(self) -> bool:
@@ -156,10 +156,10 @@ class Results:
 def table_cells(table: Table, context: Context, results: Results) -> list[Cell]:
     """All cells of a table, in printed order, rows added by the configuration at the end of their groups."""
     return [
-        _cell(table, context, results, group, row, line, index, extra)
+        _cell(table, context, results, group, row, line, column, extra)
         for group, row, extra in _rows(table, context)
         for line in table.lines
-        for index in range(len(table.columns))
+        for column in table.columns
     ]
 
 
@@ -177,16 +177,15 @@ def _rows(table: Table, context: Context) -> Iterator[tuple[Group, Row, bool]]:
 
 
 def _cell(
-    table: Table, context: Context, results: Results, group: Group, row: Row, line: Line, index: int, extra: bool
+    table: Table, context: Context, results: Results, group: Group, row: Row, line: Line, column: Column, extra: bool
 ) -> Cell:
-    column = table.columns[index]
-    meant = column_meant(table, row, column)
-    value = (row.cells(line.key) or [None] * len(table.columns))[index]
+    under = printed_under(table, row, column)
+    value = (row.cells(line.key) or [None] * len(table.columns))[table.columns.index(under)]
     printed = None if extra or table.of_today else value if isinstance(value, Printed) else Printed(value=value)
-    reference = reference_of(table, group, row, line, meant)
+    reference = reference_of(table, group, row, line, column)
     seeds = context.seeds_of(table, reference.result) if reference else ()
-    outcome = _derive(table, context, results, group, row, column, printed, reference, seeds)
-    cell = Cell(table, group, row, line, column, meant, printed, extra, reference, outcome, seeds)
+    outcome = _derive(table, context, results, group, row, column, under, printed, reference, seeds)
+    cell = Cell(table, group, row, line, column, under, printed, extra, reference, outcome, seeds)
     return _with_published(cell, results) if table.of_today and reference else cell
 
 
@@ -211,6 +210,7 @@ def _derive(
     group: Group,
     row: Row,
     column: Column,
+    under: Column,
     printed: Printed | None,
     reference: Reference | None,
     seeds: tuple[str, ...],
@@ -218,7 +218,7 @@ def _derive(
     """The state of one cell."""
     if table.kind == "stated":
         return Outcome("stated")
-    source = source_of(row, column)
+    source = source_of(row, under)
     if source and (context.recompute == "own" or reference is None):
         text = table.sources[source].text
         if printed is None or printed.value is None:

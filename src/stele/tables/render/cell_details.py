@@ -51,7 +51,7 @@ class Unfolded:
 
 def unfold(cell: Cell, results: Results, tests: Comparisons) -> Unfolded:
     """What one cell unfolds to."""
-    names = (cell.group.label, cell.row.label, cell.line.label, cell.meant.group, cell.meant.header)
+    names = (cell.group.label, cell.row.label, cell.line.label, cell.column.group, cell.column.header)
     path = target(cell, results)
     return Unfolded(
         address=cell.address,
@@ -102,7 +102,7 @@ def _printed(cell: Cell) -> str:
         return ""
     value = cell.printed.value
     shown = "-" if value is None else value if isinstance(value, str) else numbers.printed(value, cell.report)
-    where = f" (printed under {cell.column.header})" if cell.column.key != cell.meant.key else ""
+    where = f" (printed under {cell.printed_under.header})" if cell.printed_under != cell.column else ""
     return f"{shown}{cell.printed.marks}{printed_difference(cell)}{where}"
 
 

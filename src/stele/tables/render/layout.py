@@ -1,8 +1,7 @@
 """Cells -> a grid of texts and marks, the same for every format: which lines are shown, in which column, marked how.
 
 Four views: `side` (ours, the paper's and, where the two can be compared, the difference, one under the other),
-`difference` (the same with every difference), `ours` and `paper`. Numbers stand in the column they belong to; the paper
-view alone shows them where the paper prints them.
+`difference` (the same with every difference), `ours` and `paper`. Numbers stand in the column that they belong to.
 """
 
 from __future__ import annotations
@@ -181,21 +180,16 @@ def _boxes(
     addressed: bool,
 ) -> list[Box]:
     """One line's boxes, in the order of the columns."""
-    place = (lambda cell: cell.column.key) if view == "paper" else (lambda cell: cell.meant.key)
-    at = {place(cell): cell for cell in cells}
     draw: dict[str, Callable[[Cell], Box]] = {
         "ours": lambda cell: _ours(cell, marks),
         "paper": lambda cell: _paper(cell, noted),
         "published": lambda cell: _paper(cell, noted),
         "diff.": lambda cell: _difference(cell, marks) if view == "difference" or cell.comparable else Box(),
     }
-    cells_of_line = [at[column.key] for column in table.columns]
-    boxes = map(draw[whose], cells_of_line)
+    boxes = map(draw[whose], cells)
     if not addressed:
         return list(boxes)
-    return [
-        replace(box, address=cell.address) if box.text else box for box, cell in zip(boxes, cells_of_line, strict=True)
-    ]
+    return [replace(box, address=cell.address) if box.text else box for box, cell in zip(boxes, cells, strict=True)]
 
 
 def _ours(cell: Cell, marks: Marks) -> Box:
@@ -213,7 +207,7 @@ def _ours(cell: Cell, marks: Marks) -> Box:
         raised.insert(0, BETTER)
     raised += [published.SEEN] if cell.seen else []
     shown = numbers.count if cell.direction == "none" else numbers.ours
-    text = numbers.grouped(shown(cell.outcome.value, cell.report)) + marks.units.get(cell.meant.key, "")
+    text = numbers.grouped(shown(cell.outcome.value, cell.report)) + marks.units.get(cell.column.key, "")
     return Box(text, raised=" ".join(raised), bold=ranked == "best", underlined=ranked == "second")
 
 
@@ -249,7 +243,7 @@ def _units(cells: Sequence[Cell]) -> dict[str, str]:
     by_column: dict[str, set[str]] = {}
     for cell in cells:
         if cell.printed and isinstance(cell.printed.value, float):
-            by_column.setdefault(cell.meant.key, set()).add(unit_and_marks(cell.printed.marks)[0])
+            by_column.setdefault(cell.column.key, set()).add(unit_and_marks(cell.printed.marks)[0])
     return {key: next(iter(units)) for key, units in by_column.items() if len(units) == 1}
 
 
@@ -265,7 +259,7 @@ def _difference(cell: Cell, marks: Marks) -> Box:
     delta = delta_of(cell)
     if delta is None:
         return Box()
-    text = numbers.grouped(numbers.signed(delta, cell.report)) + marks.units.get(cell.meant.key, "")
+    text = numbers.grouped(numbers.signed(delta, cell.report)) + marks.units.get(cell.column.key, "")
     return Box(
         text,
         raised=published.verdict_mark(cell),

@@ -161,7 +161,7 @@ def _failed(cells: Sequence[Cell]) -> str:
     numbers_by_row: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         if cell.measured and not cell.shows_number:
-            place = " ".join(filter(None, (cell.line.label, cell.meant.header)))
+            place = " ".join(filter(None, (cell.line.label, cell.column.header)))
             number = numbers.ours(cell.outcome.value, cell.report)
             numbers_by_row.setdefault((cell.row.label, cell.outcome.reason), []).append(f"{place} = {number}")
     return "; ".join(f"{row} ({', '.join(shown)}): {why}" for (row, why), shown in numbers_by_row.items())

@@ -1,0 +1,230 @@
+"""A column means the same in every format: what its header names is what its numbers are of, in all tables."""
+
+import csv
+import io
+import json
+import math
+import re
+
+import pytest
+from lxml import html as parser
+from rendering import measure_everything
+
+from stele.command import cli
+from stele.files import csv_files
+from stele.papers.table import load_specs
+from stele.papers.table_parts import Target
+from stele.papers.targets import merge, reference_of, resolve
+from stele.tables.cells import numbers
+from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.context import Context
+from stele.tables.render import latex, markdown
+from stele.tables.render.footnotes import notes_of
+
+EXCHANGED = {"clir_lm/5", "msm/3", "msm/10", "msm/15", "kept/4", "kept/5"}
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory, root):
+    """The folder of all tables, rendered from results of which no two numbers are the same, and those results."""
+    folder = tmp_path_factory.mktemp("all") / "results"
+    measure_everything(folder, root / "paper_tables", root / "paper_tables/today")
+    rows = {"recompute": "all", "scale": "test"}
+    (folder / "context.json").write_text(json.dumps(rows), encoding="utf-8")
+    specs = [str(path) for path in sorted((root / "paper_tables").glob("*/table_*.yaml"))]
+    arguments = ["--context", str(folder / "context.json"), "--results-dir", str(folder)]
+    assert cli.main(["tables", "table", "--spec", *specs, *arguments]) == 0
+    return folder
+
+
+def _tables(root):
+    return [*load_specs(root / "paper_tables"), *load_specs(root / "paper_tables/today")]
+
+
+def _number(text):
+    """The first number of a text of any format, without commas, None where there is none."""
+    found = re.search(r"[-−+]?\d[\d,]*(\.\d+)?", text)
+    return found and found[0].replace(",", "").replace("−", "-")
+
+
+def _expected(folder, table):
+    """(heading, row, line, header) -> (our number, the printed number) as text, read from the spec and the results.
+
+    Ours by the column's own target; the printed one from the place in the row that `relabel` leads to.
+    """
+    cells = {}
+    for group, row in table.rows():
+        exchanged = table.relabel if row.relabel is None else row.relabel
+        for line in table.lines:
+            entries = dict(zip([c.key for c in table.columns], row.cells(line.key) or [], strict=False))
+            for column in table.columns:
+                report = column.report or line.report or table.report
+                reference, ours = reference_of(table, group, row, line, column), None
+                if reference and table.kind == "result":
+                    path = folder / reference.benchmark / reference.model / f"{reference.setting}.json"
+                    values = json.loads(path.read_text(encoding="utf-8"))["metrics"][reference.metric]["languages"]
+                    mean = math.fsum(values[code] for code in reference.languages) / len(reference.languages)
+                    counts = (column.direction or line.direction or table.direction) == "none"
+                    ours = (numbers.count if counts else numbers.ours)(mean, report)
+                under = next((key for key in entries if exchanged.get(key, key) == column.key), None)
+                value = getattr(entries.get(under), "value", entries.get(under))
+                printed = numbers.printed(value, report) if isinstance(value, float) else None
+                key = (group.label, row.label, line.label, f"{column.group} {column.header}".strip())
+                assert key not in cells, f"{table.id}: two cells are called {key}"
+                cells[key] = ours, printed
+    return cells
+
+
+def _csv_cells(text):
+    """(what a line says of row and column) -> (measured, printed)."""
+    for line in csv.DictReader(io.StringIO(text)):
+        yield (
+            csv_files.text(line["row"]),
+            csv_files.text(line["column"]),
+            line["measured"],
+            line.get("printed", line.get("published")),
+        )
+
+
+# --- the grids of Markdown, LaTeX and HTML: (heading, headers, lines of cells), marks taken away ----------------------
+def _markdown_grids(text):
+    heading = ""
+    for block in text.split("\n\n"):
+        lines = [line for line in block.splitlines() if line.startswith("|")]
+        if lines:
+            rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+            plain = [[re.sub(r"<sup>.*?</sup>", "", cell).replace("<br>", " ").strip() for cell in row] for row in rows]
+            yield heading, plain[0], plain[2:]
+        heading = block[1:-1] if re.fullmatch(r"\*[^*\n].*\*", block) else ""
+
+
+def _latex_grids(text):
+    for block in re.findall(r"\\begin\{tabular\}.*?\\end\{tabular\}", text, flags=re.DOTALL):
+        head, *body = block.split("\\midrule\n")
+        head = head.split("\\toprule\n")[1].rstrip("\n\\ ").split("\n")
+        headers = [_plain(cell) for cell in head[-1].split(" & ")]
+        if len(head) > 1:
+            spans = [
+                re.fullmatch(r"\\multicolumn\{(\d+)\}\{c\}\{(.*)\}", cell.rstrip(" \\"))
+                for cell in head[0].split(" & ")
+            ]
+            above = [name for span in spans for name in ([span[2]] * int(span[1]) if span else [""])]
+            headers = [f"{group} {name}".strip() for group, name in zip(above, headers, strict=True)]
+        for section in body:
+            found = re.search(r"\\textit\{(.*)\}\} \\\\", section)
+            lines = [line for line in section.split("\n") if " & " in line]
+            yield found[1] if found else "", headers, [[_plain(cell) for cell in _cells(line)] for line in lines]
+
+
+def _cells(line):
+    return line.removesuffix(r" \\").split(" & ")
+
+
+def _plain(text):
+    """A box of LaTeX without marks and the box of a long label."""
+    text = re.sub(r"\\stele(raised|mark)\{.*", "", text.removeprefix("{}"))
+    text = re.sub(r"^\\stelelabel\*?\{\d+pt\}\{(.*?)\}?$", r"\1", text)
+    return text.replace("$-$", "-")
+
+
+def _html_grids(text, view):
+    page = parser.fromstring(text)
+    (table,) = page.xpath(f"//div[contains(concat(' ', @class, ' '), ' view ') and contains(@class, '{view}')]//table")
+    for mark in table.xpath(".//sup"):
+        mark.drop_tree() if mark.tail is None else mark.getparent().remove(mark)
+    head = table.xpath("./thead/tr")
+    stubs = head[0].xpath("./th[not(@colspan)]") if len(head) > 1 else []
+    names = [*stubs, *head[-1].xpath("./th")]
+    above = [name for th in head[0].xpath("./th[@colspan]") for name in [th.text_content()] * int(th.get("colspan"))]
+    groups = [""] * len(stubs) + above if len(head) > 1 else [""] * len(names)
+    headers = [f"{group} {th.text_content()}".strip() for group, th in zip(groups, names, strict=True)]
+    for body in table.xpath("./tbody"):
+        lines, label = [], ""
+        for tr in body.xpath("./tr[td]"):
+            cells = [" ".join(cell.text_content().split()) for cell in tr.xpath("./th|./td")]
+            lines.append(cells if len(cells) == len(headers) else [label, *cells])
+            label = ""
+        yield "".join(body.xpath("./tr[@class='heading']//span/text()")), headers, lines
+
+
+def _of_grids(table, grids, escape, view):
+    """(heading, row, line, header, whose) -> number, as a reader takes it from a grid."""
+    with_lines = any(line.label for line in table.lines)
+    read = {}
+    for heading, headers, lines in grids:
+        stubs = len(headers) - len([h for h in headers if h in {_header(c, escape) for c in table.columns}])
+        label = line_label = ""
+        for cells in lines:
+            label = cells[0] or label
+            line_label = (cells[1] or line_label) if with_lines else ""
+            whose = cells[stubs - 1] if view == "side" and table.kind == "result" else "paper"
+            for header, cell in zip(headers[stubs:], cells[stubs:], strict=True):
+                read[heading, label, line_label, header, whose] = _number(cell)
+    return read
+
+
+def _header(column, escape):
+    return " ".join(filter(None, (escape(column.group), escape(column.header))))
+
+
+@pytest.mark.parametrize("format_read", ["csv", "md", "tex", "html"])
+def test_what_a_header_names_is_what_its_numbers_are_of_in_every_table(rendered, root, format_read):
+    escape = {"md": markdown.escape, "tex": latex.escape}.get(format_read, str)
+    compared = 0
+    for table in _tables(root):
+        expected = _expected(rendered, table)
+        text = (rendered / f"tables/{table.file}.{format_read}").read_text(encoding="utf-8")
+        if format_read == "csv":
+            by_name = {(" / ".join(filter(None, key[:3])), key[3]): cell for key, cell in expected.items()}
+            assert len(by_name) == len(expected), f"{table.id}: two lines of the CSV are called alike"
+            for row, column, measured, printed in _csv_cells(text):
+                ours, paper = by_name[row, column]
+                compared += 1
+                assert not table.of_today or printed in ("", "-") or _number(printed)
+                assert table.of_today or (_number(printed) if paper else None) == paper, (table.id, row, column)
+                assert not (ours and measured) or abs(float(measured) - float(ours)) <= 0.5 * 10 ** -len(
+                    ours.partition(".")[2]
+                ), (table.id, row, column)
+            continue
+        for view in ("side", "paper") if table.kind == "result" and not table.of_today else ("side",):
+            if format_read == "md":
+                side, _, rest = text.partition("<details>")
+                part = side if view == "side" else rest.partition("As the paper prints it")[2]
+                grids = _markdown_grids(part)
+            elif format_read == "tex":
+                part = text.split(rf"\edef\stelethis{{{view}}}")[1].split(r"\edef\stelethis")[0]
+                grids = _latex_grids(part)
+            else:
+                grids = _html_grids(text, {"paper": "printed"}.get(view, view))
+            read = _of_grids(table, grids, escape, view)
+            for (heading, row, line, header), (ours, paper) in expected.items():
+                place = tuple(escape(text) for text in (heading, row, line))
+                names = [name for name in read if name[:3] == place]
+                assert names, (table.id, view, place, list(read)[:3])
+                number = read.get((*place, _escaped(table, header, escape), "paper"))
+                assert paper is None or (number or "").lstrip("+") == paper, (table.id, view, place, header)
+                mine = read.get((*place, _escaped(table, header, escape), "ours"))
+                assert ours is None or mine in (None, ours), (table.id, view, place, header, mine, ours)
+                compared += 1
+    assert compared > 2800
+
+
+def _escaped(table, header, escape):
+    return next(_header(c, escape) for c in table.columns if f"{c.group} {c.header}".strip() == header)
+
+
+def test_columns_that_a_paper_exchanged_are_named_and_explained(root):
+    """The CSV, a cell's details and a footnote at the header or the cell; an address names the column of its number."""
+    exchanged = set()
+    for table in load_specs(root / "paper_tables"):
+        noted = notes_of(table)
+        for cell in table_cells(table, Context(), Results(root / "nothing")):
+            key = cell.address.rpartition("/")[2]
+            own = cell.row.targets.get(key, Target())
+            target = merge([table.target, cell.group.target, cell.row.target, cell.line.target,
+                            next(c for c in table.columns if c.key == key).target, own])  # fmt: skip
+            assert cell.reference == resolve(target), f"{table.id} {cell.address}"
+            if cell.printed_under != cell.column:
+                exchanged.add(table.id)
+                assert noted[f"*/*/*/{key}"] or noted[cell.address], f"{table.id} {cell.address}: no footnote"
+    assert exchanged == EXCHANGED
