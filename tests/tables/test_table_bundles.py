@@ -245,6 +245,16 @@ def test_the_test_needs_values_per_query_on_both_sides(bench, results, tmp_path)
     assert [d.p for d in differences(pairs, *folders)] == [None, None]
 
 
+def test_a_difference_is_tested_where_only_another_language_lacks_queries(bench, results, tmp_path):
+    """The other folder has 25 queries of ar as this one, and none of sw."""
+    bench.spec()
+    folders = results, tmp_path / "other"
+    build(tmp_path / "other", {"ar": 0.3})
+    pairs = list(zip(*(all_cells(bench.folder / "msm", folder) for folder in folders), strict=True))
+    tested = {d.one.column.key: d.p for d in differences(pairs, *folders)}
+    assert tested["ar"] is not None and tested["ar"] < 0.05 and tested["sw"] is None
+
+
 # --- cells ------------------------------------------------------------------------------------------------------------
 def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, capsys):
     bench.spec()

@@ -77,7 +77,7 @@ def test_the_t_test_against_a_named_row_is_scipys(two):
     expected = stats.ttest_rel(values["second"][kept], values["first"][kept]).pvalue
     assert cells["second/value/sw"].p == cells["second/value/sw"].corrected == pytest.approx(expected)
     assert set(cells) == {"second/value/ar", "second/value/sw", "second/value/avg"}
-    assert "the row of first" in actual.method and "t-test" in actual.method
+    assert "better than the row First (" in actual.method and "t-test" in actual.method
 
 
 def test_a_row_that_is_worse_is_never_marked_as_better(two):
@@ -105,6 +105,27 @@ def test_results_without_values_per_query_are_not_tested_and_it_says_so(two):
     cells, actual = compared(two, two.spec())
     assert not cells and not actual.method
     assert len(actual.untested) == 1 and "scores per query" in actual.untested[0]
+
+
+def test_a_row_that_lacks_queries_of_one_column_is_tested_in_the_others(two):
+    """Its values are 0.3 higher in ar, where it has all queries; of sw, and so of the average, 20 of 60 lack."""
+    first = {code: np.linspace(0, 0.5, 60) for code in LANGUAGES}
+    put(two, "first", first)
+    put(two, "second", {"ar": first["ar"] + 0.3 + np.linspace(0, 0.01, 60), "sw": first["sw"][:40] + 0.3})
+    cells, actual = compared(two, two.spec())
+    assert cells.keys() == {"second/value/ar"} and cells["second/value/ar"].better
+    assert cells["second/value/ar"].corrected == pytest.approx(1 / 100_001), "one test, so no correction"
+    (why,) = actual.untested
+    assert why.startswith("Second and First: ") and "lacks 20 queries" in why
+
+
+def test_a_row_that_lacks_other_languages_is_tested_in_those_that_it_has(two):
+    """As embeddings that cover some pairs only: the whole row was refused for queries of other columns."""
+    first = {code: np.linspace(0, 0.5, 60) for code in LANGUAGES}
+    put(two, "first", first)
+    put(two, "second", {"ar": first["ar"] + 0.3 + np.linspace(0, 0.01, 60)})
+    cells, actual = compared(two, two.spec())
+    assert cells["second/value/ar"].better and not actual.untested
 
 
 def test_equal_rows_are_no_difference(bench):

@@ -8,6 +8,7 @@ averaged result for those of its seeds (`zero_shot.json`: `zero_shot/pt0-ft0.jso
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +46,18 @@ class Scores:
     benchmark: str | None = None
     average: str | None = None
     labels: frozenset[str] = frozenset()
+
+    def only(self, languages: Collection[str], metric: str) -> Scores:
+        """The values of one metric for the queries of some languages; a SteleError where it has no such values."""
+        if metric not in self.values:
+            raise SteleError(f"{self.source}: no values per query of {metric}")
+        kept = [place for place, language in enumerate(self.languages) if language in languages]
+        return replace(
+            self,
+            keys=[self.keys[place] for place in kept],
+            languages=[self.languages[place] for place in kept],
+            values={metric: self.values[metric][:, kept]},
+        )
 
 
 def read(path: Path | str) -> list[Scores]:

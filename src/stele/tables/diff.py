@@ -15,16 +15,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.csv_files import write_csv
 from stele.significance import paired, scores
 from stele.significance.comparison import load_test
-from stele.significance.fisher import PERMUTATIONS
 from stele.tables.cells.cell import Cell, Outcome, Results
-from stele.tables.cells.significance import SEED
+from stele.tables.cells.significance import p_value
 from stele.tables.coverage import all_cells
 
 COLUMNS = ("table", "cell", "value in A", "value in B", "B - A", "p", "state in A", "state in B")
@@ -99,10 +96,10 @@ def differences(pairs: Sequence[tuple[Cell, Cell]], first: Path, second: Path) -
             yield Difference(one, other, None)
 
 
-def _scores(folder: Path, result: tuple[str, str, str]) -> scores.Scores | None:
-    """The values per query of a result, None where they are not beside it."""
+def _scores(folder: Path, result: tuple[str, str, str]) -> list[scores.Scores] | None:
+    """The values per query of a result by seed, None where they are not beside it."""
     try:
-        return paired.stack(scores.read(Results(folder).path(*result)))
+        return scores.read(Results(folder).path(*result))
     except SteleError:
         return None
 
@@ -111,13 +108,10 @@ def _p(one: Cell, other: Cell, read, first: Path, second: Path) -> float | None:
     """p of B against A by the table's test, over the languages that both cover; None where their queries differ."""
     values = read(first, one.reference.result), read(second, other.reference.result)
     metric, languages = one.reference.metric, set(one.outcome.languages) & set(other.outcome.languages)
-    if None in values or any(metric not in side.values for side in values) or not languages:
+    if None in values or not languages:
         return None
     try:
-        pairs = paired.pair(values[1], values[0], metric)
+        first, second = (paired.stack([seed.only(languages, metric) for seed in seeds]) for seeds in values)
+        return p_value(load_test(one.table.significance.test), second, first, metric)
     except SteleError:
         return None
-    kept = np.isin(pairs.languages, sorted(languages))
-    pairs = paired.Pairs(pairs.system[:, kept], pairs.baseline[:, kept], pairs.languages[kept])
-    strata = paired.strata(pairs.of(pairs.differences()), "macro")
-    return load_test(one.table.significance.test).p_value(strata, PERMUTATIONS, SEED)

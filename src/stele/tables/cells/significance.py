@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-
-import numpy as np
+from types import ModuleType
 
 from stele.errors import Damaged, SteleError
 from stele.papers.table_parts import Significance
@@ -53,24 +52,13 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
         return Comparisons()
     plan = cells[0].table.significance
     test, compared, untested, damaged = load_test(plan.test), {}, {}, {}
-
-    def read(result: tuple[str, str, str]) -> scores.Scores:
-        return _read(results, paths[result])
-
-    paths = {
-        cell.reference.result: tuple(results.paths(cell.reference.result, cell.seeds))
-        for cell in cells
-        if cell.reference
-    }
     for cell, other in _comparisons(cells, plan):
         try:
-            pairs = _pairs(cell, other, read)
+            p = p_value(test, *(_of_queries(results, one, cell) for one in (cell, other)), cell.reference.metric)
         except SteleError as error:
-            untested[str(error)] = None
+            untested.setdefault(str(error), []).append(f"{cell.row.label} and {other.row.label}")
             damaged |= {str(error): None} if isinstance(error, Damaged) else {}
             continue
-        strata = paired.strata(pairs.of(pairs.differences()), "macro")  # a table's average is over languages
-        p = test.p_value(strata, PERMUTATIONS, SEED)
         higher = cell.outcome.value > other.outcome.value
         compared[cell.address] = Compared(other.row.label, p, better=higher == (cell.direction == "higher"))
     corrected = correct([tested.p for tested in compared.values()], plan.correction)
@@ -78,8 +66,15 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
         address: replace(tested, corrected=p, better=tested.better and p < plan.level)
         for (address, tested), p in zip(compared.items(), corrected, strict=True)
     }
-    method = _method(plan, test.describe(PERMUTATIONS, SEED), len(done))
-    return Comparisons(done, method, tuple(untested), tuple(damaged))
+    method = _method(cells, plan, test.describe(PERMUTATIONS, SEED), len(done))
+    reasons = [f"{', '.join(dict.fromkeys(rows))}: {why}" for why, rows in untested.items()]
+    return Comparisons(done, method, tuple(reasons), tuple(damaged))
+
+
+def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
+    """p of a difference of a table's cells, whose average is over languages."""
+    pairs = paired.pair(system, baseline, metric)
+    return test.p_value(paired.strata(pairs.of(pairs.differences()), "macro"), PERMUTATIONS, SEED)
 
 
 def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Cell, Cell]]:
@@ -95,27 +90,23 @@ def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Ce
 
 
 @lru_cache(maxsize=32)  # tables share results
-def _read(results: Results, paths: tuple[Path, ...]) -> scores.Scores:
-    """The values per query of one result's files, as `results` found them."""
-    return paired.stack([entry for path in paths for entry in scores.read(path)])
+def _read(results: Results, paths: tuple[Path, ...]) -> list[scores.Scores]:
+    """The values per query of one result's files, as `results` found them, by seed."""
+    return [entry for path in paths for entry in scores.read(path)]
 
 
-def _pairs(cell: Cell, other: Cell, read) -> paired.Pairs:
-    """The values per query of the languages that both cells cover."""
-    both = [read(one.reference.result) for one in (cell, other)]
-    for side, of in zip(both, (cell, other), strict=True):
-        if of.reference.metric not in side.values:
-            raise SteleError(f"{side.source}: no values per query of {of.reference.metric}")
-    pairs = paired.pair(*both, cell.reference.metric)
-    kept = np.isin(pairs.languages, cell.outcome.languages)
-    return paired.Pairs(pairs.system[:, kept], pairs.baseline[:, kept], pairs.languages[kept])
+def _of_queries(results: Results, cell: Cell, tested: Cell) -> scores.Scores:
+    """The values per query behind a cell, of the tested one's languages: what a row lacks elsewhere is no matter."""
+    seeds = _read(results, tuple(results.paths(cell.reference.result, cell.seeds)))
+    return paired.stack([seed.only(tested.outcome.languages, tested.reference.metric) for seed in seeds])
 
 
-def _method(plan: Significance, how: str, count: int) -> str:
+def _method(cells: Sequence[Cell], plan: Significance, how: str, count: int) -> str:
     """The tests in a sentence; nothing where none was done."""
     if not count:
         return ""
-    against = plan.against.values() if isinstance(plan.against, dict) else [plan.against or ""]
-    whom = f"the row of {' or '.join(dict.fromkeys(against))}" if plan.against else "the second-best row of its column"
+    models = {*(plan.against.values() if isinstance(plan.against, dict) else [plan.against])}
+    rows = dict.fromkeys(cell.row.label for cell in cells if cell.reference and cell.reference.model in models)
+    whom = f"the row {' or '.join(rows)}" if plan.against else "the second-best row of its column"
     family = "" if plan.correction == "none" else f", {plan.correction.capitalize()} correction over {count} tests"
     return f"better than {whom} (p < {plan.level:g}{family}; {how})"
