@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 from stele.artifacts.runs.run import run_of
 from stele.artifacts.runs.trec import read_run
 from stele.benchmarks.types import QuerySet
+from stele.evaluation.aggregate import over_seeds
 from stele.evaluation.case import Case
-from stele.evaluation.evaluate import evaluator
-from tests.scoring.cases import score
+from stele.evaluation.evaluate import evaluate, evaluator
+from tests.scoring.cases import case_of, score
 
 CUTS = {"mrr": (1, 10, 100), "recall": (1, 10, 30), "map": (1, 5, 20), "ap": (5, 1000), "p": (1, 20), "ndcg": (1, 20)}
 METRICS = [f"{name}@{cut}" for name, cuts in CUTS.items() for cut in cuts]
@@ -133,3 +135,38 @@ def test_a_run_without_any_hit_scores_0():
     case.add(QuerySet("s", "en", "p"), ["0", "1"])
     for metric in (*METRICS, "ap_judged"):
         assert evaluator(metric).values(case).tolist() == [0.0, 0.0]
+
+
+# --- the guess --------------------------------------------------------------------------------------------------------
+GUESSED = ["accuracy", "p@2", "recall@2", "recall@9", "mrr@3", "mrr@9", "map@1", "map@3", "ap@3", "ap@9", "ndcg@3"]
+
+
+@pytest.mark.parametrize("metric", [*GUESSED, "ap_judged"])
+@pytest.mark.parametrize(
+    "judged", [{"a": 1}, {"a": 2, "b": 1, "c": 0}, {"a": 1, "b": 1, "c": 3}, {"a": 1, "x": 0, "y": -1}]
+)
+def test_a_guess_is_the_mean_over_all_orders_of_the_candidates(metric, judged):
+    """All 120 orders of five candidates, each scored by the metric itself."""
+    orders = list(itertools.permutations("abcxy"))
+    expected = values(metric, [(list(order), judged) for order in orders]).mean()
+    case = case_of([list("abcxy")], [judged])
+    case.candidates["s"] = 5
+    (guess,) = evaluator(metric).guess(case)
+    assert guess == pytest.approx(expected, rel=1e-12)
+
+
+def test_without_the_number_of_candidates_there_is_no_guess():
+    case = case_of([["a", "b"]], [{"a": 1}])
+    assert np.isnan(evaluator("mrr@10").guess(case)).all() and evaluator("r@20").guess(case) is None
+    assert "guess" not in evaluate(case, {"mrr@10": evaluator("mrr@10")}, "macro").metrics["mrr@10"]
+
+
+def test_the_error_of_a_guess_is_that_of_the_values_distance_from_it():
+    """By hand: values 1, 0, 0, 1 of four queries, 4 candidates each: guess .25, deviation sqrt(1/3), over sqrt(4)."""
+    case = case_of([["a"], ["b"], ["b"], ["a"]], [{"a": 1}] * 4)
+    case.candidates["s"] = 4
+    guess = evaluate(case, {"p@1": evaluator("p@1")}, "macro").metrics["p@1"]["guess"]
+    assert guess["languages"] == {"en": 0.25} and guess["errors"]["en"] == pytest.approx((1 / 3) ** 0.5 / 2)
+    averaged = over_seeds([{"languages": {"en": 0.5}, "average": 0.5, "n": {"en": 4}, "guess": one}
+                           for one in (guess, guess | {"errors": {"en": 0.0}})])  # fmt: skip
+    assert averaged["guess"] == {"languages": {"en": 0.25}, "errors": {"en": pytest.approx((1 / 3) ** 0.5 / 4)}}

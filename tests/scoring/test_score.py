@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from stele.artifacts.records import read_record
 from stele.artifacts.results import read_result
 from stele.artifacts.runs.run import canonical
 from stele.artifacts.runs.trec import write_run
@@ -90,6 +91,21 @@ def test_the_record_says_how_sure_the_values_are_and_where_those_of_each_query_s
     assert intervals["mrr@100"]["average"] == [low, high]  # of one language
     assert (intervals["level"], intervals["seed"]) == (0.95, 0) and "bootstrap" in intervals["method"]
     assert result["queries"] == {"file": queries.name, "sha256": sha256(queries)}
+
+
+def test_a_search_that_says_how_many_passages_it_had_gives_a_guess(tmp_path, swahili):
+    """Of 10 passages: mrr is the mean of 1/r over 10 ranks for two queries, and for two right ones that of the best."""
+    assert "guess" not in scored(tmp_path, [f"mrtydi:sw={swahili}"])[0]["metrics"]["mrr@100"]
+    path = tmp_path / "run/retrieval.json"
+    record = read_record(path)
+    record["searches"]["sw"]["passages"] = 10
+    path.write_text(json.dumps(record))
+    result, _ = scored(tmp_path, [f"mrtydi:sw={swahili}"], ["mrr@100", "recall@5"])
+    one = sum(1 / rank for rank in range(1, 11)) / 10
+    two = sum((10 - rank) / 45 / rank for rank in range(1, 10))
+    assert result["metrics"]["mrr@100"]["guess"]["languages"] == {"sw": pytest.approx((2 * one + two) / 3)}
+    assert result["metrics"]["recall@5"]["guess"]["languages"] == {"sw": pytest.approx(0.5)}
+    assert read_result(tmp_path / "results/mrtydi/msm/zero_shot_nq/pt0-ft1.json").metrics["recall@5"].guess.errors["sw"]
 
 
 def test_scoring_twice_gives_the_same_values(tmp_path, swahili):

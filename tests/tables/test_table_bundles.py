@@ -231,7 +231,7 @@ def test_a_row_that_one_folder_s_configuration_added_is_compared_with_none(bench
     (results / "tables").mkdir()
     (results / "tables/context.json").write_text(json.dumps({"extra_rows": [{"model": "own"}]}))
     code, lines = compare(bench, results, tmp_path / "other", capsys)
-    assert code == 1 and lines[-1] == "9 cells, 3 measured in both, 2 differ"
+    assert code == 1 and lines[-1] == "6 cells (without 3 in added rows), 3 measured in both, 2 differ"
     assert {line.split("  ")[1] for line in lines[:-1]} == {"all/+own/value/ar", "all/+own/value/avg"}
     assert compare(bench, tmp_path / "other", results, capsys)[0] == 1
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import unicodedata
 from collections import Counter
+from itertools import groupby
 
 import pytest
 from rendering import NASTY, measure_everything, nasty_context, render
@@ -16,7 +17,7 @@ from stele.papers.table_parts import Column
 from stele.tables import all_tables_pdf
 from stele.tables.cells.significance import BETTER
 from stele.tables.cells.states import STATES
-from stele.tables.render import bibliography, latex, page_fit
+from stele.tables.render import bibliography, direction, latex, page_fit
 from stele.tables.render.formats import to_latex
 from stele.tables.render.layout import Box, Grid, GridLine, Section
 
@@ -37,9 +38,59 @@ def test_other_scripts_are_left_to_a_font_one_run_at_a_time():
     assert latex.escape("Ж") == r"\steleletters{Cyrillic}{U+0416}{Ж}"
     assert latex.escape("a Да нет b") == r"a \steleletters{Cyrillic}{U+0414 U+0430 U+043D U+0435 U+0442}{Да нет} b"
     arabic = latex.escape("نص عربي")
-    assert arabic.startswith(r"\steleleftwards{\steleletters{Arabic}{") and "{نص عربي}" in arabic, (
-        "words keep their order"
+    assert arabic.startswith(r"\steleleftwards{\steleletters{Arabic}{") and "{نص عربي}" in arabic, "in one piece"
+
+
+def test_what_behind_a_command_would_be_its_argument_is_in_braces():
+    """`\\\\ [2mm] x` would be a gap and `\\midrule [x]` a width; a star behind `\\\\` is eaten; `]` ends a caption."""
+    assert latex.escape("[2mm] a*b ]") == "{[}2mm{]} a{*}b {]}"
+    heads = [Column(key="c", header="[AR]", group="[g]")]
+    rows = [GridLine([Box(label, number=False)], [Box("1.0")], True) for label in ("[mine] x", "* y", "]")]
+    sections = [Section("", rows), Section("[2mm] z", rows)]
+    text = latex.table(Grid("ours", ["[Model]"], heads, [Box("[AR]", number=False)], sections))
+    own = re.sub(r"\\addlinespace\[2pt\]", "", text)
+    assert not re.findall(r"(?<!\{)[\[\]*]|[\[\]*](?!\})", own)
+
+
+@pytest.mark.parametrize(
+    ("text", "in_order"),
+    [
+        ("''a'' ,,b", "'{}'a'{}' ,{},b"), ("-- ---", "-{}- -{}-{}-"), ("–-", "--{}-"), ("“x”", "``x''"), ("’'", "'{}'"),
+    ],
+)  # fmt: skip
+def test_signs_that_tex_would_join_stay_apart(text, in_order):
+    assert latex.escape(text) == in_order
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [  # what a reader sees from left to right, by the rules of UAX #9 (Hebrew letters; each label worked out by hand)
+        ("a-b 7", "a-b 7"), ("אב-גד", "דג-בא"), ("אב 7-8", "7-8 בא"), ("אב 12%", "12% בא"), ("אב, 3.5", "3.5 ,בא"),
+        ("אב E5 base גד", "דג E5 base בא"), ("E5 אב גד x", "E5 דג בא x"), ("E5 אב 7 גד x", "E5 דג 7 בא x"),
+        ("אב (E5) 7", "7 (E5) בא"), ("(אב) [גד]", "[דג] (בא)"), ("x (אב)", "x (בא)"), ("a אב!", "a בא!"),
+        ("אב \u0627 7-8", "8-7 \u0627 בא"),  # behind an Arabic letter numbers are Arabic ones, which no hyphen joins
+        ("אב ١٢ גד", "דג ١٢ בא"),
+    ],
+)  # fmt: skip
+def test_a_label_is_seen_in_the_order_of_the_unicode_algorithm(text, seen):
+    """Characters of each level turned around, from the deepest on (rule L2), brackets mirrored (L4)."""
+    levels = direction.levels(text)
+    line = [direction.MIRRORED.get(char, char) if level % 2 else char for char, level in zip(text, levels, strict=True)]
+    order = list(range(len(text)))
+    for level in range(max(levels), 0, -1):
+        for deep, same in groupby(list(range(len(order))), key=lambda place: levels[order[place]] >= level):
+            places = list(same)
+            if deep:
+                order[places[0] : places[-1] + 1] = order[places[0] : places[-1] + 1][::-1]
+    assert "".join(line[place] for place in order) == seen
+
+
+def test_numbers_and_words_within_a_leftward_label_are_turned_back():
+    assert re.sub(r"\\steleletters\{\w+\}\{[^}]*\}", "", latex.escape("נץ 7-8 (x)")) == (
+        r"\steleleftwards{{נץ} \stelerightwards{7-8} )\stelerightwards{x}(}"
     )
+    arabic = latex.escape("می\u200cخواهم ۱۲")
+    assert arabic.count("steleletters{Arabic}") == 2 and "U+200C" in arabic, "a joiner goes with its word"
 
 
 PREPARED = {  # scripts that have fonts in the PDF, see SCRIPTS; those of European letters are in all of them
@@ -236,3 +287,29 @@ def test_without_tex_the_error_says_what_to_install(tmp_path, monkeypatch, capsy
     monkeypatch.setenv("PATH", str(tmp_path))
     assert cli.main(["tables", "all_tables_pdf", "--tex", "all_tables.tex"]) == 1
     assert "latexmk" in (message := capsys.readouterr().err) and "apt-get install" in message
+
+
+@needs_tex
+@pytest.mark.slow
+def test_labels_with_brackets_stars_and_leftward_scripts_come_out_as_they_are(bench):
+    """Compiled: nothing is eaten, and words stand where readers of their script have them."""
+    labels = ["[mine] E5", "[2mm] E5", "* star", "] x [", "אבג-דהו 77", "זחט E5x basis כלמ"]
+    rows = [{"model": f"m{n}", "label": label} for n, label in enumerate(labels)]
+    context = bench.folder / "context.json"
+    context.write_text(json.dumps({"extra_rows": rows}), encoding="utf-8")
+    caption = {"caption: Two systems & their scores.": 'caption: "Two [systems] and ] their scores."'}
+    bench.spec(**caption, **{"header: AR,": 'header: "[AR]",', "stub: Method": 'stub: "[Method]"'})
+    given = ["--spec", str(bench.folder / "msm/table_99.yaml"), "--context", str(context)]
+    for command in ("table", "all_tables"):
+        assert cli.main(["tables", command, *given, "--results-dir", str(bench.results_dir)]) == 0
+    tex = bench.results_dir / "tables/all_tables.tex"
+    assert cli.main(["tables", "all_tables_pdf", "--tex", str(tex)]) == 0
+    pdf = str(tex.with_suffix(".pdf"))
+    text = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    for label in (*labels[:4], "[Method]", "[AR]", "Two [systems] and ] their scores."):
+        assert label in text, label
+    boxes = subprocess.run(["pdftotext", "-bbox", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    places = {"".join(sorted(word)): float(x) for x, word in re.findall(r'xMin="([\d.]+)"[^>]*>([^<]*)<', boxes)}
+    for words in (["77", "אבג-דהו"], ["כלמ", "E5x", "basis", "זחט"]):
+        in_line = [places["".join(sorted(word))] for word in words]  # letters of a word come in either order
+        assert in_line == sorted(in_line), words

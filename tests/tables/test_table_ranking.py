@@ -1,8 +1,12 @@
 """Best and second-best: on our unrounded numbers, ties all marked, only among what can be compared."""
 
+from rendering import render
+
 from stele.tables.cells.best import rank
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
+from stele.tables.cells.significance import compare_rows
+from stele.tables.render.formats import to_markdown
 
 ROWS = """
     paper: msm
@@ -66,3 +70,55 @@ def test_averages_over_other_languages_are_not_compared(bench):
     ranks = _ranks(bench, {"a": full, "b": {"ar": 0.2, "sw": 0.2}, "c": half}, **TABLE)
     assert ranks["b", "avg"] == "best" and ("c", "avg") not in ranks
     assert ranks["c", "ar"] == "best", "its language can be compared"
+
+
+# --- no row above a guess ---------------------------------------------------------------------------------------------
+def _guessed(bench, values, **replace):
+    """Ranks in ar, page and tests of rows with (value, guess, error); a row without a guess has its value alone."""
+    for model, (value, *guess) in values.items():
+        given = {"guess": {"languages": {"ar": guess[0]}, "errors": {"ar": guess[1]}}} if guess else {}
+        bench.result(model, {"ar": value}, **given)
+    table, results = bench.spec(ROWS, **TABLE, **replace), Results(bench.results_dir)
+    cells = table_cells(table, Context(), results)
+    ranks = {address.split("/")[1]: actual for address, actual in rank(cells).items() if address.endswith("/ar")}
+    return ranks, render(to_markdown, bench, table), compare_rows(cells, results)
+
+
+def test_nothing_is_marked_where_no_row_is_above_a_guess_and_a_note_says_so(bench):
+    """The best is .028 - .02 = .008 away, less than one standard error of .01; and the average is of ar alone."""
+    rows = {"a": (0.028, 0.02, 0.01), "b": (0.02, 0.02, 0.01), "c": (0.012, 0.02, 0.01)}
+    ranks, page, tests = _guessed(bench, rows)
+    assert not ranks and not tests.cells and not tests.untested
+    assert "nothing is marked, in AR (2.0), AVG (2.0)." in page and "**2.8**" not in page and "<ins>" not in page
+    assert "bold is best" not in page and "Not tested" not in page
+
+
+def test_one_row_above_the_guess_marks_the_column(bench):
+    ranks, page, _ = _guessed(bench, {"a": (0.08, 0.02, 0.01), "b": (0.02, 0.02, 0.01), "c": (0.012, 0.02, 0.01)})
+    assert (
+        ranks
+        == {
+            "a": "best",
+            "b": "second",
+        }
+        and "nothing is marked" not in page
+    )
+
+
+def test_the_bound_is_two_standard_errors_and_more_with_the_number_of_rows(bench):
+    """One-sided normal quantiles of .025 / m: 2.24 standard errors for two rows, 2.39 for three."""
+    others = {"b": (0.02, 0.02, 0.01)}
+    assert _guessed(bench, {"a": (0.0423, 0.02, 0.01)} | others)[0] == {}
+    assert _guessed(bench, {"a": (0.0425, 0.02, 0.01)} | others)[0] == {"a": "best"}
+    others |= {"c": (0.01, 0.02, 0.01)}
+    assert _guessed(bench, {"a": (0.0438, 0.02, 0.01)} | others)[0] == {}
+    assert _guessed(bench, {"a": (0.0441, 0.02, 0.01)} | others)[0] == {"a": "best", "b": "second"}
+
+
+def test_where_the_guess_of_a_row_is_not_known_marks_stand_as_elsewhere(bench):
+    assert _guessed(bench, {"a": (0.02, 0.02, 0.01), "b": (0.01,)})[0] == {"a": "best"}
+
+
+def test_a_column_of_which_lower_is_better_has_no_guess(bench):
+    lower = {"target: {language: ar}": "direction: lower, target: {language: ar}"}
+    assert _guessed(bench, {"a": (0.02, 0.02, 0.01), "b": (0.01, 0.02, 0.01)}, **lower)[0] == {"b": "best"}

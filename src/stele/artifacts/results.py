@@ -38,6 +38,13 @@ class BySeed(BaseModel):
     languages: dict[str, list[FiniteFloat]] = {}
 
 
+class Guess(BaseModel):
+    """What a random order scores by language, and the standard errors over queries of the values' distance from it."""
+
+    languages: dict[str, FiniteFloat] = {}
+    errors: dict[str, FiniteFloat] = {}
+
+
 class Metric(BaseModel):
     """One metric's values by language, their average as the benchmark defines it, the number of queries by language."""
 
@@ -46,6 +53,7 @@ class Metric(BaseModel):
     n: dict[str, Annotated[int, Field(ge=0, lt=1 << 53)]] = {}
     std: Deviations = Deviations()
     values: BySeed = BySeed()
+    guess: Guess = Guess()
 
 
 class Seeds(BaseModel):
@@ -118,11 +126,19 @@ def mean_over_seeds(results: Sequence[Result]) -> Result:
         values = {code: [metric.languages[code] for metric in of_seeds] for code in shared}
         means = {code: math.fsum(each) / len(each) for code, each in values.items()}
         if means:
-            metrics[name] = Metric(languages=means, n=of_seeds[0].n, values=BySeed(languages=values))
+            guess = Guess(languages=_means(of_seeds, "languages"), errors=_means(of_seeds, "errors"))
+            metrics[name] = Metric(languages=means, n=of_seeds[0].n, values=BySeed(languages=values), guess=guess)
     labels = sorted({label for result in results for label in result.labels})
     diverged = {seed: why for result in results for seed, why in result.diverged.items()}
     seeds = [result.seeds for result in results if result.seeds]
     return first.model_copy(update={"metrics": metrics, "labels": labels, "seeds": seeds, "diverged": diverged})
+
+
+def _means(of_seeds: Sequence[Metric], part: str) -> dict[str, float]:
+    """The means over seeds of the guesses' values or errors, of the languages that all have."""
+    by_seed = [getattr(metric.guess, part) for metric in of_seeds]
+    shared = [code for code in by_seed[0] if all(code in of_seed for of_seed in by_seed)]
+    return {code: math.fsum(of_seed[code] for of_seed in by_seed) / len(by_seed) for code in shared}
 
 
 def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[Path]:

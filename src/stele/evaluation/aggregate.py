@@ -37,11 +37,18 @@ def by_language(
 
 
 def over_seeds(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves."""
+    """One metric of several seeds: means, sample standard deviations (None for one seed), and the values themselves.
+
+    The error of a guess is the mean over seeds, whose queries are the same.
+    """
     languages = [language for language in metrics[0]["languages"] if all(language in m["languages"] for m in metrics)]
     values = {language: [m["languages"][language] for m in metrics] for language in languages}
     averages = [m["average"] for m in metrics]
+    guesses = [m.get("guess", {"languages": {}, "errors": {}}) for m in metrics]
+    known = [language for language in languages if all(language in of_seed["languages"] for of_seed in guesses)]
+    guess = {part: {code: _mean([g[part][code] for g in guesses]) for code in known} for part in guesses[0]}
     return {
+        **({"guess": guess} if known else {}),
         "languages": {language: _mean(values_of_one) for language, values_of_one in values.items()},
         "average": _mean(averages),
         "n": {language: metrics[0]["n"][language] for language in languages},

@@ -20,7 +20,8 @@ class Case:
 
     Of `relevant` (passage id -> relevance) and `answers` one is filled, as the benchmark judges. What the system gave
     is in `runs` (by query set), in `predictions` (its answer; None where it gave none), or in `vectors` (by query set:
-    two float32 arrays [n, d] whose lines belong together). A judged query without a result stays in every mean. `memo`
+    two float32 arrays [n, d] whose lines belong together). `candidates` is how many passages a query set was searched
+    in, where that is known. A judged query without a result stays in every mean. `memo`
     keeps what several metrics share.
     """
 
@@ -32,6 +33,7 @@ class Case:
     runs: dict[str, Run] = field(default_factory=dict)
     predictions: list[str | None] = field(default_factory=list)
     vectors: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    candidates: dict[str, int] = field(default_factory=dict)
     texts_of: Texts | None = None
     rows_of: dict[str, range] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from stele.catalogue.schema.metric_names import metric_parts
 from stele.errors import unknown
 from stele.evaluation.aggregate import by_language
 from stele.evaluation.case import Case
+from stele.evaluation.guess import by_language as guess_by_language
 from stele.registry import load_named, module_names
 from stele.significance.bootstrap import average_of, interval, resampled_means
 
@@ -32,6 +33,10 @@ class Evaluator(NamedTuple):
     def finish(self) -> Finish | None:
         """What turns a mean over queries into the metric's value, where that is not the mean itself."""
         return getattr(self.module, "finish", None)
+
+    def guess(self, case: Case) -> np.ndarray | None:
+        """What a random order scores by query, NaN where that is unknown; None where the metric has no guess."""
+        return self.module.guess(case, self.cut) if hasattr(self.module, "guess") else None
 
     def notes(self, case: Case) -> dict[str, int]:
         """Counts that a reader of the metric's value should know."""
@@ -61,8 +66,11 @@ def evaluate(case: Case, evaluators: Mapping[str, Evaluator], average: str) -> E
     finish = {name: metric.finish() or float for name, metric in evaluators.items()}
     metrics = {name: by_language(column, languages, average, finish[name]) for name, column in values.items()}
     notes: dict[str, int] = {}
-    for metric in evaluators.values():
+    for name, metric in evaluators.items():
         notes |= metric.notes(case)
+        guesses = metric.guess(case)
+        if guesses is not None and (known := guess_by_language(values[name], guesses, languages))["languages"]:
+            metrics[name]["guess"] = known
     return Evaluation(values, metrics, notes)
 
 

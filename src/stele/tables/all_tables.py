@@ -30,6 +30,7 @@ from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
 from stele.tables.render.pictures import Picture, pictures
 from stele.tables.render.pictures import drawn as drawn_in
+from stele.tables.render.summary import summarise
 from stele.tables.render.words import words_of
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,9 @@ def run(args: argparse.Namespace) -> None:
         cells = table_cells(table, context, results)
         tests = cached_tests.read(folder / f"{table.file}.json", spec, cells, results) or compare_rows(cells, results)
         drawn.append(pages.draw(table, cells, context, results, tests, root=root))
-        sections.append(Ready(markdown.table(build(table, cells, context.view, tests))))
+        grid = build(table, cells, context.view, tests)
+        summary = summarise(table, cells, context, results, tests, [grid])
+        sections.append({"summary": summary, "grid": Ready(markdown.table(grid))})
     figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
     claims = draw_paper_claims({table.paper: spec.parent for table, spec in loaded}, drawn, args.verdicts)
     for name, text in texts(args.name, drawn, sections, figures, claims).items():
@@ -92,19 +95,19 @@ def draw_paper_claims(
 def texts(
     name: str,
     drawn: Sequence[pages.Drawn],
-    sections: Sequence[Ready],
+    sections: Sequence[dict[str, Any]],
     figures: Sequence[Picture],
     claims: Mapping[str, PaperClaims],
 ) -> dict[str, str]:
-    """File name -> content, from the tables, their grids in Markdown, the figures, and the claims by paper."""
+    """File name -> content, from the tables, their summaries and grids in Markdown, the figures, and the claims."""
     papers = {paper: [one for one in drawn if one.table.paper == paper] for paper in NAMES}
     papers = {paper: tables for paper, tables in papers.items() if tables}
     summaries = [one.summary for one in drawn]
-    grids = {one.table.id: grid for one, grid in zip(drawn, sections, strict=True)}
+    by_table = {one.table.id: section for one, section in zip(drawn, sections, strict=True)}
     shared: dict[str, Any] = {
         "name": Ready(name),
         "words": words_of(drawn[0].table),
-        "papers": [_paper(paper, tables, grids, figures) for paper, tables in papers.items()],
+        "papers": [_paper(paper, tables, by_table, figures) for paper, tables in papers.items()],
         "figures": [picture for picture in figures if not picture.paper],
         "labels": pages.shared_labels(summaries),
         "count": len(drawn),
@@ -129,7 +132,7 @@ def texts(
 
 
 def _paper(
-    paper: str, tables: Sequence[pages.Drawn], grids: dict[str, Ready], figures: Sequence[Picture]
+    paper: str, tables: Sequence[pages.Drawn], sections: dict[str, dict[str, Any]], figures: Sequence[Picture]
 ) -> dict[str, Any]:
     return {
         "name": NAMES[paper],
@@ -140,8 +143,7 @@ def _paper(
             {
                 "file": Ready(one.table.file),
                 "number": one.table.number,
-                "summary": one.summary,
-                "grid": grids[one.table.id],
+                **sections[one.table.id],
             }
             for one in tables
         ],

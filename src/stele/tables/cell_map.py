@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from stele.errors import SteleError
 from stele.files.figures import save_figure
 from stele.papers.table import NAMES
-from stele.tables.cells.cell import Cell
+from stele.tables.cells.cell import Cell, counted
 from stele.tables.cells.states import STATES
 from stele.tables.coverage import add_results_arguments, coverage, given_cells
 
@@ -79,7 +79,7 @@ def draw(cells: Sequence[Cell]) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    places, height = _places([cell for cell in cells if cell.table.counted and not cell.extra])
+    places, height = _places(counted(cells))
     figure = Figure(figsize=(WIDTH, height * SQUARE + 0.6))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDTH / SQUARE), ylim=(height + 0.6 / SQUARE, 0), aspect="equal")

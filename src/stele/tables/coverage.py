@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stele.files.csv_files import write_csv
 from stele.papers.table import NAMES, load_specs
-from stele.tables.cells.cell import Cell, Results, table_cells
+from stele.tables.cells.cell import Cell, Results, counted, table_cells
 from stele.tables.cells.context import load_context
 from stele.tables.cells.states import STATES
 
@@ -63,12 +63,12 @@ def coverage(cells: list[Cell]) -> list[list[str | int]]:
 
     Rows that no paper prints, and words that are no cells (a list of acronyms), are left out.
     """
-    counted = [cell for cell in cells if cell.table.counted and not cell.extra]
-    states = [state for state in STATES if any(cell.outcome.state == state for cell in counted)]
+    own = counted(cells)
+    states = [state for state in STATES if any(cell.outcome.state == state for cell in own)]
     rows: list[list[str | int]] = [["paper", "tables", "cells", *states]]
     papers = [paper for paper in NAMES if any(cell.table.paper == paper for cell in cells)]
     for name in [*papers, "all"]:
         tables = {cell.table.id for cell in cells if name in (cell.table.paper, "all")}
-        count = Counter(cell.outcome.state for cell in counted if name in (cell.table.paper, "all"))
+        count = Counter(cell.outcome.state for cell in own if name in (cell.table.paper, "all"))
         rows.append([name, len(tables), count.total(), *(count[state] for state in states)])
     return rows

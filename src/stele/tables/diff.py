@@ -20,7 +20,7 @@ from stele.errors import SteleError
 from stele.files.csv_files import write_csv
 from stele.significance import paired, scores
 from stele.significance.comparison import load_test
-from stele.tables.cells.cell import Cell, Outcome, Results
+from stele.tables.cells.cell import Cell, Outcome, Results, count_text
 from stele.tables.cells.significance import p_value
 from stele.tables.coverage import all_cells
 
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
         with atomic_file(args.csv, newline="", encoding="utf-8") as handle:
             write_csv(handle, [COLUMNS, *rows])
     both = sum(one.measured and other.measured for one, other in pairs)
-    print(f"{len(pairs)} cells, {both} measured in both, {len(different)} differ")
+    print(f"{count_text([one for one, _ in pairs])}, {both} measured in both, {len(different)} differ")
     if different:
         sys.exit(1)
 

@@ -20,7 +20,7 @@ from stele.artifacts import records
 from stele.files.atomic import atomic_file, digest
 from stele.papers.table import load_spec
 from stele.tables.cells import cached_tests
-from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.cell import Results, count_text, counted, table_cells
 from stele.tables.cells.context import add_context_arguments, given_context, refuse
 from stele.tables.cells.significance import compare_rows
 from stele.tables.list_cells import to_csv
@@ -65,8 +65,8 @@ def run(args: argparse.Namespace) -> None:
             **cached_tests.significance(filled[-1]),
             content=digest(texts),
         )
-        states = Counter(cell.outcome.state for cell in cells)
-        log.info("%s: %d cells: %s", table.file, len(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
+        states = Counter(cell.outcome.state for cell in counted(cells))
+        log.info("%s: %s: %s", table.file, count_text(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
         damaged |= dict.fromkeys(cell.outcome.reason for cell in cells if cell.outcome.state == "unreadable")
         damaged |= dict.fromkeys(filled[-1].damaged)
     refuse(damaged, context)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from stele.evaluation import guess as guessing
 from stele.evaluation.case import Case
 from stele.evaluation.requires import needs
 
@@ -31,3 +32,17 @@ def average_precision(ranking: Sequence[str], relevant: Mapping[str, int]) -> fl
     judged = [relevant[name] for name in ranking if relevant.get(name, -1) >= 0]
     ranks = [rank for rank, relevance in enumerate(judged, start=1) if relevance > 0]
     return math.fsum(hits / rank for hits, rank in enumerate(ranks, start=1)) / total
+
+
+def guess(case: Case, cut: str) -> np.ndarray:
+    """Of the judged documents that were ranked, in random order; NaN where a relevant one was not."""
+    ranked = [[case.relevant[row].get(name, -1) for name in case.ranking(row)] for row in range(len(case.queries))]
+    judged = [[relevance for relevance in of_query if relevance >= 0] for of_query in ranked]
+    found = [[relevance for relevance in of_query if relevance > 0] for of_query in judged]
+    totals = [sum(relevance > 0 for relevance in right.values()) for right in case.relevant]
+    return np.array(
+        [
+            guessing.average_precision(len(all_ranked), relevant, len(all_ranked)) if len(relevant) == total else np.nan
+            for all_ranked, relevant, total in zip(judged, found, totals, strict=True)
+        ]
+    )

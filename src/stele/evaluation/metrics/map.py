@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from stele.evaluation.case import Case
+from stele.evaluation.guess import by_query, capped_average_precision
 from stele.evaluation.ranx_arrays import by_ranx
 from stele.evaluation.requires import needs
 
@@ -18,3 +19,7 @@ from stele.evaluation.requires import needs
 def evaluate(case: Case, cut: str) -> np.ndarray:
     relevant = np.array([sum(r >= 1 for r in right.values()) for right in case.relevant])
     return by_ranx(case, "map", cut) * np.maximum(relevant, 1) / np.clip(relevant, 1, int(cut))
+
+
+def guess(case: Case, cut: str) -> np.ndarray:
+    return by_query(case, capped_average_precision, int(cut))

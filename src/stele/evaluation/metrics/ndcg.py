@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from stele.evaluation.case import Case
+from stele.evaluation.guess import by_query, discounted_gain
 from stele.evaluation.ranx_arrays import by_ranx
 from stele.evaluation.requires import needs
 
@@ -16,3 +17,7 @@ from stele.evaluation.requires import needs
 @needs("judgments", "ndcg@20")
 def evaluate(case: Case, cut: str) -> np.ndarray:
     return by_ranx(case, "ndcg", cut)
+
+
+def guess(case: Case, cut: str) -> np.ndarray:
+    return by_query(case, discounted_gain, int(cut))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stele.evaluation.case import Case
+from stele.evaluation.guess import by_query, precision
 from stele.evaluation.metrics import p
 from stele.evaluation.requires import needs
 
@@ -13,3 +14,7 @@ from stele.evaluation.requires import needs
 def evaluate(case: Case, cut: str) -> np.ndarray:
     forward = np.array([query_set.name == query_set.language for query_set in case.query_sets], dtype=bool)
     return np.where(forward, p.evaluate(case, cut), np.nan)
+
+
+def guess(case: Case, cut: str) -> np.ndarray:
+    return by_query(case, precision, int(cut))

@@ -150,6 +150,8 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mappi
             right = {query: answer for query, answer in right.items() if query in run}
         case.add(query_set, list(right))
         case.runs[query_set.name] = run
+        if candidates := _candidates(outputs, query_set):
+            case.candidates[query_set.name] = candidates
         case.missing[query_set.name] = sum(query not in run for query in right)
         if len(rights) > 1 and right and case.missing[query_set.name] == len(right):
             files = ", ".join(str(output.path) for _, output in outputs)
@@ -163,6 +165,14 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mappi
         case.texts_of = lambda collection, names: {name: texts[name] for name in names}
     elif hasattr(benchmark, "texts"):
         case.texts_of = lambda collection, names: benchmark.texts(case.data, collection, names)
+
+
+def _candidates(outputs, query_set: QuerySet) -> int | None:
+    """How many passages a query set was searched in, by the records of its searches; None where they do not say."""
+    searches = [output.record.get("searches", {}).get(query_set.name, {}) for _, output in outputs]
+    counts = {facts.get("passages", facts.get("documents")) for facts in searches}
+    (count,) = counts if len(counts) == 1 else (None,)
+    return count if isinstance(count, int) else None
 
 
 def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -> None:
@@ -245,6 +255,7 @@ def _add_pair(case: Case, benchmark: ModuleType, named: str | None, output: Outp
         names = [f"{line:07d}" for line in range(len(queries))]
         case.add(query_set, names)
         case.vectors[query_set.name] = (queries, passages)
+        case.candidates[query_set.name] = len(passages)
         case.missing[query_set.name] = 0
         case.relevant.extend({name: 1} for name in names)
         if similarity is not None:

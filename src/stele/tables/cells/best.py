@@ -1,14 +1,19 @@
-"""Best and second-best among our own numbers, on unrounded values, ties all marked; whatever the paper marks."""
+"""Best and second-best among our own numbers, on unrounded values, ties all marked; whatever the paper marks.
+
+Where no row is above a guess, nothing is: which of them comes first there is noise.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from statistics import NormalDist
 from typing import Literal
 
 from stele.tables.cells.cell import Cell
 
 Rank = Literal["best", "second"]
+CHANCE = 0.025  # of a row above the guess where none is: with one row the bound is two standard errors
 
 
 def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
@@ -25,7 +30,28 @@ def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
 
 
 def rivals(cells: Iterable[Cell]) -> list[list[Cell]]:
-    """The cells of one table with a number of ours, in sets that can be compared, in printed order."""
+    """The cells of one table with a number of ours, in sets whose ranks mean something, in printed order."""
+    return [comparable for comparable in _comparable(cells) if not _at_guess(comparable)]
+
+
+def at_guess(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The sets of cells in which no row is above a guess."""
+    return [comparable for comparable in _comparable(cells) if _at_guess(comparable)]
+
+
+def _at_guess(cells: list[Cell]) -> bool:
+    """Whether no cell is above its guess: further from it than chance takes one of so many rows in `CHANCE` of tables.
+
+    A cell whose guess is not known may be above it.
+    """
+    bound = NormalDist().inv_cdf(1 - CHANCE / len(cells))
+    distances = [(cell.outcome.value - cell.outcome.guess[0], cell.outcome.guess[1]) for cell in cells
+                 if cell.outcome.guess and cell.direction == "higher"]  # fmt: skip
+    return len(distances) == len(cells) and all(distance <= bound * error for distance, error in distances)
+
+
+def _comparable(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """The cells with a number of ours in sets that can be compared."""
     comparable = defaultdict(list)
     for cell in cells:
         if cell.shows_number and cell.direction != "none":

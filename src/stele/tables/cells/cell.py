@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -33,8 +33,9 @@ NOT_THE_PAPERS = {GENERATED, STAND_IN}  # labels of numbers that no paper's stan
 class Outcome:
     """What became of a cell: a state, why, and if measured the value (a fraction) and the languages in it.
 
-    `deviation` is the standard deviation over seeds, where the result averages several. `diverged`: the value is that
-    of pretrainings that all came to nothing; where some did, the reason alone says so.
+    `deviation` is the standard deviation over seeds, where the result averages several. `guess` is what a random order
+    scores, and the standard error of the value's distance from it, where the result says so. `diverged`: the value is
+    that of pretrainings that all came to nothing; where some did, the reason alone says so.
     """
 
     state: str
@@ -44,6 +45,7 @@ class Outcome:
     labels: tuple[str, ...] = ()
     deviation: float | None = None
     diverged: bool = False
+    guess: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,17 @@ class Results:
         return result
 
 
+def counted(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells that every count is of: the tables' own, without rows of added models and lists that explain words."""
+    return [cell for cell in cells if cell.table.counted and not cell.extra]
+
+
+def count_text(cells: Sequence[Cell]) -> str:
+    """How many cells there are, and how many are not counted: `168 cells (without 8 in added rows)`."""
+    added = sum(cell.extra for cell in cells)
+    return f"{len(counted(cells))} cells" + (f" (without {added} in added rows)" if added else "")
+
+
 def table_cells(table: Table, context: Context, results: Results) -> list[Cell]:
     """All cells of a table, in printed order, rows added by the configuration at the end of their groups."""
     return [
@@ -248,7 +261,9 @@ def find(context: Context, results: Results, reference: Reference, seeds: Sequen
         labels = tuple(sorted(set(result.labels)))
         value, deviation = _mean(metric, present), _deviation(metric, present)
         reason = _divergence(result)
-        return Outcome("measured", reason, value, present, labels, deviation, result.has_diverged)
+        return Outcome(
+            "measured", reason, value, present, labels, deviation, result.has_diverged, _guess(metric, present)
+        )
     missing = f"{results.path(*reference.result)} holds no {', '.join(reference.languages)}"
     return _outside(context, reference) or _left_out(context, reference) or Outcome("not run", missing)
 
@@ -290,6 +305,16 @@ def _left_out(context: Context, reference: Reference) -> Outcome | None:
 def _mean(metric: Metric, languages: tuple[str, ...]) -> float:
     """The plain mean of some languages' values, unrounded; exact for one language."""
     return math.fsum(metric.languages[code] for code in languages) / len(languages)
+
+
+def _guess(metric: Metric, languages: tuple[str, ...]) -> tuple[float, float] | None:
+    """The mean guess of some languages and the error of the mean, whose parts may all lie on one side (one question in
+    several languages); None where a language has none."""
+    if any(code not in metric.guess.languages or code not in metric.guess.errors for code in languages):
+        return None
+    parts = (metric.guess.languages, metric.guess.errors)
+    guess, error = (math.fsum(part[code] for code in languages) / len(languages) for part in parts)
+    return guess, error
 
 
 def _deviation(metric: Metric, languages: tuple[str, ...]) -> float | None:

@@ -26,7 +26,7 @@ def to_markdown(table: Table, cells: Sequence[Cell], context: Context, results: 
     return markdown_page(
         "table",
         first=Ready(markdown.table(grids.get(context.view) or grids["side"])),
-        summary=summarise(table, cells, context, results, tests),
+        summary=summarise(table, cells, context, results, tests, grids.values()),
         grids={view: Ready(markdown.table(grid)) for view, grid in grids.items()},
     )
 
@@ -46,7 +46,7 @@ def to_latex(table: Table, cells: Sequence[Cell], context: Context, results: Res
     cited = bibliography.keys(table.paper, {cell.reference.benchmark for cell in cells if cell.reference})
     return latex_page(
         "table",
-        summary=summarise(table, cells, context, results, tests),
+        summary=summarise(table, cells, context, results, tests, grids.values()),
         views=[_latex_view(view, grids.get(view) or grids["side"]) for view in VIEWS],
         citations=Ready(",".join(cited)),
         first=context.view,

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from stele.files.characters import neutralised
+from stele.tables.render.direction import runs_leftwards
 from stele.tables.render.layout import Box, Grid, Section
 
 MARK_WIDTHS = range(1, 15)  # classes `w1` to `w14` of page.css.j2: letters
@@ -22,6 +23,11 @@ MARK_WIDTHS = range(1, 15)  # classes `w1` to `w14` of page.css.j2: letters
 def escape(text: str) -> str:
     """Plain text as HTML that shows exactly that text, also inside an attribute."""
     return escape_html(neutralised(str(text)), quote=True)
+
+
+def isolated(text: str) -> str:
+    """Plain text as HTML whose direction is its own: what stands beside a label is not drawn into one of Arabic."""
+    return f"<bdi>{escape(text)}</bdi>" if runs_leftwards(text) else escape(text)
 
 
 def code(text: str) -> str:
@@ -87,7 +93,7 @@ def _headers(grid: Grid, numeric: list[bool]) -> str:
 def _heading(section: Section, columns: int) -> str:
     if not section.heading:
         return ""
-    text = escape(section.heading)
+    text = isolated(section.heading)
     return f'<tr class="heading"><th scope="rowgroup" colspan={columns}><span>{text}</span></th></tr>\n'
 
 
@@ -112,7 +118,7 @@ def _cell(box: Box, number: bool, room: int, cell_id: Callable[[str], str]) -> s
 
 
 def _content(box: Box, button: str = "", room: int = 0) -> str:
-    text = escape(box.text.replace("-", "−") if box.number and len(box.text) > 1 else box.text)
+    text = isolated(box.text.replace("-", "−") if box.number and len(box.text) > 1 else box.text)
     if box.bold and text:
         text = f"<b>{text}</b>"
     if box.underlined:

@@ -2,7 +2,9 @@ r"""A grid as a LaTeX tabular with booktabs. All text is escaped; nothing but bo
 
 A raised mark takes no part in the alignment: every number of a column is followed by a box as wide as the column's
 widest mark. Letters that pdfLaTeX has no font for are left to `\steleletters`, a run of one script at a time: XeLaTeX
-and LuaLaTeX print them, pdfLaTeX their codes.
+and LuaLaTeX print them, pdfLaTeX their codes. What runs leftwards, and numbers and foreign words within it, is set in
+that direction (`\steleleftwards`, `\stelerightwards`). Brackets and stars are in braces: behind `\\` or `\midrule` a
+bare one would be read as an argument.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ from functools import lru_cache
 from itertools import groupby
 
 from stele.files.characters import neutralised
-from stele.tables.render import page_fit
+from stele.tables.render import direction, page_fit
 from stele.tables.render.layout import Box, Grid, GridLine
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "[": "{[}", "]": "{]}", "*": "{*}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", '"': r"{\ttfamily\char34}", "`": r"\textasciigrave{}",
     "—": "---", "–": "--", "−": "$-$", "×": r"$\times$", "±": r"$\pm$", "…": r"\ldots{}", "·": r"$\cdot$",
@@ -30,6 +33,8 @@ _SPECIAL = {
     "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "ı": r"\i{}", "\u00a0": "~", "µ": r"$\mu$",
 }  # fmt: skip
 _SPECIAL |= {raised: f"$^{{{plain}}}$" for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True)}
+_JOINERS = "\u200c\u200d"  # between letters, to part or to join their shapes
+_JOINED = {"-", "'", "`", ","}  # what TeX makes one sign of where two stand together
 _GREEK = re.compile("[αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ]")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
@@ -41,7 +46,23 @@ _ACCENTS = {
 def escape(text: str) -> str:
     """Plain text as LaTeX that prints exactly that text."""
     composed = unicodedata.normalize("NFC", re.sub(r"\s+", " ", neutralised(text)))
-    return "".join(_run(script, "".join(run)) for script, run in _runs(composed))
+    return _nested(composed, direction.levels(composed) if direction.runs_leftwards(composed) else [0] * len(composed))
+
+
+def _nested(text: str, levels: list[int], level: int = 0) -> str:
+    """A text whose characters have these embedding levels, set where `level` is the level around it."""
+    parts, place = [], 0
+    for is_deeper, same in groupby(levels, key=lambda of_char: of_char > level):
+        end = place + len(list(same))
+        part = text[place:end]
+        if is_deeper:
+            command = "rightwards" if level % 2 else "leftwards"
+            parts.append(rf"\stele{command}{{{_nested(part, levels[place:end], level + 1)}}}")
+        else:
+            shown = "".join(direction.MIRRORED.get(char, char) for char in part) if level % 2 else part
+            parts += [_run(script, "".join(run)) for script, run in _runs(shown)]
+        place = end
+    return "".join(parts)
 
 
 def letter(char: str) -> str | None:
@@ -64,7 +85,10 @@ def _script(char: str) -> str:
     """The script that a character belongs to, "" for what needs no font of its own."""
     if letter(char) is not None:
         return ""
-    return unicodedata.name(char, "unknown").split()[0].capitalize()
+    if char in _JOINERS:
+        return "Combining"
+    words = unicodedata.name(char, "unknown").removeprefix("EXTENDED ").split()
+    return words[0].partition("-")[0].capitalize()  # the Arabic-Indic digits are of Arabic fonts
 
 
 def _runs(text: str) -> list[tuple[str, list[str]]]:
@@ -86,12 +110,11 @@ def _runs(text: str) -> list[tuple[str, list[str]]]:
 
 def _run(script: str, run: str) -> str:
     if not script:
-        printed = "".join(letter(char) or "" for char in run)
-        return re.sub("-(?=-)", "-{}", printed) if "--" in run else printed  # two hyphens are no dash
+        letters = [letter(char) or "" for char in run]
+        pairs = zip(letters, [*letters[1:], ""], strict=True)  # two hyphens are no dash, two commas no quotation mark
+        return "".join(one + "{}" if one[-1:] in _JOINED and one[-1:] == next_[:1] else one for one, next_ in pairs)
     codes = " ".join(f"U+{ord(char):04X}" for char in run if char != " ")
-    letters = rf"\steleletters{{{script}}}{{{codes}}}{{{run}}}"
-    leftwards = any(unicodedata.bidirectional(char) in ("R", "AL") for char in run)
-    return rf"\steleleftwards{{{letters}}}" if leftwards else letters
+    return rf"\steleletters{{{script}}}{{{codes}}}{{{run}}}"
 
 
 def path(text: str) -> str:

@@ -29,6 +29,7 @@ VIEWS: tuple[View, ...] = ("side", "difference", "ours", "paper")
 SEVERAL: tuple[View, ...] = ("side", "difference")  # views with a line for each whose numbers they are
 BORROWED_ONLY = {"borrowed", "unavailable"}
 FAIL = "fail"  # as CCP prints it, in place of a number
+MISSING = "—"
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class GridLine:
     stubs: list[Box]
     boxes: list[Box]
     starts_row: bool
+    whose: str = ""  # numbers: ours, paper, published or diff.
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,12 @@ class Grid:
         boxes = [line.boxes[index] for section in self.sections for line in section.lines]
         words = sum(bool(box.text) and not box.number for box in boxes)
         return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
+
+
+def shown(grids: Iterable[Grid], whose: str) -> list[Box]:
+    """The boxes of some views that hold such numbers."""
+    lines = (line for grid in grids for section in grid.sections for line in section.lines)
+    return [box for line in lines if line.whose == whose for box in line.boxes]
 
 
 @dataclass(frozen=True)
@@ -149,7 +157,7 @@ def _row_lines(table: Table, row: list[Cell], view: View, marks: Marks, noted: d
                 continue
             name = Box(cells[0].line.label if position == 0 else "", number=False)
             stubs = _stubs(table, view, label, name, Box(whose, number=False))
-            lines.append(GridLine(stubs, boxes, starts_row=not lines))
+            lines.append(GridLine(stubs, boxes, not lines, whose))
     return lines
 
 
@@ -195,7 +203,7 @@ def _boxes(
 def _ours(cell: Cell, marks: Marks) -> Box:
     """Our number, marked, with the languages an incomplete average covers and the deviation over seeds; or why none."""
     if not cell.measured:
-        return Box("—", raised=STATES[cell.outcome.state].letter)
+        return Box(MISSING, raised=STATES[cell.outcome.state].letter)
     if not cell.shows_number:
         return Box(FAIL, number=False)
     assert cell.outcome.value is not None and cell.reference is not None

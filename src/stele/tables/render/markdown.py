@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from stele.files.characters import neutralised
+from stele.tables.render.direction import runs_leftwards
 from stele.tables.render.layout import Box, Grid
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$])")
@@ -14,9 +15,10 @@ _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def escape(text: str) -> str:
-    """Plain text as Markdown that shows exactly that text, on one line."""
+    """Plain text as Markdown that shows exactly that text, on one line, and in a direction of its own."""
     text = re.sub(r"[&<>]", lambda match: _HTML[match.group()], re.sub(r"\s+", " ", neutralised(str(text))))
-    return _SPECIAL.sub(r"\\\1", text)
+    shown = _SPECIAL.sub(r"\\\1", text)
+    return f'<span dir="auto">{shown}</span>' if runs_leftwards(text) else shown
 
 
 def code(text: str) -> str:

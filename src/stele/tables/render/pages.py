@@ -23,7 +23,7 @@ from stele.tables.render import bibliography, html
 from stele.tables.render.cell_details import Provenance, Unfolded, provenance, unfold
 from stele.tables.render.claim_parts import PaperClaims
 from stele.tables.render.jinja import Ready, templates
-from stele.tables.render.layout import View, build, own_views
+from stele.tables.render.layout import Grid, View, build, own_views
 from stele.tables.render.pictures import Picture
 from stele.tables.render.summary import Summary, summarise
 from stele.tables.render.words import OF_PAPER, Words, words_of
@@ -95,10 +95,11 @@ def draw(
     records = provenance(unfolded, results)
     known = {record.result for record in records}
     names = {cell.address: f"t{table.number:02d}-{place}" for place, cell in enumerate(unfolded)}
+    grids = {view: build(table, cells, view, tests) for view in own_views(table, cells)}
     return Drawn(
         table,
-        summarise(table, cells, context, results, tests),
-        _views(table, cells, tests, names),
+        summarise(table, cells, context, results, tests, grids.values()),
+        _views(grids, names),
         context.view,
         [
             DrawnCell(
@@ -113,14 +114,11 @@ def draw(
     )
 
 
-def _views(table: Table, cells: Sequence[Cell], tests: Comparisons, names: Mapping[str, str]) -> list[DrawnView]:
+def _views(grids: Mapping[View, Grid], names: Mapping[str, str]) -> list[DrawnView]:
     """The views that a table has; side by side stands in for those that would show nothing of their own."""
-    views: dict[View, str] = {view: CHOICES[view] for view in own_views(table, cells)}
+    views: dict[View, str] = {view: CHOICES[view] for view in grids}
     views["side"] = " ".join([views["side"], *(choice for view, choice in CHOICES.items() if view not in views)])
-    return [
-        DrawnView(classes, Ready(html.table(build(table, cells, view, tests), names.__getitem__)))
-        for view, classes in views.items()
-    ]
+    return [DrawnView(classes, Ready(html.table(grids[view], names.__getitem__))) for view, classes in views.items()]
 
 
 def _record_id(result: tuple[str, str, str] | None) -> str:
@@ -214,7 +212,7 @@ def index_page(
             {"key": paper, "name": NAMES[paper], "citation": citation, "tables": entries, "figures": pictures}
         )
     summaries = [drawn.summary for drawn in tables]
-    total = {"tables": len(tables), "cells": sum(s.count for s in summaries if s.counted), "states": states(summaries)}
+    total = {"tables": len(tables), "cells": sum(s.count for s in summaries), "states": states(summaries)}
     labels = shared_labels(summaries)
     of_all = [picture for picture in figures if not picture.paper]
     lists = {"papers": papers, "total": total, "labels": labels, "suffixes": suffixes, "figures": of_all}
@@ -222,9 +220,9 @@ def index_page(
 
 
 def states(summaries: Sequence[Summary]) -> str:
-    """How many cells of some tables are in which state, as text; words that are no cells stand for themselves alone."""
+    """How many cells of some tables are in which state, as text."""
     counts = Counter({name: 0 for name in STATES})
-    for summary in [one for one in summaries if one.counted] or summaries:
+    for summary in summaries:
         counts.update({state.name: state.count for state in summary.states})
     return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
@@ -238,6 +236,7 @@ def page(template: str, site: Sequence[Link] = (), **values: object) -> str:
     """A page of a template; `site` are the links at the head of every page of a site."""
     environment = templates(html.escape)
     environment.filters["code"] = lambda text: Ready(html.code(text))
+    environment.filters["isolated"] = lambda text: Ready(html.isolated(text))
     environment.filters["facts"] = lambda value, known=(): Ready(html.facts(value, known))
     return environment.get_template(f"{template}.html.j2").render(
         style=_inline("css"), script=_inline("js"), site=site, **values

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from collections.abc import Sequence
+import statistics
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -13,12 +13,13 @@ from stele.files.paths import STUDY, read_stamp
 from stele.papers.table import NAMES, Table
 from stele.papers.table_parts import Footnote
 from stele.tables.cells import numbers
-from stele.tables.cells.cell import Cell, Results
+from stele.tables.cells.best import at_guess
+from stele.tables.cells.cell import Cell, Results, count_text, counted
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import BETTER, Comparisons
 from stele.tables.cells.states import STATES
 from stele.tables.render import published
-from stele.tables.render.layout import FAIL, delta_of
+from stele.tables.render.layout import FAIL, MISSING, Box, Grid, delta_of, shown
 from stele.tables.render.words import Words, words_of
 
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
@@ -27,11 +28,14 @@ SHOWN = 5  # of such reasons
 
 @dataclass(frozen=True)
 class StateNote:
-    """One state of the table's cells: how many are in it, its letter and meaning, and reason -> labels of the rows."""
+    """One state of the table's cells: how many are in it, its meaning, and reason -> labels of the rows.
+
+    `mark` is the letter beside a missing number, "" where none stands in the table; a measured cell has no `meaning`.
+    """
 
     name: str
     count: int
-    letter: str
+    mark: str
     meaning: str
     reasons: dict[str, list[str]]
 
@@ -49,15 +53,14 @@ class RowTargets:
 class Summary:
     """All that stands below a table, as plain texts.
 
-    `count` and those of the states are of the paper's own cells, without rows that it does not have; `counted` is
-    whether they are cells at all, which the entries of a list of acronyms are not.
+    `count`, in words `cells`, and those of the states are of the cells that count (`cell.counted`).
     """
 
     title: str
     caption: str
     labels: list[str]
     count: int
-    counted: bool
+    cells: str
     states: list[StateNote]
     legend: list[str]
     marks: dict[str, str]
@@ -66,18 +69,30 @@ class Summary:
     rows: list[RowTargets]
     words: Words
 
+    @property
+    def counts(self) -> str:
+        """How many cells are in which state."""
+        return ", ".join(f"{state.count} {state.name}" for state in self.states if state.count)
 
-def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Results, tests: Comparisons) -> Summary:
-    """The summary of one rendered table."""
+
+def summarise(
+    table: Table,
+    cells: Sequence[Cell],
+    context: Context,
+    results: Results,
+    tests: Comparisons,
+    grids: Collection[Grid],
+) -> Summary:
+    """The summary of one rendered table, whose views are `grids`: it explains the marks that stand in them."""
     return Summary(
         title=f"{NAMES[table.paper]}, Table {table.number}",
         caption=table.caption,
         labels=_labels(table, cells, context),
-        count=sum(not cell.extra for cell in cells),
-        counted=table.counted,
-        states=_states(cells),
-        legend=_legend(cells, context, tests),
-        marks=table.marks,
+        count=len(counted(cells)),
+        cells=count_text(cells),
+        states=_states(cells, grids),
+        legend=_legend(cells, context, tests, grids),
+        marks={mark: meaning for mark, meaning in table.marks.items() if any(_prints(cell, mark) for cell in cells)},
         footnotes=table.footnotes,
         command=command(results, [results.folder / "tables" / f"{table.file}.md"]),
         rows=_row_targets(cells, results),
@@ -88,18 +103,31 @@ def summarise(table: Table, cells: Sequence[Cell], context: Context, results: Re
 def _labels(table: Table, cells: Sequence[Cell], context: Context) -> list[str]:
     """What the reader must know of our numbers; generated data or stand-ins are never the paper's numbers."""
     measured = [cell for cell in cells if cell.measured]
-    counts = Counter(label for cell in measured for label in cell.outcome.labels)
-    texts = [
-        label if count == len(measured) else f"{label} ({count} of the {len(measured)} measured cells)"
-        for label, count in sorted(counts.items())
-    ]
+    texts = [_label(label, measured) for label in sorted({name for cell in measured for name in cell.outcome.labels})]
     if not all(cell.comparable for cell in measured):
         texts.append(f"{words_of(table).not_theirs}: {context.scale or 'a generated world'}")
     return texts
 
 
-def _states(cells: Sequence[Cell]) -> list[StateNote]:
-    notes = []
+def _label(label: str, measured: Sequence[Cell]) -> str:
+    """A label, and where not all measured cells bear it, how many do."""
+    parts = []
+    for added, where in ((False, "measured cells"), (True, "in added rows")):
+        of_kind = [cell for cell in measured if cell.extra == added]
+        bearing = sum(label in cell.outcome.labels for cell in of_kind)
+        parts.append((bearing, len(of_kind), f"{bearing} of the {len(of_kind)} {where}"))
+    if all(bearing == count for bearing, count, _ in parts):
+        return label
+    return f"{label} ({', '.join(text for _, count, text in parts if count)})"
+
+
+def _prints(cell: Cell, mark: str) -> bool:
+    """Whether the paper prints a mark at a cell, alone or beside others."""
+    return cell.printed is not None and bool(cell.printed.marks) and mark in (cell.printed.marks, *cell.printed.marks)
+
+
+def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
+    notes, missing = [], {box.raised for box in shown(grids, "ours") if box.text == MISSING}
     labels = list(dict.fromkeys(cell.row.label for cell in cells))
     for state in STATES.values():
         of_state = [cell for cell in cells if cell.outcome.state == state.name]
@@ -115,21 +143,19 @@ def _states(cells: Sequence[Cell]) -> list[StateNote]:
                 rest = list(reasons)[SHOWN:]
                 reasons = {reason: reasons[reason] for reason in reasons if reason not in rest}
                 reasons["each cell of the HTML page unfolds to its own"] = [f"{len(rest)} more"]
-            count = sum(not cell.extra for cell in of_state)
-            notes.append(StateNote(state.name, count, state.letter, state.meaning, reasons))
+            mark = state.letter if state.letter in missing else ""
+            meaning = "" if state.name == "measured" else state.meaning
+            notes.append(StateNote(state.name, len(counted(of_state)), mark, meaning, reasons))
     return notes
 
 
-def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list[str]:
-    """How to read our numbers; only what occurs."""
+def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: Collection[Grid]) -> list[str]:
+    """How to read our numbers; a mark only where it stands in the table."""
     if not any(cell.measured for cell in cells):
         return list(published.legend(cells))
-    lower = any(cell.direction == "lower" for cell in cells)
-    texts = [
-        "Ours: bold is best and underlined second-best of a column among comparable rows, on unrounded values, ties all"
-        " marked" + (" (lower is better where the header says so)." if lower else ".")
-    ]
-    if any(cell.shows_number and not cell.complete for cell in cells):
+    ours, stubs = shown(grids, "ours"), [line.stubs[0] for grid in grids for s in grid.sections for line in s.lines]
+    texts = [*_ranks(cells, ours), *_unmarked(cells)]
+    if any("/" in box.raised for box in ours):
         whose = "its" if cells[0].table.of_today else "the paper's"
         texts.append(f"k/n: our average covers k of {whose} n languages, so no difference is shown.")
     if context.view == "side" and any(delta_of(cell) is not None and not cell.comparable for cell in cells):
@@ -140,20 +166,46 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons) -> list
         )
     if failed := _failed(cells):
         texts.append(f"{FAIL}: no result; in brackets our number. {failed}.")
-    if any(cell.shows_number and cell.outcome.deviation is not None for cell in cells):
+    if any("±" in box.raised for box in ours):
         texts.append("±: standard deviation over seeds.")
     if tests.method:
-        texts.append(f"{BETTER}: {tests.method}.")
+        marked = any(BETTER in box.raised for box in ours)
+        texts.append(f"{BETTER}: {tests.method}." if marked else f"No row is significantly {tests.method}.")
     if tests.untested:
         more = f"; and {len(tests.untested) - 2} more" if len(tests.untested) > 2 else ""
         texts.append(f"Not tested for significance: {'; '.join(tests.untested[:2])}{more}.")
-    if any(cell.extra for cell in cells):
+    if any(label.raised.startswith("+") for label in stubs):
         texts.append(
             "+: a row of a model of your own." if cells[0].table.of_today else "+: a row that the paper does not have."
         )
-    if any(cell.measured and not cell.extra and not cell.table.of_today for cell in cells):
-        texts.append("Paper: marks and bold as printed.")
+    printed = [cell.printed for cell in cells if cell.printed and not cell.table.of_today]
+    if signs := [name for name in ("marks", "bold") if any(getattr(one, name) for one in printed)]:
+        texts.append(f"Paper: {' and '.join(signs)} as printed.")
     return [*texts, *published.legend(cells)]
+
+
+def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
+    """What bold and underlined say of our numbers."""
+    signs = [("bold is best", any(b.bold for b in ours)), ("underlined second-best", any(b.underlined for b in ours))]
+    if not (marked := " and ".join(text for text, there in signs if there)):
+        return
+    lower = dict.fromkeys(cell.column.header for cell in cells if cell.direction == "lower")
+    which = ": " + ", ".join(lower) if any(cell.direction == "higher" for cell in cells) else ""
+    where = f" (lower is better{which})" if lower else ""
+    yield f"Ours: {marked} of a column among comparable rows, on unrounded values, ties all marked{where}."
+
+
+def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
+    """The columns in which no row is above a guess, with the guess."""
+    sets = {}
+    for comparable in at_guess(cells):
+        cell = comparable[0]
+        group = cell.group.label if cell.table.compare == "group" else ""
+        place = " ".join(filter(None, (group, cell.line.label, cell.column.group, cell.column.header)))
+        sets[place] = numbers.ours(statistics.fmean(one.outcome.guess[0] for one in comparable), cell.report)
+    if sets:
+        listed = ", ".join(f"{place} ({guess})" for place, guess in sets.items())
+        yield f"No row is above what a guess scores (in brackets), and so nothing is marked, in {listed}."
 
 
 def _failed(cells: Sequence[Cell]) -> str:

@@ -1,4 +1,4 @@
-"""A column means the same in every format: what its header names is what its numbers are of, in all tables."""
+"""What holds in every table and format: a header names what its numbers are of, and notes explain the marks there."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ import re
 
 import pytest
 from lxml import html as parser
-from rendering import measure_everything
+from rendering import measure_everything, render
 
 from stele.command import cli
 from stele.files import csv_files
@@ -16,10 +16,12 @@ from stele.papers.table import load_specs
 from stele.papers.table_parts import Target
 from stele.papers.targets import merge, reference_of, resolve
 from stele.tables.cells import numbers
-from stele.tables.cells.cell import Results, table_cells
+from stele.tables.cells.cell import Results, count_text, counted, table_cells
 from stele.tables.cells.context import Context
+from stele.tables.check import printed_cells
 from stele.tables.render import latex, markdown
 from stele.tables.render.footnotes import notes_of
+from stele.tables.render.formats import to_markdown
 
 EXCHANGED = {"clir_lm/5", "msm/3", "msm/10", "msm/15", "kept/4", "kept/5"}
 
@@ -228,3 +230,77 @@ def test_columns_that_a_paper_exchanged_are_named_and_explained(root):
                 exchanged.add(table.id)
                 assert noted[f"*/*/*/{key}"] or noted[cell.address], f"{table.id} {cell.address}: no footnote"
     assert exchanged == EXCHANGED
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+SIGNS = {  # how a note on a mark begins -> the mark in a table's lines
+    "- ◆: ": "◆", "- ±: ": "±", "- k/n: ": r"<sup>[^<]*\d/\d", "- +: ": r"<sup>\+", "- fail: ": r"\| +fail\b",
+    "- ×n: ": "×\\d", "- †: ": "†(?!</sup> *\\| *(paper|published))", "- ≠: ": "≠",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, root):
+    """The tables of the kept results, which have values per query, deviations and added rows."""
+    folder, kept = tmp_path_factory.mktemp("study"), root / "evidence/study"
+    specs = [str(path) for path in sorted((root / "paper_tables").glob("*/table_*.yaml"))]
+    given = ["--results-dir", str(kept), "--context", str(kept / "tables/context.json"), "--output-dir", str(folder)]
+    assert cli.main(["tables", "table", "--spec", *specs, *given]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("results", ["all measured", "the study"])
+def test_notes_explain_the_marks_that_stand_in_the_table_and_no_others(results, rendered, study, root):
+    folder = rendered / "tables" if results == "all measured" else study
+    explained_in_all = set()
+    for table in _tables(root):
+        text = (folder / f"{table.file}.md").read_text(encoding="utf-8")
+        lines = [line for line in text.splitlines() if line.startswith("|")]
+        drawn, notes = "\n".join(lines), [line for line in text.splitlines() if line.startswith("- ")]
+        ours = "\n".join(line for line in lines if re.search(r"\| ours +\|", line))
+        ours += text.partition("Ours alone")[2].partition("</details>")[0]
+        states = {found[1] for note in notes if (found := re.match(r"- —<sup>([a-z])</sup> ", note))}
+        assert states == set(re.findall(r"—<sup>([a-z])</sup>", drawn)), table.id
+        for begins, sign in SIGNS.items():
+            if table.of_today or begins not in ("- ×n: ", "- †: ", "- ≠: "):
+                explained = any(note.startswith(begins) for note in notes)
+                where = ours if begins == "- fail: " else drawn  # CCP prints the word, too
+                assert explained == bool(re.search(sign, where)), f"{table.id}: {begins}"
+                explained_in_all |= {begins} if explained else set()
+        ranks = next((note for note in notes if note.startswith("- Ours: ")), "")
+        assert ("bold is best" in ranks, "underlined" in ranks) == ("**" in ours, "<ins>" in ours), table.id
+        assert "where the header says so" not in text
+        printed = {cell.printed.marks for cell in printed_cells(table)}
+        for mark, meaning in table.marks.items():
+            stands = any(mark in (marks, *marks) for marks in printed)
+            assert (f"{markdown.escape(mark)} {markdown.escape(meaning)}" in text) == stands, f"{table.id}: {mark}"
+        assert not re.search(r"the row [a-z]+\\_", text), f"{table.id}: a model's key in place of its row's label"
+    assert explained_in_all >= {"- ±: ", *(("- ◆: ", "- k/n: ", "- +: ") if results == "the study" else ())}
+
+
+def test_a_table_has_one_count_of_its_cells_everywhere(study, root, capsys):
+    """Below the table in each format, in the list of all and in the coverage: rows of added models count nowhere."""
+    tables = load_specs(root / "paper_tables")
+    for table in tables:
+        size = len(table.addresses()) if table.counted else 0
+        for suffix in ("md", "tex", "html") if size else ():
+            text = (study / f"{table.file}.{suffix}").read_text(encoding="utf-8")
+            (states,) = re.findall(rf"The {size} cells(?: \([^)]*\))?:(?:\*\*|</b>)? ([^.]*)\.", text)
+            assert sum(int(state.split(" ")[0]) for state in states.split(", ")) == size, f"{table.file}.{suffix}"
+    assert "The 192 cells (without 24 in added rows):" in (study / "msm/table_02.md").read_text(encoding="utf-8")
+    kept = ["--results-dir", str(root / "evidence/study"), "--specs", str(root / "paper_tables/msm")]
+    assert cli.main(["tables", "coverage", *kept, "--format", "csv"]) == 0
+    msm = sum(len(table.addresses()) for table in tables if table.paper == "msm")
+    assert f"msm,16,{msm}," in capsys.readouterr().out
+
+
+def test_a_label_and_the_log_count_the_cells_of_added_rows_apart(bench, capsys):
+    table, added = bench.spec(), [{"model": "own", "label": "Mine"}]
+    bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data", "stand-in checkpoint"])
+    bench.result("own", {"ar": 0.5, "sw": 0.1}, labels=["generated data"])
+    cells = [*bench.cells(table, extra_rows=added).values()]
+    assert count_text(cells) == "6 cells (without 3 in added rows)" and len(counted(cells)) == 6
+    page = render(to_markdown, bench, table, extra_rows=added, scale="tiny")
+    assert "**The 6 cells (without 3 in added rows):** 3 measured, 3 not run." in page
+    assert "stand-in checkpoint (3 of the 3 measured cells, 0 of the 3 in added rows)" in page
+    assert "Labels: generated data; stand-in" in page

@@ -1,0 +1,97 @@
+"""What a ranking at random scores on average: the guess that a system must beat before its differences mean anything.
+
+All orders of a query's candidates are equally likely. `relevant` are the relevances of its relevant passages, which are
+all among the `candidates` (how many there are), and `cut` is how many ranks count. A metric has a guess where its file
+has `guess(case, cut)`; where a search does not say how many candidates it had, there is none (NaN).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from stele.evaluation.case import Case
+
+Expected = Callable[[int, Sequence[int], int], float]
+
+
+def by_query(case: Case, expected: Expected, cut: int) -> np.ndarray:
+    """float64 [rows]: the guess of each judged query."""
+    known: dict[tuple, float] = {}
+    guesses = np.full(len(case.queries), np.nan)
+    for row, query_set in enumerate(case.query_sets):
+        relevant = tuple(sorted((grade for grade in case.relevant[row].values() if grade > 0), reverse=True))
+        candidates = case.candidates.get(query_set.name)
+        if candidates and len(relevant) <= candidates:
+            key = candidates, relevant
+            guesses[row] = known[key] if key in known else known.setdefault(key, expected(candidates, relevant, cut))
+    return guesses
+
+
+def precision(candidates: int, relevant: Sequence[int], cut: int) -> float:
+    """Of p@cut, and of accuracy.
+
+    >>> precision(50, [1], 1)
+    0.02
+    """
+    return len(relevant) / candidates * min(cut, candidates) / cut
+
+
+def recall(candidates: int, relevant: Sequence[int], cut: int) -> float:
+    return min(cut, candidates) / candidates if relevant else 0.0
+
+
+def reciprocal_rank(candidates: int, relevant: Sequence[int], cut: int) -> float:
+    """Of mrr@cut: 1 / rank times the chance that the first relevant passage stands there.
+
+    >>> reciprocal_rank(2, [1], 10)
+    0.75
+    """
+    total, none_before = 0.0, 1.0
+    for rank in range(1, min(cut, candidates - len(relevant) + 1) + 1):
+        chance = len(relevant) / (candidates - rank + 1)
+        total += none_before * chance / rank
+        none_before *= 1 - chance
+    return total
+
+
+def average_precision(candidates: int, relevant: Sequence[int], cut: int) -> float:
+    """Of ap@cut, which divides by all relevant passages.
+
+    >>> round(average_precision(3, [1, 1], 3), 12)  # orders RRN 1, RNR 5/6, NRR 7/12
+    0.805555555556
+    """
+    others = (len(relevant) - 1) / (candidates - 1) if candidates > 1 else 0.0
+    ranks = range(1, min(cut, candidates) + 1)
+    return math.fsum((1 + (rank - 1) * others) / rank for rank in ranks) / candidates if relevant else 0.0
+
+
+def capped_average_precision(candidates: int, relevant: Sequence[int], cut: int) -> float:
+    """Of map@cut, which divides by at most `cut`."""
+    return average_precision(candidates, relevant, cut) * len(relevant) / min(max(len(relevant), 1), cut)
+
+
+def discounted_gain(candidates: int, relevant: Sequence[int], cut: int) -> float:
+    """Of ndcg@cut."""
+    ranks = range(1, min(cut, candidates) + 1)
+    ideal = math.fsum(gain / math.log2(rank + 1) for rank, gain in zip(ranks, relevant, strict=False))
+    drawn = sum(relevant) / candidates * math.fsum(1 / math.log2(rank + 1) for rank in ranks)
+    return drawn / ideal if ideal else 0.0
+
+
+def by_language(values: np.ndarray, guesses: np.ndarray, languages: Sequence[str]) -> Mapping[str, Any]:
+    """{"languages": {language: mean guess}, "errors": {language: standard error of values - guesses}}.
+
+    Of the queries that count; a language with a query whose guess is unknown, or with one query, is left out.
+    """
+    names, counted = np.array(languages), ~np.isnan(values)
+    found: dict[str, dict[str, float]] = {"languages": {}, "errors": {}}
+    for language in dict.fromkeys(names[counted].tolist()):
+        of = counted & (names == language)
+        if of.sum() > 1 and not np.isnan(guesses[of]).any():
+            found["languages"][language] = math.fsum(guesses[of].tolist()) / int(of.sum())
+            found["errors"][language] = float((values - guesses)[of].std(ddof=1) / math.sqrt(of.sum()))
+    return found

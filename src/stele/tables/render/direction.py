@@ -1,0 +1,99 @@
+"""In which direction the characters of a label run: the Unicode bidirectional algorithm (UAX #9) for one plain text.
+
+A label's own direction is that of its first letter, as `dir=auto` has it in HTML. Embeddings and isolates are left out:
+no output holds such characters (stele.files.characters).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import groupby
+
+STRONG = {"L": "L", "R": "R", "EN": "R", "AN": "R"}  # as which neighbours count for what has no direction (rule N1)
+NEUTRAL = {"B", "S", "WS", "ON"}
+BRACKETS = dict(zip("([{〈《「『【", ")]}〉》」』】", strict=True))
+MIRRORED = {"<": ">", "«": "»", **BRACKETS}
+MIRRORED |= {closing: opening for opening, closing in MIRRORED.items()}
+
+
+def runs_leftwards(text: str) -> bool:
+    """Whether a text holds letters of a script that is written from right to left."""
+    return any(unicodedata.bidirectional(char) in ("R", "AL") for char in text)
+
+
+def levels(text: str) -> list[int]:
+    """The embedding level of each character: odd ones run leftwards.
+
+    >>> levels("a-b"), levels("אב 7-8"), levels("a אב")
+    ([0, 0, 0], [1, 1, 1, 2, 2, 2], [0, 0, 1, 1])
+    """
+    kinds = [unicodedata.bidirectional(char) or "L" for char in text]
+    base = next((int(kind != "L") for kind in kinds if kind in ("L", "R", "AL")), 0)
+    own = "R" if base else "L"
+    kinds = _neutrals(_brackets(text, _weak(kinds, own), own), own)
+    above = {"L": (0, 1), "R": (1, 0), "EN": (2, 1), "AN": (2, 1)}
+    found = [base + above[kind][base] for kind in kinds]
+    return found[: len(text.rstrip())] + [base] * (len(text) - len(text.rstrip()))  # rule L1
+
+
+def _weak(kinds: list[str], own: str) -> list[str]:
+    """Rules W1 to W7: marks, numbers and the signs around them."""
+    strong, before, resolved = own, own, []
+    for kind in kinds:
+        kind = before if kind in ("NSM", "BN") else kind
+        strong = kind if kind in ("L", "R", "AL") else strong
+        before = "AN" if kind == "EN" and strong == "AL" else kind
+        resolved.append(before)
+    kinds = ["R" if kind == "AL" else kind for kind in resolved]
+    for i in range(1, len(kinds) - 1):
+        one, kind, other = kinds[i - 1 : i + 2]
+        if one == other and ((kind == "CS" and one in ("EN", "AN")) or (kind == "ES" and one == "EN")):
+            kinds[i] = one
+    for start, of in _stretches(kinds):
+        around = {kinds[i] for i in (start - 1, start + len(of)) if 0 <= i < len(kinds)}
+        if of[0] in ("ET", "ES", "CS"):
+            kinds[start : start + len(of)] = ["EN" if of[0] == "ET" and "EN" in around else "ON"] * len(of)
+    strong = own
+    for i, kind in enumerate(kinds):
+        strong = kind if kind in ("L", "R") else strong
+        kinds[i] = "L" if kind == "EN" and strong == "L" else kind
+    return kinds
+
+
+def _stretches(kinds: list[str]) -> list[tuple[int, list[str]]]:
+    """(place, kinds) of each stretch of one kind."""
+    stretches, place = [], 0
+    for _, of in groupby(kinds):
+        stretches.append((place, same := list(of)))
+        place += len(same)
+    return stretches
+
+
+def _brackets(text: str, kinds: list[str], own: str) -> list[str]:
+    """Rule N0: a pair of brackets runs as what it holds, or as what stands before it."""
+    kinds, waiting, pairs = list(kinds), [], []
+    for place, char in enumerate(text):
+        if char in BRACKETS and kinds[place] == "ON":
+            waiting.append((BRACKETS[char], place))
+        elif (place_of := next((i for i, (closing, _) in reversed([*enumerate(waiting)]) if closing == char), -1)) >= 0:
+            pairs.append((waiting[place_of][1], place))
+            del waiting[place_of:]
+    for opening, closing in sorted(pairs):
+        inside = {STRONG[kind] for kind in kinds[opening + 1 : closing] if kind in STRONG}
+        before = next((STRONG[kind] for kind in reversed(kinds[:opening]) if kind in STRONG), own)
+        if inside:
+            kinds[opening] = kinds[closing] = own if own in inside else before if before in inside else own
+    return kinds
+
+
+def _neutrals(kinds: list[str], own: str) -> list[str]:
+    """Rules N1 and N2: what has no direction runs as both its neighbours do, else as the whole text."""
+    kinds = list(kinds)
+    for is_neutral, of in groupby(range(len(kinds)), key=lambda i: kinds[i] in NEUTRAL):
+        places = list(of)
+        if is_neutral:
+            before = STRONG[kinds[places[0] - 1]] if places[0] else own
+            after = STRONG[kinds[places[-1] + 1]] if places[-1] + 1 < len(kinds) else own
+            for place in places:
+                kinds[place] = before if before == after else own
+    return kinds
