@@ -100,6 +100,11 @@ def test_a_cell_unfolds_to_what_it_is_and_its_command(bench):
     assert average["average of"] == "ar, sw" and average["not in this average"] == "sw"
 
 
+def test_a_cell_names_the_guess_that_its_number_is_held_against(bench):
+    bench.result("first", {"ar": 0.5}, guess={"languages": {"ar": 0.02}, "errors": {"ar": 0.125}})
+    assert _unfolded(_page(bench, bench.spec()), 0, 0)[1]["a guess"] == "2.0 (standard error of the difference 0.125)"
+
+
 def test_every_cell_unfolds_once_in_every_table(bench, msm):
     for number, table in msm.items():
         drawn = _draw(bench, table)

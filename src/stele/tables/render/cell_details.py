@@ -79,6 +79,9 @@ def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
     if outcome.value is not None:
         number = f"{numbers.ours(outcome.value, cell.report)} (unrounded {outcome.value!r})"
         facts["ours"] = number if cell.shows_number else f"{FAIL}: {number}"
+        if outcome.guess:
+            guess, error = outcome.guess
+            facts["a guess"] = f"{numbers.ours(guess, cell.report)} (standard error of the difference {error!r})"
         facts["deviation over seeds"] = "" if outcome.deviation is None else repr(outcome.deviation)
     if tested := tests.cells.get(cell.address):
         facts["tested against"] = f"{tested.against}: p = {tested.p:.3g}, corrected {tested.corrected:.3g}"
