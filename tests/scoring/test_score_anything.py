@@ -314,6 +314,23 @@ def test_answers_are_scored_by_the_language_of_the_paragraph(tmp_path):
         run("mlqa", "--run", f"de-de={tmp_path / 'run'}", "--data", f"mlqa={tmp_path}")
 
 
+@pytest.mark.parametrize("metrics", [["f1", "exact_match"], ["f1_squad", "exact_match_squad"]])
+def test_gold_answers_need_no_more_than_the_official_script_reads(tmp_path, metrics):
+    """Neither the paragraph nor where the answer stands, nor the question (MLQA mlqa_evaluation_v1.py)."""
+    qas = [{"id": "k", "answers": [{"text": "the house"}, {"text": "home"}]}, {"id": "m", "answers": [{"text": "x"}]}]
+    path = tmp_path / "test-context-en-question-de.json"
+    path.write_text(json.dumps({"data": [{"paragraphs": [{"qas": qas}]}]}))
+    (tmp_path / "run.json").write_text(json.dumps({"k": "Home!", "m": ""}))
+    line = ["mlqa", "--run", f"de-en={tmp_path / 'run.json'}", "--data", f"mlqa={tmp_path}", "--metrics", *metrics]
+    result = scored(tmp_path, *line)
+    assert {result["metrics"][name]["average"] for name in metrics} == {0.5}
+    assert result["counts"]["missing_queries"] == 0
+    qas[1]["answers"] = []
+    path.write_text(json.dumps({"data": [{"paragraphs": [{"qas": qas}]}]}))
+    with pytest.raises(SteleError, match=r"de.json, paragraph 1, question m: has no answer"):
+        run(*line)
+
+
 # --- embeddings ---
 def test_embeddings_are_ranked_in_both_directions(tmp_path):
     foreign = np.array([[1, 0], [0, 1], [1, 1]], dtype=np.float32)
