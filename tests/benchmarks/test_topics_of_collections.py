@@ -1,5 +1,7 @@
 """Topics of test collections in the layouts of their tracks, and what is wrong with them."""
 
+import time
+
 import pytest
 from written import SPANISH, put
 
@@ -154,3 +156,12 @@ def test_a_topic_that_the_language_lacks_is_named_though_others_have_it(tmp_path
     with pytest.raises(SteleError, match=r"topic 2: topic T2 is in en, not in ja"):
         topics(path, "ja")
     assert list(topics(path, "en")) == ["ACLIA9-JA-T1", "T2"]
+
+
+@pytest.mark.parametrize("inside", ["<![CDATA[" + "x]]>" * 30_000, "".join(f"<b{n}>" for n in range(30_000))])
+def test_marks_that_make_no_sense_take_no_longer_than_others(tmp_path, inside):
+    """An hour, where each of them has all others looked at."""
+    path = put(tmp_path / "topics.xml", f"<topic id='1'><title>{inside}</title></topic>")
+    began = time.process_time()
+    assert list(topics(path, "en")) == ["1"]
+    assert time.process_time() - began < 10

@@ -27,6 +27,7 @@ from stele.errors import SteleError
 from stele.files.reading import reading
 
 LARGEST = 1 << 26  # bytes of a file of topics
+DEEPEST = 20  # elements around another that are looked at
 FIELDS = {
     **dict.fromkeys(("num", "number", "identifier", "qid"), "id"),
     **dict.fromkeys(("title", "question", "content", "query"), "title"),
@@ -40,9 +41,9 @@ NUMBERS = ("id", "no")  # at the end of a name (`query_id`): no language
 
 _TOPIC = re.compile(r"<(top|topic|query)(?:\s[^<>]*)?>", re.IGNORECASE)
 _FIELD = re.compile(rf"<(?:([a-z]+)[-_:])?({'|'.join(FIELDS)})(?:[-_:]([a-z]+))?(?:\s[^<>]*)?>", re.IGNORECASE)
-_CDATA = r"<!\[CDATA\[(?:[^<]|<(?!!\[CDATA\[))*?\]\]>"
+_CDATA = r"<!\[CDATA\[(?:[^]<]|\](?!\]>)|<(?!!\[CDATA\[))*+\]\]>"
 _TAG = re.compile(rf"{_CDATA}|<(/?)([A-Za-z][\w:.-]*)((?:\s[^<>]*)?)>")
-_CHILD = re.compile(rf"<([A-Za-z]+)((?:\s[^<>]*)?)>((?:[^<]|{_CDATA})*)</\1>")
+_CHILD = re.compile(rf"<([A-Za-z]+)((?:\s[^<>]*)?)>((?:[^<]|{_CDATA})*+)</\1>")
 _LANGUAGE = re.compile(r"""\s(?:xml:)?lang(?:uage)?\s*=\s*["']?\s*([^\W\d_]+)""", re.IGNORECASE)
 _ID = re.compile(r"""\s(?:id|number)\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:Number|Topic|Title|Description|Narrative)\s*:", re.IGNORECASE)
@@ -165,7 +166,7 @@ def _stated_languages(text: str, topic: str) -> dict[int, str]:
             attribute = _LANGUAGE.search(match[3])
             language = attribute[1].lower() if attribute else around[-1][1] if around else ""
             stated[match.start()] = language
-            around.append((name, language))
+            around = [*around[-DEEPEST:], (name, language)] if attribute or name in (*FIELDS, topic) else around
     return stated
 
 
