@@ -13,6 +13,7 @@ from stele.files.reading import JsonObject, reading
 
 PARQUET = b"PAR1"  # the first bytes of each Parquet file
 BATCH = 4096  # rows that are held at a time
+FEW = 256  # the same of rows that may hold pictures
 
 
 def is_parquet(path: Path) -> bool:
@@ -38,14 +39,10 @@ def filled_columns(path: Path, wanted: Collection[str]) -> list[str]:
     import pyarrow.parquet
 
     with reading(path, "Parquet file"), pyarrow.parquet.ParquetFile(path) as table:
-        groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
-        chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
-    with_values = {
-        chunk.path_in_schema.partition(".")[0]
-        for chunk in chunks
-        if chunk.statistics is None or not chunk.statistics.has_null_count or chunk.statistics.num_values
-    }
-    return [name for name in wanted if name in with_values]
+        there = [name for name in wanted if name in table.schema_arrow.names]
+        return [
+            name for name in there if any(len(b) > b[0].null_count for b in table.iter_batches(FEW, columns=[name]))
+        ]
 
 
 def tables(folder: Path) -> list[Path]:
