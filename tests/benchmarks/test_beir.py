@@ -161,3 +161,119 @@ def test_a_role_that_is_missing_is_named_with_what_is_there(tmp_path):
     (tmp_path / "set/queries.jsonl").rename(tmp_path / "set/questions.jsonl")
     with pytest.raises(SteleError, match=r"set: no queries of en .* found corpus.jsonl, questions.jsonl, test.tsv"):
         list(beir.queries(data, EN))
+
+
+def lines(*rows: dict) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def texts_of(data: dict) -> dict[str, str]:
+    return {query.id: query.text for query in beir.queries(data, EN)}
+
+
+def test_judgments_as_json_lines_are_mteb_s(tmp_path):
+    data, folder = as_beir(tmp_path / "set"), tmp_path / "set/qrels"
+    (folder / "test.tsv").unlink()
+    rows = [dict(zip(("query-id", "corpus-id", "score"), row, strict=True)) for row in JUDGED]
+    (folder / "test.jsonl").write_text(lines(*rows))
+    assert beir.judgments(data, EN) == {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
+    assert beir.left_out(data, EN).same_id is None
+
+
+def test_instructions_follow_the_text_as_in_mteb(tmp_path):
+    data = as_beir(tmp_path / "set")
+    rows = [{**row, "instruction": f"about {row['_id']}" if row["_id"] != "q3" else None} for row in QUERIES]
+    (tmp_path / "set/queries.jsonl").write_text(lines(*rows))
+    assert texts_of(data) == {"q2": "two? about q2", "q1": "one? about q1", "q3": "three?"}
+
+
+def test_instructions_in_files_of_their_own(tmp_path):
+    data = as_mteb(tmp_path / "set")
+    (tmp_path / "set/instruction").mkdir()
+    of_queries = {"query-id": ["q1", "q2", "q3"], "instruction": ["in short", "in full", "x"]}
+    path = tmp_path / "set/instruction/test-00000-of-00001.parquet"
+    pq.write_table(pa.table(of_queries), path)
+    assert texts_of(data) == {"q2": "two? in full", "q1": "one? in short", "q3": "three? x"}
+    pq.write_table(pa.table({"query-id": ["q1"], "instruction": ["in short"]}), path)
+    with pytest.raises(SteleError, match=r"queries.*: query q2 has no instruction"):
+        texts_of(data)
+
+
+def test_a_conversation_is_joined_as_in_mteb(tmp_path):
+    data = as_beir(tmp_path / "set")
+    turns = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes?"}]
+    one, two, three = ({"_id": "q1", "text": ["a", "b"]}, {"_id": "q2", "text": turns}, {"_id": "q3", "text": "c"})
+    path = tmp_path / "set/queries.jsonl"
+    path.write_text(lines(one, {**two, "instruction": "answer"}, three))
+    assert texts_of(data) == {"q1": "a; b", "q2": "answer user: hi; assistant: yes?", "q3": "c"}
+    for text, message in (
+        ([], "without a turn"),
+        ([{"role": "user"}], "no field 'content'"),
+        ([3], "must be a string"),
+    ):
+        path.write_text(lines({"_id": "q1", "text": text}, two, three))
+        with pytest.raises(SteleError, match=rf"queries.jsonl, line 1.*{message}"):
+            texts_of(data)
+
+
+def test_a_re_ranking_task_is_refused(tmp_path):
+    data = as_mteb(tmp_path / "set")
+    (tmp_path / "set/top_ranked").mkdir()
+    table = pa.table({"query-id": ["q1"], "corpus-ids": [["d1", "d2"]]})
+    pq.write_table(table, tmp_path / "set/top_ranked/test-00000-of-00001.parquet")
+    for read in (beir.judgments, lambda *given: list(beir.queries(*given))):
+        with pytest.raises(
+            SteleError, match=r"top_ranked/test.*: a re-ranking task, whose candidates alone are ranked"
+        ):
+            read(data, EN)
+
+
+@pytest.mark.parametrize("role", ["corpus", "queries"])
+@pytest.mark.parametrize("layout", [as_beir, as_mteb])
+def test_images_and_sound_are_refused_and_empty_columns_of_them_are_not(tmp_path, role, layout):
+    data = layout(tmp_path / "set")
+    rows = CORPUS if role == "corpus" else QUERIES
+    value = {"bytes": b"png", "path": None} if layout is as_mteb else "a.png"
+    for filled in (False, True):
+        table = [{"title": "", **row, "image": value if filled else None} for row in rows]
+        if layout is as_mteb:
+            kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+            names = ("_id", "title", "text")
+            schema = pa.schema([*((name, pa.string()) for name in names), ("image", kind)])
+            path = tmp_path / f"set/{role}/test-00000-of-00001.parquet"
+            pq.write_table(pa.Table.from_pylist(table, schema=schema), path)
+        else:
+            (tmp_path / f"set/{role}.jsonl").write_text(lines(*table))
+        if filled:
+            with pytest.raises(SteleError, match=rf"{role}.*: it has image; only texts are encoded here"):
+                list(beir.queries(data, EN)), list(beir.passages(data, "en"))
+        else:
+            assert len(list(beir.queries(data, EN))) == 3 and len(list(beir.passages(data, "en"))) == 3
+
+
+def test_of_several_splits_the_texts_are_of_that_of_the_judgments(tmp_path):
+    data = as_mteb(tmp_path / "set")
+    for role in ("corpus", "queries"):
+        folder = tmp_path / "set" / role
+        table = pq.read_table(folder / "test-00000-of-00001.parquet")
+        pq.write_table(table.slice(0, 1), folder / "dev-00000-of-00001.parquet")
+        for number in (0, 1):  # two shards
+            part = table.slice(number, 1) if number == 0 else table.slice(1)
+            pq.write_table(part, folder / f"test-0000{number}-of-00002.parquet")
+        (folder / "test-00000-of-00001.parquet").unlink()
+    assert [passage.id for passage in beir.passages(data, "en")] == ["d1", "d2", "d3"]
+    assert list(texts_of(data)) == ["q2", "q1", "q3"]
+    (tmp_path / "set/qrels/test-00000-of-00001.parquet").rename(tmp_path / "set/qrels/validation.parquet")
+    with pytest.raises(SteleError, match=r"corpus/dev-.*: corpus of several splits; give that of the judgments"):
+        list(beir.passages(data, "en"))
+
+
+def test_documents_that_are_no_hits(tmp_path):
+    data = as_beir(tmp_path / "set")
+    rows = [{**row, "excluded_ids": ["d2", "N/A"] if row["_id"] == "q1" else []} for row in QUERIES]
+    (tmp_path / "set/queries.jsonl").write_text(lines(*rows))
+    left_out = beir.left_out(data, EN)
+    assert left_out.of("q1") == {"q1", "d2"} and left_out.of("q2") == {"q2"}
+    assert left_out.deepest(["q1", "q2"], 10) == 12
+    (tmp_path / "set/queries.jsonl").unlink()  # judgments alone
+    assert beir.left_out(data, EN).documents == {}

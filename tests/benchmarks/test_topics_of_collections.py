@@ -1,5 +1,7 @@
 """Topics of test collections in the layouts of their tracks, and what is wrong with them."""
 
+import time
+
 import pytest
 from written import SPANISH, put
 
@@ -57,7 +59,8 @@ ACLIA = '<SET>\n<TOPIC ID="ACLIA2-CS-0002">\n<QUESTION LANG="CS"><![CDATA[什么
 @pytest.mark.parametrize("name", ["topics.txt", "topics.gz"])
 def test_topics_of_every_layout_are_read(tmp_path, content, wanted, ends, name):
     data = (content if isinstance(content, bytes) else content.encode()).replace(b"\n", ends.encode())
-    read = topics(put(tmp_path / name, data), "fr", "iso-8859-1")
+    language = "bn" if content is FIRE else "zh" if content is ACLIA else "fr"
+    read = topics(put(tmp_path / name, data), language, "iso-8859-1")
     assert [(number, t.get("title"), t.get("description", "")) for number, t in read.items()] == wanted
 
 
@@ -80,3 +83,85 @@ def test_arabic_topics_in_their_own_encoding(tmp_path):
 def test_topics_that_cannot_be_read(tmp_path, content, message):
     with pytest.raises(SteleError, match=rf"topics\.txt.*{message}"):
         topics(put(tmp_path / "topics.txt", content), "es")
+
+
+TWO = """<TOPIC_SET>
+<TOPIC ID="ACLIA9-JA-T1" type="DP">
+<QUESTION LANG="EN" ><![CDATA[ Which river?]]></QUESTION>
+<QUESTION LANG="JA"><![CDATA[ どの川]]></QUESTION>
+<NARRATIVE LANG="EN"><![CDATA[ About it.]]></NARRATIVE>
+<NARRATIVE LANG="JA"><![CDATA[ 川について]]></NARRATIVE>
+</TOPIC>
+</TOPIC_SET>"""
+
+
+def in_two(template: str) -> str:
+    """A topic whose title is written in a language's way for both."""
+    both = (template.format(code=code, name=name, text=text) for code, name, text in
+            (("EN", "English", "which river"), ("JA", "Japanese", "どの川")))  # fmt: skip
+    return f'<topic id="1">{" ".join(both)}</topic>'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TWO.replace("Which river?", "which river"),
+        in_two('<title xml:lang="{code}">{text}</title>'),
+        in_two("<title LANGUAGE = '{name}'>{text}</title>"),
+        in_two("<TITLE lang={code}-XX>{text}</TITLE>"),
+        in_two('<title lang="{code}">{text}\n'),  # no end tag
+        in_two("<{code}-title>{text}</{code}-title>"),
+        in_two("<title_{code}>{text}</title_{code}>"),
+        in_two('<version lang="{code}"><title>{text}</title></version>'),
+        in_two('<title><string lang="{code}">{text}</string></title>').replace("</title> <title>", ""),
+        in_two("<title><{code}>{text}</{code}></title>").replace("</title> <title>", ""),
+        in_two('</topic><topic id="1" xml:lang="{code}"><title>{text}</title>').replace('<topic id="1"></topic>', ""),
+        in_two('</topic></set><set lang="{code}"><topic id="1"><title>{text}</title>').replace("</topic></set>", "", 1)
+        .removeprefix('<topic id="1">'),
+        '{"id": "1", "lang": "eng", "query": "which river"}\n{"id": "1", "lang": "ja-JP", "query": "どの川"}\n',
+    ],
+)  # fmt: skip
+def test_the_text_of_the_language_that_is_wanted_wherever_it_is_stated(tmp_path, content):
+    path = put(tmp_path / "topics.xml", content)
+    for language, wanted in (("en", "which river"), ("ja", "どの川")):
+        assert [topic["title"] for topic in topics(path, language).values()] == [wanted]
+    with pytest.raises(SteleError, match=r"topics\.xml, .* is in en.*, ja.*, not in ko; give its text in ko"):
+        topics(path, "ko")
+
+
+def test_every_field_is_read_in_its_language_and_one_that_states_none_is_as_wanted(tmp_path):
+    path = put(tmp_path / "topics.xml", TWO)
+    assert topics(path, "ja") == {"ACLIA9-JA-T1": {"title": "どの川", "narrative": "川について"}}
+    path.write_text(TWO.replace('NARRATIVE LANG="EN"', "NARRATIVE"))
+    assert topics(path, "en")["ACLIA9-JA-T1"] == {"title": "Which river?", "narrative": "About it."}
+    assert topics(path, "ja")["ACLIA9-JA-T1"]["narrative"] == "川について"
+
+
+@pytest.mark.parametrize(("code", "language"), [("CS", "zh"), ("CT", "zh"), ("zho", "zh"), ("CS", "cs"), ("JP", "ja")])
+def test_codes_of_ntcir_and_of_iso(tmp_path, code, language):
+    path = put(tmp_path / "topics.xml", TWO.replace('"JA"', f'"{code}"'))
+    assert topics(path, language)["ACLIA9-JA-T1"]["narrative"] == "川について"
+
+
+def test_names_that_hold_no_language_are_no_fields(tmp_path):
+    content = "<topic number='7'><query_id>q7</query_id><original-title>x</original-title><query>river</query></topic>"
+    assert topics(put(tmp_path / "topics.xml", content), "id") == {"7": {"title": "river"}}
+
+
+def test_a_topic_that_the_language_lacks_is_named_though_others_have_it(tmp_path):
+    whole = TWO.replace(
+        "</TOPIC_SET>", '<TOPIC ID="T2"><QUESTION LANG="EN">only English</QUESTION></TOPIC></TOPIC_SET>'
+    )
+    path = put(tmp_path / "topics.xml", whole)
+    with pytest.raises(SteleError, match=r"topic 2: topic T2 is in en, not in ja"):
+        topics(path, "ja")
+    assert list(topics(path, "en")) == ["ACLIA9-JA-T1", "T2"]
+
+
+@pytest.mark.parametrize("inside", ["<![CDATA[" + "x]]>" * 30_000, "".join(f"<b{n}>" for n in range(30_000))])
+def test_marks_that_make_no_sense_take_no_longer_than_others(tmp_path, inside):
+    """An hour, where each of them has all others looked at."""
+    path = put(tmp_path / "topics.xml", f"<topic id='1'><title>{inside}</title></topic>")
+    began = time.process_time()
+    assert list(topics(path, "en")) == ["1"]
+    assert time.process_time() - began < 10

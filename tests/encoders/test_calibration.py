@@ -48,12 +48,32 @@ def test_blocks_do_not_change_the_statistics():
         (ROWS[:0], "fr: 0 vectors, too few"),
         ([[1, 2], [np.nan, 6]], "fr: vector 2 is not finite"),
         ([[1, 2], [np.inf, 6]], "fr: vector 2 is not finite"),
-        ([[1, 2], [3, 2]], "fr: coordinate 1 is the same in all 2 vectors, as are 1 of 2: nothing can be scaled"),
+        ([[1, 2], [3, 2]], "fr, 2 vectors: coordinate 1 is the same in all, as are 1 of 2 .* nothing can be scaled"),
+        (
+            [[1, 1e-33, 0], [3, -1e-33, 5]],
+            r"coordinate 1 is the same .* as are 1 of 3 \(deviation 1.0e-33, .* 2.5e\+00\)",
+        ),
+        ([[1e-30, 1e-38], [3e-30, 0]], "coordinate 1 is the same in all, as are 1 of 2"),
+        ([[0, 0], [0, 0]], "coordinate 0 is the same in all, as are 2 of 2"),
     ],
 )
 def test_vectors_without_statistics_are_refused(rows, said):
     with pytest.raises(SteleError, match=said):
         statistics([np.array(rows, np.float64)], "fr")
+
+
+def test_small_vectors_that_differ_are_no_dead_ones():
+    rows = np.random.default_rng(0).standard_normal((100, 4)) * [1.0, 1e-3, 1e-5, 1.0]
+    for size in (1.0, 1e-20):
+        own = statistics([rows * size], "fr")
+        assert np.allclose(scale(shift(rows * size, own), own).std(axis=0), 1)
+
+
+def test_a_calibration_with_a_dead_coordinate_is_refused_where_it_is_read(tmp_path):
+    own = {"fr": Statistics(np.zeros(2), np.array([1.0, 1e-33]))}
+    write_tensors(tmp_path / FILE, own, {})
+    with pytest.raises(SteleError, match=rf"{FILE}: fr: coordinate 1 is the same in all"):
+        read_tensors(tmp_path / FILE)
 
 
 # --- Procrustes and neighbours ----------------------------------------------------------------------------------------

@@ -201,3 +201,20 @@ def test_a_split_that_is_not_there_is_named(tmp_path, data, monkeypatch):
     monkeypatch.setitem(RECIPE, "split", "train")
     with pytest.raises(SteleError, match=r"no file train\.jsonl\.gz; found .*dev\.jsonl\.gz"):
         bm25.run(arguments(tmp_path, data))
+
+
+def test_as_many_hits_as_asked_for_remain_without_the_query_itself(tmp_path):
+    folder = tmp_path / "set"
+    (folder / "qrels").mkdir(parents=True)
+    for name in ("corpus", "queries"):  # each document is a query, too
+        rows = [{"_id": f"d{i}", "text": "nile " + "river " * (i + 1)} for i in range(8)]
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    judged = "".join(f"d{i}\td{7 - i}\t1\n" for i in range(8))
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n" + judged)
+    benchmark = "miracl_hard_negatives"  # read by the module beir
+    args = arguments(tmp_path, [f"{benchmark}:en={record(folder, content='set')}"])
+    args.benchmark, args.languages, args.depth, args.recipe = benchmark, ["en"], 4, json.dumps({"k1": 0.9, "b": 0.4})
+    bm25.run(args)
+    run = read_run(tmp_path / "out/runs/en.trec.gz")
+    assert {sum(name != query for name in run.ranking(query)) for query in run.queries} == {4}
+    assert {len(run.ranking(query)) for query in run.queries} == {4, 5}

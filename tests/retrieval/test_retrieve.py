@@ -329,3 +329,30 @@ def test_a_quick_try_leaves_the_state_of_the_real_job_alone(tmp_path, encoder, d
     assert {path: path.read_bytes() for path in args.state.rglob("*") if path.is_file()} == kept
     with pytest.raises(SteleError, match="--keep-index"):
         retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2", "--keep-index", str(tmp_path / "i")))
+
+
+@pytest.mark.parametrize("layout", ["BEIR", "MTEB"])
+def test_as_many_hits_as_asked_for_remain_without_the_query_itself(tmp_path, encoder, layout):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(40)]
+    put(tmp_path / "set/corpus.jsonl", [{"_id": f"d{i}", "text": text} for i, text in enumerate(texts)])
+    queries = [{"_id": f"d{i}", "text": texts[i], "excluded_ids": ["d9"] if i == 2 else []} for i in range(3)]
+    put(tmp_path / "set/queries.jsonl", [*queries, {"_id": "q", "text": texts[5]}])
+    judged = [(f"d{i}", f"d{i + 10}", 1) for i in range(3)] + [("q", "d7", 1)]
+    names = ("query-id", "corpus-id", "score")
+    if layout == "BEIR":
+        (tmp_path / "set/qrels").mkdir()
+        rows = ["\t".join(map(str, row)) for row in (names, *judged)]
+        (tmp_path / "set/qrels/test.tsv").write_text("\n".join(rows) + "\n")
+    else:
+        put(tmp_path / "set/qrels/test.jsonl", [dict(zip(names, row, strict=True)) for row in judged])
+    benchmark = "miracl_hard_negatives"  # read by the module beir
+    data = [f"{benchmark}:en={record(tmp_path / 'set', content='set')}"]
+    args = arguments(tmp_path, encoder, data)
+    args.benchmark, args.languages, args.depth = benchmark, ["en"], 5
+    retrieve.run(args)
+    run = read_run(tmp_path / "out/runs/en.trec.gz")
+    for query, left_out in (("d0", {"d0"}), ("d1", {"d1"}), ("d2", {"d2", "d9"}), ("q", {"q"})):
+        ranking = run.ranking(query)
+        assert sum(name not in left_out for name in ranking) == 5 and ranking[-1] not in left_out
+    assert "d0" in run.ranking("d0") and len(run.ranking("q")) == 5

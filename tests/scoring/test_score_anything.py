@@ -246,6 +246,36 @@ def test_xor_predictions_bring_their_passages(tmp_path, xor):
     assert result["counts"]["missing_queries"] == 0
 
 
+def test_an_xor_question_for_which_nothing_was_found_is_predicted_and_counts_0(tmp_path, xor):
+    found = {"id": "1", "lang": "ar", "ctxs": ["a red fox"]}
+    of_te = [{"id": "2", "lang": "te", "ctxs": []}, {"id": "3", "lang": "te", "ctxs": []}]  # 3 is yes or no
+    for items, values in (
+        ([found, *of_te], {"ar": 1.0, "te": 0.0}),
+        ([{**found, "ctxs": []}, *of_te], dict(ar=0, te=0)),
+    ):
+        result = scored(tmp_path, "xor_retrieve", "--run", predictions(tmp_path / "p.json", *items), *xor)
+        assert result["metrics"]["r@2kt"]["languages"] == values
+        assert result["metrics"]["r@2kt"]["n"] == {"ar": 1, "te": 1} and result["counts"]["missing_queries"] == 0
+    with pytest.raises(SteleError, match="no query of te in it, of which 2 are judged"):
+        run("xor_retrieve", "--run", predictions(tmp_path / "p.json", found), *xor)
+
+
+@pytest.mark.parametrize("ctxs", [[], ["red fox"]])
+def test_predictions_in_two_files_keep_a_question_without_passages(tmp_path, xor, ctxs):
+    first = predictions(tmp_path / "p1.json", {"id": "1", "lang": "ar", "ctxs": ctxs})
+    second = predictions(tmp_path / "p2.json", {"id": "2", "lang": "te", "ctxs": []})
+    result = scored(tmp_path, "xor_retrieve", "--run", first, second, *xor)
+    assert result["counts"]["missing_queries"] == 1  # 3
+    assert result["metrics"]["r@2kt"]["languages"] == {"ar": float(bool(ctxs)), "te": 0.0}
+
+
+def test_a_ranx_run_of_a_language_that_found_nothing_scores_0(tmp_path, qrels):
+    (tmp_path / "run.json").write_text(json.dumps({"q1": {"a": 1.0}, "q2": {}}))
+    result = scored(tmp_path, "mrtydi", "--run", tmp_path / "run.json", "--data", f"mrtydi:sw={qrels}")
+    assert result["counts"]["missing"] == {"sw": 1}  # q3
+    assert result["metrics"]["mrr@100"]["average"] == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize(
     ("item", "message"),
     [
@@ -285,6 +315,23 @@ def test_answers_are_scored_by_the_language_of_the_paragraph(tmp_path):
     (tmp_path / "run").write_text(trec({"k": {"a": 1.0}}))
     with pytest.raises(SteleError, match="a ranking; this benchmark scores answers"):
         run("mlqa", "--run", f"de-de={tmp_path / 'run'}", "--data", f"mlqa={tmp_path}")
+
+
+@pytest.mark.parametrize("metrics", [["f1", "exact_match"], ["f1_squad", "exact_match_squad"]])
+def test_gold_answers_need_no_more_than_the_official_script_reads(tmp_path, metrics):
+    """Neither the paragraph nor where the answer stands, nor the question (MLQA mlqa_evaluation_v1.py)."""
+    qas = [{"id": "k", "answers": [{"text": "the house"}, {"text": "home"}]}, {"id": "m", "answers": [{"text": "x"}]}]
+    path = tmp_path / "test-context-en-question-de.json"
+    path.write_text(json.dumps({"data": [{"paragraphs": [{"qas": qas}]}]}))
+    (tmp_path / "run.json").write_text(json.dumps({"k": "Home!", "m": ""}))
+    line = ["mlqa", "--run", f"de-en={tmp_path / 'run.json'}", "--data", f"mlqa={tmp_path}", "--metrics", *metrics]
+    result = scored(tmp_path, *line)
+    assert {result["metrics"][name]["average"] for name in metrics} == {0.5}
+    assert result["counts"]["missing_queries"] == 0
+    qas[1]["answers"] = []
+    path.write_text(json.dumps({"data": [{"paragraphs": [{"qas": qas}]}]}))
+    with pytest.raises(SteleError, match=r"de.json, paragraph 1, question m: has no answer"):
+        run(*line)
 
 
 # --- embeddings ---
@@ -350,3 +397,105 @@ def test_embeddings_need_a_name_and_a_partner(tmp_path):
     }.items():
         with pytest.raises(SteleError, match=message):
             run("tatoeba", "--run", given)
+
+
+# --- documents that are no hits of their query ---
+ARGUANA = {
+    "queries.jsonl": '{"_id": "a-pro", "text": "meat"}\n{"_id": "b-pro", "text": "speech", "excluded_ids": ["N/A"]}\n',
+    "corpus.jsonl": "".join(
+        f'{{"_id": "{name}", "title": null, "text": "x"}}\n' for name in ("a-con", "a-pro", "b-con")
+    ),
+    "qrels/test.tsv": "query-id\tcorpus-id\tscore\na-pro\ta-con\t1\nb-pro\tb-con\t1\n",
+}
+ITSELF_FIRST = {"a-pro": {"a-pro": 0.99, "a-con": 0.8}, "b-pro": {"b-pro": 0.99, "b-con": 0.7}}
+SECOND = 1 / np.log2(3)  # nDCG of one relevant document, found second
+
+
+@pytest.fixture
+def arguana(tmp_path) -> Path:
+    """A set in BEIR's layout whose queries are documents, and run.txt, which finds each query itself first."""
+    for name, text in ARGUANA.items():
+        (tmp_path / "set" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "set" / name).write_text(text)
+    (tmp_path / "run.txt").write_text(trec(ITSELF_FIRST))
+    return tmp_path / "set"
+
+
+def ndcg(tmp_path: Path, folder: Path, run: str = "run.txt") -> float:
+    name = "miracl_hard_negatives"  # read by the module beir
+    result = scored(tmp_path, name, "--run", f"en={tmp_path / run}", "--data", f"{name}:en={folder}")
+    assert result["counts"]["missing_queries"] == 0
+    return result["metrics"]["ndcg@10"]["average"]
+
+
+def as_mteb(folder: Path) -> None:
+    """The judgments as MTEB's older sets have them."""
+    rows = [line.split("\t") for line in (folder / "qrels/test.tsv").read_text().splitlines()]
+    items = [dict(zip(rows[0], [query, document, float(score)], strict=True)) for query, document, score in rows[1:]]
+    (folder / "qrels/test.tsv").unlink()
+    (folder / "qrels/test.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+
+
+def stated(monkeypatch, value: bool) -> None:
+    from stele import catalogue
+    from stele.catalogue.schema.benchmarks import Benchmark
+
+    entry = catalogue.entry(Benchmark, "miracl_hard_negatives")
+    monkeypatch.setitem(entry.__dict__, "ignore_identical_ids", value)
+
+
+def test_the_document_of_a_query_s_own_id_is_no_hit_in_beir_s_layout(tmp_path, arguana):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    assert ndcg(tmp_path, arguana) == 1.0
+    (tmp_path / "run.json").write_text(json.dumps(ITSELF_FIRST))
+    assert ndcg(tmp_path, arguana, "run.json") == 1.0
+    judged = {"a-pro": {"a-con": 1}, "b-pro": {"b-con": 1}}  # what BEIR evaluates: without the identical ids
+    without = {query: {name: s for name, s in hits.items() if name != query} for query, hits in ITSELF_FIRST.items()}
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.10"}).evaluate(without)
+    assert [values["ndcg_cut_10"] for values in theirs.values()] == [1.0, 1.0]
+
+
+def test_a_query_that_found_itself_alone_scores_0_and_a_judged_one_stays_judged(tmp_path, arguana):
+    (tmp_path / "run.txt").write_text(trec({"a-pro": {"a-pro": 1.0}, "b-pro": ITSELF_FIRST["b-pro"]}))
+    assert ndcg(tmp_path, arguana) == 0.5
+    path = arguana / "qrels/test.tsv"
+    path.write_text(path.read_text() + "b-pro\tb-pro\t1\n")  # never found, as in BEIR: nDCG 1 / (1 + 1 / log2 3)
+    assert ndcg(tmp_path, arguana) == pytest.approx(0.5 / (1 + SECOND))
+
+
+def test_mteb_s_layout_does_not_tell_whether_a_query_is_its_own_hit_so_the_entry_must(tmp_path, arguana, monkeypatch):
+    as_mteb(arguana)
+    with pytest.raises(SteleError, match=r"2 queries of en have .* own id \(a-pro\).*`ignore_identical_ids: true`"):
+        ndcg(tmp_path, arguana)
+    (tmp_path / "run.txt").write_text(trec({"a-pro": {"a-con": 1.0}, "b-pro": {"b-con": 1.0}}))
+    assert ndcg(tmp_path, arguana) == 1.0  # nothing to decide
+    (tmp_path / "run.txt").write_text(trec(ITSELF_FIRST))
+    for value, expected in ((True, 1.0), (False, SECOND)):
+        stated(monkeypatch, value)
+        assert ndcg(tmp_path, arguana) == pytest.approx(expected)
+
+
+def test_the_entry_comes_before_the_layout(tmp_path, arguana, monkeypatch):
+    stated(monkeypatch, False)
+    assert ndcg(tmp_path, arguana) == pytest.approx(SECOND)
+
+
+def test_excluded_documents_are_no_hits_either(tmp_path, arguana):
+    (tmp_path / "run.txt").write_text(trec({"a-pro": {"a-con": 1.0}, "b-pro": {"z": 1.0, "b-con": 0.5}}))
+    assert ndcg(tmp_path, arguana) == pytest.approx((1 + SECOND) / 2)
+    path = arguana / "queries.jsonl"
+    path.write_text(path.read_text().replace("N/A", "z"))
+    assert ndcg(tmp_path, arguana) == 1.0
+
+
+def test_compared_runs_are_scored_by_the_same_rule(tmp_path, arguana):
+    from stele.scoring import compare
+
+    (tmp_path / "other.txt").write_text(trec({"a-pro": {"a-con": 1.0}, "b-pro": {"b-con": 1.0}}))
+    parser, name = argparse.ArgumentParser(), "miracl_hard_negatives"
+    compare.add_arguments(parser)
+    systems = [f"--system {system} en={tmp_path / system}.txt" for system in ("run", "other")]
+    line = f"--benchmark {name} --data {name}:en={arguana} {' '.join(systems)} --output {tmp_path / 'c.json'}"
+    compare.run(parser.parse_args(line.split()))
+    rows = json.loads((tmp_path / "c.json").read_text())["comparisons"]
+    assert {(row["mean"], row["difference"]) for row in rows} == {(1.0, 0.0)}

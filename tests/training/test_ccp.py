@@ -181,7 +181,9 @@ def rows(loss, accuracy, cosine, guess=0.25, chance=4.0, steps=20, early=None):
         (rows(2.0, 0.8, 0.95), None),  # alike, and still told apart
         (rows(3.9, 0.25, 0.1), None),  # nothing learnt yet, nothing broken
         (rows(2.0, 0.26, 0.95), "vectors of different sentences have cosine 0.950 .* 0.260 .* guess 0.250"),
-        (rows(4.1, 0.8, 0.1), r"loss 4.100 over the last tenth of the steps, above chance \(4.000\)"),
+        (rows(4.1, 0.37, 0.1), r"the loss is 4.100, above chance \(4.000\), .* 0.370 of the times, .* guess 0.250"),
+        (rows(4.1, 0.38, 0.1), None),  # 1.5 times a guess: a loss of so low a temperature says nothing
+        (rows(4.1, 0.26, 0.95), r"cosine 0.950 and the loss is 4.100"),
         (rows(2.0, 0.8, 0.1, early={"ccp": 9.0, "ccp_chance": 4.0}), None),
         ([{"mlm": 3.0}], None),
     ],
@@ -189,6 +191,20 @@ def rows(loss, accuracy, cosine, guess=0.25, chance=4.0, steps=20, early=None):
 def test_the_verdict_is_that_of_the_last_tenth(log, reason):
     found = ccp.diverged(log)
     assert found is None if reason is None else re.search(reason, found)
+
+
+def test_the_verdict_on_the_same_vectors_is_the_same_at_every_temperature_of_table_5():
+    """49 of 64 sentences find their partner, 15 another's: at a low temperature that costs more than a guess does."""
+    centres = torch.nn.functional.normalize(torch.randn(64, 64, generator=torch.Generator().manual_seed(0)), dim=1)
+    vectors = torch.cat([centres, centres[:49], centres[49:].roll(1, 0)])
+    losses = {}
+    for temperature in (0.001, 0.01, 0.1, 1.0):
+        recipe = type("R", (), dict(bank_languages="own", candidates="other_side", temperature=temperature))
+        loss, figures = ccp.context_loss(vectors, torch.zeros(1, dtype=torch.long), torch.eye(64) > 0, None, recipe)
+        row = {"ccp": loss.item(), **{f"ccp_{name}": value.item() for name, value in figures.items()}}
+        assert row["ccp_accuracy"] == pytest.approx(49 / 64) and ccp.diverged([row]) is None
+        losses[temperature] = row["ccp"] - row["ccp_chance"]
+    assert losses[0.001] > losses[0.01] > 0 > losses[0.1]
 
 
 def test_a_run_that_collapses_is_detected_and_a_healthy_one_is_not(tmp_path, stores):

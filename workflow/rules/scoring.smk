@@ -20,6 +20,10 @@ rule score:
     params:
         code=lambda w: code("scoring.score", *plan.scoring.modules(w)),
         metrics=lambda w: plan.scoring.metrics(w),
+        # read by the command itself
+        ignore_identical_ids=lambda w: plan.data.benchmark(
+            w.benchmark
+        ).ignore_identical_ids,
         data=lambda w: assignments(plan.scoring.data(w)),
     message:
         "Score {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"

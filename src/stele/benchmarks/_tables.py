@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from stele.files.reading import JsonObject, reading
 
 PARQUET = b"PAR1"  # the first bytes of each Parquet file
 BATCH = 4096  # rows that are held at a time
+FEW = 256  # the same of rows that may hold pictures
 
 
 def is_parquet(path: Path) -> bool:
@@ -30,6 +31,20 @@ def column_names(path: Path) -> list[str]:
         return pyarrow.parquet.read_schema(path).names
 
 
+def filled_columns(path: Path, wanted: Collection[str]) -> list[str]:
+    """Those of some columns that have a value anywhere in a Parquet file, or in the first object of JSON lines."""
+    if not is_parquet(path):
+        first = next(json_lines(path))[1]
+        return [name for name in wanted if first.get(name) is not None]
+    import pyarrow.parquet
+
+    with reading(path, "Parquet file"), pyarrow.parquet.ParquetFile(path) as table:
+        there = [name for name in wanted if name in table.schema_arrow.names]
+        return [
+            name for name in there if any(len(b) > b[0].null_count for b in table.iter_batches(FEW, columns=[name]))
+        ]
+
+
 def tables(folder: Path) -> list[Path]:
     """The Parquet files below a folder, in order: a part that a user has as `datasets` exports it."""
     return sorted(path for path in below(folder) if path.suffix == ".parquet")
@@ -38,33 +53,37 @@ def tables(folder: Path) -> list[Path]:
 def table_passages(path: Path, name: str, untitled: bool = False) -> Iterator[Passage]:
     """The passages of a file with the columns `name` (the id), title and text; some may be without a title."""
     columns = {name: None, "title": str, "text": str}
-    for where, row in table_rows(path, columns, optional="title" if untitled else ""):
+    for where, row in table_rows(path, columns, optional=["title"] if untitled else []):
         yield Passage(identifier(row[name], where, name), row["title"], row["text"])
 
 
-def table_rows(path: Path, columns: Mapping[str, type | None], optional: str = "") -> Iterator[tuple[str, JsonObject]]:
+def table_rows(
+    path: Path, columns: Mapping[str, type | None], optional: Collection[str] = ()
+) -> Iterator[tuple[str, JsonObject]]:
     """Yields ("file, line N" or "file, row N", {column: value}) for each row.
 
-    `columns` says the type that a column's values have (None: any); the one called `optional` may be missing or null,
-    its value is then an empty one. Raises SteleError for a column that is missing, a value of another type, and a file
+    `columns` says the type that a column's values have (None: any); those of `optional` may be missing or null, their
+    value is then an empty one. Raises SteleError for a column that is missing, a value of another type, and a file
     without rows.
     """
     for where, row in _parquet_rows(path, columns, optional) if is_parquet(path) else json_lines(path):
         yield where, {name: _value(row, name, kind, where, optional) for name, kind in columns.items()}
 
 
-def _value(row: JsonObject, name: str, kind: type | None, where: str, optional: str) -> Any:
-    if name == optional and row.get(name) is None:
+def _value(row: JsonObject, name: str, kind: type | None, where: str, optional: Collection[str]) -> Any:
+    if name in optional and row.get(name) is None:
         return (kind or str)()
     return row[name] if kind is None and name in row else field(row, name, kind or str, where)
 
 
-def _parquet_rows(path: Path, columns: Mapping[str, Any], optional: str) -> Iterator[tuple[str, JsonObject]]:
+def _parquet_rows(
+    path: Path, columns: Mapping[str, Any], optional: Collection[str]
+) -> Iterator[tuple[str, JsonObject]]:
     import pyarrow.parquet
 
     with reading(path, "Parquet file"), pyarrow.parquet.ParquetFile(path) as table:
         names = table.schema_arrow.names
-        if missing := [name for name in columns if name not in names and name != optional]:
+        if missing := [name for name in columns if name not in names and name not in optional]:
             raise SteleError(f"{path}: no column {missing[0]!r}; found {', '.join(names)}; want {', '.join(columns)}")
         if not table.metadata.num_rows:
             raise SteleError(f"{path}: a Parquet file without rows; get it again")

@@ -1,15 +1,21 @@
 """Any data set in BEIR's layout, or in that of MTEB's retrieval tasks: an entry of the catalogue, and no code.
 
 BEIR: `corpus.jsonl` with {_id, title, text}, `queries.jsonl` with {_id, text}, `qrels/{split}.tsv` with a head line and
-query-id, corpus-id, score. MTEB: the same columns as Parquet (in newer sets ids are called `id`), in folders `corpus`,
-`queries` and `qrels` (or `default`), or `{subset}-corpus`, `{subset}-queries` and `{subset}-qrels`. A file's role is
-the nearest such name on its path, by folder or file; of several subsets in one folder the one is read that bears the
-name of the query set's language.
+query-id, corpus-id, score. MTEB: the same columns as Parquet or JSON lines (in newer sets ids are called `id`), in
+folders `corpus`, `queries` and `qrels` (or `default`), or `{subset}-corpus`, `{subset}-queries` and `{subset}-qrels`. A
+file's role is the nearest such name on its path, by folder or file; of several subsets in one folder the one is read
+that bears the name of the query set's language, of several splits of corpus and queries that of the judgments.
 
 Rules, as in both programs: the queries are the judged ones, whatever else the file of queries holds (it is of all
 splits); a query without a relevant document stays and scores 0; a passage is title, a blank and text
-(`passage_format: title_text`), the title may be missing. A score is a whole number; Parquet may hold it as a float
-(MTEB's older sets do). Judged ids that no document bears are counted in a warning and stay judged, as in trec_eval.
+(`passage_format: title_text`), the title may be missing. A score is a whole number; MTEB's files may hold it as a
+float. Judged ids that no document bears are counted in a warning and stay judged, as in trec_eval.
+
+The document of a query's own id is no hit of it in BEIR's layout, that is where the judgments are a TSV file (BEIR
+`EvaluateRetrieval.evaluate`, ignore_identical_ids=True). MTEB's layout does not tell: each task says
+(AbsTaskRetrieval.ignore_identical_ids, false unless given), and here the benchmark's entry. As in MTEB an `instruction`
+of a query follows its text after a blank and the turns of a conversation are joined by "; "; `excluded_ids` (BRIGHT)
+are no hits of their query. Candidates to re-rank (`top_ranked`) and images, sound or video are refused.
 """
 
 from __future__ import annotations
@@ -18,10 +24,11 @@ import logging
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from stele.benchmarks._files import below, folder_of, identifier, refuse_again, tsv_rows
-from stele.benchmarks._tables import column_names, is_parquet, table_passages, table_rows
-from stele.benchmarks.types import Data, Passage, Query, QuerySet
+from stele.benchmarks._files import below, field, folder_of, identifier, lines, refuse_again, tsv_rows
+from stele.benchmarks._tables import column_names, filled_columns, is_parquet, table_passages, table_rows
+from stele.benchmarks.types import Data, LeftOut, Passage, Query, QuerySet
 from stele.errors import SteleError
 
 logger = logging.getLogger(__name__)
@@ -30,7 +37,11 @@ AVERAGE = "macro"  # mean over languages, or subsets
 
 Judgments = dict[str, dict[str, int]]
 HEAD = ["query-id", "corpus-id", "score"]
-ROLE = re.compile(r"(?:(?P<subset>.+)-)?(?P<role>corpus|queries|qrels|default)")
+ROLE = re.compile(r"(?:(?P<subset>.+)-)?(?P<role>corpus|quer(?:ies|y)|qrels|default|instructions?|top_ranked)")
+ROLES = {"default": "qrels", "query": "queries", "instructions": "instruction"}
+SHARD = re.compile(r"(.*?)[-_.]?[0-9]*(?:-of-[0-9]+)?")  # of a split's file name
+SENSES = ("image", "audio", "video")  # columns that MTEB's tasks of other kinds have
+NOT_EXCLUDED = "N/A"  # what BRIGHT has in place of an empty list
 SHOWN = 5  # ids in a message
 LARGEST = 10**9  # a score has at most nine digits
 
@@ -43,14 +54,13 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
     """The judged queries, in the order of their file."""
     judged = _judged(data, query_set.language)
-    seen: set[str] = set()
-    for path in _files(data, query_set.language, "queries"):
-        key = _id(path)
-        for where, row in table_rows(path, {key: None, "text": str}):
-            name = refuse_again(identifier(row[key], where, key), seen, where, key)
-            seen.add(name)
-            if name in judged:
-                yield Query(name, row["text"])
+    instructions, seen = _instructions(data, query_set.language), set()
+    for where, name, row in _query_rows(data, query_set.language, text=None, instruction=str):
+        seen.add(name)
+        if name in judged:
+            if instructions and name not in instructions:
+                raise SteleError(f"{where}: query {name} has no instruction, as others have")
+            yield Query(name, _text(row["text"], instructions.get(name, row["instruction"]), where))
     if lacking := sorted(judged.keys() - seen):
         asked, qrels = (_shown(_files(data, query_set.language, role)) for role in ("queries", "qrels"))
         raise SteleError(
@@ -61,8 +71,52 @@ def queries(data: Data, query_set: QuerySet) -> Iterator[Query]:
 
 def passages(data: Data, collection: str) -> Iterator[Passage]:
     """The documents, streamed."""
-    for path in _files(data, collection, "corpus"):
+    for path in _texts(data, collection, "corpus"):
         yield from table_passages(path, _id(path), untitled=True)
+
+
+def left_out(data: Data, query_set: QuerySet) -> LeftOut:
+    """The documents that are no hits of a query: its `excluded_ids`, and in BEIR's layout that of its own id."""
+    documents: dict[str, frozenset[str]] = {}
+    if _with_role(data, query_set.language, "queries"):  # judgments may be given alone
+        for where, name, row in _query_rows(data, query_set.language, excluded_ids=list):
+            names = {identifier(value, where, "excluded_ids") for value in row["excluded_ids"] if value != NOT_EXCLUDED}
+            if names:
+                documents[name] = frozenset(names)
+    return LeftOut(documents, True if _is_tsv(_qrels(data, query_set.language)) else None)
+
+
+def _query_rows(data: Data, language: str, **columns: type | None) -> Iterator[tuple[str, str, dict]]:
+    """(where, id, the columns, of which all but the text may be missing) of the queries."""
+    seen: set[str] = set()
+    for path in _texts(data, language, "queries"):
+        key = _id(path)
+        for where, row in table_rows(path, {key: None, **columns}, optional=columns.keys() - {"text"}):
+            name = refuse_again(identifier(row[key], where, key), seen, where, key)
+            seen.add(name)
+            yield where, name, row
+
+
+def _text(value: Any, instruction: str, where: str) -> str:
+    """The text of a query, with its instruction, as MTEB joins them; of a conversation all turns."""
+    if not isinstance(value, list):
+        text = field({"text": value}, "text", str, where)
+        return f"{text} {instruction}" if instruction else text
+    turns = [
+        f"{field(turn, 'role', str, where)}: {field(turn, 'content', str, where)}" if isinstance(turn, dict)
+        else field({"text": turn}, "text", str, where)
+        for turn in value
+    ]  # fmt: skip
+    if not turns:
+        raise SteleError(f"{where}: text is a conversation without a turn")
+    return " ".join(filter(None, [instruction, "; ".join(turns)]))
+
+
+def _instructions(data: Data, language: str) -> dict[str, str]:
+    """Query id -> its instruction, where they are files of their own."""
+    columns = {"query-id": None, "instruction": str}
+    rows = (row for path in _split_files(data, language, "instruction") for row in table_rows(path, columns))
+    return {identifier(row["query-id"], where, "query-id"): row["instruction"] for where, row in rows}
 
 
 def judgments(data: Data, query_set: QuerySet) -> Judgments:
@@ -85,7 +139,12 @@ def _id(path: Path) -> str:
 
 def _judged(data: Data, language: str) -> Judgments:
     judged: Judgments = {}
-    (path,) = _files(data, language, "qrels")
+    path = _qrels(data, language)
+    if ranked := _with_role(data, language, "top_ranked"):
+        raise SteleError(
+            f"{_shown(ranked)}: a re-ranking task, whose candidates alone are ranked; here the whole corpus is "
+            "searched, which gives other numbers: take that file away to do so"
+        )
     for where, row in _judgment_rows(path):
         query, document = (identifier(value, where, name) for name, value in zip(HEAD, row[:2], strict=False))
         refuse_again(document, judged.setdefault(query, {}), where, f"judgment of query {query} on document")
@@ -95,9 +154,21 @@ def _judged(data: Data, language: str) -> Judgments:
     return judged
 
 
-def _judgment_rows(path: Path) -> Iterator[tuple[str, list]]:
-    """("file, line N", [query, document, score]) of a TSV file, whose first line names the columns, or of Parquet."""
+def _qrels(data: Data, language: str) -> Path:
+    (path,) = _files(data, language, "qrels")
+    return path
+
+
+def _is_tsv(path: Path) -> bool:
+    """Whether judgments are BEIR's, a TSV file, and not MTEB's, Parquet or JSON lines."""
     if is_parquet(path):
+        return False
+    return not next((line for _, line in lines(path) if line.strip()), "").startswith("{")
+
+
+def _judgment_rows(path: Path) -> Iterator[tuple[str, list]]:
+    """("file, line N", [query, document, score]) of a TSV file, whose first line names the columns, or of MTEB's."""
+    if not _is_tsv(path):
         yield from ((where, list(row.values())) for where, row in table_rows(path, dict.fromkeys(HEAD)))
         return
     for number, (where, row) in enumerate(tsv_rows(path, len(HEAD))):
@@ -118,19 +189,44 @@ def _score(value: object, where: str) -> int:
 
 def _not_in_corpus(data: Data, language: str, names: Collection[str]) -> list[str]:
     """Of some ids, those that no document bears; none where the corpus is not among the data."""
-    if not (files := _with_role(data, language, "corpus")):
+    if not _with_role(data, language, "corpus"):
         return []
     lacking = set(names)
-    for path in files:
+    for path in _split_files(data, language, "corpus"):
         key = _id(path)
         for where, row in table_rows(path, {key: None}):
             lacking.discard(identifier(row[key], where, key))
     return sorted(lacking)
 
 
+def _texts(data: Data, language: str, role: str) -> list[Path]:
+    """The files of corpus or queries, which hold texts alone."""
+    files = _files(data, language, role)
+    for path in files:
+        if senses := filled_columns(path, SENSES):
+            raise SteleError(f"{path}: it has {' and '.join(senses)}; only texts are encoded here")
+    return files
+
+
+def _split_files(data: Data, language: str, role: str) -> list[Path]:
+    """The files of a role in the split of the judgments, or in the one split that there is, as in MTEB's loader."""
+    files = _with_role(data, language, role)
+    splits = {path: split_of(path) for path in files}
+    if len(set(splits.values())) > 1 and (qrels := _with_role(data, language, "qrels")):
+        wanted = {split_of(path) for path in qrels}
+        files = [path for path in files if splits[path] in wanted]
+    if len({splits[path] for path in files}) > 1 or (splits and not files):
+        raise SteleError(
+            f"{_shown(list(splits))}: {role} of several splits; give that of the judgments (`files` of its dataset "
+            "names it), and number the files of one split"
+        )
+    return files
+
+
 def _files(data: Data, language: str, role: str) -> list[Path]:
     """The files of a role; a corpus and queries may be in several, judgments are in one."""
-    if not (files := _with_role(data, language, role)):
+    files = _with_role(data, language, role) if role == "qrels" else _split_files(data, language, role)
+    if not files:
         held = sorted(path.name for folder in _folders(data, language) for path in below(folder))
         raise SteleError(
             f"{_shown(_folders(data, language))}: no {role} of {language} (a file {role}.jsonl, {role}.parquet or in a "
@@ -161,8 +257,24 @@ def role_of(path: Path) -> tuple[str, str]:
     """
     for name in (path.name.partition(".")[0], *reversed(path.parts[:-1])):
         if found := ROLE.fullmatch(name):
-            return found["subset"] or "", {"default": "qrels"}.get(found["role"], found["role"])
+            return found["subset"] or "", ROLES.get(found["role"], found["role"])
     return "", ""
+
+
+def split_of(path: Path) -> str:
+    """The split that a file is of, by its name or its folder's; "" where neither says.
+
+    >>> [split_of(Path(name)) for name in ("qrels/test.tsv", "corpus/dev-00000-of-00002.parquet", "corpus.jsonl.gz")]
+    ['test', 'dev', '']
+    >>> split_of(Path("de-corpus/test/0000.parquet")), split_of(Path("corpus/0000.parquet"))
+    ('test', '')
+    """
+    for name in (path.name.partition(".")[0], path.parent.name):
+        if ROLE.fullmatch(name):
+            return ""
+        if split := SHARD.fullmatch(name)[1]:
+            return "" if ROLE.fullmatch(split) else split
+    return ""
 
 
 def _folders(data: Data, language: str) -> list[Path]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import folder_of, located
-from stele.benchmarks._squad_format import span_questions
+from stele.benchmarks._squad_format import gold_answers, span_questions
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
 from stele.errors import SteleError
 
@@ -31,15 +31,16 @@ def query_sets(languages: Sequence[str]) -> list[QuerySet]:
 
 def answers(data: Data, query_set: QuerySet) -> dict[str, list[str]]:
     """Question id -> its gold answers."""
-    return {item.id: [answer.text for answer in item.answers] for item in questions(data, query_set, "test")}
+    return gold_answers(_file(data, query_set, "test"))
 
 
 def questions(data: Data, query_set: QuerySet, split: str) -> Iterator[SpanQuestion]:
     """The questions of a split ("dev" or "test"), each with its paragraph."""
+    yield from span_questions(_file(data, query_set, split))
+
+
+def _file(data: Data, query_set: QuerySet, split: str) -> Path:
     question, context = query_set.name.split("-")
-    yield from span_questions(_file(data, query_set, f"{split}-context-{context}-question-{question}.json"))
-
-
-def _file(data: Data, query_set: QuerySet, name: str) -> Path:
+    name = f"{split}-context-{context}-question-{question}.json"
     dataset = next(iter(data)) if len(data) == 1 else DATASET
     return located(folder_of(data, dataset, query_set.language), name)

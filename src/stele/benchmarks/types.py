@@ -5,7 +5,7 @@ query languages, one collection), and a job encodes each collection once. On dis
 are called `search` and `pool`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +40,38 @@ class ParallelTexts(NamedTuple):
     ids: list[str]
     texts: dict[str, list[str]]
     left_out: dict[str, int]
+
+
+class LeftOut(NamedTuple):
+    """The documents that are no hits of a query, whatever they score.
+
+    `documents`: query id -> such documents. `same_id`: whether the document of the query's own id is one, since it is
+    the query itself; None where the data do not tell, so that the benchmark's entry must.
+    """
+
+    documents: Mapping[str, frozenset[str]] = {}
+    same_id: bool | None = False
+
+    def of(self, query: str) -> frozenset[str]:
+        """Those of a query; its own id where it may be one."""
+        return self.documents.get(query, frozenset()) | (frozenset() if self.same_id is False else {query})
+
+    def deepest(self, queries: Iterable[str], depth: int) -> int:
+        """How deep some queries are to be searched, so that `depth` hits remain of each."""
+        return depth + max((len(self.of(query)) for query in queries), default=0)
+
+    def cut(self, query: str, hits: Sequence[tuple[str, float]], depth: int) -> Sequence[tuple[str, float]]:
+        """A query's hits (passage, score) down to the `depth`-th that may count.
+
+        >>> LeftOut(same_id=None).cut("q", [("a", 3.0), ("q", 2.0), ("b", 1.0), ("c", 0.5)], 2)
+        [('a', 3.0), ('q', 2.0), ('b', 1.0)]
+        """
+        names, counted = self.of(query), 0
+        for number, (name, _) in enumerate(hits):
+            if counted == depth:
+                return hits[:number]
+            counted += name not in names
+        return hits
 
 
 class TrainingExample(NamedTuple):

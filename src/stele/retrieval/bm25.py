@@ -35,7 +35,13 @@ from stele.recipes.lexical import Search, Tuning, parse_recipe
 from stele.registry import load_named
 from stele.retrieval.lexical import anserini, bm25_search, engines
 from stele.retrieval.lexical.bm25_search import Hits, choose
-from stele.retrieval.searches.search_job import FinishedSearches, check_counts, expected_passages, field_of_topics
+from stele.retrieval.searches.search_job import (
+    FinishedSearches,
+    check_counts,
+    expected_passages,
+    field_of_topics,
+    left_out,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -132,7 +138,9 @@ class Job:
             queries, hits, facts = self.tuned(query_set, self.recipe)
         else:
             queries, hits, facts = self.direct(query_set, self.recipe)
-        by_query = ((query.id, query_hits) for query, query_hits in zip(queries, hits, strict=True))
+        cut = left_out(self.benchmark, self.data, query_set).cut
+        ranked = zip((query.id for query in queries), hits, strict=True)
+        by_query = ((name, cut(name, query_hits, self.args.depth)) for name, query_hits in ranked)
         facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(hits), **facts}
         self.finished.save(query_set, by_query, facts)
         shutil.rmtree(self.state / query_set.collection)
@@ -141,11 +149,17 @@ class Job:
         """The queries, their hits with the recipe's k1 and b, and what is known of the search."""
         queries = self.queries(query_set)
         collection, parameters = self.collection(query_set, {ALL: queries}), (recipe.k1, recipe.b)
+        depth = self.deepest(query_set, queries)
         if recipe.rm3:
-            hits = collection.expanded(ALL, parameters, self.args.depth, recipe.rm3)
+            hits = collection.expanded(ALL, parameters, depth, recipe.rm3)
         else:
-            ((_, hits),) = collection.runs(ALL, [parameters], self.args.depth)
+            ((_, hits),) = collection.runs(ALL, [parameters], depth)
         return queries, hits, {"passages": collection.passages, **collection.facts}
+
+    def deepest(self, query_set: QuerySet, queries: Sequence[Query]) -> int:
+        """How many hits are asked for, so that --depth of each query may count."""
+        of_queries = left_out(self.benchmark, self.data, query_set)
+        return of_queries.deepest((query.id for query in queries), self.args.depth)
 
     def tuned(self, query_set: QuerySet, recipe: Tuning) -> tuple[list[Query], list[Hits], Values]:
         """The same with the k1 and b that are best on another split."""
@@ -154,7 +168,7 @@ class Job:
         collection = self.collection(query_set, splits)
         mrr = self.tune(query_set, collection, splits[tuned], recipe)
         chosen = choose(mrr)
-        ((_, hits),) = collection.runs(judged, [chosen], self.args.depth)
+        ((_, hits),) = collection.runs(judged, [chosen], self.deepest(query_set, splits[judged]))
         logger.info("%s: k1 %g, b %g, MRR of %s %.4f", query_set.name, *chosen, tuned, mrr[chosen])
         facts = {
             "passages": collection.passages,

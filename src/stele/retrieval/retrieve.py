@@ -258,18 +258,21 @@ class Job:
         if len(vectors) != len(queries):
             raise SteleError(f"query set {query_set.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
         with bar(collection.rows, f"search {query_set.name}, {len(queries)} queries", "passages") as shown:
-            depth = self.windows.hits if self.windows else self.args.depth
-            best = collection.search(vectors, depth, shown.update)
+            left_out = search_job.left_out(self.benchmark, self.data, query_set)
+            deepest = left_out.deepest((query.id for query in queries), self.args.depth)
+            best = collection.search(vectors, self.windows.hits if self.windows else deepest, shown.update)
         if not self.processes.is_main:
             return
         hits = best.hits()
         if self.windows:
-            hits = (document_hits(of_query, self.windows.best)[: self.args.depth] for of_query in hits)
+            hits = (document_hits(of_query, self.windows.best) for of_query in hits)
+        ranked = ((query.id, of_query) for query, of_query in zip(queries, hits, strict=True))
+        kept = ((name, left_out.cut(name, of_query, self.args.depth)) for name, of_query in ranked)
         # counted anew: vectors may be another search's, another process's, or of before a restart
         cut = self.encoder.tokenize([query.text for query in queries], "query").cut
         asked = {"queries": len(queries), "cut_queries": cut}
         facts = {"language": query_set.language, "pool": query_set.collection, **asked, **collection.counts()}
-        self.finished.save(query_set, zip((query.id for query in queries), hits, strict=True), facts)
+        self.finished.save(query_set, kept, facts)
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
     def queries(self, query_set: QuerySet) -> list[Query]:

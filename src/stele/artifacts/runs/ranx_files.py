@@ -13,7 +13,7 @@ COLUMNS = ("q_id", "doc_id", "score")
 
 
 def from_json(value: JsonObject, path: Path) -> Run:
-    """The run of a parsed JSON file. Queries without a hit are left out (they count as missing)."""
+    """The run of a parsed JSON file; some queries may be without a hit."""
     queries, passages, scores = [], [], []
     for query, hits in value.items():
         if not isinstance(hits, dict):
@@ -24,7 +24,7 @@ def from_json(value: JsonObject, path: Path) -> Run:
             queries.append(query)
             passages.append(name)
             scores.append(_float(score))
-    return make_run(queries, passages, scores, path)
+    return make_run(queries, passages, scores, path, value if scores else ())
 
 
 def _float(score: int | float) -> float:

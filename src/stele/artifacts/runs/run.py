@@ -78,19 +78,22 @@ def make_run(
     passages: Sequence[str] | pyarrow.Array,
     scores: Sequence[float] | np.ndarray,
     where: object,
+    searched: Iterable[str] = (),
 ) -> Run:
     """A run from three columns of equal length, one entry a hit, in any order.
 
-    Queries stand in the order of their first hit. Raises SteleError, beginning with `where`, for no hit at all, a score
-    that is no finite number, and a passage that is there twice for one query.
+    Queries stand in the order of their first hit, then those of `searched` without one. Raises SteleError, beginning
+    with `where`, for a run without a query, a score that is no finite number, and a passage that is there twice for one
+    query.
     """
-    owners, query_names = _encode(queries)
+    owners, with_hits = _encode(queries)
+    query_names = list(dict.fromkeys([*with_hits.to_pylist(), *searched]))
     codes, names = _encode(passages)
     scores = np.asarray(scores, dtype=np.float64)
-    if not len(scores):
+    if not query_names:
         raise SteleError(f"{where}: the run is empty")
     if not np.isfinite(scores).all():
-        query = query_names[int(owners[np.flatnonzero(~np.isfinite(scores))[0]])].as_py()
+        query = query_names[int(owners[np.flatnonzero(~np.isfinite(scores))[0]])]
         raise SteleError(f"{where}: query {query!r}: the score must be a finite number")
     with np.errstate(over="ignore"):  # beyond float32 is infinite and still ranks first, as in trec_eval
         scores = scores.astype(np.float32)
@@ -98,28 +101,46 @@ def make_run(
     again = np.flatnonzero(keys[1:] == keys[:-1])
     if again.size:
         query, name = divmod(int(keys[again[0]]), len(names))
-        raise SteleError(
-            f"{where}: passage {names[name].as_py()!r} is there twice for query {query_names[query].as_py()!r}"
-        )
+        raise SteleError(f"{where}: passage {names[name].as_py()!r} is there twice for query {query_names[query]!r}")
     order = np.lexsort((-scores, owners))
     order = _break_ties(order, owners, scores, codes, names)
     starts = np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(query_names)))))
-    return Run(query_names.to_pylist(), starts, names, codes[order], scores[order])
+    return Run(query_names, starts, names, codes[order], scores[order])
 
 
 def run_of(rankings: Mapping[str, Iterable[tuple[str, float]]], where: str = "run") -> Run:
-    """A run from query id -> (passage id, score) pairs in any order; queries without a hit are left out.
+    """A run from query id -> (passage id, score) pairs in any order; a query without a hit stays.
 
     >>> run_of({"q": [("a", 1.0), ("c", 1.0), ("b", 2.0)]}).ranking("q")
     ['b', 'c', 'a']
     """
     rows = [(query, name, score) for query, hits in rankings.items() for name, score in hits]
-    if not rows:
+    if not rankings:
         import pyarrow
 
         nothing = np.zeros(0, dtype=np.int64)
         return Run([], np.zeros(1, np.int64), pyarrow.array([], pyarrow.string()), nothing, nothing.astype(np.float32))
-    return make_run([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], where)
+    return make_run([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], where, rankings)
+
+
+def without(run: Run, left_out: Mapping[str, Collection[str]]) -> Run:
+    """The run without some passages of some queries; a query that had no other stays, without a hit.
+
+    >>> run = run_of({"q": [("a", 2.0), ("b", 1.0)], "a": [("a", 3.0)]})
+    >>> dict(without(run, {"q": ["a"], "a": ["a"]}).items())
+    {'q': [('b', 1.0)], 'a': []}
+    """
+    wanted = {name for query in run.queries for name in left_out.get(query, ())}
+    if not wanted:
+        return run
+    numbers = {name: code for code, name in enumerate(run.names.to_pylist()) if name in wanted}
+    stay = np.ones(len(run.codes), dtype=bool)
+    for number, query in enumerate(run.queries):
+        if codes := [numbers[name] for name in left_out.get(query, ()) if name in numbers]:
+            rows = slice(run.starts[number], run.starts[number + 1])
+            stay[rows] = ~np.isin(run.codes[rows], codes)
+    places = np.concatenate(([0], np.cumsum(stay)))
+    return Run(run.queries, places[run.starts], run.names, run.codes[stay], run.scores[stay])
 
 
 def merged(runs: Sequence[Run], keep: Collection[str], where: str) -> Run:

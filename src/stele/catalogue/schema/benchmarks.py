@@ -52,6 +52,9 @@ class Benchmark(Strict):
     same_questions: bool = Field(
         False, description="its languages ask the same questions, so that drawing them apart says nothing of their mean"
     )
+    ignore_identical_ids: bool | None = Field(
+        None, description="a document of its query's own id is no hit of it; None: as its layout has it"
+    )
     metrics: list[Metric] = Field(min_length=1)
     depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
     encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")

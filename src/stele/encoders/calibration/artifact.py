@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from stele.artifacts import records
-from stele.encoders.calibration.statistics import ScaleBy, Statistics, scale, shift
+from stele.encoders.calibration.statistics import ScaleBy, Statistics, checked, scale, shift
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
@@ -80,7 +80,10 @@ def write_tensors(path: Path, statistics: Mapping[str, Statistics], rotations: M
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Statistics], dict[str, np.ndarray]]:
-    """What `write_tensors` wrote; a number that is not finite and a W that is not orthogonal are errors."""
+    """What `write_tensors` wrote.
+
+    A number that is not finite, a coordinate without a deviation and a W that is not orthogonal are errors.
+    """
     from safetensors.numpy import load_file
 
     with reading(path, "calibration", "run its job again"):
@@ -90,6 +93,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Statistics], dict[str, np.ndarra
     for name, value in tensors.items():
         if not np.isfinite(value).all():
             raise SteleError(f"{path}: {name} holds a number that is not finite; run its job again")
+    for language, own in statistics.items():
+        checked(own, f"{path}: {language}")
     rotations = {n.removeprefix("rotation/"): matrix for n, matrix in tensors.items() if n.startswith("rotation/")}
     for pair, matrix in rotations.items():
         if (far := _from_orthogonal(matrix)) > ORTHOGONAL:

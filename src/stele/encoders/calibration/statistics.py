@@ -23,7 +23,8 @@ def statistics(blocks: Iterable[np.ndarray], where: str) -> Statistics:
     """The statistics of vectors in blocks [b, d], read once.
 
     Blocks are joined as in Chan, Golub and LeVeque 1983. SteleErrors, beginning with `where`, for fewer than two
-    vectors, a vector that is not finite, and a coordinate that is the same in all, by which nothing can be scaled.
+    vectors, a vector that is not finite, and a coordinate that is the same in all but for rounding, by which nothing
+    can be scaled.
     """
     count, mean, squares = 0, np.zeros(0), np.zeros(0)
     for block in blocks:
@@ -42,14 +43,24 @@ def statistics(blocks: Iterable[np.ndarray], where: str) -> Statistics:
         count = total
     if count < 2:
         raise SteleError(f"{where}: {count} vectors, too few for a mean and a deviation")
-    deviation = np.sqrt(squares / count)
-    constant = np.flatnonzero(deviation <= np.abs(mean) * np.finfo(np.float32).eps)
+    return checked(Statistics(mean, np.sqrt(squares / count)), f"{where}, {count} vectors")
+
+
+def checked(own: Statistics, where: str) -> Statistics:
+    """Statistics by which vectors can be scaled: each coordinate differs by more than the rounding of float32.
+
+    That of a sum is of the size of the other coordinates, whatever is left of its own.
+    """
+    size = np.maximum(np.abs(own.mean), own.deviation.max(initial=0))
+    constant = np.flatnonzero(own.deviation <= size * np.finfo(np.float32).eps)
     if constant.size:
+        first = constant[0]
         raise SteleError(
-            f"{where}: coordinate {constant[0]} is the same in all {count} vectors, as are {constant.size} of "
-            f"{len(mean)}: nothing can be scaled by them; the encoder has collapsed, or the texts are all alike"
+            f"{where}: coordinate {first} is the same in all, as are {constant.size} of {len(own.mean)} (deviation "
+            f"{own.deviation[first]:.1e}, of others up to {own.deviation.max():.1e}): nothing can be scaled by them; "
+            "the encoder has collapsed, or the texts are all alike"
         )
-    return Statistics(mean, deviation)
+    return own
 
 
 def shift(vectors: np.ndarray, own: Statistics) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 
 from stele.artifacts.runs.trec import write_run
 from stele.benchmarks.arguments import counted
-from stele.benchmarks.types import Passage, QuerySet
+from stele.benchmarks.types import Data, LeftOut, Passage, QuerySet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, facts_digest, file_facts
 from stele.files.reading import read_state
@@ -39,6 +39,11 @@ def field_of_topics(benchmark: ModuleType, field: str | None) -> dict[str, str]:
         name = benchmark.__name__.rpartition(".")[2]
         raise SteleError(f"field {field}: the queries of {name} have no fields; leave it out")
     return {"field": field}
+
+
+def left_out(benchmark: ModuleType, data: Data, query_set: QuerySet) -> LeftOut:
+    """The documents that may be no hits of their queries: as many more are kept of a ranking, for scoring to tell."""
+    return benchmark.left_out(data, query_set) if hasattr(benchmark, "left_out") else LeftOut()
 
 
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:

@@ -132,7 +132,7 @@ def _xor_predictions(items: list[Any], path: Path) -> Output:
             queries.append(query)
             names.append(name)
             scores.append(-rank)
-    output.runs[None] = make_run(queries, names, scores, path)
+    output.runs[None] = make_run(queries, names, scores, path, output.languages)
     return output
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from stele import catalogue
-from stele.artifacts.runs.run import Run, merged
-from stele.benchmarks.types import Data, QuerySet
+from stele.artifacts.runs.run import Run, merged, without
+from stele.benchmarks.types import Data, LeftOut, QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError, unknown
 from stele.evaluation.case import Case
@@ -62,7 +62,7 @@ def read_case(
     if hasattr(benchmark, "PREDICTED"):
         _add_answers(case, rights, outputs)
     else:
-        _add_runs(case, benchmark, rights, outputs)
+        _add_runs(case, name, rights, outputs)
     if sum(case.missing.values()) == len(case.queries):
         raise SteleError(f"{outputs[0][1].path}: none of its queries is judged; the judgments are of other data")
     return case
@@ -126,7 +126,8 @@ def _owners(rights: Mapping[QuerySet, Mapping[str, Any]]) -> dict[str, list[Quer
     return owners
 
 
-def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mapping[str, Any]], outputs) -> None:
+def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]], outputs) -> None:
+    benchmark = benchmark_module(name)
     by_query_set: dict[QuerySet, list[Run]] = {query_set: [] for query_set in rights}
     texts: dict[str, str] = {}
     limited, owners = False, _owners(rights)
@@ -145,23 +146,27 @@ def _add_runs(case: Case, benchmark: ModuleType, rights: Mapping[QuerySet, Mappi
             case.extra += len(set(run.queries).difference(*(rights[query_set] for query_set in matching)))
     for query_set, runs in by_query_set.items():
         right = rights[query_set]
+        where = ", ".join(str(output.path) for _, output in outputs)
         run = merged(runs, keep=right, where=f"the runs of {query_set.name}")
         if limited:  # of a limited retrieval only the queries that were searched are judged
             right = {query: answer for query, answer in right.items() if query in run}
         case.add(query_set, list(right))
-        case.runs[query_set.name] = run
+        case.runs[query_set.name] = counting = without(run, _left_out(name, case.data, query_set, run, where))
+        if dropped := len(run.codes) - len(counting.codes):
+            logger.info(
+                "%s: %d retrieved documents are no hits: the query itself, or excluded", query_set.name, dropped
+            )
         if candidates := _candidates(outputs, query_set):
             case.candidates[query_set.name] = candidates
         case.missing[query_set.name] = sum(query not in run for query in right)
         if len(rights) > 1 and right and case.missing[query_set.name] == len(right):
-            files = ", ".join(str(output.path) for _, output in outputs)
             raise SteleError(
-                f"{files}: no query of {query_set.name} in it, of which {len(right)} are judged; give its run, or "
+                f"{where}: no query of {query_set.name} in it, of which {len(right)} are judged; give its run, or "
                 "leave its judgments out (--languages names those that are scored)"
             )
         _check_collection(query_set, run, right)
         (case.answers if hasattr(benchmark, "answers") else case.relevant).extend(right.values())
-    if texts:
+    if any(output.languages for _, output in outputs):
         case.texts_of = lambda collection, names: {name: texts[name] for name in names}
     elif hasattr(benchmark, "texts"):
         case.texts_of = lambda collection, names: benchmark.texts(case.data, collection, names)
@@ -175,10 +180,25 @@ def _candidates(outputs, query_set: QuerySet) -> int | None:
     return count if isinstance(count, int) else None
 
 
+def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) -> dict[str, frozenset[str]]:
+    """Query id -> the retrieved documents that are no hits of it, as the benchmark's entry or its layout says."""
+    benchmark, stated = benchmark_module(name), catalogue.entry(Benchmark, name).ignore_identical_ids
+    left_out = benchmark.left_out(data, query_set) if hasattr(benchmark, "left_out") else LeftOut()
+    undecided = stated is None and left_out.same_id is None
+    if same := [query for query in run.queries if query in run.ranking(query)] if undecided else []:
+        raise SteleError(
+            f"{where}: {len(same)} queries of {query_set.name} have the document of their own id ({same[0]}) among "
+            f"their hits; {name} in catalogue/benchmarks.yaml must say `ignore_identical_ids: true` where it is the "
+            "query itself (as in ArguAna and Quora), or false where it counts: MTEB's layout does not tell"
+        )
+    left_out = left_out._replace(same_id=left_out.same_id if stated is None else stated)
+    return {query: left_out.of(query) for query in run.queries if left_out.of(query)}
+
+
 def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -> None:
     """Warns where no passage of a run is judged: a poor system's run is so, and ids of another collection are."""
     judged = {name for answer in right.values() if isinstance(answer, Mapping) for name in answer}
-    if judged and len(run) and not _any_in(run.names, judged):
+    if judged and len(run.names) and not _any_in(run.names, judged):
         logger.warning(
             "%s: none of its %d judged passages is in the run (judged %s, retrieved %s): are both of one collection?",
             query_set.name, len(judged), min(judged), run.names[0].as_py(),
