@@ -51,7 +51,6 @@ def setup(values: Values, workflow) -> Plan:
             chosen = plan.settings
             print(f"Stele: scale {chosen.scale} ({chosen.why}): {chosen.sizes.title}", file=sys.stderr)
             locks.clear_stale_locks()
-            plugin_patches.patch_driver()
             targets.explain_missing(plan)
             if not workflow.output_settings.dryrun:
                 progress.install(workflow)
@@ -117,12 +116,12 @@ def on_start(plan: Plan, workflow) -> None:
     Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs request; starts the
     worker.
     """
-    jobs = list(workflow.dag.needrun_jobs())
+    jobs, slurm = list(workflow.dag.needrun_jobs()), workflow.executor_plugin.name == "slurm"
     try:
+        if slurm:
+            plugin_patches.patch_driver(workflow)
         requested = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
-        check_resources(
-            plan, requested, slurm=workflow.executor_plugin.name == "slurm"
-        )  # a refused run leaves no stamp
+        check_resources(plan, requested, slurm)  # a refused run leaves no stamp
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
             another = f"give another folder (--config results_dir=results_{plan.settings.scale_folder})"
             check_stamp(Path(plan.settings.config.results_dir), plan.settings.scale, another)
