@@ -3,13 +3,16 @@
 import asyncio
 import importlib
 import importlib.metadata
+import shutil
 import types
+from pathlib import Path
 
 import pytest
 
 from stele.cluster import snakemake_patches
 from stele.cluster.slurm import plugin_patches, squeue, submissions
 from stele.errors import SteleError
+from tests.workflow.conftest import snakemake
 
 
 def test_an_answer_is_remembered_while_the_controller_is_away():
@@ -198,6 +201,21 @@ def test_on_slurm_another_version_of_the_plugins_is_refused_with_both_versions(m
     with pytest.raises(SteleError, match=rf"{package} 2\.1\.0 .*{snakemake_patches.VERSIONS[package]}"):
         plugin_patches.patch_driver(workflow())
     assert vars(slurm) == before, "nothing is patched"
+
+
+def test_a_run_without_slurm_does_not_notice_another_version_of_its_plugin(fresh, tmp_path):
+    """Snakemake loads all plugins that are installed, whichever of them it uses."""
+    import snakemake_executor_plugin_slurm as slurm
+
+    old = tmp_path / "site/snakemake_executor_plugin_slurm"
+    shutil.copytree(Path(slurm.__file__).parent, old, ignore=shutil.ignore_patterns("__pycache__"))
+    for module in old.glob("*.py"):
+        module.write_text(module.read_text().replace("get_min_job_age", "other_name"))
+    facts = tmp_path / "site/snakemake_executor_plugin_slurm-2.1.0.dist-info/METADATA"
+    facts.parent.mkdir()
+    facts.write_text("Metadata-Version: 2.1\nName: snakemake-executor-plugin-slurm\nVersion: 2.1.0\n")
+    run = snakemake(fresh, "-n", "results/mrtydi/msm/zero_shot_nq.json", PYTHONPATH=str(tmp_path / "site"))
+    assert run.returncode == 0 and "2.1.0" not in run.stdout, run.stdout[-3000:]
 
 
 @pytest.mark.parametrize("installed", ["9.26.4", "9.30.0", "10.0.1"])

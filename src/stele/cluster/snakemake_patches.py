@@ -10,6 +10,8 @@ limit_rate        Allowed 100 jobs a second, the scheduler starts a timer of a s
 name_missing      MissingRuleException says that no rule makes a file, not which one is nearest, and is raised, and
                   caught, for files that exist. Goes when Snakemake suggests targets itself.
 planning_only     The API has no call that returns the planned jobs. Goes when it does: Workflow.dryrun with a result.
+add_defaults      (stele.cluster.resources) --default-resources of a command line replace those of a profile as a whole.
+                  Goes when they add to them.
 record_on_nodes   A job's record is written by the process that submitted it: one that dies before its jobs leaves them
                   without. Goes when PersistenceBase.finished writes in every mode.
 """

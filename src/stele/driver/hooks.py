@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from stele.artifacts.integrity import VERIFY_WHOLE
-from stele.cluster import node, requests, settings, software
+from stele.cluster import node, requests, resources, settings, software
 from stele.cluster.preflight.run import check as check_resources
 from stele.cluster.slurm import plugin_patches
 from stele.cluster.snakemake_patches import limit_rate
@@ -35,6 +35,7 @@ def setup(values: Values, workflow) -> Plan:
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     try:
         settings.read()  # what is wrong with cluster.yaml is said before its names are used
+        resources.add_defaults(workflow)
         deployed = software.prepare(workflow, root)
         if workflow.remote_exec:
             node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
@@ -90,13 +91,14 @@ def command_line() -> str:
 
 
 def finish_rules(workflow) -> None:
-    """What holds for all rules, once all are read: their container, and the log of a job beside its message.
+    """What holds for all rules, once all are read: container, options of sbatch, the log of a job beside its message.
 
     The profile of a cluster has no messages: they would hide what a job requests, reads and writes, and the one core of
     a dry run its threads.
     """
     try:
         software.image(workflow)
+        resources.add_extra(workflow)
     except SteleError as error:
         raise _workflow_error(error) from None
     if os.environ.get("STELE_SHOW_JOBS") == "1":
