@@ -13,7 +13,7 @@ from stele.cluster import node, requests, resources, settings, software
 from stele.cluster.preflight.run import check as check_resources
 from stele.cluster.slurm import plugin_patches
 from stele.cluster.snakemake_patches import limit_rate
-from stele.command.parent_watch import identity
+from stele.command.parent_watch import hear_interrupts, identity
 from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
@@ -51,6 +51,7 @@ def setup(values: Values, workflow) -> Plan:
         if workflow.is_main_process:
             chosen = plan.settings
             print(f"Stele: scale {chosen.scale} ({chosen.why}): {chosen.sizes.title}", file=sys.stderr)
+            hear_interrupts()
             locks.clear_stale_locks()
             targets.explain_missing(plan)
             if not workflow.output_settings.dryrun:
