@@ -175,7 +175,7 @@ def test_a_final_refusal_uses_up_all_attempts_since_further_ones_request_more(mo
 # --- what is refused, what fits -----------------------------------------------------------------------------------
 def workflow(arrays=None, groups=()):
     settings = types.SimpleNamespace(array_jobs=arrays), types.SimpleNamespace(overwrite_groups=groups)
-    return types.SimpleNamespace(executor_settings=settings[0], group_settings=settings[1])
+    return types.SimpleNamespace(executor_settings=settings[0], group_settings=settings[1], basedir="/stele")
 
 
 @pytest.mark.parametrize(
@@ -189,6 +189,19 @@ def workflow(arrays=None, groups=()):
 def test_what_gives_several_jobs_one_name_is_refused(options, named):
     with pytest.raises(SteleError, match=named):
         plugin_patches.patch_driver(workflow(**options))
+
+
+@pytest.mark.parametrize("name", ["a$HOME", "a`b", "50%", "a\\b"])
+def test_a_folder_that_sbatch_takes_for_another_is_refused(tmp_path, monkeypatch, name):
+    for fine in ("a b", "{x}", "q'", 'q"', "é&b"):
+        (tmp_path / fine).mkdir()
+        monkeypatch.chdir(tmp_path / fine)
+        plugin_patches.refuse(workflow())
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / name)
+    with pytest.raises(SteleError, match="rename the folder") as error:
+        plugin_patches.refuse(workflow())
+    assert name in str(error.value)
 
 
 @pytest.mark.parametrize("package", list(snakemake_patches.VERSIONS)[1:])

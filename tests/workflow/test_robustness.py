@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.edits import before
 from tests.waiting import PATIENCE, wait_for
-from tests.workflow.conftest import TABLE, copy_project, environment, outputs, planned, shorten, snakemake
+from tests.workflow.conftest import TABLE, clone, copy_project, environment, outputs, planned, shorten, snakemake
 
 
 def start(project, *arguments):
@@ -86,6 +87,16 @@ def test_a_damaged_download_is_named_and_nothing_is_lost(built):
     assert mirrored.name in run.stdout and "sha256" in run.stdout
     assert not record.exists()
     assert outputs(built) == before, "no table waits for this target, so none is touched"
+
+
+def test_a_checkout_in_a_folder_of_any_name_builds_the_same_with_the_worker(chain, tmp_path):
+    project = clone(chain, tmp_path / "a b {x} $HOME & 'q\" %j é")
+    before(project / "src/stele/tables/table.py", 'import sys; open("worker", "w").write(str("torch" in sys.modules))')
+    (project / TABLE).unlink()
+    run = snakemake(project, TABLE)
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert (project / "worker").read_text() == "True", "the worker has it loaded"
+    assert outputs(project) == outputs(chain)
 
 
 BREAK = "def run(args: argparse.Namespace) -> None:\n"

@@ -53,15 +53,25 @@ def lines(root: Path, deployed: set[str]) -> list[str]:
     return [" ".join(["export", *words])] if deployed else []
 
 
-def image(workflow: Any) -> None:
-    """Gives every rule that runs on nodes the container image; one that is wanted and not there is an error."""
+def finish_rules(workflow: Any, root: Path) -> None:
+    """Gives every rule that runs on nodes the container image; one that is wanted and not there is an error.
+
+    Snakemake takes braces in the path of an environment's file for wildcards, so those of the checkout are doubled.
+    """
+    for rule in workflow.rules if "{" in str(root) else ():
+        if rule.conda_env:
+            rule.conda_env = str(root / "envs" / Path(rule.conda_env).name).replace("{", "{{").replace("}", "}}")
+    if CONTAINER not in methods(workflow):
+        return
     path = settings.read().image
-    if CONTAINER in methods(workflow) and not path.exists():
+    if not path.exists():
         way = "make it (apptainer build stele.sif envs/stele.def), or name yours as `container:`"
         raise SteleError(f"{path}: no such container image; {way} in {settings.path()}")
+    if " " in str(path):
+        raise SteleError(f"{path}: Snakemake takes no image in a path with a blank; name another as `container:`")
     for rule in workflow.rules:
         if rule.name not in workflow._localrules:
-            rule.container_img = str(path)
+            rule.container_img = lambda wildcards: str(path)  # a text would be formatted
 
 
 def folders(configuration: Any, models: Iterable[ModelKeys]) -> list[Path]:

@@ -31,6 +31,10 @@ def setup(values: Values, workflow) -> Plan:
     Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
     """
     root = Path(workflow.basedir)
+    if os.pathsep in str(root):  # between the folders of PATH and PYTHONPATH, and no way to quote it
+        raise _workflow_error(
+            SteleError(f"{root}: no job runs below a folder with {os.pathsep!r} in its name: rename it")
+        )
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     try:
@@ -98,7 +102,7 @@ def finish_rules(workflow) -> None:
     a dry run its threads.
     """
     try:
-        software.image(workflow)
+        software.finish_rules(workflow, Path(workflow.basedir))
         resources.add_extra(workflow)
     except SteleError as error:
         raise _workflow_error(error) from None
@@ -139,10 +143,18 @@ def on_start(plan: Plan, workflow) -> None:
     limit_rate(workflow.scheduler, local=workflow.local_exec)
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not software.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
-        from stele.command.worker import start
-
-        os.environ["STELE_WORKER"] = start()
+        _start_worker()
     progress.begin(plan, workflow)
+
+
+def _start_worker() -> None:
+    """Starts the local worker; where it cannot be (no sockets, a full disk) jobs take longer, and do the same."""
+    from stele.command import worker
+
+    try:
+        os.environ["STELE_WORKER"] = worker.start()
+    except OSError as error:
+        print(f"Stele: no local worker, so each job loads its libraries anew: {error}", file=sys.stderr)
 
 
 def _write_manifest(plan: Plan, workflow) -> None:

@@ -41,6 +41,7 @@ from stele.cluster.snakemake_patches import other_version, record_on_nodes
 from stele.errors import SteleError
 
 PLUGIN, JOBSTEP = "snakemake_executor_plugin_slurm", "snakemake_executor_plugin_slurm_jobstep"
+EXPANDED = frozenset("$`\\%")  # by the shell of the plugin's `--wrap="..."`, and in sbatch's `--output`
 GONE = ("PREEMPTED", "NODE_FAIL")
 GONE_ANSWERS = 3  # in a row that say so: then a job has failed
 
@@ -52,8 +53,8 @@ def _plugin(name: str) -> Any:
     return sys.modules[name]
 
 
-def patch_driver(workflow: Any) -> None:
-    """Adds to the plugin what a driver needs that submits to SLURM; refuses what gives several jobs one comment."""
+def refuse(workflow: Any) -> None:
+    """SteleError for what cannot be submitted: jobs that would share a comment, folders that nodes would not find."""
     arrays, groups = workflow.executor_settings.array_jobs, workflow.group_settings.overwrite_groups
     if arrays or groups:
         option = f"slurm-array-jobs: {arrays}" if arrays else f"groups: {', '.join(groups)}"
@@ -61,6 +62,17 @@ def patch_driver(workflow: Any) -> None:
             f"{option}: leave this out, on the command line (--{option.partition(':')[0]}) and in profiles: jobs of an "
             "array or group share one name in SLURM's queue, so a run could not tell which of them is still there"
         )
+    for path in (os.getcwd(), str(workflow.basedir), sys.executable):
+        if found := EXPANDED.intersection(path):
+            raise SteleError(
+                f"{path}: on SLURM no job finds a path with {' '.join(sorted(found))} in it, since sbatch or a shell "
+                "replaces that: rename the folder"
+            )
+
+
+def patch_driver(workflow: Any) -> None:
+    """Adds to the plugin what a driver needs that submits to SLURM."""
+    refuse(workflow)
     plugin, earlier = _plugin(PLUGIN), Earlier()
     _plugin(JOBSTEP)  # what the nodes will need too
     plugin.get_job_wildcards = wildcards
