@@ -173,22 +173,29 @@ def test_a_final_refusal_uses_up_all_attempts_since_further_ones_request_more(mo
 
 
 # --- what is refused, what fits -----------------------------------------------------------------------------------
-def workflow(arrays=None, groups=()):
-    settings = types.SimpleNamespace(array_jobs=arrays), types.SimpleNamespace(overwrite_groups=groups)
-    return types.SimpleNamespace(executor_settings=settings[0], group_settings=settings[1], basedir="/stele")
+def workflow(arrays=None, groups=(), extra="--signal=TERM@120"):
+    executor, group = types.SimpleNamespace(array_jobs=arrays), types.SimpleNamespace(overwrite_groups=groups)
+    rules = [types.SimpleNamespace(resources={"slurm_extra": types.SimpleNamespace(raw=extra)})]
+    return types.SimpleNamespace(executor_settings=executor, group_settings=group, basedir="/stele", rules=rules)
 
 
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"arrays": "all"}, "--slurm-array-jobs"),
+        ({"arrays": "all"}, "slurm-array-jobs: all"),
+        ({"extra": "--signal=TERM@120 --array=0-3"}, "slurm_extra: .*--array=0-3"),
+        ({"extra": "'-a 1,2'"}, "slurm_extra: '-a 1,2'"),
         ({"arrays": "cc100, mine"}, "slurm-array-jobs: cc100, mine"),
         ({"groups": {"score": "eval"}}, "groups: score"),
+        ({"environment": "1-9"}, "SBATCH_ARRAY_INX: 1-9"),
     ],
 )
-def test_what_gives_several_jobs_one_name_is_refused(options, named):
+def test_what_gives_several_jobs_one_name_is_refused(monkeypatch, options, named):
+    plugin_patches.refuse(workflow(extra="--account=me --nice=-a"))
+    monkeypatch.setenv("SBATCH_ARRAY_INX", options.get("environment", ""))
+    options.pop("environment", None)
     with pytest.raises(SteleError, match=named):
-        plugin_patches.patch_driver(workflow(**options))
+        plugin_patches.refuse(workflow(**options))
 
 
 @pytest.mark.parametrize("name", ["a$HOME", "a`b", "50%", "a\\b"])
@@ -204,15 +211,15 @@ def test_a_folder_that_sbatch_takes_for_another_is_refused(tmp_path, monkeypatch
     assert name in str(error.value)
 
 
-@pytest.mark.parametrize("package", list(snakemake_patches.VERSIONS)[1:])
-def test_on_slurm_another_version_of_the_plugins_is_refused_with_both_versions(monkeypatch, package):
+@pytest.mark.parametrize("package", snakemake_patches.VERSIONS)
+def test_on_slurm_another_version_is_refused_with_both_versions(monkeypatch, package):
     import snakemake_executor_plugin_slurm as slurm
 
     before, version = dict(vars(slurm)), importlib.metadata.version
     other = {package: "2.1.0"}
     monkeypatch.setattr(importlib.metadata, "version", lambda name: other.get(name) or version(name))
     with pytest.raises(SteleError, match=rf"{package} 2\.1\.0 .*{snakemake_patches.VERSIONS[package]}"):
-        plugin_patches.patch_driver(workflow())
+        plugin_patches.patch_driver(types.SimpleNamespace())  # whose settings may be others too
     assert vars(slurm) == before, "nothing is patched"
 
 

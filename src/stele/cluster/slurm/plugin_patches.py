@@ -1,7 +1,7 @@
 """What is changed in Snakemake's SLURM executor: every patch of it, and what would make it needless.
 
-The patches replace private parts of one series of versions (`snakemake_patches.VERSIONS`); with another one, a run on
-SLURM is refused, and any other run does not notice.
+The patches replace private parts of one series of versions (`snakemake_patches.VERSIONS`); with another one, or another
+Snakemake, a run on SLURM is refused, and any other run does not notice.
 
 In the driver (`patch_driver`):
 run_job           An earlier driver's job that still runs is submitted a second time: the plugin never looks. While the
@@ -30,6 +30,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -37,31 +38,36 @@ from typing import Any
 
 from stele.cluster.slurm import squeue
 from stele.cluster.slurm.submissions import Earlier, content, note_start, submit, submitted, wildcards
-from stele.cluster.snakemake_patches import other_version, record_on_nodes
+from stele.cluster.snakemake_patches import VERSIONS, other_version, record_on_nodes
 from stele.errors import SteleError
 
-PLUGIN, JOBSTEP = "snakemake_executor_plugin_slurm", "snakemake_executor_plugin_slurm_jobstep"
 EXPANDED = frozenset("$`\\%")  # by the shell of the plugin's `--wrap="..."`, and in sbatch's `--output`
+ARRAY = re.compile(r"(^|[\s'\"])(--array|-a)\b")
 GONE = ("PREEMPTED", "NODE_FAIL")
 GONE_ANSWERS = 3  # in a row that say so: then a job has failed
 
 
-def _plugin(name: str) -> Any:
-    """A plugin that is loaded, to be patched; SteleError where it is another version than the patches are for."""
-    if other := other_version(name.replace("_", "-")):
+def _check_versions(*packages: str) -> None:
+    """SteleError where a package is another version than the patches are for."""
+    if other := "; ".join(filter(None, map(other_version, packages))):
         raise SteleError(f"{other}: `make setup` installs that; runs without SLURM work as they are")
-    return sys.modules[name]
 
 
 def refuse(workflow: Any) -> None:
     """SteleError for what cannot be submitted: jobs that would share a comment, folders that nodes would not find."""
-    arrays, groups = workflow.executor_settings.array_jobs, workflow.group_settings.overwrite_groups
-    if arrays or groups:
-        option = f"slurm-array-jobs: {arrays}" if arrays else f"groups: {', '.join(groups)}"
-        raise SteleError(
-            f"{option}: leave this out, on the command line (--{option.partition(':')[0]}) and in profiles: jobs of an "
-            "array or group share one name in SLURM's queue, so a run could not tell which of them is still there"
-        )
+    extra = {str(getattr(rule.resources.get("slurm_extra"), "raw", "")) for rule in workflow.rules}
+    options = {
+        "slurm-array-jobs": workflow.executor_settings.array_jobs,
+        "groups": ", ".join(workflow.group_settings.overwrite_groups),
+        "SBATCH_ARRAY_INX": os.environ.get("SBATCH_ARRAY_INX"),
+        "slurm_extra": next(filter(ARRAY.search, extra), ""),
+    }
+    for option, value in options.items():
+        if value:
+            raise SteleError(
+                f"{option}: {value}: leave this out, on the command line, in profiles and in the environment: jobs of "
+                "an array or group share one name in SLURM's queue, so a run could not tell which of them is there"
+            )
     for path in (os.getcwd(), str(workflow.basedir), sys.executable):
         if found := EXPANDED.intersection(path):
             raise SteleError(
@@ -72,9 +78,9 @@ def refuse(workflow: Any) -> None:
 
 def patch_driver(workflow: Any) -> None:
     """Adds to the plugin what a driver needs that submits to SLURM."""
+    _check_versions(*VERSIONS)
     refuse(workflow)
-    plugin, earlier = _plugin(PLUGIN), Earlier()
-    _plugin(JOBSTEP)  # what the nodes will need too
+    plugin, earlier = sys.modules["snakemake_executor_plugin_slurm"], Earlier()
     plugin.get_job_wildcards = wildcards
     plugin.get_min_job_age = remembered(plugin.get_min_job_age, squeue.controller)
     for query in ("query_job_status_squeue", "query_job_status_sacct"):
@@ -171,7 +177,8 @@ def patch_node() -> None:
     """Adds to the plugin, and to Snakemake's records, what a job on a node needs. Nothing where it is not SLURM's."""
     if "slurm-jobstep" not in sys.argv:
         return
-    plugin = _plugin(JOBSTEP)
+    _check_versions("snakemake-executor-plugin-slurm-jobstep")
+    plugin = sys.modules["snakemake_executor_plugin_slurm_jobstep"]
     plugin.subprocess = _Subprocess()
     plugin.Executor.run_job = _unchanged(plugin.Executor.run_job)
     record_on_nodes()
