@@ -198,9 +198,9 @@ def test_what_gives_several_jobs_one_name_is_refused(monkeypatch, options, named
         plugin_patches.refuse(workflow(**options))
 
 
-@pytest.mark.parametrize("name", ["a$HOME", "a`b", "50%", "a\\b"])
+@pytest.mark.parametrize("name", ["a$HOME", "a`b", "50%", "a\\b", 'q"'])
 def test_a_folder_that_sbatch_takes_for_another_is_refused(tmp_path, monkeypatch, name):
-    for fine in ("a b", "{x}", "q'", 'q"', "é&b"):
+    for fine in ("a b", "{x}", "q'", "é&b"):
         (tmp_path / fine).mkdir()
         monkeypatch.chdir(tmp_path / fine)
         plugin_patches.refuse(workflow())

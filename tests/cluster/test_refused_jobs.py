@@ -57,7 +57,7 @@ def test_job_arrays_are_refused_before_anything_is_submitted(cluster, built, dri
 def test_a_refusal_for_now_costs_no_attempt_and_one_for_good_is_no_second_one(
     cluster, built, drive, tmp_path, reason, times, calls
 ):
-    built = built.rename(tmp_path / "a b {x} & 'q\"")  # nodes too find folders of any name, but for what is refused
+    built = built.rename(tmp_path / "a b {x} & 'é")  # nodes too find folders of any name, but for what is refused
     shutil.rmtree((built / DOCUMENTS).parent)
     fake, real = cluster.folder / "bin/sbatch", shutil.which("sbatch")
     fake.write_text(SBATCH.format(folder=tmp_path, times=times, reason=reason, sbatch=real))

@@ -34,7 +34,7 @@ def prepare(workflow: Any, root: Path) -> set[str]:
 
     deployed = methods(workflow)
     if CONDA in deployed:  # pip, which conda calls, takes what no environment names in the locked versions too
-        os.environ["PIP_CONSTRAINT"] = " ".join(sorted(str(path) for path in (root / "envs").glob("*.lock.txt")))
+        os.environ["PIP_CONSTRAINT"] = " ".join(sorted(path.as_uri() for path in (root / "envs").glob("*.lock.txt")))
     if deployed:
         shell.prefix(as_prefix(["set -euo pipefail", *lines(root, deployed)]))
     return deployed

@@ -41,7 +41,7 @@ from stele.cluster.slurm.submissions import Earlier, content, note_start, submit
 from stele.cluster.snakemake_patches import VERSIONS, other_version, record_on_nodes
 from stele.errors import SteleError
 
-EXPANDED = frozenset("$`\\%")  # by the shell of the plugin's `--wrap="..."`, and in sbatch's `--output`
+EXPANDED = frozenset('$`\\%"')  # by the shell of the plugin's `--wrap="..."`, and in sbatch's `--output`
 ARRAY = re.compile(r"(^|[\s'\"])(--array|-a)\b")
 GONE = ("PREEMPTED", "NODE_FAIL")
 GONE_ANSWERS = 3  # in a row that say so: then a job has failed
