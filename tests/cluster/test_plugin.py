@@ -80,13 +80,12 @@ def test_a_job_is_its_command_inputs_outputs_and_params_and_not_its_size(tmp_pat
 
 
 def test_two_jobs_of_a_rule_never_share_a_comment():
-    """Joined by `_`, as the plugin does it, these would."""
-    jobs = [types.SimpleNamespace(name="score", wildcards=w) for w in (["mrtydi", "a_b", "c"], ["mrtydi", "a", "b_c"])]
-    assert [submissions.comment_of(one) for one in jobs] == [
-        "rule_score_wildcards_mrtydi,a_b,c",
-        "rule_score_wildcards_mrtydi,a,b_c",
-    ]
-    assert submissions.comment_of(types.SimpleNamespace(name="claims", wildcards=[])) == "rule_claims"
+    """Joined by `_`, as the plugin does it, these would; and a second scale's have the same wildcards."""
+    named = [("a_b", "c", "results"), ("a", "b_c", "results"), ("a", "b_c", "results_study")]
+    jobs = [job(name="score", wildcards=[x, y], output=[f"{to}/{x}/{y}.json"]) for x, y, to in named]
+    comments = [submissions.comment_of(one) for one in jobs]
+    assert len(set(comments)) == 3 and comments == [submissions.comment_of(one) for one in jobs]
+    assert [comment[:-8] for comment in comments[:2]] == ["rule_score_wildcards_a_b,c,", "rule_score_wildcards_a,b_c,"]
 
 
 # --- what SLURM refuses -------------------------------------------------------------------------------------------

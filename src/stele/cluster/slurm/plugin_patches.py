@@ -7,7 +7,8 @@ In the driver (`patch_driver`):
 run_job           An earlier driver's job that still runs is submitted a second time: the plugin never looks. While the
                   controller is away, or takes no more jobs for now, the job has failed. Goes when the plugin looks for
                   jobs of its comment in the queue, and waits for the controller.
-get_job_wildcards Joined by `_`, two jobs' wildcards may make one comment. Goes when the plugin keeps them apart.
+get_job_wildcards Joined by `_`, two jobs' wildcards may make one comment, and those of two scales do: a run takes the
+                  other one's jobs for old ones of its own. Goes when a comment says what a job makes.
 cancel            An interrupted driver waits until all its jobs are submitted. Goes when the plugin drops them.
 two queries       `query_job_status_squeue`, `_sacct` query jobs of this run's name alone. Goes with the one above.
 get_min_job_age   Where the controller does not answer it falls back to `sacct`, which a cluster without accounting has

@@ -91,14 +91,16 @@ class Earlier:
 
 
 def wildcards(job: Any) -> str:
-    """A job's wildcards, for its comment and the folder of its log; no wildcard of the workflow has a comma."""
-    return ",".join(job.wildcards).replace("/", "_")
+    """A job's wildcards and a digest of its outputs, for its comment and the folder of its log.
+
+    The digest tells jobs of two scales or results folders apart, which may run at once.
+    """
+    return ",".join([*job.wildcards, _path(job).stem[:8]]).replace("/", "_")
 
 
 def comment_of(job: Any) -> str:
     """The comment that the plugin gives a job."""
-    values = wildcards(job)
-    return f"rule_{job.name}_wildcards_{values}" if values else f"rule_{job.name}"
+    return f"rule_{job.name}_wildcards_{wildcards(job)}"
 
 
 def submit(plugin: Any, run_job: Any, executor: Any, job: Any, earlier: Earlier) -> str | None:
