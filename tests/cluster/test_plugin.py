@@ -4,7 +4,9 @@ import asyncio
 import importlib
 import importlib.metadata
 import shutil
+import threading
 import types
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from stele.cluster import snakemake_patches
 from stele.cluster.slurm import plugin_patches, squeue, submissions
 from stele.errors import SteleError
+from tests.waiting import PATIENCE
 from tests.workflow.conftest import snakemake
 
 
@@ -169,6 +172,24 @@ def test_a_final_refusal_uses_up_all_attempts_since_further_ones_request_more(mo
     this = job(restart_times=3)
     run(executor, this)
     assert reports == [(this, "refused")] and not this.restart_times > this.attempt - 1, "Snakemake's own condition"
+
+
+def test_an_interrupt_ends_what_waits_for_slurm_and_reports_nothing_of_it(monkeypatch):
+    done, interrupted = [], threading.Event()
+    monkeypatch.setattr(squeue, "interrupted", interrupted)
+    monkeypatch.setattr(squeue, "query", lambda command, timeout: done.append(command))
+    monkeypatch.setattr(plugin_patches, "submit", lambda *_: squeue.pause(PATIENCE))
+    run = plugin_patches._careful(types.SimpleNamespace(SubmittedJobInfo=str), lambda *_: None, None)
+    threads = ThreadPoolExecutor(max_workers=1)
+    executor = types.SimpleNamespace(
+        run_uuid="this run",
+        _job_submission_executor=threads,
+        _report_job_error_threadsafe=lambda *told: done.append(told),
+    )
+    submissions = [threads.submit(run, executor, job()) for _ in range(3)]
+    plugin_patches._at_once(lambda self: done.append("its jobs"))(executor)
+    assert submissions[0].done() and submissions[2].cancelled()
+    assert done == ["its jobs", ["scancel", "--name=this run"]], "those that were submitted meanwhile too"
 
 
 # --- what is refused, what fits -----------------------------------------------------------------------------------

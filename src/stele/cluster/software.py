@@ -89,4 +89,6 @@ def bind(wanted: Iterable[Path]) -> None:
     given = [item for item in os.environ.get(variable, "").split(",") if item]
     here = Path.cwd().resolve()
     outside = [str(path) for path in wanted if path.is_dir() and not path.is_relative_to(here)]
+    if odd := [path for path in outside if {",", ":"}.intersection(path)]:
+        raise SteleError(f"{odd[0]}: no container sees a folder with ',' or ':' in its path: rename it")
     os.environ[variable] = ",".join(dict.fromkeys([*given, *outside]))
