@@ -37,6 +37,7 @@ def setup(values: Values, workflow) -> Plan:
         )
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
+    hear_interrupts()
     try:
         settings.read()  # what is wrong with cluster.yaml is said before its names are used
         resources.add_defaults(workflow)
@@ -55,7 +56,6 @@ def setup(values: Values, workflow) -> Plan:
         if workflow.is_main_process:
             chosen = plan.settings
             print(f"Stele: scale {chosen.scale} ({chosen.why}): {chosen.sizes.title}", file=sys.stderr)
-            hear_interrupts()
             locks.clear_stale_locks()
             targets.explain_missing(plan)
             if not workflow.output_settings.dryrun:
