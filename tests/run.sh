@@ -5,6 +5,8 @@
 #
 #     tests/run.sh [PYTHON]
 set -uo pipefail
+# In the background (nohup, CI) a shell has SIGINT ignored, which no trap undoes: start anew, as on a terminal
+[ -z "$(trap -p INT)" ] || exec env --default-signal=INT "$0" "$@"
 cd "$(dirname "$0")/.."
 pytest=("${1:-python}" -m pytest --durations=10)
 files=(--dist loadfile --no-loadscope-reorder)

@@ -73,7 +73,7 @@ def too_little_memory_cancelled_and_out_of_time(run):
         assert (first["state"], second["state"]) == (end, "COMPLETED")
         assert (first["memory"], second["memory"]) == ("800M", "1600M")
         assert part == "te" or minutes(second["limit"]) == 2 * minutes(first["limit"])
-    (message,) = (run.project / "logs/slurm").glob(f"rule_cc100/en/{run.documents('en')[0]['id']}.log")
+    (message,) = (run.project / "logs/slurm").glob(f"rule_cc100/en,*/{run.documents('en')[0]['id']}.log")
     assert "exceeded memory limit" in message.read_text()
     mined = [job["state"] for job in run.jobs("mine")]
     assert sorted(mined) == ["COMPLETED"] * (len(mined) - 1) + ["FAILED"]

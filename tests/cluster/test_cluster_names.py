@@ -139,6 +139,31 @@ def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time
         assert all(key in line for key in ("mem_mb=", "runtime=", "slurm_account=p1234", "qos=long"))
 
 
+def requests(run):
+    """What each job of a plan requests, those of the same size together: a plan's order is no promise."""
+    assert run.returncode == 0, run.stdout
+    lines = [line.partition("resources: ")[2] for line in run.stdout.splitlines() if "resources: " in line]
+    jobs = [dict(item.split("=", 1) for item in line.split(", ")) for line in lines]
+    return sorted(jobs, key=lambda job: sorted(item for item in job.items() if not item[0].startswith("slurm")))
+
+
+def test_a_user_s_default_resources_add_to_what_each_job_requests(fresh, given):
+    """As the SLURM plugin's documentation teaches; a profile's default-resources would be replaced by them."""
+    path = given("gigabytes: {cpu: 6}")
+    more = {"slurm_partition": "accel", "slurm_account": "me", "slurm_extra": "--constraint=x"}
+    options = ["--default-resources", *(f"{name}={value}" for name, value in more.items())]
+    plans = [["--profile", "slurm", "-n", *given_options, "--", TARGET] for given_options in ([], options)]
+    without, added = (requests(snakemake(fresh, *plan, STELE_CLUSTER=str(path))) for plan in plans)
+    assert len(without) == len(added) > 10
+    for usual, request in zip(without, added, strict=True):
+        signal = usual.pop("slurm_extra")
+        assert signal == ("--signal=TERM@300" if usual.get("gpu") == "4" else "--signal=TERM@120")
+        assert set(request.pop("slurm_extra").split()) == {signal, "--constraint=x"} and "runtime" in usual
+        assert request == {**usual, "slurm_partition": "accel", "slurm_account": "me"}
+    run = snakemake(fresh, "--profile", "slurm", "-n", "--default-resources", "mem_mb=3000", "--", TARGET)
+    assert {"3000", "112000"} <= {request["mem_mb"] for request in requests(run)}, "a rule's own stays"
+
+
 def test_the_local_profile_knows_nothing_of_the_cluster_s(fresh, given):
     path = given(MINE)
     run = snakemake(fresh, "-n", "results/mrtydi/msm/zero_shot_nq.json", STELE_CLUSTER=str(path))

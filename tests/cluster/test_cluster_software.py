@@ -103,6 +103,9 @@ def test_a_container_sees_the_users_folders_and_where_links_lead(tmp_path, monke
     bound = os.environ["APPTAINER_BINDPATH"].split(",")
     assert bound[0] == f"{given}:/given"
     assert sorted(bound[1:]) == sorted(map(str, (data, checkpoint, large, scratch)))
+    (tmp_path / "a,b").mkdir()
+    with pytest.raises(SteleError, match="a,b"):
+        software.bind([tmp_path / "a,b"])
 
 
 MANIFEST = "resources/tiny/mirror/manifest.json"

@@ -1,5 +1,6 @@
 """The driver is started twice, killed, cut off from the controller; code changes while jobs wait in the queue."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def test_jobs_that_nobody_waits_for_are_cancelled_replaced_refused_or_recorded(c
     settings = environment(**cluster.environment, PYTHONPATH=str(built / "src"))
     output = [subprocess.run(command, cwd=built, env=settings, capture_output=True, text=True) for _ in range(2)]
     assert [done.returncode for done in output] == [0, 0]
-    assert f"cancelled {job['id']}: rule_cc100_wildcards_te, pending" in output[0].stdout
+    assert re.search(rf"cancelled {job['id']}: rule_cc100_wildcards_te,\w+, pending", output[0].stdout)
     assert "no job of" in output[1].stdout
     # a new driver wants the job with the new code: the waiting one goes, another one is submitted
     second = drive(built, "--", DOCUMENTS)

@@ -38,6 +38,19 @@ def driver():
     process.wait()
 
 
+@pytest.mark.parametrize("disposition", ["", "-"])
+def test_an_interrupt_is_heard_in_the_background_and_where_it_is_ignored_no_other_signal_is(disposition):
+    """A shell hands SIGINT down as ignored to what it starts with `&`, and Python keeps that."""
+    code = "import time; from stele.command.parent_watch import hear_interrupts; hear_interrupts(); "
+    code += f"print('started', flush=True); time.sleep({PATIENCE})"
+    command = ["bash", "-c", f'trap "{disposition}" INT; trap "" HUP; exec "$@"', "bash", sys.executable, "-c", code]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "started\n"
+    process.send_signal(signal.SIGHUP)  # as nohup has it
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=PATIENCE) == -signal.SIGINT and "KeyboardInterrupt" in process.communicate()[1]
+
+
 def test_a_process_is_alive_until_it_is_killed(driver):
     name = parent_watch.identity(driver.pid)
     assert parent_watch.alive(name) and parent_watch.is_here(name)

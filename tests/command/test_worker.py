@@ -39,9 +39,14 @@ def tree(tmp_path, root):
 
 
 @pytest.fixture
-def environment(tree):
-    """The environment of clients of a running worker, whose driver is a process of this fixture."""
-    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "MARK": "mine"}
+def environment(tree, request):
+    """The environment of clients of a running worker, whose driver is a process of this fixture.
+
+    Its TMPDIR has as many more characters as the test's parameter says.
+    """
+    temporary = tree / ("t" * getattr(request, "param", 1))
+    temporary.mkdir()
+    env = {**os.environ, "PYTHONPATH": str(tree / "src"), "MARK": "mine", "TMPDIR": str(temporary)}
     env.pop("STELE_DRIVER", None)
     code = "import os, sys, time; from stele.command.worker import start; print(start(), flush=True); time.sleep(900)"
     driver = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
@@ -157,3 +162,11 @@ def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch)
 def test_without_a_worker_the_command_runs_by_itself(tree, environment):
     process = stele({**environment, "STELE_WORKER": str(tree / "nobody")}, tree)
     assert process.wait(timeout=PATIENCE) == 0
+
+
+@pytest.mark.parametrize("environment", [1, 130], indirect=True)
+def test_a_tmpdir_too_long_for_a_socket_has_a_worker_too(environment, tree):
+    assert (len(environment["STELE_WORKER"]) <= 107) and Path(environment["STELE_WORKER"]).is_socket()
+    process = stele(environment, tree)
+    assert process.communicate(timeout=PATIENCE)[0] == f"False {tree} mine\n" and process.returncode == 0
+    assert Path(environment["STELE_WORKER"]).parent.stat().st_mode & 0o77 == 0, "nobody else may give it commands"

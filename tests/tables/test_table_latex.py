@@ -283,6 +283,17 @@ def test_an_error_of_latex_is_named_and_leaves_no_pdf(tmp_path, capsys):
     assert not (tmp_path / "all_tables.pdf").exists()
 
 
+@needs_tex
+def test_a_folder_of_any_name_is_set(tmp_path):
+    """TeX expands braces, commas, `$` and `~` in the folders where it looks for files."""
+    tables = tmp_path / "a b {x},$HOME~&%/tables"
+    (tables / "msm").mkdir(parents=True)
+    (tables / "all.tex").write_text("\\documentclass{article}\n\\begin{document}\\input{msm/part}\\end{document}\n")
+    (tables / "msm/part.tex").write_text("hello")
+    assert cli.main(["tables", "all_tables_pdf", "--tex", str(tables / "all.tex")]) == 0
+    assert (tables / "all.pdf").read_bytes().startswith(b"%PDF")
+
+
 def test_without_tex_the_error_says_what_to_install(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert cli.main(["tables", "all_tables_pdf", "--tex", "all_tables.tex"]) == 1

@@ -14,7 +14,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 CONDA = """#!{python}
-import json, os, pathlib, subprocess, sys
+import json, os, pathlib, subprocess, sys, urllib.parse
 sys.path.insert(0, {root!r})
 import yaml
 from tests.workflow.borrowed import environment
@@ -31,7 +31,8 @@ elif given[:2] == ["env", "create"]:
     file, prefix = (given[given.index(name) + 1] for name in ("--file", "--prefix"))
     listed = yaml.safe_load(pathlib.Path(file).read_text())["dependencies"]
     assert listed[0] == "python=3.11", listed
-    locks = " ".join(pathlib.Path(path).read_text() for path in os.environ["PIP_CONSTRAINT"].split())
+    files = [urllib.parse.urlsplit(place).path for place in os.environ["PIP_CONSTRAINT"].split()]
+    locks = " ".join(pathlib.Path(urllib.parse.unquote(path)).read_text() for path in files)
     environment(pathlib.Path(prefix), listed[-1]["pip"], set(locks.split()))
 else:
     sys.exit(f"conda: not here: {{given}}")

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.edits import before
 from tests.waiting import PATIENCE, wait_for
-from tests.workflow.conftest import TABLE, copy_project, environment, outputs, planned, shorten, snakemake
+from tests.workflow.conftest import TABLE, clone, copy_project, environment, outputs, planned, shorten, snakemake
 
 
 def start(project, *arguments):
+    """A run as a shell starts it in the background, with SIGINT ignored."""
     command = [sys.executable, "-m", "snakemake", *arguments]
     return subprocess.Popen(
-        command,
+        ["bash", "-c", 'trap "" INT; exec "$@"', "bash", *command],
         cwd=project,
         env=environment(),
         stdout=subprocess.DEVNULL,
@@ -87,6 +89,16 @@ def test_a_damaged_download_is_named_and_nothing_is_lost(built):
     assert outputs(built) == before, "no table waits for this target, so none is touched"
 
 
+def test_a_checkout_in_a_folder_of_any_name_builds_the_same_with_the_worker(chain, tmp_path):
+    project = clone(chain, tmp_path / "a b {x} $HOME & 'q\" %j é")
+    before(project / "src/stele/tables/table.py", 'import sys; open("worker", "w").write(str("torch" in sys.modules))')
+    (project / TABLE).unlink()
+    run = snakemake(project, TABLE)
+    assert run.returncode == 0, run.stdout[-4000:]
+    assert (project / "worker").read_text() == "True", "the worker has it loaded"
+    assert outputs(project) == outputs(chain)
+
+
 BREAK = "def run(args: argparse.Namespace) -> None:\n"
 
 
@@ -148,20 +160,41 @@ def test_a_second_scale_is_refused_when_a_run_starts_not_by_n(built):
     assert "results_dir=" in run.stdout and "remove" in run.stdout
 
 
-def test_a_living_driver_keeps_its_locks(built):
-    (built / "results/tables/msm/table_10.md").unlink()
-    (built / "src/stele/tables/table.py").open("a").write(
-        "\nimport os, time\n\n_run = run\n\n\ndef run(args):\n"
-        "    while not os.path.exists('go'):\n        time.sleep(0.1)\n    _run(args)\n"
-    )
-    driver = start(built, TABLE)
-    wait_for(lambda: any((built / ".snakemake/locks").glob("*")))
-    wait_for(lambda: any((built / ".snakemake/stele-drivers").glob("*")))
+@pytest.fixture
+def waiting(built):
+    """waiting() -> a driver whose one job waits for a file `go`; killed with the test."""
+    drivers = []
+
+    def run():
+        (built / "results/tables/msm/table_10.md").unlink()
+        (built / "src/stele/tables/table.py").open("a").write(
+            "\nimport os, time\n\n_run = run\n\n\ndef run(args):\n    open('waits', 'w').close()\n"
+            "    while not os.path.exists('go'):\n        time.sleep(0.1)\n    _run(args)\n"
+        )
+        drivers.append(start(built, TABLE))
+        wait_for((built / "waits").exists)
+        return drivers[-1]
+
+    yield run
+    for driver in drivers:
+        os.killpg(driver.pid, signal.SIGKILL) if driver.poll() is None else None
+
+
+def test_a_living_driver_keeps_its_locks(built, waiting):
+    driver = waiting()
+    assert any((built / ".snakemake/locks").glob("*")) and any((built / ".snakemake/stele-drivers").glob("*"))
     second = snakemake(built, TABLE)
     assert second.returncode != 0 and "locked" in second.stdout.lower()
     (built / "go").touch()
     assert driver.wait(timeout=PATIENCE) == 0
-    os.killpg(driver.pid, signal.SIGKILL) if driver.poll() is None else None
+
+
+def test_kill_int_ends_a_run_in_the_background_once_its_jobs_have(built, waiting):
+    driver = waiting()
+    driver.send_signal(signal.SIGINT)
+    (built / "go").touch()
+    assert driver.wait(timeout=PATIENCE) == 1
+    assert snakemake(built, TABLE).returncode == 0
 
 
 def test_one_job_runs_by_hand_on_a_few_queries(built):

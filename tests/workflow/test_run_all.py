@@ -33,8 +33,10 @@ def start(root, tmp_path):
     program.write_text(PYTHON.format(folder=tmp_path))
     program.chmod(0o755)
     command = [str(root / "tests/run.sh"), str(program)]
+    # as a shell starts it in the background, with SIGINT ignored
+    background = ["bash", "-c", 'trap "" INT; exec "$@"', "bash", *command]
     return lambda: subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        background, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
 
 

@@ -103,7 +103,8 @@ def describe_cluster() -> str:
 def removed_when_ended(folder: Path) -> Iterator[None]:
     """Removes a folder after an error, which is what a signal to this process is made into."""
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {number: signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in ends}
+    heard = [number for number in ends if signal.getsignal(number) != signal.SIG_IGN]  # nohup ignores SIGHUP
+    before = {number: signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in heard}
     try:
         yield
     except BaseException:

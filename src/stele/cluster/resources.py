@@ -6,6 +6,7 @@ says so.
 
 from __future__ import annotations
 
+import ast
 import math
 import os
 from collections.abc import Callable
@@ -15,14 +16,16 @@ from stele.catalogue.rules import facts
 from stele.catalogue.schema.rules import Growing, RuleFacts, Size
 from stele.cluster import settings
 from stele.cluster.slurm.sinfo import Resources
+from stele.cluster.snakemake_patches import fits
 from stele.cost.rules import work
 from stele.cost.work import Work, device, seconds
 from stele.plan.plan import Plan
 
 # of a rule that trains or encodes, at a generated scale
 GENERATED = {"gpus": None, "mem_mb": 2_000, "each_mb": 2_000, "minutes": 240}
-# SLURM's signal before a GPU job's time limit, in seconds: a state of gigabytes takes minutes on a busy file system
-PREEMPTION_SIGNAL = "--signal=TERM@300"
+# SLURM's signal before a job's time limit, in seconds, at which a training saves its state: with a GPU a state of
+# gigabytes takes minutes on a busy file system
+SIGNAL, GPU_SIGNAL = "--signal=TERM@120", "--signal=TERM@300"
 DAY = 24 * 60
 VARIABLE = "STELE_ON_CLUSTER"  # set by the slurm profile
 OfWildcards = Callable[[Any], int]
@@ -37,6 +40,62 @@ def growing(size: int | OfWildcards, most: float = math.inf) -> Callable[..., in
     1500
     """
     return lambda wildcards, attempt: int(min((size(wildcards) if callable(size) else size) * attempt, most))
+
+
+def defaults() -> Resources:
+    """What a job on the cluster requests where its rule says nothing."""
+    names = settings.read()
+    requested = {
+        "slurm_partition": names.partitions.cpu,
+        "slurm_account": names.account,
+        "qos": names.qos,
+        "slurm_extra": SIGNAL,
+        "disk_mb": 1000,
+        "mem_mb": growing(8000, 1000 * names.most("gigabytes", "cpu")),
+        "runtime": growing(240, 60 * names.most("hours", "cpu")),
+    }
+    return {name: value for name, value in requested.items() if value is not None}
+
+
+def add_defaults(workflow: Any) -> None:
+    """On the cluster, what every rule requests, beside the user's --default-resources. Before the rules are read.
+
+    A profile's would not do: those of a command line replace them all.
+    """
+    if VARIABLE in os.environ and fits():
+        users = workflow.resource_settings._parsed_default_resources
+        for name, value in defaults().items():
+            if name not in users or users[name].raw is None:  # a function of Snakemake's own
+                users[name] = value
+
+
+def add_extra(workflow: Any) -> None:
+    """On the cluster, sends every job SLURM's signal and the user's default `slurm_extra`. Once the rules are read.
+
+    A rule's own options come last: of two that are the same sbatch takes that one.
+    """
+    if VARIABLE not in os.environ or not fits():
+        return
+    default = workflow.resource_settings._parsed_default_resources["slurm_extra"]
+    users = "" if default.raw == SIGNAL else _options(default.raw)
+    for rule in workflow.rules:
+        extra = rule.resources["slurm_extra"]
+        options = [users, "" if extra.raw == default.raw else _options(extra.raw)]
+        if None not in options:  # an expression stays as it is
+            signal = [] if any("--signal" in text for text in options) else [SIGNAL]
+            rule.resources["slurm_extra"] = " ".join(filter(None, [*signal, *options]))
+
+
+def _options(text: str) -> str | None:
+    """Options of sbatch as typed, in quotes of Python's or without; None for an expression.
+
+    >>> _options("'--nice=1'"), _options("--nice=1"), _options("f'--nice={attempt}'")
+    ('--nice=1', '--nice=1', None)
+    """
+    try:
+        return str(ast.literal_eval(text))
+    except (SyntaxError, ValueError):
+        return text if text.startswith("-") else None
 
 
 def _named(what: str, rule: str, generated: bool) -> int | None:
@@ -118,7 +177,7 @@ def _placed(number: int, nodes: int, kind: str) -> Resources:
     own srun: `mpi` keeps the plugin from starting one, and wants tasks; `tasks_per_gpu` 0 makes them one a node.
     """
     names = settings.read()
-    partition, signal = getattr(names.partitions, kind), PREEMPTION_SIGNAL if number else None
+    partition, signal = getattr(names.partitions, kind), GPU_SIGNAL if number else None
     placed = {"gpus": number, "nodes": nodes, "slurm_partition": partition, "slurm_extra": signal}
     if nodes == 1:
         placed |= {"gpu": number, "gpu_model": names.gpu_model if number else None}

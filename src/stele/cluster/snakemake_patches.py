@@ -1,4 +1,7 @@
-"""What is changed in Snakemake itself (9.27, as locked): every patch of it, each with what would make it needless.
+"""What is changed in Snakemake itself: every patch of it, each with what would make it needless.
+
+The patches replace private parts, so each is for one series of versions (`VERSIONS`). With another one Snakemake stays
+as it is, and that is said.
 
 limit_rate        Allowed 100 jobs a second, the scheduler starts a timer of a second after every pass over the ready
                   jobs, whether or not the limit held one back; each timer starts another pass, which starts another
@@ -7,6 +10,8 @@ limit_rate        Allowed 100 jobs a second, the scheduler starts a timer of a s
 name_missing      MissingRuleException says that no rule makes a file, not which one is nearest, and is raised, and
                   caught, for files that exist. Goes when Snakemake suggests targets itself.
 planning_only     The API has no call that returns the planned jobs. Goes when it does: Workflow.dryrun with a result.
+add_defaults      (stele.cluster.resources) --default-resources of a command line replace those of a profile as a whole.
+                  Goes when they add to them.
 record_on_nodes   A job's record is written by the process that submitted it: one that dies before its jobs leaves them
                   without. Goes when PersistenceBase.finished writes in every mode.
 """
@@ -14,40 +19,67 @@ record_on_nodes   A job's record is written by the process that submitted it: on
 from __future__ import annotations
 
 import functools
+import importlib.metadata
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from snakemake.scheduling.job_scheduler import JobRateLimiter  # the others import each other: only once one is needed
+from stele.errors import SteleError
 
 if TYPE_CHECKING:
     from snakemake.workflow import Workflow
 
+SNAKEMAKE = "snakemake"
+# the series of each package whose private parts are changed, here and in slurm/plugin_patches.py
+VERSIONS = {
+    SNAKEMAKE: "9.27",
+    "snakemake-executor-plugin-slurm": "2.8",
+    "snakemake-executor-plugin-slurm-jobstep": "0.6",
+}
 
-class RateLimiter(JobRateLimiter):
-    """Snakemake's own, which also knows whether it held jobs back in the last pass."""
 
-    reached = False
+def other_version(package: str) -> str:
+    """What is installed and what is wanted, where that is not the series of `VERSIONS`; else ""."""
+    installed, wanted = importlib.metadata.version(package), VERSIONS[package]
+    same = installed.split(".")[:2] == wanted.split(".")
+    return "" if same else f"{package} {installed} is installed, and Stele is made for {wanted}.*"
 
-    def get_free_jobs(self) -> int:
-        self._free = super().get_free_jobs()
-        self.reached = self._free == 0
-        return self._free
 
-    def register_jobs(self, n_jobs: int) -> None:
-        super().register_jobs(n_jobs)
-        self.reached = n_jobs >= self._free
+@cache
+def fits() -> bool:
+    """Whether Snakemake is the version that is changed here; another one is named, once."""
+    if other := other_version(SNAKEMAKE):
+        print(f"Stele: {other}: its changes to Snakemake are left out; `make setup` installs that", file=sys.stderr)
+    return not other
 
 
 def limit_rate(scheduler: Any, local: bool) -> None:
     """Called when a run starts. `local`: its jobs run here, where the cores are the limit and there is no other."""
-    if scheduler.job_rate_limiter is None:
+    if scheduler.job_rate_limiter is None or not fits():
         return
     if local:
         scheduler.job_rate_limiter = None
         return
+    from snakemake.scheduling.job_scheduler import JobRateLimiter
+
+    class RateLimiter(JobRateLimiter):
+        """Snakemake's own, which also knows whether it held jobs back in the last pass."""
+
+        reached = False
+
+        def get_free_jobs(self) -> int:
+            self._free = super().get_free_jobs()
+            self.reached = self._free == 0
+            return self._free
+
+        def register_jobs(self, n_jobs: int) -> None:
+            super().register_jobs(n_jobs)
+            self.reached = n_jobs >= self._free
+
     limiter = scheduler.job_rate_limiter = RateLimiter(scheduler.workflow.scheduling_settings.max_jobs_per_timespan)
     running = threading.Event()  # one timer at a time
 
@@ -67,6 +99,8 @@ def limit_rate(scheduler: Any, local: bool) -> None:
 
 def name_missing(explain: Callable[[str], str]) -> None:
     """Has the error for a file that no rule makes say what `explain` says of it, when it is printed."""
+    if not fits():
+        return
     from snakemake import dag
     from snakemake.exceptions import MissingRuleException
 
@@ -84,6 +118,8 @@ def name_missing(explain: Callable[[str], str]) -> None:
 @contextmanager
 def planning_only(everything: bool) -> Iterator[list[Workflow]]:
     """While this lasts, a workflow that is to be executed is planned only, and added to the list."""
+    if other := other_version(SNAKEMAKE):
+        raise SteleError(f"jobs cannot be planned: {other}; `make setup` installs that")
     from snakemake.workflow import Workflow
 
     planned: list[Workflow] = []
@@ -102,6 +138,8 @@ def planning_only(everything: bool) -> Iterator[list[Workflow]]:
 
 def record_on_nodes() -> None:
     """Has a job on a node write Snakemake's own record of it too: only the mode of the run forbids it there."""
+    if not fits():
+        return
     from snakemake.persistence import PersistenceBase
 
     finished = PersistenceBase.finished

@@ -34,7 +34,7 @@ def prepare(workflow: Any, root: Path) -> set[str]:
 
     deployed = methods(workflow)
     if CONDA in deployed:  # pip, which conda calls, takes what no environment names in the locked versions too
-        os.environ["PIP_CONSTRAINT"] = " ".join(sorted(str(path) for path in (root / "envs").glob("*.lock.txt")))
+        os.environ["PIP_CONSTRAINT"] = " ".join(sorted(path.as_uri() for path in (root / "envs").glob("*.lock.txt")))
     if deployed:
         shell.prefix(as_prefix(["set -euo pipefail", *lines(root, deployed)]))
     return deployed
@@ -53,15 +53,25 @@ def lines(root: Path, deployed: set[str]) -> list[str]:
     return [" ".join(["export", *words])] if deployed else []
 
 
-def image(workflow: Any) -> None:
-    """Gives every rule that runs on nodes the container image; one that is wanted and not there is an error."""
+def finish_rules(workflow: Any, root: Path) -> None:
+    """Gives every rule that runs on nodes the container image; one that is wanted and not there is an error.
+
+    Snakemake takes braces in the path of an environment's file for wildcards, so those of the checkout are doubled.
+    """
+    for rule in workflow.rules if "{" in str(root) else ():
+        if rule.conda_env:
+            rule.conda_env = str(root / "envs" / Path(rule.conda_env).name).replace("{", "{{").replace("}", "}}")
+    if CONTAINER not in methods(workflow):
+        return
     path = settings.read().image
-    if CONTAINER in methods(workflow) and not path.exists():
+    if not path.exists():
         way = "make it (apptainer build stele.sif envs/stele.def), or name yours as `container:`"
         raise SteleError(f"{path}: no such container image; {way} in {settings.path()}")
+    if " " in str(path):
+        raise SteleError(f"{path}: Snakemake takes no image in a path with a blank; name another as `container:`")
     for rule in workflow.rules:
         if rule.name not in workflow._localrules:
-            rule.container_img = str(path)
+            rule.container_img = lambda wildcards: str(path)  # a text would be formatted
 
 
 def folders(configuration: Any, models: Iterable[ModelKeys]) -> list[Path]:
@@ -79,4 +89,6 @@ def bind(wanted: Iterable[Path]) -> None:
     given = [item for item in os.environ.get(variable, "").split(",") if item]
     here = Path.cwd().resolve()
     outside = [str(path) for path in wanted if path.is_dir() and not path.is_relative_to(here)]
+    if odd := [path for path in outside if {",", ":"}.intersection(path)]:
+        raise SteleError(f"{odd[0]}: no container sees a folder with ',' or ':' in its path: rename it")
     os.environ[variable] = ",".join(dict.fromkeys([*given, *outside]))

@@ -128,8 +128,9 @@ def _speak() -> None:
 
 
 def _run(resources: launch.Resources, stage: str, command: str, arguments: Sequence[str]) -> int:
-    from stele.command.parent_watch import watch_driver
+    from stele.command.parent_watch import hear_interrupts, watch_driver
 
+    hear_interrupts()
     watch_driver()
     _speak()
     if resources.gpus:  # elsewhere the workflow says how many threads a command has

@@ -57,6 +57,13 @@ def alive(name: str) -> bool:
     return is_here(name) and pid.isdigit() and process_start(int(pid)) == started
 
 
+def hear_interrupts() -> None:
+    """Has SIGINT end this process where the shell that started it in the background (`nohup ... &`) had it ignored."""
+    here = threading.current_thread() is threading.main_thread()  # the one that may say so
+    if here and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def watch_driver() -> None:
     """Ends this process and its children once the driver named in the environment is gone, where that can be seen."""
     name = os.environ.get("STELE_DRIVER", "")

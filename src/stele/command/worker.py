@@ -53,14 +53,21 @@ PRELOAD = (
     "jinja2",
 )
 REQUEST_TIMEOUT = 10.0  # seconds that a client may take to say what it wants
+SOCKET_PATH = 107  # bytes of sun_path, without the zero that ends it: unix(7)
 
 
 def start() -> str:
-    """Starts a worker that ends with this process; returns the path of its socket."""
+    """Starts a worker that ends with this process; returns the path of its socket.
+
+    Where TMPDIR is too long for a socket's path, that is in /tmp, as there in a folder of this user's alone.
+    """
     from stele.command.parent_watch import identity
 
     folder = Path(tempfile.mkdtemp(prefix="stele-"))
     path = folder / "worker"
+    if len(os.fsencode(path)) > SOCKET_PATH:
+        folder.rmdir()
+        path = Path(tempfile.mkdtemp(prefix="stele-", dir="/tmp")) / "worker"
     server = _listen(path)
     environment = {**os.environ, "STELE_DRIVER": identity(os.getpid()), "TOKENIZERS_PARALLELISM": "false"}
     environment.pop("STELE_WORKER", None)

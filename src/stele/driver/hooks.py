@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 from stele.artifacts.integrity import VERIFY_WHOLE
-from stele.cluster import node, requests, settings, software
+from stele.cluster import node, requests, resources, settings, software
 from stele.cluster.preflight.run import check as check_resources
 from stele.cluster.slurm import plugin_patches
 from stele.cluster.snakemake_patches import limit_rate
-from stele.command.parent_watch import identity
+from stele.command.parent_watch import hear_interrupts, identity
 from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
@@ -31,10 +31,16 @@ def setup(values: Values, workflow) -> Plan:
     Runs whenever the Snakefile is read: by the driver, for a dry run, and by each job on a cluster's node.
     """
     root = Path(workflow.basedir)
+    if os.pathsep in str(root):  # between the folders of PATH and PYTHONPATH, and no way to quote it
+        raise _workflow_error(
+            SteleError(f"{root}: no job runs below a folder with {os.pathsep!r} in its name: rename it")
+        )
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
+    hear_interrupts()
     try:
         settings.read()  # what is wrong with cluster.yaml is said before its names are used
+        resources.add_defaults(workflow)
         deployed = software.prepare(workflow, root)
         if workflow.remote_exec:
             node.prepare(software.lines(root, deployed), contained=software.CONTAINER in deployed)
@@ -51,7 +57,6 @@ def setup(values: Values, workflow) -> Plan:
             chosen = plan.settings
             print(f"Stele: scale {chosen.scale} ({chosen.why}): {chosen.sizes.title}", file=sys.stderr)
             locks.clear_stale_locks()
-            plugin_patches.patch_driver()
             targets.explain_missing(plan)
             if not workflow.output_settings.dryrun:
                 progress.install(workflow)
@@ -91,13 +96,14 @@ def command_line() -> str:
 
 
 def finish_rules(workflow) -> None:
-    """What holds for all rules, once all are read: their container, and the log of a job beside its message.
+    """What holds for all rules, once all are read: container, options of sbatch, the log of a job beside its message.
 
     The profile of a cluster has no messages: they would hide what a job requests, reads and writes, and the one core of
     a dry run its threads.
     """
     try:
-        software.image(workflow)
+        software.finish_rules(workflow, Path(workflow.basedir))
+        resources.add_extra(workflow)
     except SteleError as error:
         raise _workflow_error(error) from None
     if os.environ.get("STELE_SHOW_JOBS") == "1":
@@ -117,12 +123,12 @@ def on_start(plan: Plan, workflow) -> None:
     Refuses a second scale, a second driver and what cannot be built; notes the driver and what jobs request; starts the
     worker.
     """
-    jobs = list(workflow.dag.needrun_jobs())
+    jobs, slurm = list(workflow.dag.needrun_jobs()), workflow.executor_plugin.name == "slurm"
     try:
+        if slurm:
+            plugin_patches.patch_driver(workflow)
         requested = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
-        check_resources(
-            plan, requested, slurm=workflow.executor_plugin.name == "slurm"
-        )  # a refused run leaves no stamp
+        check_resources(plan, requested, slurm)  # a refused run leaves no stamp
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
             another = f"give another folder (--config results_dir=results_{plan.settings.scale_folder})"
             check_stamp(Path(plan.settings.config.results_dir), plan.settings.scale, another)
@@ -137,10 +143,18 @@ def on_start(plan: Plan, workflow) -> None:
     limit_rate(workflow.scheduler, local=workflow.local_exec)
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not software.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
-        from stele.command.worker import start
-
-        os.environ["STELE_WORKER"] = start()
+        _start_worker()
     progress.begin(plan, workflow)
+
+
+def _start_worker() -> None:
+    """Starts the local worker; where it cannot be (no sockets, a full disk) jobs take longer, and do the same."""
+    from stele.command import worker
+
+    try:
+        os.environ["STELE_WORKER"] = worker.start()
+    except OSError as error:
+        print(f"Stele: no local worker, so each job loads its libraries anew: {error}", file=sys.stderr)
 
 
 def _write_manifest(plan: Plan, workflow) -> None:

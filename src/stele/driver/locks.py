@@ -42,7 +42,8 @@ def note(outputs: Collection[str] = ()) -> None:
             pid = process.partition(":")[0]
             raise SteleError(
                 f"another run (process {pid} on {host(process)}) builds {min(same)} in this folder: wait until it has "
-                f"ended, or end it (kill -INT {pid}), then give the same command again"
+                f"ended, or end it (kill -INT {pid} lets the jobs that it runs on its host finish, kill -9 {pid} does "
+                "not: the next run goes on where they stopped), then give the same command again"
             )
 
 

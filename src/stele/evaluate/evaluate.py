@@ -30,6 +30,7 @@ from stele.catalogue import read_yaml
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.sizes import Checkpoint
+from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.cost.shapes import folder_shape
 from stele.errors import SteleError, unknown
@@ -91,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
 
 def build(arguments: Sequence[str]) -> None:
     """Runs Snakemake and waits for it to end, also after an interrupt; SteleError where it did not build all."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has its background jobs ignore it
+    hear_interrupts()
     interrupted, environment = False, {"STELE_PROGRESS": "1", **os.environ}
     with subprocess.Popen([sys.executable, "-m", "snakemake", *arguments], env=environment) as process:
         while process.poll() is None:

@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> None:
 def compile_tex(tex: Path, scratch: Path) -> bytes:
     """The PDF of a document that inputs files beside it; everything that LaTeX writes goes to `scratch`."""
     shutil.copy(tex, scratch)
-    beside = f"{tex.parent.resolve()}{os.pathsep}"  # and then where LaTeX looks anyway
+    (scratch / "beside").symlink_to(tex.parent.resolve())  # TeX expands braces, commas and $ in the path of a folder
+    beside = f"beside{os.pathsep}"  # and then where LaTeX looks anyway
     # a PDF is dated and numbered by the time, unless it is given, and by the paths of its files: those are all relative
     fixed = {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1", "TEXINPUTS": beside, "BIBINPUTS": beside}
     done = subprocess.run(

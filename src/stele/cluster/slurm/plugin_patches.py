@@ -1,9 +1,15 @@
-"""What is changed in Snakemake's SLURM executor (2.8.0, as locked): every patch of it, and what would make it needless.
+"""What is changed in Snakemake's SLURM executor: every patch of it, and what would make it needless.
+
+The patches replace private parts of one series of versions (`snakemake_patches.VERSIONS`); with another one, or another
+Snakemake, a run on SLURM is refused, and any other run does not notice.
 
 In the driver (`patch_driver`):
 run_job           An earlier driver's job that still runs is submitted a second time: the plugin never looks. While the
-                  controller is away it submits all the same. Goes when the plugin looks for jobs of its comment in the
-                  queue, and waits for the controller.
+                  controller is away, or takes no more jobs for now, the job has failed. Goes when the plugin looks for
+                  jobs of its comment in the queue, and waits for the controller.
+get_job_wildcards Joined by `_`, two jobs' wildcards may make one comment, and those of two scales do: a run takes the
+                  other one's jobs for old ones of its own. Goes when a comment says what a job makes.
+cancel            An interrupted driver waits until all its jobs are submitted. Goes when the plugin drops them.
 two queries       `query_job_status_squeue`, `_sacct` query jobs of this run's name alone. Goes with the one above.
 get_min_job_age   Where the controller does not answer it falls back to `sacct`, which a cluster without accounting has
                   and cannot answer, and then forgets its jobs. Goes when the answer is kept for the run.
@@ -22,81 +28,68 @@ record_on_nodes   See stele.cluster.snakemake_patches.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+import re
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from stele.cluster.slurm import squeue
-from stele.cluster.slurm.submissions import content, note, note_start, submitted
+from stele.cluster.slurm.submissions import Earlier, content, note_start, submit, submitted, wildcards
+from stele.cluster.snakemake_patches import VERSIONS, other_version, record_on_nodes
 from stele.errors import SteleError
 
+EXPANDED = frozenset('$`\\%"')  # by the shell of the plugin's `--wrap="..."`, and in sbatch's `--output`
+ARRAY = re.compile(r"(^|[\s'\"])(--array|-a)\b")
 GONE = ("PREEMPTED", "NODE_FAIL")
 GONE_ANSWERS = 3  # in a row that say so: then a job has failed
 
 
-class Earlier:
-    """Living jobs of earlier drivers in this folder, by comment; and the names under which they are queried."""
-
-    def __init__(self) -> None:
-        self.jobs: dict[str, squeue.Queued] | None = None
-        self.names: list[str] = []
-        self.lock = threading.Lock()
-
-    def take(self, comment: str, run: str, again: bool) -> squeue.Queued | None:
-        """The earlier job of a comment, once.
-
-        `again`: the job is tried again. A submission that seems to have failed may have made a job all the same.
-        """
-        with self.lock:
-            jobs = squeue.of_folder(Path.cwd()) if again or self.jobs is None else []
-            if again:
-                return next((job for job in jobs if job.comment == comment and job.state != "COMPLETING"), None)
-            if self.jobs is None:
-                self.jobs = {job.comment: job for job in jobs if job.name != run}
-            return self.jobs.pop(comment, None)
-
-    def follow(self, job: squeue.Queued) -> None:
-        with self.lock:
-            if job.name not in self.names:
-                self.names.append(job.name)
+def _check_versions(*packages: str) -> None:
+    """SteleError where a package is another version than the patches are for."""
+    if other := "; ".join(filter(None, map(other_version, packages))):
+        raise SteleError(f"{other}: `make setup` installs that; runs without SLURM work as they are")
 
 
-def comment_of(plugin: Any, job: Any) -> str:
-    """The comment that the plugin gives a job."""
-    wildcards = plugin.get_job_wildcards(job)
-    return f"rule_{job.name}_wildcards_{wildcards}" if wildcards else f"rule_{job.name}"
+def refuse(workflow: Any) -> None:
+    """SteleError for what cannot be submitted: jobs that would share a comment, folders that nodes would not find."""
+    extra = {str(getattr(rule.resources.get("slurm_extra"), "raw", "")) for rule in workflow.rules}
+    options = {
+        "slurm-array-jobs": workflow.executor_settings.array_jobs,
+        "groups": ", ".join(workflow.group_settings.overwrite_groups),
+        "SBATCH_ARRAY_INX": os.environ.get("SBATCH_ARRAY_INX"),
+        "slurm_extra": next(filter(ARRAY.search, extra), ""),
+    }
+    for option, value in options.items():
+        if value:
+            raise SteleError(
+                f"{option}: {value}: leave this out, on the command line, in profiles and in the environment: jobs of "
+                "an array or group share one name in SLURM's queue, so a run could not tell which of them is there"
+            )
+    for path in (os.getcwd(), str(workflow.basedir), sys.executable):
+        if found := EXPANDED.intersection(path):
+            raise SteleError(
+                f"{path}: on SLURM no job finds a path with {' '.join(sorted(found))} in it, since sbatch or a shell "
+                "replaces that: rename the folder"
+            )
 
 
-def _unpatched(name: str) -> Any:
-    """A plugin that is loaded and not patched yet, once; else None."""
-    plugin = sys.modules.get(name)
-    if plugin is None or hasattr(plugin, "patched_by_stele"):
-        return None
-    plugin.patched_by_stele = True
-    return plugin
-
-
-def patch_driver() -> None:
-    """Adds to the plugin what a driver needs. Nothing happens where jobs run here."""
-    if (plugin := _unpatched("snakemake_executor_plugin_slurm")) is None:
-        return
-    earlier = Earlier()
-    plugin.get_min_job_age = remembered(plugin.get_min_job_age, _controller)
+def patch_driver(workflow: Any) -> None:
+    """Adds to the plugin what a driver needs that submits to SLURM."""
+    _check_versions(*VERSIONS)
+    refuse(workflow)
+    plugin, earlier = sys.modules["snakemake_executor_plugin_slurm"], Earlier()
+    plugin.get_job_wildcards = wildcards
+    plugin.get_min_job_age = remembered(plugin.get_min_job_age, squeue.controller)
     for query in ("query_job_status_squeue", "query_job_status_sacct"):
         setattr(plugin, query, _with_names(getattr(plugin, query), earlier))
     plugin.query_job_status = ending(plugin.query_job_status)
     _look_again_soon(plugin.Executor)
     plugin.Executor.run_job = _careful(plugin, plugin.Executor.run_job, earlier)
-
-
-def _controller() -> None:
-    """Returns when the controller is there."""
-    squeue.query(["sinfo", "--noheader", "--format=%P"])
+    plugin.Executor.cancel = _at_once(plugin.Executor.cancel)
 
 
 def remembered(question: Any, wait: Callable[[], None]) -> Any:
@@ -156,41 +149,37 @@ def _careful(plugin: Any, run_job: Any, earlier: Earlier) -> Any:
     @functools.wraps(run_job)
     def run(self: Any, job: Any) -> None:
         try:
-            if job.is_group():
-                return run_job(self, job)
-            queued = earlier.take(comment_of(plugin, job), self.run_uuid, again=job.attempt > 1)
-            if queued and submitted(job) == content(job):
-                return _follow(plugin, self, job, queued, earlier)
-            if queued:
-                self.logger.info(f"SLURM job {queued.id} is out of date; it is cancelled.")
-                squeue.cancel([queued.id])
-            note(job)
-            _controller()
-            return run_job(self, job)
+            refusal = submit(plugin, run_job, self, job, earlier)
+            if refusal:
+                job.attempt = 1 + job.restart_times  # the same request, or a larger one, would be refused again
         except Exception as error:  # in a thread of the plugin's, where nobody would hear of it
-            self._report_job_error_threadsafe(plugin.SubmittedJobInfo(job), f"It could not be submitted: {error} ")
+            refusal = f"It could not be submitted: {error} "
+        if refusal and not squeue.interrupted.is_set():
+            self._report_job_error_threadsafe(plugin.SubmittedJobInfo(job), refusal)
 
     return run
 
 
-def _follow(plugin: Any, executor: Any, job: Any, queued: squeue.Queued, earlier: Earlier) -> None:
-    """Adopts an earlier driver's job."""
-    log = executor.slurm_logdir / f"rule_{job.name}" / plugin.get_job_wildcards(job) / f"{queued.id}.log"
-    earlier.follow(queued)
-    executor.logger.info(
-        f"Job {job.jobid} is SLURM job {queued.id} of an earlier run, {queued.state.lower()} (log: {log}): "
-        "it is waited for. To cancel such jobs instead: stele cluster cancel"
-    )
-    info = plugin.SubmittedJobInfo(job, external_jobid=queued.id, aux={"slurm_logfile": log})
-    executor._report_job_submission_threadsafe(info)
+def _at_once(cancel: Any) -> Any:
+    """Ends what waits to be submitted, then cancels the run's jobs, those too that the driver has not heard of yet."""
+
+    @functools.wraps(cancel)
+    def run(self: Any) -> None:
+        squeue.interrupted.set()
+        self._job_submission_executor.shutdown(cancel_futures=True)
+        cancel(self)
+        with contextlib.suppress(SteleError):
+            squeue.query(["scancel", f"--name={self.run_uuid}"], timeout=0)
+
+    return run
 
 
 def patch_node() -> None:
-    """Adds to the plugin, and to Snakemake's records, what a job on a node needs."""
-    if (plugin := _unpatched("snakemake_executor_plugin_slurm_jobstep")) is None:
+    """Adds to the plugin, and to Snakemake's records, what a job on a node needs. Nothing where it is not SLURM's."""
+    if "slurm-jobstep" not in sys.argv:
         return
-    from stele.cluster.snakemake_patches import record_on_nodes
-
+    _check_versions("snakemake-executor-plugin-slurm-jobstep")
+    plugin = sys.modules["snakemake_executor_plugin_slurm_jobstep"]
     plugin.subprocess = _Subprocess()
     plugin.Executor.run_job = _unchanged(plugin.Executor.run_job)
     record_on_nodes()
@@ -210,13 +199,12 @@ class _Subprocess:
 def _unchanged(run_job: Any) -> Any:
     @functools.wraps(run_job)
     def run(self: Any, job: Any) -> None:
-        if not job.is_group():
-            if submitted(job) not in (None, content(job)):
-                raise SteleError(
-                    f"rule {job.rule.name}, {', '.join(map(str, job.output))}: code, recipe or configuration changed "
-                    "after this job was submitted, so it does not run; start the workflow again"
-                )
-            note_start(job)
+        if submitted(job) not in (None, content(job)):
+            raise SteleError(
+                f"rule {job.rule.name}, {', '.join(map(str, job.output))}: code, recipe or configuration changed after "
+                "this job was submitted, so it does not run; start the workflow again"
+            )
+        note_start(job)
         run_job(self, job)
 
     return run
