@@ -50,6 +50,13 @@ def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def test_a_folder_of_other_files_is_not_filled(results, tmp_path, capsys):
+    (tmp_path / "manifest.json").write_text("mine")
+    assert cli.main(["claims", "pack", str(results), str(tmp_path), "--specs", str(SPECS)]) == 1
+    assert "holds other files" in capsys.readouterr().err
+    assert files(tmp_path) == {"manifest.json": b"mine"}
+
+
 def test_a_packed_folder_is_right_by_its_manifest_and_a_flipped_byte_is_noticed(results, tmp_path, capsys):
     folder = tmp_path / "study"
     assert cli.main(["claims", "pack", str(results), str(folder), "--specs", str(SPECS)]) == 0

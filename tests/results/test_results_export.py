@@ -71,6 +71,16 @@ def test_a_pair_of_languages_is_mtebs_pair_of_variants_passages_first(tmp_path):
     assert (score["hf_subset"], score["languages"]) == ("hin_Latn-eng_Latn", ["hin-Latn", "eng-Latn"])
 
 
+def test_a_result_that_mteb_wrote_stays(tmp_path, capsys):
+    results, out = tmp_path / "results", tmp_path / "out"
+    write(results, "belebele", {"ndcg@10": {"en-en": 0.5}})
+    assert [export(results, "--format", "mteb", "--to", str(out)) for _ in range(2)] == [0, 0]
+    file = next(out.rglob("BelebeleRetrieval.json"))
+    file.write_text(theirs := json.dumps({**json.loads(file.read_text()), "mteb_version": "2.1.0"}))
+    assert export(results, "--format", "mteb", "--to", str(out)) == 1
+    assert "from MTEB itself" in capsys.readouterr().err and file.read_text() == theirs
+
+
 def test_the_hubs_library_reads_the_index_of_a_model_card(tmp_path, capsys):
     write(tmp_path, "mrtydi", {"mrr@100": {"ko": 0.5, "te": 0.25}})
     assert export(tmp_path, "--format", "model_index") == 0

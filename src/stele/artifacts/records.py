@@ -22,6 +22,7 @@ from typing import Any, TypedDict
 from stele.artifacts import record_shape
 from stele.errors import SteleError
 from stele.files.atomic import FileFacts, atomic_write_json, digest, facts_digest, sha256
+from stele.files.ours import check_record
 from stele.files.reading import read_object
 
 GENERATED = "generated data"
@@ -262,6 +263,7 @@ def write_record(
     them damage is noticed.
     They are the record's `content` too, unless that is given.
     """
+    check_record(Path(path), job)
     if outputs is not None:
         facts = {"content": facts_digest(outputs), **facts, "outputs": outputs}
     record = {

@@ -91,6 +91,8 @@ def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) ->
         study = read_object(folder / STUDY, "record of a study")
         _check_begun(folder, scale, study, now)
     else:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new or an empty folder")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / STAMP).write_text(f"{scale}\n", encoding="utf-8")
     first = {path.name for path in papers_with_claims(specs) if path.name not in study["claims_sha256"]}

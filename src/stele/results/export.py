@@ -32,7 +32,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.csv_files import write_csv
 from stele.files.paths import inside
-from stele.files.reading import reading
+from stele.files.reading import read_object, reading
 
 log = logging.getLogger(__name__)
 FORMATS = ("mteb", "model_index", "csv")
@@ -116,6 +116,8 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         path = inside(folder, name, str(one.path))
         with reading(one.path, "result of a task of MTEB's"):
             made = task_result(one.result, about)
+        if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
+            raise SteleError(f"{path}: is there, from MTEB itself, and stays; give another folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(path, made)
         print(path)

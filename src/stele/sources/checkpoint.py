@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,11 +31,12 @@ from stele.catalogue.hub import (
 )
 from stele.catalogue.schema.datasets import PartFile
 from stele.catalogue.schema.models import Model
+from stele.command import arguments
 from stele.errors import SteleError, nearest
 from stele.files.atomic import FileFacts, atomic_directory, block_digests, digest
 from stele.files.paths import relative
 from stele.files.reading import parse_object
-from stele.sources.download.locations import FetchedFile, Places, places_of
+from stele.sources.download.locations import FetchedFile, Places, drop_downloads, places_of
 from stele.sources.download.locations import add_arguments as add_place_arguments
 from stele.sources.download.put import link, put
 from stele.sources.download.verify import check, digests
@@ -55,6 +55,9 @@ from stele.sources.weights.settings_check import check_settings
 
 log = logging.getLogger(__name__)
 
+JOB = "sources checkpoint"
+
+
 Fetched = dict[str, FetchedFile]  # path in the repository -> where it lies now
 KEPT = (".json", ".txt", ".model", ".safetensors")
 WEIGHT_FILES = (".safetensors", ".bin", ".index.json")
@@ -72,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     use.add_argument("--generator", action="store_true", help="it is to write text, not to make vectors")
     add_place_arguments(parser)
     parser.add_argument("--settings-only", action="store_true", help="take and check what stands beside the weights")
-    parser.add_argument("--output", type=Path, required=True, help="record.json in the folder to be made")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -100,10 +103,10 @@ def run(args: argparse.Namespace) -> None:
         return
     got = {} if args.path else fetch_repository(args.model, source, *hub, places, check_fetched, args.settings_only)
     if args.settings_only:
-        with atomic_directory(args.state / "settings") as folder:  # until the weights are fetched
+        with atomic_directory(args.state / "settings", JOB) as folder:  # until the weights are fetched
             _assemble(got, folder)
         return
-    with atomic_directory(args.output.parent) as folder, _named(folder, named):
+    with atomic_directory(args.output.parent, JOB) as folder, _named(folder, named):
         facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
         refuse_code(folder, source.get("instead") or INSTEAD)
         if args.path:
@@ -116,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
         labels = [STAND_IN] if places.manifest else _labels(args.path)
         write_record(
             folder / args.output.name,
-            job="sources checkpoint",
+            job=JOB,
             inputs={},
             clock=clock,
             labels=labels,
@@ -131,7 +134,7 @@ def run(args: argparse.Namespace) -> None:
             files={path: {**about, **block_digests(folder / path)} for path, about in facts.items()},
             models=proofs,
         )
-    shutil.rmtree(args.state, ignore_errors=True)
+    drop_downloads(args.state)
     log.info("%s: %s", args.model, json.dumps(proofs))
 
 
