@@ -18,6 +18,7 @@ from stele.retrieval import encode_collection, retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.dense.search import search
 from stele.retrieval.searches import search_job
+from tests.sealed import write_sealed
 
 data, small_windows = union.data, retrieval.small_windows
 WINDOWS = ["--windows", json.dumps({"overlap": 0.5, "hits": 1000, "best": 1})]
@@ -170,7 +171,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
     with pytest.raises(SteleError, match=r"shorter/fa/record.json: .* passages were with another encoding"):
         search(vectors=shorter)
     record = json.loads(Path(given[1]).read_text())
-    Path(given[1]).write_text(json.dumps(record | {"inputs": record["inputs"] | {"encoder": "another"}}))
+    write_sealed(Path(given[1]), record | {"inputs": record["inputs"] | {"encoder": "another"}})
     with pytest.raises(SteleError, match=r"ru/record.json: .* passages were with another encoder"):
         search()
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele import catalogue
+from stele.artifacts.record_shape import NO_DIGEST
 from stele.artifacts.records import (
     GENERATED,
     LIMITED,
@@ -36,7 +37,7 @@ from stele.files.reading import read_object, reading
 
 log = logging.getLogger(__name__)
 FORMATS = ("mteb", "model_index", "csv")
-KEPT = (GENERATED, STAND_IN, LIMITED)  # results of these do not leave the house as a model's numbers
+KEPT = (GENERATED, STAND_IN, LIMITED, NO_DIGEST)  # results of these do not leave the house as a model's numbers
 SETTING = "direct"
 NO_REVISION = "no_revision_available"  # MTEB's name for it: of a folder of one's own
 

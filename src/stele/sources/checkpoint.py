@@ -17,7 +17,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from stele import catalogue
-from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, start, write_record
+from stele.artifacts.record_shape import NO_DIGEST, SEAL
+from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, read_record, start, write_record
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import (
     CONFIG,
@@ -34,8 +35,9 @@ from stele.catalogue.schema.models import Model
 from stele.command import arguments
 from stele.errors import SteleError, nearest
 from stele.files.atomic import FileFacts, atomic_directory, block_digests, digest
+from stele.files.ours import MARK
 from stele.files.paths import relative
-from stele.files.reading import parse_object
+from stele.files.reading import parse_object, read_note
 from stele.sources.download.locations import FetchedFile, Places, drop_downloads, places_of
 from stele.sources.download.locations import add_arguments as add_place_arguments
 from stele.sources.download.put import link, put
@@ -45,7 +47,6 @@ from stele.sources.weights.load_check import (
     INSTEAD,
     check_loads,
     model_folders,
-    read_json,
     read_module_list,
     read_weight_map,
     refuse_code,
@@ -300,8 +301,10 @@ def _labels(path: Path | None) -> list[str]:
         return [STAND_IN]
     if not (path / RECORD).is_file():
         return []
-    labels = read_json(path / RECORD).get("labels", ())
-    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED)]
+    if not (path / MARK).is_file() and not {"job", "labels", SEAL} & read_note(path / RECORD).keys():
+        return []  # another program's
+    labels = read_record(path / RECORD)["labels"]
+    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED, NO_DIGEST)]
 
 
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from stele.artifacts.record_shape import seal
 from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.hub import address
 from stele.encoders.tokenizer import quiet
@@ -50,7 +51,8 @@ def published(whole: Path, repo: str | None) -> Iterator[Path]:
             entry = {"sha256": digest, "bytes": path.stat().st_size, "raw_sha256": digest}
             entries[address(repo, REVISION, name) if repo else name] = entry
         content = files_digest(folder)
-        atomic_write_json(new / NAME, {"files": entries, "labels": [GENERATED, STAND_IN], "content": content})
+        facts = {"job": JOB, "files": entries, "labels": [GENERATED, STAND_IN], "content": content}
+        atomic_write_json(new / NAME, seal(facts))
 
 
 def write(folder: Path, made: Made, form: str) -> None:
