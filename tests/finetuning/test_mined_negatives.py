@@ -28,9 +28,7 @@ def write_mined(folder, collection: str, negatives: dict[str, list[tuple[str, st
     pq.write_table(pa.table(table), folder / f"{collection}.questions.parquet")
     path = folder / "record.json"
     collections = json.loads(path.read_text())["pools"] if path.exists() else {}
-    path.write_text(
-        json.dumps({"job": "hard_negatives", "labels": [], "content": "m", "pools": {**collections, collection: {}}})
-    )
+    write_sealed(path, {"job": "hard_negatives", "content": "m", "pools": {**collections, collection: {}}})
     return path
 
 

@@ -90,7 +90,7 @@ def test_files_that_hold_no_scores_are_refused(tmp_path):
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "x.xlsx").write_bytes(b"")
     (tmp_path / "config.json").write_text('{"job": "retrieve"}')
-    (tmp_path / "alone.json").write_text('{"metrics": {}, "seeds": {"pretraining": 0, "finetuning": 0}}')
+    write_sealed(tmp_path / "alone.json", {"metrics": {}, "seeds": {"pretraining": 0, "finetuning": 0}})
     for name, message in [
         ("cut.parquet", r"cut\.parquet: not a readable"),
         ("x.xlsx", r"x\.xlsx: want a result \(\.json\) or scores per query \(\.parquet or \.csv\)"),
