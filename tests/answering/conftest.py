@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sealed import write_sealed
+
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 
@@ -55,7 +57,7 @@ def save_bert(folder: Path, tokenizer, seed: int = 0) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     record = folder / "record.json"
-    record.write_text(json.dumps({"job": "checkpoint", "content": f"bert {seed}", "labels": ["stand-in checkpoint"]}))
+    write_sealed(record, {"job": "checkpoint", "content": f"bert {seed}", "labels": ["stand-in checkpoint"]})
     return record
 
 

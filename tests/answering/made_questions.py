@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from tests.sealed import write_sealed
+
 PEOPLE = ["anna", "berta", "clara", "dora", "emma", "frida", "greta", "hanna"]
 PLACES = ["rome", "oslo", "bonn", "lima", "kiel", "bern", "nice", "york"]
 
@@ -38,7 +40,7 @@ def record(folder: Path, files: dict[str, bytes], content: str) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     path = folder / "record.json"
-    path.write_text(json.dumps({"job": "dataset", "content": content, "labels": ["generated data"]}))
+    write_sealed(path, {"job": "dataset", "content": content, "labels": ["generated data"]})
     return path
 
 

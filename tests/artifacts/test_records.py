@@ -5,8 +5,11 @@ import json
 import pytest
 
 from stele.artifacts import records
-from stele.errors import SteleError
+from stele.artifacts.results import read_result
+from stele.command import cli
+from stele.errors import Damaged, SteleError
 from stele.files.atomic import digest
+from tests.sealed import write_sealed
 
 
 def write(path, **facts):
@@ -42,7 +45,7 @@ def test_a_diverged_pretraining_is_known_to_all_that_is_made_from_it(tmp_path):
 def test_the_same_thing_made_slower_elsewhere_has_the_same_digest(tmp_path):
     write(tmp_path / "a.json", steps=3)
     other = json.loads((tmp_path / "a.json").read_text()) | {"wall_seconds": 99, "host": "elsewhere", "device": "gpu"}
-    (tmp_path / "b.json").write_text(json.dumps(other))
+    write_sealed(tmp_path / "b.json", other)
     assert records.content_digest(tmp_path / "a.json") == records.content_digest(tmp_path / "b.json")
     write(tmp_path / "c.json", steps=4)
     assert records.content_digest(tmp_path / "a.json") != records.content_digest(tmp_path / "c.json")
@@ -82,3 +85,125 @@ def test_a_record_holds_all_that_it_was_made_from(tmp_path):
     assert not any({"files", "wall_seconds", "host", "device"} & one.keys() for one in ancestry.values())
     # and what a thing is does not depend on how its ancestors are described
     assert records.content_digest(result) == digest("r")
+
+
+def sealed_record(folder):
+    """A record of a trained model on generated data with a stand-in checkpoint, as the writer writes it."""
+    path = folder / "record.json"
+    labels = [records.GENERATED, records.STAND_IN]
+    write(
+        path, labels=labels, content="c", searches={"sw": {"runs": 3}}, steps=10, sizes=(1, 2), by_step={10: 1.5, 9: 2}
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: {},
+        lambda record: {**record, "labels": []},
+        lambda record: {**record, "content": "d"},
+        lambda record: {**record, "searches": {"sx": {"runs": 3}}},
+        lambda record: {**record, "steps": 10.5},
+        lambda record: {**record, "wall_seconds": 1e9},
+        lambda record: {**record, "more": None},
+        lambda record: {**record, "digest": None},
+        lambda record: {**record, "digest": "0" * 16},
+        *(lambda record, key=key: {k: v for k, v in record.items() if k != key}
+          for key in ("job", "labels", "content", "inputs", "ancestry", "searches", "digest")),
+    ],
+)  # fmt: skip
+def test_a_record_that_was_changed_anywhere_is_an_error_where_it_is_read(tmp_path, change):
+    path = sealed_record(tmp_path)
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps(whole, indent=4))  # another layout is no other record
+    assert records.read_record(path)["labels"] == ["generated data", "stand-in checkpoint"]
+    path.write_text(json.dumps(change(whole)))
+    for read in (records.read_record, records.content_digest, lambda p: records.labels_of([p])):
+        with pytest.raises(Damaged, match=r"record\.json: .*rebuild with `snakemake --force"):
+            read(path)
+    with pytest.raises(Damaged, match=r"record\.json"):
+        write(tmp_path / "next.json", inputs={"encoder": path})
+    assert not (tmp_path / "next.json").exists()
+
+
+def test_the_digest_of_a_record_is_no_content(tmp_path):
+    """Else a slower machine would make another thing, and what was built would be built again."""
+    path = sealed_record(tmp_path)
+    record = json.loads(path.read_text())
+    facts = {key: value for key, value in record.items() if key not in (*records.CIRCUMSTANCES, records.ANCESTRY)}
+    assert "digest" not in facts and records.content_digest(path) == digest("c")
+    write(tmp_path / "without.json", steps=3)
+    plain = {"job": "test", "inputs": {}, "labels": [], "steps": 3, "threads": facts["threads"]}
+    assert records.content_digest(tmp_path / "without.json") == digest(plain)
+
+
+def test_what_a_user_says_of_data_of_their_own_is_read_and_labelled_for_good(tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps({"job": "sources dataset", "labels": []}))
+    write(tmp_path / "out.json", inputs={"dataset": path})
+    assert write(tmp_path / "later.json", inputs={"made": tmp_path / "out.json"})["labels"] == ["record without digest"]
+    for job, more in (("pretrain", {}), ("sources checkpoint", {}), ("sources dataset", {"content": "c"})):
+        path.write_text(json.dumps({"job": job, "labels": [], **more}))
+        with pytest.raises(Damaged, match="no digest of itself"):
+            records.read_record(path)
+
+
+def test_results_of_an_earlier_version_are_read_as_their_manifest_has_them(tmp_path, capsys):
+    metrics = {"mrr@100": {"languages": {"sw": 0.5}}}
+    facts = {
+        "job": "score",
+        "benchmark": "mrtydi",
+        "model": "msm",
+        "setting": "direct",
+        "metrics": metrics,
+        "labels": [],
+    }
+    path = tmp_path / "mrtydi/msm/direct.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(facts | {"content": digest(metrics), "intervals": {"low": 0.1}}))
+    command = ["tables", "manifest", "--results-dir", str(tmp_path)]
+    with pytest.raises(Damaged, match="no digest of itself"):
+        read_result(path)
+    assert cli.main(command) == 0
+    assert read_result(path).model == "msm" and records.read_record(path)["intervals"] == {"low": 0.1}
+    text = path.read_text()
+    path.write_text(text.replace("0.1", "0.4"))
+    for read in (read_result, records.read_record):
+        with pytest.raises(Damaged, match="no digest of itself"):
+            read(path)
+    path.write_text(text)
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"labels": []', '"labels": ["x"]'))
+    with pytest.raises(Damaged, match="no digest of itself"):
+        read_result(path)
+
+
+def test_a_result_without_its_content_or_with_another_interval_is_an_error(tmp_path):
+    metrics = {"mrr@100": {"languages": {"sw": 0.5}}}
+    facts = {"benchmark": "mrtydi", "model": "msm", "setting": "direct", "metrics": metrics, "intervals": {"low": 0.1}}
+    write(path := tmp_path / "direct.json", content=digest(metrics), **facts)
+    assert read_result(path).labels == []
+    for old, new in (
+        ('"low": 0.1', '"low": 0.2'),
+        ('"labels": []', '"labels": ["limited"]'),
+        (digest(metrics), "0" * 16),
+    ):
+        write(path, content=digest(metrics), **facts)
+        path.write_text(path.read_text().replace(old, new))
+        with pytest.raises(Damaged, match=r"direct\.json: (not as it was written|its values are not)"):
+            read_result(path)
+    write_sealed(path, {**facts, "content": None})
+    with pytest.raises(Damaged, match="values"):
+        read_result(path)
+
+
+def test_a_command_does_not_start_on_an_encoder_whose_record_was_changed(tmp_path, capsys):
+    """The label of a stand-in would be gone from all that follows."""
+    path = sealed_record(tmp_path)
+    path.write_text(path.read_text().replace('"stand-in checkpoint"', '"limited"'))
+    call = ["finetuning", "finetune", "--model", "m", "--recipe", "{}", "--training", "a:b=c", "--seed", "0"]
+    call += ["--state", str(tmp_path / "state"), "--output", str(tmp_path / "out/record.json"), "--encoder", str(path)]
+    assert cli.main(call) == 1
+    assert "record.json: not as it was written" in capsys.readouterr().err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["record.json"]

@@ -1,7 +1,5 @@
 """load_results: every value of a results folder in one tidy table; the notebook that uses it runs."""
 
-import json
-
 import pytest
 
 import stele
@@ -9,6 +7,7 @@ from stele.artifacts.results import COLUMNS
 from stele.errors import SteleError
 from stele.recipes.encoding import make_spec, write_spec
 from tests.encoders.tiny_models import make_folder
+from tests.sealed import write_sealed
 from tests.waiting import PATIENCE
 
 METRICS = {
@@ -38,7 +37,7 @@ def write(
         "metrics": metrics,
         "labels": labels,
     }
-    path.write_text(json.dumps(content))
+    write_sealed(path, content)
     return path
 
 

@@ -1,17 +1,16 @@
 """The folder of an unfinished run: one for each recipe, inputs, seed and code."""
 
-import json
-
 import pytest
 
 from stele.artifacts.state import drop, own_folder
+from tests.sealed import write_sealed
 
 
 @pytest.fixture
 def given(tmp_path):
     """Two records of different contents, and the arguments of a run."""
     for name in ("a", "b"):
-        (tmp_path / f"{name}.json").write_text(json.dumps({"content": name, "host": name}))
+        write_sealed(tmp_path / f"{name}.json", {"content": name, "host": name})
     inputs = {"base": tmp_path / "a.json"}
     return tmp_path, {"recipe": {"steps": 3}, "inputs": inputs, "seed": 0, "code": "c"}
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from stele.benchmarks.arguments import counted, data_folders, data_paths
 from stele.errors import SteleError
+from tests.sealed import write_sealed
 
 
 @pytest.fixture
@@ -16,7 +15,7 @@ def records(tmp_path):
     for part, counts in {"sw": {"passages": 3}, "te": {"candidates": {"all": 4, "te": 1}}, "en": {"dev": 9}}.items():
         path = tmp_path / part / "record.json"
         path.parent.mkdir()
-        path.write_text(json.dumps({"counts": counts}))
+        write_sealed(path, {"counts": counts})
         collected[f"mrtydi_corpus:{part}"] = path
     return collected
 

@@ -9,6 +9,7 @@ import pytest
 from stele.command import cli
 from tests.evidence.made_results import write_results
 from tests.evidence.small_paper import cells, write_paper
+from tests.sealed import write_sealed
 
 HOLDS = {"kind": "greater", "left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg"), "main": True}
 CONTROL = {"right": {"model": "mbert"}}
@@ -55,7 +56,7 @@ def test_a_pretraining_that_diverged_stands_beside_the_verdict_in_each_format(ju
     folder = write_results(tmp_path / "of_three", {"mbert": 0.0, "msm": 0.08, "xlmr": 0.0})
     for model in ("mbert", "xlmr"):
         path = folder / f"mrtydi/{model}/zero_shot_marco/pt2-ft0.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: loss 3.9"}}))
+        write_sealed(path, json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: loss 3.9"}})
     said = {
         model: f"mrtydi/{model}/zero_shot_marco: pretraining diverged in 1 of 5 seeds (pt2): {model}: loss 3.9"
         for model in ("mbert", "xlmr")

@@ -25,6 +25,7 @@ from stele.tables.cells.context import load_context
 from stele.tables.render.cell_details import provenance
 from tests.conftest import ROOT
 from tests.evidence.made_results import write_results, write_system
+from tests.sealed import write_sealed
 
 SPECS = ROOT / "paper_tables"
 EFFECTS = {"msm": 0.05, "xlmr": 0.0, "crop": 0.02}
@@ -48,6 +49,13 @@ def of_seeds(results, folder, seeds):
 
 def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder_of_other_files_is_not_filled(results, tmp_path, capsys):
+    (tmp_path / "manifest.json").write_text("mine")
+    assert cli.main(["claims", "pack", str(results), str(tmp_path), "--specs", str(SPECS)]) == 1
+    assert "holds other files" in capsys.readouterr().err
+    assert files(tmp_path) == {"manifest.json": b"mine"}
 
 
 def test_a_packed_folder_is_right_by_its_manifest_and_a_flipped_byte_is_noticed(results, tmp_path, capsys):
@@ -132,7 +140,7 @@ def test_what_results_come_from_stands_once_and_pages_show_it(results, tmp_path)
     digest, recipe = "d" * 16, {"steps": 7}
     path = folder / "mrtydi/msm/zero_shot_marco/pt0-ft0.json"
     record = json.loads(path.read_text())
-    path.write_text(json.dumps(record | {"inputs": {"retrieval": "r" * 16}}))
+    write_sealed(path, record | {"inputs": {"retrieval": "r" * 16}})
     everything = {
         "r" * 16: {"job": "retrieve", "inputs": {"encoder": digest}},
         digest: {"recipe": recipe},
@@ -160,7 +168,7 @@ def test_of_pretrainings_that_results_come_from_the_loss_is_kept(results, tmp_pa
     encoder = tmp_path / "work/encoders/msm/pt0"
     encoder.mkdir(parents=True)
     facts = {"job": "pretrain", "model": "msm", "seed": 0, "steps": 120, "losses": {"msm": 1.9}, "chance": {"msm": 3.3}}
-    (encoder / "record.json").write_text(json.dumps({**facts, "content": "c", "cpu_seconds": 5.0}))
+    write_sealed(encoder / "record.json", {**facts, "content": "c", "cpu_seconds": 5.0})
     rows = [f"{step},0.1,{step},{step if step % 2 else ''}" for step in range(1, 121)]
     (encoder / "curve.csv").write_text("\n".join(["step,learning_rate,msm,mlm", *rows]) + "\n")
     digest = content_digest(encoder / "record.json")
@@ -188,7 +196,7 @@ def test_of_fine_tunings_that_results_come_from_the_cost_is_kept(results, tmp_pa
             "cpu_seconds": 7.5,
             "recipe": {"batch": 48},
         }
-        (folder / "record.json").write_text(json.dumps(facts | {"content": seeds}))
+        write_sealed(folder / "record.json", facts | {"content": seeds})
     digest = content_digest(work / "finetuned/msm/nq/pt0-ft1/record.json")
     kept = dict(trainings.finetunings(work, {digest}))
     assert kept == {digest: {"model": "msm", "seed": 0, "steps": 150, "cpu_seconds": 7.5}}

@@ -11,6 +11,8 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from tests.sealed import write_sealed
+
 HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="{language}">
   <siteinfo><sitename>Wikipedia</sitename><dbname>{language}wiki</dbname><case>first-letter</case>
     <namespaces><namespace key="-1">Special</namespace><namespace key="0" /><namespace key="1">Talk</namespace>
@@ -63,7 +65,7 @@ class Wiki:
 
     def record(self) -> Path:
         path = self.folder / "record.json"
-        path.write_text(json.dumps({"job": "sources dataset", "labels": ["generated data"]}))
+        write_sealed(path, {"job": "sources dataset", "labels": ["generated data"]})
         return path
 
 

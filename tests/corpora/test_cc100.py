@@ -6,6 +6,7 @@ import pytest
 
 from stele.artifacts.documents import read_documents
 from stele.files.atomic import files_digest
+from tests.sealed import write_sealed
 
 TEXT = """First one. And second.
 A new paragraph.
@@ -24,7 +25,7 @@ Last without an end"""
 def dataset(tmp_path):
     folder = tmp_path / "dataset"
     folder.mkdir()
-    (folder / "record.json").write_text('{"labels": ["generated data"]}')
+    write_sealed(folder / "record.json", {"labels": ["generated data"]})
 
     def write(data, name="en.txt.xz"):
         data = data.encode() if isinstance(data, str) else data

@@ -8,6 +8,7 @@ from wiki_links import build, knowledge_base, table_of_items
 
 from stele.command import cli
 from stele.files.atomic import files_digest
+from stele.files.ours import MARK
 from stele.world.writers.dump import items_per_site
 
 # title, wikitext or redirect; pages are numbered 0 to 6 in this order
@@ -96,6 +97,7 @@ def test_the_same_bytes_however_it_is_made(tmp_path, dump, base, shards, memory,
     again = knowledge_base(tmp_path / "again", dump, items, shards=shards, memory=memory, threads=threads)
     assert again.record["content"] == base.record["content"] == files_digest(base.path.parent)
     assert sorted(path.name for path in again.path.parent.iterdir()) == [
+        MARK,
         "links.parquet",
         "pages.parquet",
         "record.json",
@@ -181,7 +183,7 @@ def test_first_letters_follow_the_wiki(tmp_path, wiki):
 
 
 def test_files_of_a_killed_knowledge_base_are_removed(tmp_path, base):
-    left = tmp_path / ".knowledge_base.4194304999.part"
+    left = tmp_path / ".knowledge_base.4194304999.stele-part"
     (left / "spill").mkdir(parents=True)
     (left / "spill/duckdb_temp_storage.tmp").write_bytes(b"x")
     build("en", [tmp_path / "documents/1/record.json"], tmp_path / "page_entities/record.json", base.path, 900, 1)

@@ -10,6 +10,7 @@ from wiki_links import knowledge_base, table_of_items
 from stele.artifacts.documents import read_documents
 from stele.artifacts.knowledge_base import links_path, symmetric_pairs
 from stele.world.writers.dump import items_per_site
+from tests.sealed import write_sealed
 
 LANGUAGES = ["en", "hi", "ja", "th"]
 # pages, redirects, links resolved directly, through redirects, to the page itself, kept; symmetric pairs of sentences
@@ -87,7 +88,7 @@ def test_knowledge_bases_of_generated_wikis_have_their_entities(tmp_path, librar
     dump, _, index = multistream(language, f"{language}wiki", pages_of(library, language))
     (folder / "xwiki-1-pages-articles-multistream.xml.bz2").write_bytes(dump)
     (folder / "xwiki-1-pages-articles-multistream-index.txt").write_bytes(index)
-    (folder / "record.json").write_text("{}")
+    write_sealed(folder / "record.json", {})
     rows = [(int(a.entity[1:]), f"{code}wiki", a.title) for code in LANGUAGES for a in library.articles(code)]
     base = knowledge_base(
         tmp_path, folder / "record.json", table_of_items(tmp_path / "items", items_per_site(sorted(rows))),
@@ -105,7 +106,7 @@ def test_knowledge_bases_of_real_excerpts_have_their_counts(real_data, tmp_path,
     folder.mkdir()
     for path in (real_data / "wikipedia_dumps").glob(f"{language}wiki*"):
         (folder / path.name).symlink_to(path)
-    (folder / "record.json").write_text("{}")
+    write_sealed(folder / "record.json", {})
     items = table_of_items(tmp_path / "items", items_per_site([(64, "dewiki", "Berlin")]))
     base = knowledge_base(tmp_path, folder / "record.json", items, language=language)
     pairs = check(base, tmp_path / "documents/1")

@@ -12,6 +12,7 @@ from stele.command import cli
 from stele.corpora import page_entities
 from stele.corpora.dumps import sql_dump
 from stele.world.writers.dump import SQL_HEAD, SQL_TAIL, items_per_site
+from tests.sealed import write_sealed
 
 HEAD = SQL_HEAD.replace("{next}", "9").encode()
 INSERT = b"INSERT INTO `wb_items_per_site` VALUES "
@@ -21,7 +22,7 @@ def packed(tmp_path, sql: bytes, name: str = "wikidatawiki-1-wb_items_per_site.s
     folder = tmp_path / "dataset"
     folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(gzip.compress(sql)[:cut])
-    (folder / "record.json").write_text(json.dumps({"job": "sources dataset", "labels": ["generated data"]}))
+    write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
     return folder / "record.json"
 
 

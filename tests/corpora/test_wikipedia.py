@@ -12,6 +12,7 @@ from stele.corpora.dumps.decompress import read_blocks
 from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.wikitext.paragraphs import extract
 from stele.files.atomic import files_digest
+from tests.sealed import write_sealed
 
 ARTICLE = """{{Infobox|x=[[y]]}}
 '''St. Rome''' is a city in [[St. Italy|St. Italy]]. It has [[hill]]s.<ref>z</ref>
@@ -125,7 +126,7 @@ def excerpt(real_data: Path, language: str, folder: Path) -> Path:
     (folder / "excerpt").mkdir()
     for path in (real_data / "wikipedia_dumps").glob(f"{language}wiki*"):
         (folder / "excerpt" / path.name).symlink_to(path)
-    (folder / "excerpt" / "record.json").write_text("{}")
+    write_sealed(folder / "excerpt" / "record.json", {})
     return folder / "excerpt" / "record.json"
 
 

@@ -5,6 +5,7 @@ import pytest
 from stele.artifacts.documents import read_documents
 from stele.artifacts.records import read_record
 from stele.command.cli import main
+from tests.sealed import write_sealed
 
 TEXT = """ \n = Valkyria = \n \n It was the third game . It sold well @-@ done copies . \n A second paragraph . \n \n
  = = Gameplay = = \n \n As with previous games , it is tactical . \n x = y = z \n \n = = = Empty = = = \n \n
@@ -15,7 +16,7 @@ TEXT = """ \n = Valkyria = \n \n It was the third game . It sold well @-@ done c
 def dataset(tmp_path):
     folder = tmp_path / "dataset"
     folder.mkdir()
-    (folder / "record.json").write_text('{"labels": ["generated data"]}')
+    write_sealed(folder / "record.json", {"labels": ["generated data"]})
 
     def write(data, name="wiki.train.raw"):
         (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())

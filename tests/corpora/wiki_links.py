@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 
 from stele.command import cli
+from tests.sealed import write_sealed
 
 
 def command(*arguments: object) -> None:
@@ -21,7 +22,7 @@ def table_of_items(folder: Path, sql: bytes) -> Path:
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "wikidatawiki-20220801-wb_items_per_site.sql.gz").write_bytes(gzip.compress(sql))
-    (folder / "record.json").write_text(json.dumps({"job": "sources dataset", "labels": ["generated data"]}))
+    write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
     return folder / "record.json"
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -20,6 +18,7 @@ from stele.errors import SteleError
 from stele.evaluation.csls import csls
 from stele.recipes.calibration import RotationRecipe, parse_recipe
 from stele.recipes.encoding import EncodingSpec
+from tests.sealed import write_sealed
 
 ROWS = np.array([[1.0, 2.0], [3.0, 6.0]])
 
@@ -277,11 +276,11 @@ def test_what_was_not_learnt_is_not_applied(given, said):
 def saved(tmp_path):
     """(record of a calibration, record of its encoder)."""
     encoder = tmp_path / "encoder.json"
-    encoder.write_text(json.dumps({"job": "pretrain", "content": "a"}))
+    write_sealed(encoder, {"job": "pretrain", "content": "a"})
     facts = {"inputs": {"encoder": content_digest(encoder)}, "encoding": SPEC.model_dump()}
     write_tensors(tmp_path / FILE, STATISTICS, {"fr-en": QUARTER})
     record = {"job": "calibrate", "recipe": {"scale_by": "variance"}, **facts}
-    (tmp_path / "record.json").write_text(json.dumps(record))
+    write_sealed(tmp_path / "record.json", record)
     return tmp_path / "record.json", encoder
 
 
@@ -301,7 +300,7 @@ def test_a_calibration_of_another_encoder_or_layer_is_refused(saved):
             SteleError, match=rf"its vectors were made with {key}: .*those to calibrate with {key}: {value}"
         ):
             load_calibration(record, encoder, other)
-    encoder.write_text(json.dumps({"job": "pretrain", "content": "b"}))
+    write_sealed(encoder, {"job": "pretrain", "content": "b"})
     with pytest.raises(SteleError, match=r"calibrates the encoder \w+, not .*encoder\.json"):
         load_calibration(record, encoder, SPEC)
     with pytest.raises(SteleError, match="the record of `pretrain`, want that of a calibration"):

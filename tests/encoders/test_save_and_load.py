@@ -14,6 +14,7 @@ from stele.encoders.save import save_encoder
 from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec
+from tests.sealed import write_sealed
 
 TEXTS = [
     "who wrote the novel",
@@ -150,7 +151,7 @@ def test_folders_that_cannot_be_encoders(tmp_path, folders):
 def test_weights_that_are_gone_from_a_folder_of_stele_s_are_made_again_by_one_command(tmp_path, folders):
     folder = shutil.copytree(folders["bert"], tmp_path / "work" / "pt0")
     (folder / "model.safetensors").unlink()
-    (folder / "record.json").write_text(json.dumps({"job": "pretraining pretrain"}))
+    write_sealed(folder / "record.json", {"job": "pretraining pretrain"})
     with pytest.raises(SteleError) as caught:
         load_encoder(folder, {"pooling": "cls", "query_length": 20, "passage_length": 20})
     assert f"{folder}: its weights are gone, which `pretraining pretrain` had made" in str(caught.value)

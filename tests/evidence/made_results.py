@@ -1,6 +1,5 @@
 """A folder of made results as `scoring score` leaves it: values per query by seed, with what a record says of them."""
 
-import json
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pyarrow.parquet
 
 from stele.files.atomic import digest
 from tests.evidence.planted import LANGUAGES
+from tests.sealed import write_sealed
 
 PRETRAINED, FINETUNED, UNTRAINED = ("pretrain", "finetune"), ("finetune",), ()
 METRICS = ("mrr@100", "recall@100", "mrr@10")
@@ -41,10 +41,10 @@ def write_system(folder: Path, row: str, values: dict, languages, jobs=PRETRAINE
                 "queries": {"file": queries.name, "sha256": sha256(queries.read_bytes()).hexdigest()},
                 "ancestry": ancestry,
             }
-            (folder / row / f"pt{p}-ft{f}.json").write_text(json.dumps(record))
+            write_sealed(folder / row / f"pt{p}-ft{f}.json", record)
     average = {metric: every.mean(axis=(0, 1)) for metric, every in values.items()}
     mean = record | {"metrics": (metrics := _means(average, names)), "content": digest(metrics)}
-    (folder / f"{row}.json").write_text(json.dumps(mean))
+    write_sealed(folder / f"{row}.json", mean)
 
 
 def _places(names: np.ndarray) -> list[int]:

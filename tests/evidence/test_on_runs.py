@@ -8,6 +8,7 @@ import pytest
 from stele.evidence.verdicts import judge_paper, runs_of
 from tests.evidence.made_results import write_results
 from tests.evidence.small_paper import BASE, BEST, GREATER, OURS, cells, write_paper
+from tests.sealed import write_sealed
 
 AHEAD = {"mbert": 0.0, "msm": 0.08, "xlmr": 0.0}
 BEHIND = {"mbert": 0.08, "msm": 0.0, "xlmr": 0.0}
@@ -68,7 +69,7 @@ def test_a_pretraining_that_diverged_is_named_and_changes_no_verdict(tmp_path):
     (before,) = judge_paper(paper, runs_of(folder, 1))
     for model, seed in (("msm", 1), ("msm", 3), ("xlmr", 0)):  # the claim does not read xlmr
         path = folder / f"mrtydi/{model}/zero_shot_marco/pt{seed}-ft0.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: cosine .99"}}))
+        write_sealed(path, json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: cosine .99"}})
     (after,) = judge_paper(paper, runs_of(folder, 1))
     said = "pretraining diverged in 2 of 5 seeds (pt1, pt3): msm: cosine .99"
     assert before.diverged == () and after.diverged == (f"mrtydi/msm/zero_shot_marco: {said}",)
@@ -194,7 +195,7 @@ def test_what_a_pretraining_cost_is_that_of_the_kept_records(judged, tmp_path, s
     for model, taken in (("mbert", 2400.0), ("msm", seconds)):
         for path in (tmp_path / f"results/mrtydi/{model}/zero_shot_marco").glob("pt*-ft0.json"):
             record, digest = json.loads(path.read_text()), f"{model}-{path.stem}"
-            path.write_text(json.dumps(record | {"ancestry": {digest: {"job": "pretrain", "model": model}}}))
+            write_sealed(path, record | {"ancestry": {digest: {"job": "pretrain", "model": model}}})
             kept[digest] = training | ({"cpu_seconds": taken} if taken else {})
     (tmp_path / "results/pretraining.json").write_text(json.dumps(kept))
     assert _alone(tmp_path, cost) == state
@@ -220,7 +221,7 @@ def write_sizes(tmp_path, labels=()):
         path.parent.mkdir(parents=True)
         names = {"benchmark": "mrtydi", "model": model, "setting": "zero_shot_marco"}
         metrics = {"parameters": {"languages": {"ar": number}}}
-        path.write_text(json.dumps(names | {"metrics": metrics, "labels": list(labels)}))
+        write_sealed(path, names | {"metrics": metrics, "labels": list(labels)})
 
 
 def _alone(tmp_path, claim):

@@ -8,6 +8,12 @@ import sys
 import pytest
 
 from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json, digest, files_digest
+from stele.files.ours import MARK
+
+
+def listed(folder):
+    """What lies in a folder, its mark apart."""
+    return [path for path in folder.iterdir() if path.name != MARK]
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_trace(tmp_path):
@@ -22,9 +28,9 @@ def test_a_failed_write_leaves_the_old_file_and_no_trace(tmp_path):
 
 def test_a_failed_folder_leaves_the_old_folder_and_no_trace(tmp_path):
     path = tmp_path / "folder"
-    with atomic_directory(path) as new:
+    with atomic_directory(path, "job") as new:
         (new / "a").write_text("old")
-    with pytest.raises(RuntimeError), atomic_directory(path) as new:
+    with pytest.raises(RuntimeError), atomic_directory(path, "job") as new:
         (new / "a").write_text("half")
         raise RuntimeError
     assert (path / "a").read_text() == "old"
@@ -34,9 +40,9 @@ def test_a_failed_folder_leaves_the_old_folder_and_no_trace(tmp_path):
 def test_a_folder_is_replaced_whole(tmp_path):
     path = tmp_path / "folder"
     for name in ("a", "b"):
-        with atomic_directory(path) as new:
+        with atomic_directory(path, "job") as new:
             (new / name).write_text(name)
-    assert [p.name for p in path.iterdir()] == ["b"]
+    assert [p.name for p in listed(path)] == ["b"]
 
 
 def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced_once(tmp_path, monkeypatch):
@@ -51,9 +57,9 @@ def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced
 
     monkeypatch.setattr(os, "fsync", noted)
     monkeypatch.setattr(os, "rename", lambda source, target: (swapped.append(target), rename(source, target)))
-    with atomic_directory(tmp_path / "folder") as new:
+    with atomic_directory(tmp_path / "folder", "job") as new:
         (new / "weights").write_text("by a library")
-        with atomic_directory(new / "inner") as inner:
+        with atomic_directory(new / "inner", "job") as inner:
             atomic_write_json(inner / "ours.json", 1)
         swapped.clear()
     files = [name for name in synced if not name.startswith(".")]
@@ -73,7 +79,7 @@ def dying(source, target):
         os.kill(os.getpid(), signal.SIGKILL)
     rename(source, target)
 os.rename = dying
-with atomic.atomic_directory(sys.argv[1]) as new:
+with atomic.atomic_directory(sys.argv[1], "job") as new:
     (new / "b").write_text("b")
 """
 
@@ -81,22 +87,22 @@ with atomic.atomic_directory(sys.argv[1]) as new:
 @pytest.mark.parametrize("last", [1, 2])
 def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, last):
     path = tmp_path / "folder"
-    with atomic_directory(path) as new:
+    with atomic_directory(path, "job") as new:
         (new / "a").write_text("a")
     killed = subprocess.run([sys.executable, "-c", SWAP, str(path), str(last)])
     assert killed.returncode == -signal.SIGKILL
-    with pytest.raises(RuntimeError), atomic_directory(path):
+    with pytest.raises(RuntimeError), atomic_directory(path, "job"):
         raise RuntimeError  # the next use fails as well
-    assert [p.name for p in path.iterdir()] == ["a"]
-    with atomic_directory(path) as new:
+    assert [p.name for p in listed(path)] == ["a"]
+    with atomic_directory(path, "job") as new:
         (new / "c").write_text("c")
-    assert [p.name for p in path.iterdir()] == ["c"]
+    assert [p.name for p in listed(path)] == ["c"]
     assert [p.name for p in tmp_path.iterdir()] == ["folder"], "nothing is left over"
 
 
 def test_a_swap_that_fails_half_way_leaves_the_old_folder(tmp_path, monkeypatch):
     path = tmp_path / "folder"
-    with atomic_directory(path) as new:
+    with atomic_directory(path, "job") as new:
         (new / "a").write_text("a")
     rename, sources = os.rename, []
 
@@ -107,9 +113,9 @@ def test_a_swap_that_fails_half_way_leaves_the_old_folder(tmp_path, monkeypatch)
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", full)
-    with pytest.raises(OSError, match="no space"), atomic_directory(path) as new:
+    with pytest.raises(OSError, match="no space"), atomic_directory(path, "job") as new:
         (new / "b").write_text("b")
-    assert [p.name for p in path.iterdir()] == ["a"]
+    assert [p.name for p in listed(path)] == ["a"]
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
 
 
@@ -132,7 +138,7 @@ def test_a_folders_digest_sees_names_and_bytes_but_not_its_record(tmp_path):
 @pytest.mark.parametrize("name", ["a**b", "[a-z]*", "*"])
 def test_a_name_is_no_pattern(tmp_path, name):
     """What a killed process left beside another file is not taken for this one's."""
-    (other := tmp_path / ".a.b.999999999.part").write_text("")
+    (other := tmp_path / ".a.b.999999999.stele-part").write_text("")
     with atomic_file(tmp_path / name) as handle:
         handle.write("x")
     assert (tmp_path / name).read_text() == "x" and other.exists()

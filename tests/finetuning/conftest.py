@@ -1,6 +1,5 @@
 """A tiny base encoder and a training set of one's own."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -12,15 +11,14 @@ from tiny_models import make_folder
 from tiny_runs import example, write_set
 
 from tests.plots import drawn, undrawn  # noqa: F401
+from tests.sealed import write_sealed
 
 
 @pytest.fixture(scope="session")
 def base(tmp_path_factory) -> Path:
     """A tiny XLM-R-like base encoder with its record."""
     folder = make_folder(tmp_path_factory.mktemp("base"), "xlm-roberta")
-    (folder / "record.json").write_text(
-        json.dumps({"job": "checkpoint", "content": "b", "labels": ["stand-in checkpoint"]})
-    )
+    write_sealed(folder / "record.json", {"job": "checkpoint", "content": "b", "labels": ["stand-in checkpoint"]})
     return folder
 
 

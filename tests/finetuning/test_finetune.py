@@ -1,6 +1,5 @@
 """The command: what it writes, that it learns, that it goes on after a kill, and what it refuses."""
 
-import json
 import multiprocessing
 import os
 import signal
@@ -15,6 +14,7 @@ from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
 from stele.training.curve import read_csv
+from tests.sealed import write_sealed
 from tests.waiting import exit_code
 
 DEV = {**RECIPE, "dev_set": "jsonl", "selection": "dev_nll"}
@@ -121,7 +121,7 @@ def test_a_sentence_transformers_base_loses_its_dense_layer(data, tmp_path):
     from test_sentence_transformers_folder import st_folder
 
     folder, _ = st_folder(tmp_path / "labse", "bert", "cls", dense=16)
-    (folder / "record.json").write_text(json.dumps({"content": "l"}))
+    write_sealed(folder / "record.json", {"content": "l"})
     record = finetune(folder, data, tmp_path, {**RECIPE, "steps": 2, "pooling": "cls"})
     encoder = load_encoder(tmp_path / "out")
     assert encoder.dimension == 32
@@ -192,10 +192,10 @@ def test_broken_off_and_run_again_as_another_run_it_starts_anew(base, data, tmp_
         recipe |= {"temperature": 0.5, "hard_negatives": 2}
     if changed == "encoder":
         base = make_folder(tmp_path / "other", "xlm-roberta", seed=1)
-        (base / "record.json").write_text(json.dumps({"content": "other"}))
+        write_sealed(base / "record.json", {"content": "other"})
     if changed == "data":
         data = write_set(tmp_path / "set", [example(i) for i in range(60, 90)])
-        data.write_text(json.dumps({"content": "y"}))
+        write_sealed(data, {"content": "y"})
     caplog.set_level("INFO")
     caplog.clear()
     recipe_read = finetune(base, data, tmp_path, recipe, **more)

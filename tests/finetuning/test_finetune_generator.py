@@ -14,6 +14,7 @@ import pytest
 from stele.encoders.generator import Generator, generate, load_generator, mark_language
 from stele.errors import SteleError
 from stele.finetuning import finetune_generator
+from tests.sealed import write_sealed
 
 WORDS = ["river", "nile", "uganda", "egypt", "novel", "city", "capital", "Africa"]
 RECIPE = {"training_set": "jsonl", "pairs": 100, "source_length": 24, "query_length": 8, "batch": 8, "steps": 12}
@@ -21,7 +22,7 @@ RECIPE |= {"learning_rate": 3e-3, "warmup_steps": 2, "clip_norm": 1.0}
 
 
 def record(folder: Path, content: str) -> Path:
-    (folder / "record.json").write_text(json.dumps({"job": "x", "labels": [], "content": content}))
+    write_sealed(folder / "record.json", {"job": "x", "labels": [], "content": content})
     return folder / "record.json"
 
 

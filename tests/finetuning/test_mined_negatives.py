@@ -10,6 +10,7 @@ from tiny_runs import RECIPE, example, finetune
 from stele.benchmarks.mined_negatives import MinedNegatives, replaced
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
+from tests.sealed import write_sealed
 
 MINED = {**RECIPE, "negatives": "mined", "steps": 4}
 
@@ -27,9 +28,7 @@ def write_mined(folder, collection: str, negatives: dict[str, list[tuple[str, st
     pq.write_table(pa.table(table), folder / f"{collection}.questions.parquet")
     path = folder / "record.json"
     collections = json.loads(path.read_text())["pools"] if path.exists() else {}
-    path.write_text(
-        json.dumps({"job": "hard_negatives", "labels": [], "content": "m", "pools": {**collections, collection: {}}})
-    )
+    write_sealed(path, {"job": "hard_negatives", "content": "m", "pools": {**collections, collection: {}}})
     return path
 
 
@@ -62,7 +61,7 @@ def test_those_of_other_questions_are_refused(tmp_path):
     with pytest.raises(SteleError, match="has none for any question"):
         list(replaced([example_of("when"), example_of("where")], mined, {}))
     (tmp_path / "x").mkdir()
-    (tmp_path / "x/record.json").write_text("{}")
+    write_sealed(tmp_path / "x/record.json", {})
     with pytest.raises(SteleError, match="not a record of mined negatives"):
         MinedNegatives(tmp_path / "x/record.json")
     (tmp_path / "en.passages.parquet").write_bytes(b"no")

@@ -4,6 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
+from tests.sealed import write_sealed
+
 WORDS = [f"{first}{second}" for first in ("al", "be", "ga", "de") for second in ("pha", "ta", "mma", "lta", "psi")]
 
 
@@ -25,7 +27,7 @@ def write_set(folder: Path, train: list[dict], dev: list[dict] | None = None) ->
         if items:
             text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
             (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    (folder / "record.json").write_text(json.dumps({"job": "dataset", "content": "x", "labels": ["generated data"]}))
+    write_sealed(folder / "record.json", {"job": "dataset", "content": "x", "labels": ["generated data"]})
     return folder / "record.json"
 
 

@@ -7,6 +7,7 @@ import pytest
 from mining_texts import random_documents
 
 from stele.files.atomic import files_digest
+from stele.files.ours import MARK
 from stele.pairs.mining.sample import Sample
 from stele.training.store import Store
 
@@ -20,7 +21,7 @@ def test_a_cap_above_the_size_changes_no_byte(mined):
     assert files_digest(capped.folder) == files_digest(whole.folder)
     assert capped.record["examples_in_all"] == whole.record["examples_in_all"] == len(whole.examples)
     assert sorted(path.name for path in whole.folder.iterdir()) == sorted(
-        ["examples.npy", "record.json", "segments.npy", "tokens.npy"]
+        [MARK, "examples.npy", "record.json", "segments.npy", "tokens.npy"]
     )
 
 

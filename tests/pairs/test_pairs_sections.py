@@ -216,7 +216,7 @@ def test_a_killed_run_leaves_nothing_and_the_next_is_whole(tmp_path, step):
         run(tmp_path, *inputs)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    assert not (tmp_path / "pairs").exists() and list(tmp_path.glob(".pairs.*.part"))
+    assert not (tmp_path / "pairs").exists() and list(tmp_path.glob(".pairs.*.stele-part"))
     again = run(tmp_path, *inputs)
     assert files_digest(again.folder) == files_digest(whole.folder) and not list(tmp_path.glob(".pairs.*"))
 

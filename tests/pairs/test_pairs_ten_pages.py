@@ -14,6 +14,7 @@ import pytest
 
 from stele.command import cli
 from stele.world.writers.dump import items_per_site
+from tests.sealed import write_sealed
 
 ENGLISH = [
     ("Vincent van Gogh", "{{Infobox artist|movement=[[Paris]]|friend=[[Louvre]]}}\nHe was a Dutch painter. He painted "
@@ -93,7 +94,7 @@ def command(*arguments):
 def dataset(folder, name, data):
     folder.mkdir(parents=True)
     (folder / name).write_bytes(data)
-    (folder / "record.json").write_text(json.dumps({"job": "sources dataset", "labels": ["generated data"]}))
+    write_sealed(folder / "record.json", {"job": "sources dataset", "labels": ["generated data"]})
     return folder / "record.json"
 
 

@@ -19,6 +19,7 @@ from stele.plan.plan import make_plan
 from stele.pretraining.inputs.base import load_base
 from stele.pretraining.inputs.stores import parse_pairs
 from stele.training.store import write_store
+from tests.sealed import write_sealed
 
 
 @pytest.fixture
@@ -218,7 +219,7 @@ def test_tokens_that_the_model_lacks_are_refused(run, tmp_path, pairs):
     folder = tmp_path / "foreign"
     folder.mkdir()
     write_store(folder, [[np.array([500, 6])]] * 10)
-    (folder / "record.json").write_text("{}")
+    write_sealed(folder / "record.json", {})
     code, log = run(objective="mlm", pairs={**pairs, "mlm:en": folder / "record.json"})
     assert code == 1 and "mined with another tokenizer than the checkpoint's (token 500 of 80)" in log
 
@@ -233,7 +234,7 @@ def test_tokens_that_the_model_lacks_are_refused(run, tmp_path, pairs):
 )
 def test_stores_are_what_they_are_given_as(run, tmp_path, facts, message):
     write_store(tmp_path, [[np.array([5, 6])]] * 10)
-    (tmp_path / "record.json").write_text(json.dumps(facts))
+    write_sealed(tmp_path / "record.json", facts)
     code, log = run(objective="mlm", pairs={"mlm:en": tmp_path / "record.json"})
     assert code == 1 and message in log
 

@@ -16,6 +16,7 @@ from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.files.atomic import folder_facts
 from stele.plan.plan import make_plan
+from tests.sealed import write_sealed
 
 MLM = {**SMALL, "objective": "mlm", "steps": 6}
 
@@ -118,7 +119,7 @@ def test_a_record_cannot_name_a_file_elsewhere(run, tmp_path, capsys):
     before = path.read_text()
     record = json.loads(before)
     record["outputs"] |= {"../../victim": next(iter(record["outputs"].values()))}
-    path.write_text(json.dumps(record))
+    write_sealed(path, record)
     (run.parent / "victim").write_text("x")
     assert take(run, tmp_path / "mine_2/x/record.json", 2) == 1 and not (tmp_path / "victim").exists()
     path.write_text(before)

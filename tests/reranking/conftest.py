@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 from made_clef import read_made_vectors, write_clef
 
 from tests.plots import drawn, undrawn  # noqa: F401
+from tests.sealed import write_sealed
 
 
 @pytest.fixture(scope="session")
@@ -26,9 +27,7 @@ def bert(tmp_path_factory) -> Path:
     from tiny_models import make_folder
 
     folder = make_folder(tmp_path_factory.mktemp("bert"), "bert", layers=4)
-    (folder / "record.json").write_text(
-        json.dumps({"job": "checkpoint", "content": "b", "labels": ["stand-in checkpoint"]})
-    )
+    write_sealed(folder / "record.json", {"job": "checkpoint", "content": "b", "labels": ["stand-in checkpoint"]})
     return folder / "record.json"
 
 

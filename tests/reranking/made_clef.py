@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from stele.evaluation.folds import FOLDS
+from tests.sealed import write_sealed
 
 TOPICS = 12
 NEWS = ["Haus", "Straße", "Brücke", "Zug", "Fluß", "Wetter", "Markt", "Schule"]
@@ -64,7 +64,7 @@ def write_clef(folder: Path, description: bool = True, topics: int = TOPICS) -> 
         (folder / "de" / paper).write_text(text, encoding="iso-8859-1")
     for year, numbers in enumerate(years):
         (folder / "de" / f"qrels_de_200{year}").write_text(qrels(numbers))
-    (folder / "record.json").write_text(json.dumps({"job": "dataset", "content": "c", "labels": ["generated data"]}))
+    write_sealed(folder / "record.json", {"job": "dataset", "content": "c", "labels": ["generated data"]})
     return folder / "record.json"
 
 

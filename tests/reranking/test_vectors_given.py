@@ -5,12 +5,13 @@ from made_clef import NEWS, TOPICS, vectors
 
 from stele.errors import SteleError
 from stele.reranking.inputs.word_vectors import reader, vector_file
+from tests.sealed import write_sealed
 
 
 def test_a_folder_holds_one_file_of_vectors(tmp_path):
     path = tmp_path / "wiki.de.align.vec"
     path.write_text("1 2\nhaus 0 1\n")
-    (tmp_path / "record.json").write_text("{}")
+    write_sealed(tmp_path / "record.json", {})
     assert vector_file(tmp_path) == vector_file(path) == path
     (tmp_path / "wiki.en.align.vec").write_text("1 2\nhouse 0 1\n")
     with pytest.raises(SteleError, match=r"want one file of word vectors.*wiki\.de\.align\.vec, wiki\.en\.align\.vec"):
@@ -25,7 +26,7 @@ def test_a_language_without_vectors_is_named(tmp_path):
 def test_vectors_of_a_language_are_given_once(rerank, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "record.json").write_text('{"job": "dataset"}')
+        write_sealed(tmp_path / name / "record.json", {"job": "dataset"})
     for parts in (("de", "de"), ("de", "de-en")):
         given = [
             f"{name}:{part}={tmp_path / name / 'record.json'}" for name, part in zip(("one", "two"), parts, strict=True)
@@ -54,7 +55,7 @@ def test_bilingual_vectors_are_those_of_both_languages(rerank, tmp_path, monkeyp
         for part, own in parts.items():
             folder = tmp_path / name / part
             folder.mkdir(parents=True)
-            (folder / "record.json").write_text('{"job": "dataset"}')
+            write_sealed(folder / "record.json", {"job": "dataset"})
             text = "".join(f"{line}\n" for line in (f"{len(own)} {words['en'].vectors.shape[1]}", *own))
             (folder / "words.vec").write_text(text)
             given.append(f"vectors:{part}={folder / 'record.json'}")

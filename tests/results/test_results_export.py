@@ -9,6 +9,7 @@ import yaml
 from huggingface_hub.repocard_data import model_index_to_eval_results
 
 from stele.command import cli
+from tests.sealed import write_sealed
 
 HUB, REVISION = "intfloat/multilingual-e5-small", "a" * 40
 
@@ -25,7 +26,7 @@ def write(folder, benchmark, values, labels=(), setting="direct", of="me5_small"
     given = {"benchmark": benchmark, "model": "me5_small", "setting": setting, "labels": list(labels)}
     path = folder / benchmark / "me5_small" / f"{setting}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**given, "metrics": metrics, "ancestry": ancestry}))
+    write_sealed(path, {**given, "metrics": metrics, "ancestry": ancestry})
 
 
 def export(folder, *arguments):
@@ -69,6 +70,16 @@ def test_a_pair_of_languages_is_mtebs_pair_of_variants_passages_first(tmp_path):
     assert export(results, "--format", "mteb", "--to", str(out)) == 0
     (score,) = json.loads(next(out.rglob("BelebeleRetrieval.json")).read_text())["scores"]["test"]
     assert (score["hf_subset"], score["languages"]) == ("hin_Latn-eng_Latn", ["hin-Latn", "eng-Latn"])
+
+
+def test_a_result_that_mteb_wrote_stays(tmp_path, capsys):
+    results, out = tmp_path / "results", tmp_path / "out"
+    write(results, "belebele", {"ndcg@10": {"en-en": 0.5}})
+    assert [export(results, "--format", "mteb", "--to", str(out)) for _ in range(2)] == [0, 0]
+    file = next(out.rglob("BelebeleRetrieval.json"))
+    file.write_text(theirs := json.dumps({**json.loads(file.read_text()), "mteb_version": "2.1.0"}))
+    assert export(results, "--format", "mteb", "--to", str(out)) == 1
+    assert "from MTEB itself" in capsys.readouterr().err and file.read_text() == theirs
 
 
 def test_the_hubs_library_reads_the_index_of_a_model_card(tmp_path, capsys):
@@ -141,7 +152,7 @@ def test_what_an_encoding_did_not_do_is_said_with_the_numbers(tmp_path, capsys):
     path = results / "belebele/me5_small/direct.json"
     record = json.loads(path.read_text())
     record["ancestry"]["b"]["encoding_notes"] = ["its folder names the prompts a, and none is used for queries"]
-    path.write_text(json.dumps(record))
+    write_sealed(path, record)
     assert export(results, "--format", "model_index") == 0
     said = "config.yaml sets dimension: 64; its folder names the prompts a, and none is used for queries"
     assert capsys.readouterr().out.startswith(f"# belebele of {HUB}: {said}\nmodel-index:")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+
+from tests.sealed import write_sealed
 
 
 def record(folder: Path, **facts) -> Path:
-    (folder / "record.json").write_text(json.dumps({"job": "x", "labels": [], **facts}))
+    write_sealed(folder / "record.json", {"job": "x", "labels": [], **facts})
     return folder / "record.json"

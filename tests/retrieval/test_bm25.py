@@ -62,7 +62,7 @@ def arguments(tmp_path: Path, data: list[str], name: str = "out", *more: str) ->
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((folder / "runs").iterdir())}
+    return {path.name: path.read_bytes() for path in sorted((folder / "runs").glob("*.gz"))}
 
 
 def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data):

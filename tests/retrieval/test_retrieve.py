@@ -15,6 +15,7 @@ from recorded import record
 
 from stele.artifacts.runs.trec import read_run
 from stele.errors import SteleError
+from stele.files.ours import MARK
 from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job
@@ -64,7 +65,7 @@ def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out",
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((folder / "runs").iterdir())}
+    return {path.name: path.read_bytes() for path in sorted((folder / "runs").glob("*.gz"))}
 
 
 def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
@@ -267,7 +268,19 @@ def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, prec
     assert vectors.shape == (100, 32)
     assert vectors.dtype == (np.float16 if precision == "bfloat16" else np.float32)
     assert np.load(tmp_path / "index/sw/ids.npy")[1] == b"1#0"
-    assert sorted(p.name for p in (tmp_path / "index/sw").iterdir()) == ["ids.npy", "progress.json", "vectors.npy"]
+    assert sorted(p.name for p in (tmp_path / "index/sw").iterdir()) == [
+        *(MARK, "ids.npy", "progress.json", "vectors.npy")
+    ]
+
+
+@pytest.mark.parametrize("name", ["thesis.tex", "vectors.npy", "progress.json"])
+def test_an_index_is_kept_only_in_a_folder_of_vectors(tmp_path, encoder, data, name):
+    (tmp_path / "index/th").mkdir(parents=True)
+    (tmp_path / "index/th" / name).write_text("mine")
+    args = arguments(tmp_path, encoder, data, "out", "--keep-index", str(tmp_path / "index"))
+    with pytest.raises(SteleError, match=rf"index/th: holds '{name}'"):
+        retrieve.run(args)
+    assert (tmp_path / "index/th" / name).read_text() == "mine" and not (tmp_path / "index/sw").exists()
 
 
 @pytest.mark.parametrize("name", ["vectors.npy", "ids.npy"])

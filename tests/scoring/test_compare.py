@@ -15,6 +15,7 @@ from stele.errors import SteleError
 from stele.scoring import compare
 from stele.significance import fisher
 from stele.significance.bootstrap import interval, resampled_means
+from tests.sealed import write_sealed
 
 BASELINE = {"en": [0.5, 0.25], "sw": [0.0, 0.5, 0.25]}
 
@@ -146,7 +147,7 @@ def test_labels_and_average_come_from_results(tmp_path, capsys):
         (tmp_path / name).mkdir()
         put_parquet(tmp_path / name / "queries.parquet", {"en": [0.5, 0.25], "sw": [1.0]})
         facts = {"metrics": {"mrr@10": {}}, "averaged": "micro", "benchmark": "lareqa", "labels": ["generated data"]}
-        paths[-1].write_text(json.dumps(facts))
+        write_sealed(paths[-1], facts)
     compared("--system", "a", paths[0], "--system", "b", paths[1], "--output", tmp_path / "x.json")
     printed = capsys.readouterr().out
     assert "average (micro)" in printed

@@ -25,6 +25,7 @@ from stele.plan.plan import make_plan
 from stele.registry import module_names
 from stele.scoring import count_dataset
 from stele.scoring.count_dataset import as_metrics
+from tests.sealed import write_sealed
 
 REAL = Path(os.environ.get("STELE_REAL_DATA", "/nowhere"))
 
@@ -42,7 +43,7 @@ def count(folder: Path, dataset: str, *parts: str, labels=("generated data",), m
     """Counts a dataset whose parts lie in folders of that name; the metrics of its result."""
     given = []
     for part in parts:
-        (folder / part / "record.json").write_text(json.dumps({"job": "x", "labels": labels, "content": part}))
+        write_sealed(folder / part / "record.json", {"job": "x", "labels": labels, "content": part})
         given.append(f"{dataset}:{part}={folder / part / 'record.json'}")
     parser = argparse.ArgumentParser()
     count_dataset.add_arguments(parser)
@@ -130,7 +131,7 @@ def test_mentions_and_entities_of_mewsli_x_are_counted(tmp_path):
 
 
 def test_a_dataset_that_cannot_be_counted_is_an_error(tmp_path, capsys):
-    (tmp_path / "record.json").write_text(json.dumps({"job": "x", "labels": []}))
+    write_sealed(tmp_path / "record.json", {"job": "x", "labels": []})
     for dataset, data, message in (
         ("mrtydy", "mrtydy:all", "did you mean 'mrtydi'"),
         ("mrtydi", "mewsli_x:all", "mewsli_x:all is no part of mrtydi"),
@@ -196,7 +197,7 @@ def test_clef_is_counted_by_the_language_of_its_documents(tmp_path):
         (folder / "topics.txt").write_text("")
     lengths = {"number": 4, "tokens": 10}, {"number": 0, "tokens": 0}
     record = {"job": "x", "labels": [], "language": "de"} | dict(zip(LENGTHS, lengths, strict=True))
-    (tmp_path / "lengths_de.json").write_text(json.dumps(record))
+    write_sealed(tmp_path / "lengths_de.json", record)
     assert count(tmp_path, "clef", "all", more=("--lengths", str(tmp_path / "lengths_de.json"))) == {
         "queries": {"all": 2, "de": 2},
         "relevant_per_query": {"de": 1.5},

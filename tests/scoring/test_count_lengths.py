@@ -2,7 +2,6 @@
 
 import argparse
 import csv
-import json
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from stele.errors import SteleError
 from stele.files.atomic import sha256
 from stele.plan.plan import make_plan
 from stele.scoring import count_lengths
+from tests.sealed import write_sealed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "encoders"))  # tiny_models
 
@@ -36,9 +36,7 @@ def tokenizer(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tokenizer")
     PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="[PAD]").save_pretrained(folder)
     (folder / "config.json").write_text("{}")
-    (folder / "record.json").write_text(
-        json.dumps({"job": "checkpoint", "content": "t", "labels": ["stand-in checkpoint"]})
-    )
+    write_sealed(folder / "record.json", {"job": "checkpoint", "content": "t", "labels": ["stand-in checkpoint"]})
     return folder / "record.json"
 
 
@@ -54,7 +52,7 @@ def clef(tmp_path) -> Path:
     (folder / "news.sgml").write_text("".join(texts))
     (folder / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 c 0\n")
     (folder / "topics.txt").write_text("")
-    (tmp_path / "clef/record.json").write_text(json.dumps({"job": "dataset", "labels": ["generated data"]}))
+    write_sealed(tmp_path / "clef/record.json", {"job": "dataset", "labels": ["generated data"]})
     return tmp_path / "clef/record.json"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 import pytest
 
 from stele.errors import SteleError
 from stele.scoring import count_parameters
 from stele.scoring.count_parameters import parameters
+from tests.sealed import write_sealed
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_the_result_is_one_that_a_table_reads(encoder, tmp_path):
     from stele.artifacts.results import read_result
 
     encoder.save_pretrained(tmp_path)
-    (tmp_path / "record.json").write_text(json.dumps({"job": "x", "labels": ["stand-in checkpoint"], "content": "c"}))
+    write_sealed(tmp_path / "record.json", {"job": "x", "labels": ["stand-in checkpoint"], "content": "c"})
     parser = argparse.ArgumentParser()
     count_parameters.add_arguments(parser)
     line = ["--encoder", str(tmp_path / "record.json"), "--model", "mbert", "--seeds", "pt0-ft0"]

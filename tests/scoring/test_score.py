@@ -17,6 +17,7 @@ from stele.artifacts.runs.trec import write_run
 from stele.errors import SteleError
 from stele.files.atomic import sha256
 from stele.scoring import average, score
+from tests.sealed import write_sealed
 
 
 def arguments(module, *line: str) -> argparse.Namespace:
@@ -27,7 +28,7 @@ def arguments(module, *line: str) -> argparse.Namespace:
 
 def put_record(folder: Path, name: str = "record.json", **facts) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(json.dumps({"job": "x", "labels": [], **facts}))
+    write_sealed(folder / name, {"job": "x", "labels": [], **facts})
     return folder / name
 
 

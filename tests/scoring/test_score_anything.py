@@ -15,6 +15,7 @@ from stele.errors import SteleError
 from stele.scoring import score
 from stele.scoring.system_files.formats import read_output
 from stele.significance.scores import read_queries
+from tests.sealed import write_sealed
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2\t0\tb\t1\nq3 0 c 1\n"
 RANKINGS = {"q1": {"b": 2.0, "a": 1.0}, "q2": {"b": 5, "a": 4.5}, "q9": {"a": 1.0}}
@@ -351,7 +352,7 @@ def test_a_record_cannot_name_vectors_elsewhere(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((3, 2), dtype=np.float32))
     (tmp_path / "handed").mkdir()
     vectors = {"fr": {"queries": "../x.npy", "passages": "../x.npy"}}
-    (tmp_path / "handed/vectors.json").write_text(json.dumps({"job": "encode", "vectors": vectors}))
+    write_sealed(tmp_path / "handed/vectors.json", {"job": "encode", "vectors": vectors})
     with pytest.raises(SteleError, match=r"'\.\./x\.npy' could lead outside its folder"):
         run("tatoeba", "--run", str(tmp_path / "handed/vectors.json"))
 

@@ -1,12 +1,12 @@
 """Scores per query as files and in memory, for tests."""
 
 import csv
-import json
 from pathlib import Path
 
 import numpy as np
 
 from stele.significance.scores import Scores
+from tests.sealed import write_sealed
 
 
 def scores(source: str, seeds: list[list[float]], queries: str = "abcdefgh", language: str = "en", **facts) -> Scores:
@@ -35,5 +35,5 @@ def write_result(path: Path, values: list[float | None], seed: int = 0, **facts)
     pyarrow.parquet.write_table(pyarrow.table({**columns, "mrr@10": values}), folder / "queries.parquet")
     record = {"benchmark": "mrtydi", "setting": "zero_shot_marco", "seeds": {"pretraining": 0, "finetuning": seed}}
     record |= {"averaged": "macro", "metrics": {"mrr@10": {}}, "labels": ["generated data"], **facts}
-    path.write_text(json.dumps(record), encoding="utf-8")
+    write_sealed(path, record)
     return path

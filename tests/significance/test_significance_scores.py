@@ -1,6 +1,5 @@
 """Reading scores per query: files, results, averaged results; ids as written; damaged files."""
 
-import json
 import math
 
 import numpy as np
@@ -9,6 +8,7 @@ from score_files import write_csv, write_result
 
 from stele.errors import SteleError
 from stele.significance.scores import read
+from tests.sealed import write_sealed
 
 
 def test_scores_in_a_csv_keep_their_ids_as_texts(tmp_path):
@@ -46,7 +46,7 @@ def test_an_averaged_result_stands_for_its_seeds(tmp_path):
         write_result(folder / f"zero_shot_marco/pt0-ft{seed}.json", [0.5, 0.1 * seed], seed)
     seeds = [{"pretraining": 0, "finetuning": seed} for seed in (0, 2)]
     record = {"metrics": {"mrr@10": {}}, "setting": "zero_shot_marco", "seeds": seeds}
-    (folder / "zero_shot.json").write_text(json.dumps(record))  # a copy under a short name
+    write_sealed(folder / "zero_shot.json", record)  # a copy under a short name
     scores_read = read(folder / "zero_shot.json")
     assert [one.values["mrr@10"].tolist() for one in scores_read] == [[[0.5, 0.0]], [[0.5, 0.2]]]
 
@@ -57,7 +57,7 @@ def test_a_setting_cannot_lead_elsewhere(tmp_path, setting):
     path = tmp_path / "handed/mrtydi/zero_shot.json"
     path.parent.mkdir(parents=True)
     seeds = [{"pretraining": 0, "finetuning": 0}]
-    path.write_text(json.dumps({"metrics": {"mrr@10": {}}, "setting": setting, "seeds": seeds}))
+    write_sealed(path, {"metrics": {"mrr@10": {}}, "setting": setting, "seeds": seeds})
     with pytest.raises(SteleError, match=r"zero_shot\.json: setting: "):
         read(path)
 
@@ -90,7 +90,7 @@ def test_files_that_hold_no_scores_are_refused(tmp_path):
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "x.xlsx").write_bytes(b"")
     (tmp_path / "config.json").write_text('{"job": "retrieve"}')
-    (tmp_path / "alone.json").write_text('{"metrics": {}, "seeds": {"pretraining": 0, "finetuning": 0}}')
+    write_sealed(tmp_path / "alone.json", {"metrics": {}, "seeds": {"pretraining": 0, "finetuning": 0}})
     for name, message in [
         ("cut.parquet", r"cut\.parquet: not a readable"),
         ("x.xlsx", r"x\.xlsx: want a result \(\.json\) or scores per query \(\.parquet or \.csv\)"),

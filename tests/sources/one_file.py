@@ -8,6 +8,7 @@ from pathlib import Path
 
 from stele.catalogue.datasets import mirror_path
 from stele.command import cli
+from stele.files.ours import MARK
 
 HOST = "https://data.example.org/set"
 TEXT = "".join(f"line {n}\n" for n in range(1000)).encode()
@@ -54,7 +55,9 @@ class Run:
 
     def have(self) -> list[str]:
         return sorted(
-            p.relative_to(self.output.parent).as_posix() for p in self.output.parent.rglob("*") if p.is_file()
+            p.relative_to(self.output.parent).as_posix()
+            for p in self.output.parent.rglob("*")
+            if p.is_file() and p.name != MARK
         )
 
 

@@ -13,6 +13,7 @@ from stele.catalogue import hub
 from stele.errors import SteleError
 from stele.files.atomic import sha256
 from stele.sources.download.put import put
+from tests.sealed import write_sealed
 
 
 # --- the hub ----------------------------------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ def test_generated_checkpoints_are_stand_ins_and_checked_by_their_manifest(run, 
         for p in base.rglob("*")
         if p.is_file()
     }
-    (base / "manifest.json").write_text(json.dumps({"files": files, "labels": [GENERATED, STAND_IN]}))
+    write_sealed(base / "manifest.json", {"files": files, "labels": [GENERATED, STAND_IN]})
     flags = ("--mirrors", str(mirror))  # the manifest is found beside the files
     assert run(*flags) == 0
     assert run.record["labels"] == [STAND_IN] and run.record["origin"] == "generated"
@@ -172,14 +173,14 @@ def test_a_local_stand_in_keeps_its_label(run, local):
     assert run("--path", str(local)) == 0
     assert run.record["labels"] == [STAND_IN] and not (run.folder / "manifest.json").exists()
     (local / "manifest.json").unlink()
-    (local / "record.json").write_text(json.dumps({"labels": [GENERATED, STAND_IN]}))
+    write_sealed(local / "record.json", {"labels": [GENERATED, STAND_IN]})
     assert run("--path", str(local)) == 0 and run.record["labels"] == [GENERATED, STAND_IN]
 
 
 def test_a_local_checkpoint_of_a_diverged_pretraining_says_so(run, local):
     """It is as real as its data."""
     about = {"model": "ccp", "labels": [DIVERGED], "content": "c", "diverged": "cosine .99"}
-    (local / "record.json").write_text(json.dumps(about))
+    write_sealed(local / "record.json", about)
     assert run("--path", str(local)) == 0
     assert (run.record["labels"], run.record["diverged"]) == ([DIVERGED], "ccp: cosine .99")
     assert run.record["origin"] == "real"

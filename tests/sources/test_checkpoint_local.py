@@ -14,6 +14,7 @@ from ten_tokens import as_pickle, embed, make
 
 from stele.errors import SteleError
 from stele.files.atomic import files_digest
+from stele.files.ours import MARK
 from stele.sources.weights import convert
 
 
@@ -63,7 +64,7 @@ def test_pytorch_weights_become_safetensors_with_the_same_vectors(run, local):
     as_pickle(local)
     before = files_digest(local)
     assert run("--path", str(local)) == 0
-    names = sorted(path.name for path in run.folder.iterdir())
+    names = sorted(path.name for path in run.folder.iterdir() if path.name != MARK)
     assert "model.safetensors" in names and "pytorch_model.bin" not in names
     assert torch.equal(embed(run.folder), expected)
     assert run.record["files"]["model.safetensors"]["verified"] == "converted"
@@ -101,7 +102,11 @@ def test_a_sentence_transformers_folder_is_kept_whole(run, local):
         (st / folder / "config.json").write_text(json.dumps(config))
     torch.save({"linear.weight": torch.eye(8)}, st / "2_Dense" / "pytorch_model.bin")
     assert run("--path", str(st)) == 0
-    have = {path.relative_to(run.folder).as_posix() for path in run.folder.rglob("*") if path.is_file()}
+    have = {
+        path.relative_to(run.folder).as_posix()
+        for path in run.folder.rglob("*")
+        if path.is_file() and path.name != MARK
+    }
     assert {"modules.json", "sentence_bert_config.json", "1_Pooling/config.json", "2_Dense/model.safetensors"} <= have
     assert "2_Dense/pytorch_model.bin" not in have and list(run.record["models"]) == ["."]
 
@@ -223,7 +228,7 @@ def test_an_index_cannot_make_weights_be_written_elsewhere(run, local, tmp_path,
     assert run("--path", str(local)) == 1
     message = capsys.readouterr().err
     assert "pytorch_model.bin.index.json" in message and repr(shard) in message
-    assert [path for path in tmp_path.rglob("*") if path.is_file() and path not in before] == []
+    assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name != MARK and path not in before] == []
 
 
 def test_an_index_names_shards_that_are_there(run, local, capsys):

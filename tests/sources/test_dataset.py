@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import random
 import signal
@@ -20,6 +19,7 @@ from stele.artifacts.records import GENERATED
 from stele.catalogue.datasets import mirror_path
 from stele.command import cli
 from stele.files.atomic import files_digest
+from tests.sealed import write_sealed
 from tests.waiting import wait_for
 
 
@@ -43,7 +43,7 @@ def manifest_of(mirror: Path, licensed: dict | None = None, **counts) -> Path:
     }
     path = mirror / "manifest.json"
     record = {"files": files, "counts": {"set": counts}, "licensed": licensed or {}, "labels": [GENERATED]}
-    path.write_text(json.dumps(record))
+    write_sealed(path, record)
     return path
 
 
@@ -184,7 +184,7 @@ def test_what_a_generated_mirror_has_lost_is_not_looked_for_elsewhere(run, mirro
     site.files["/corpus.txt"] = TEXT
     url = f"{site.address}/corpus.txt"
     manifest = mirror / "manifest.json"
-    manifest.write_text(json.dumps({"files": {url: {"sha256": sha(TEXT), "bytes": len(TEXT)}}}))
+    write_sealed(manifest, {"files": {url: {"sha256": sha(TEXT), "bytes": len(TEXT)}}})
     assert run(source(file={"url": url}), "--mirrors", str(mirror), "--manifest", str(manifest)) == 1
     message = capsys.readouterr().err
     assert "missing or damaged" in message and str(manifest) in message and site.requests == []

@@ -63,8 +63,10 @@ def cpu_seconds(command: list[str]) -> float:
 
 def our_command(place: Path, model: Path, languages: list[str]) -> list[str]:
     """The retrieval job, with the records that it reads."""
+    from stele.artifacts.record_shape import seal
+
     for path, job in ((model / "record.json", "sources checkpoint"), (place / "record.json", "sources dataset")):
-        path.write_text(json.dumps({"job": job, "labels": [], "content": job}), encoding="utf-8")
+        path.write_text(json.dumps(seal({"job": job, "labels": [], "content": job})), encoding="utf-8")
     given = ["--benchmark", "belebele", "--languages", *languages, "--encoder", str(model / "record.json")]
     given += ["--data", f"belebele:all={place / 'record.json'}", "--threads", "1", "--state", str(place / "state")]
     return [

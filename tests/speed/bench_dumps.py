@@ -58,7 +58,7 @@ def replicate(excerpt: bytes, folder: Path, times: int, seed: int = 0) -> bytes:
     folder.mkdir(parents=True)
     (folder / DUMP).write_bytes(b"".join(streams))
     (folder / INDEX).write_bytes(bz2.compress(b"".join(index)))
-    (folder / "record.json").write_text("{}")
+    (folder / "record.json").write_text(json.dumps({"job": "sources dataset", "labels": []}))
     return head + b"".join(pages) + b"</mediawiki>\n"
 
 

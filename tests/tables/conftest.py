@@ -1,6 +1,5 @@
 """Result files and small specs for the tests of tables."""
 
-import json
 import textwrap
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from stele.papers.table import load_spec
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
+from tests.sealed import write_sealed
 
 SPEC = """
     paper: msm
@@ -58,7 +58,7 @@ class Workbench:
             "metrics": metrics,
             "labels": list(labels),
         }
-        path.write_text(json.dumps(content), encoding="utf-8")
+        write_sealed(path, content)
         return path
 
     def cells(self, table, **context):

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import textwrap
 
 from stele.files.atomic import sha256
@@ -10,6 +9,7 @@ from stele.papers.figure import load_figure
 from stele.tables.cells.cell import Results
 from stele.tables.cells.context import Context
 from stele.tables.figures.data import parts
+from tests.sealed import write_sealed
 
 CURVES = """
     paper: clir_lm
@@ -100,7 +100,7 @@ def write_rows(path, rows, labels=(), **facts):
     csv.writer(text, lineterminator="\n").writerows(rows)
     path.write_text(text.getvalue())
     record = {"content": sha256(path), "labels": list(labels), **facts}
-    path.with_suffix(".json").write_text(json.dumps(record))
+    write_sealed(path.with_suffix(".json"), record)
     return path
 
 

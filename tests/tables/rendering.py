@@ -9,6 +9,7 @@ from stele.papers.targets import references
 from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import compare_rows
+from tests.sealed import write_sealed
 
 NASTY = 'a|b_c*d`e <f>g &h#i%j $k~l^m \\n{o}[p] é ß Ж Медь ทดสอบ نص عربي ąǆ α ± "q" don\'t </td><script>x</script>'
 
@@ -42,7 +43,7 @@ def measure_everything(results_dir, *papers):
         }
         labels = ["generated data", "stand-in checkpoint"]
         result = {"benchmark": benchmark, "model": model, "setting": setting, "labels": labels, "metrics": content}
-        path.write_text(json.dumps(result), encoding="utf-8")
+        write_sealed(path, result)
 
 
 def as_printed(cells):

@@ -19,6 +19,7 @@ from stele.tables.render.site.curve import curves, picture
 from stele.tables.render.site.rows import Value, model_title
 from stele.tables.site import _write as write_page
 from tests.evidence.made_results import write_results
+from tests.sealed import write_sealed
 
 EFFECTS = {"msm": 0.05, "xlmr": 0.0, "crop": 0.02}
 LOSSES = {"losses": {"msm": 1.9}, "chance": {"msm": 3.3}, "curve": {"step": [2, 4], "msm": [3.0, 1.9]}}
@@ -51,7 +52,7 @@ def write_count(folder, row, metrics):
     values = {name: {"languages": {"all": value}, "average": value} for name, value in metrics.items()}
     (folder / row).parent.mkdir(parents=True, exist_ok=True)
     facts = {"benchmark": benchmark, "model": model, "setting": setting, "metrics": values, "content": digest(values)}
-    (folder / f"{row}.json").write_text(json.dumps(facts))
+    write_sealed(folder / f"{row}.json", facts)
 
 
 @pytest.fixture(scope="module")
@@ -153,11 +154,13 @@ def test_a_folder_that_is_no_site_is_not_replaced_and_a_site_is(root, kept, site
     (tmp_path / "mine/thesis.tex").write_text("x")
     command = ["tables", "site", str(kept), "--specs", str(root / "paper_tables"), "--to"]
     assert cli.main([*command, str(tmp_path / "mine")]) == 1
-    assert "is no site that may be replaced" in capsys.readouterr().err and (tmp_path / "mine/thesis.tex").is_file()
+    assert "is not replaced" in capsys.readouterr().err and (tmp_path / "mine/thesis.tex").is_file()
     assert cli.main(["tables", "site", str(tmp_path), "--to", str(tmp_path / "new")]) == 1
     assert "no folder of results" in capsys.readouterr().err and not (tmp_path / "new").exists()
     before = {path.relative_to(site): path.read_bytes() for path in site.rglob("*.html")}
     (site / "stray.html").touch()
+    assert cli.main([*command, str(site)]) == 1 and "'stray.html'" in capsys.readouterr().err
+    (site / "stray.html").unlink()
     assert cli.main([*command, str(site)]) == 0
     assert {path.relative_to(site): path.read_bytes() for path in site.rglob("*.html")} == before
 
@@ -168,7 +171,7 @@ def handed(folder, path, **other):
     metrics = {"mrr@100": {"languages": {"sw": 0.5}, "average": 0.5, "n": {"sw": 3}}}
     said = {"job": "average", "benchmark": benchmark, "model": model, "setting": setting, "metrics": metrics, **other}
     (file := folder / f"{path}.json").parent.mkdir(parents=True)
-    file.write_text(json.dumps({**said, "content": digest(metrics), "labels": []}))
+    write_sealed(file, {**said, "content": digest(metrics)})
     (folder / STAMP).write_text("study\n")
     (folder / "no_specs").mkdir(exist_ok=True)
     return ["tables", "site", str(folder), "--specs", str(folder / "no_specs"), "--to"]

@@ -17,6 +17,7 @@ from stele.files.atomic import digest, sha256
 from stele.tables.coverage import all_cells, coverage
 from stele.tables.diff import differences
 from stele.tables.list_cells import COLUMNS
+from tests.sealed import write_sealed
 
 
 def build(folder, values: dict[str, float], model: str = "first"):
@@ -128,7 +129,7 @@ def test_a_seed_made_anew_without_its_average_is_named(results, capsys):
     folder_of_result = results / "mrtydi/first/zero_shot_marco"
     record = json.loads((folder_of_result / "pt0-ft0.json").read_text())
     record["metrics"]["mrr@100"]["languages"]["sw"] = 0.3
-    (folder_of_result / "pt0-ft0.json").write_text(json.dumps(record | {"content": digest(record["metrics"])}))
+    write_sealed(folder_of_result / "pt0-ft0.json", record | {"content": digest(record["metrics"])})
     assert "zero_shot_marco.json: not made from the pt0-ft0.json that stands there now" in findings(results, capsys)
 
 
@@ -137,9 +138,9 @@ def test_labels_that_were_taken_off_and_other_files_beside_a_result_are_named(re
     record = json.loads((folder_of_result / "pt0-ft0.json").read_text())
     for facts in record["ancestry"].values():
         facts["labels"] = ["generated data"]
-    (folder_of_result / "pt0-ft0.json").write_text(json.dumps(record))
+    write_sealed(folder_of_result / "pt0-ft0.json", record)
     (folder_of_result / "pt0-ft0/lengths_ar.csv").write_text("tokens,documents\n3,1\n")
-    (folder_of_result / "pt0-ft0/lengths_ar.json").write_text(json.dumps({"content": "of another file"}))
+    write_sealed(folder_of_result / "pt0-ft0/lengths_ar.json", {"content": "of another file"})
     (folder_of_result / "pt0-ft0/lengths_sw.csv").write_text("tokens,documents\n3,1\n")
     assert cli.main(["tables", "manifest", "--results-dir", str(results)]) == 0, "no cover for what was done by hand"
     message = findings(results, capsys)
@@ -174,7 +175,7 @@ def test_a_record_cannot_name_a_file_elsewhere(results, capsys, key):
     name = "../../../../../secret"
     value = {"searches": {name: {}}, "queries": {"file": name, "sha256": "0"}, "setting": name}[key]
     record = json.loads(path[key].read_text())
-    path[key].write_text(json.dumps({**record, key: value}))
+    write_sealed(path[key], {**record, key: value})
     assert f"'{name}" in (message := findings(results, capsys)) and "could lead outside its folder" in message
 
 

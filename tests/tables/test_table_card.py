@@ -11,6 +11,7 @@ from stele.command import cli
 from stele.evaluate.evaluate import encoding_of
 from stele.tables.cards import again, encoding
 from stele.tables.cards.evaluated import Amount, Evaluated, passages, queries, read, seconds
+from tests.sealed import write_sealed
 
 HUB = "intfloat/multilingual-e5-small"
 REVISION = "c" * 40
@@ -62,8 +63,8 @@ def results(tmp_path):
         }
         path = tmp_path / f"{folder}/{benchmark}/{model}/direct/pt0-ft0.json"
         path.with_suffix("").mkdir(parents=True)
-        path.write_text(json.dumps(result), encoding="utf-8")
-        (path.with_suffix("") / "retrieval.json").write_text(json.dumps(retrieval), encoding="utf-8")
+        write_sealed(path, result)
+        write_sealed((path.with_suffix("") / "retrieval.json"), retrieval)
         return path
 
     return write
@@ -180,7 +181,7 @@ def test_a_folder_goes_by_its_content_and_several_processes_are_said(tmp_path, r
     path = results(processes=2)
     record = json.loads(path.read_text())
     record["ancestry"]["a"] = {"job": "sources checkpoint", "model": "me5_small", "content": "0123456789abcdef0123"}
-    path.write_text(json.dumps(record))
+    write_sealed(path, record)
     markdown, _ = card(tmp_path, path)
     assert "a folder, content 0123456789abcdef" in markdown and ", 2 processes" in markdown
 

@@ -9,6 +9,7 @@ from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
 from stele.tables.cells.states import STATES
 from stele.tables.render.layout import delta_of
+from tests.sealed import write_sealed
 
 
 # --- targets ----------------------------------------------------------------------------------------------------------
@@ -235,9 +236,7 @@ def test_a_table_with_seeds_of_its_own_averages_their_files(bench):
         path = bench.result("first", {"ar": value, "sw": 0.5})
         seed_file = path.with_suffix("") / f"pt0-ft{seed}.json"
         seed_file.parent.mkdir(exist_ok=True)
-        seed_file.write_text(
-            json.dumps(json.loads(path.read_text()) | {"seeds": {"pretraining": 0, "finetuning": seed}})
-        )
+        write_sealed(seed_file, json.loads(path.read_text()) | {"seeds": {"pretraining": 0, "finetuning": seed}})
     table = bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [0, 1, 2]}"})
     cell = bench.cells(table)["first/value/ar"]
     assert cell.outcome.value == pytest.approx(0.5)
@@ -256,7 +255,7 @@ def test_the_context_says_which_seeds_a_table_of_its_own_seeds_reads(bench):
     for name, value in zip(names, (0.2, 0.6), strict=True):
         path = bench.result("first", {"ar": value, "sw": 0.5})
         (path.with_suffix("") / f"{name}.json").parent.mkdir(exist_ok=True)
-        (path.with_suffix("") / f"{name}.json").write_text(json.dumps(json.loads(path.read_text())))
+        write_sealed((path.with_suffix("") / f"{name}.json"), json.loads(path.read_text()))
     bench.result("second", {"ar": 0.9, "sw": 0.5})
     table = bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [0, 1, 2]}"})
     cells = bench.cells(table, table_seeds={"msm/99": {"first/zero_shot_marco/mrtydi": names}})

@@ -16,6 +16,7 @@ from stele.tables.coverage import coverage
 from stele.tables.list_cells import COLUMNS, to_csv
 from stele.tables.render import formats, pages
 from stele.tables.render.layout import build, delta_of
+from tests.sealed import write_sealed
 
 WHY = "ccp: loss 3.900 over the last tenth of the steps, above chance (3.466)"
 
@@ -24,7 +25,7 @@ def diverge(path, runs):
     """Makes a result one of the seeds of `runs`, name -> why its pretraining diverged, None where it did not."""
     pairs = [{"pretraining": int(name[2]), "finetuning": int(name[-1])} for name in runs]
     facts = {"seeds": pairs, "diverged": {name: why for name, why in runs.items() if why}}
-    path.write_text(json.dumps(json.loads(path.read_text()) | facts))
+    write_sealed(path, json.loads(path.read_text()) | facts)
 
 
 @pytest.fixture
@@ -121,6 +122,6 @@ def test_a_table_s_own_seeds_are_told_apart(bench):
         diverge(made, {seed: why})
         content = json.loads(made.read_text())
         (by_seed := made.with_suffix("")).mkdir(exist_ok=True)
-        (by_seed / f"{seed}.json").write_text(json.dumps(content | {"seeds": content["seeds"][0]}))
+        write_sealed(by_seed / f"{seed}.json", content | {"seeds": content["seeds"][0]})
     cell = bench.cells(table)["first/value/ar"]
     assert cell.shows_number and "in 1 of 2 seeds: pt1-ft0: " in cell.outcome.reason

@@ -11,6 +11,7 @@ from stele.tables.list_cells import to_csv
 from stele.tables.render import formats, html, pages
 from stele.tables.render.cell_details import HIDDEN, shown
 from stele.tables.render.pictures import Picture, drawn, pictures
+from tests.sealed import write_sealed
 
 FIGURES = {"msm/figure_01.svg": "MSM, figure 1", "cell_map.svg": "All cells by state"}
 
@@ -126,10 +127,10 @@ def test_a_result_unfolds_to_its_records_and_their_ancestors_without_circumstanc
     ancestry = {"aa11": {"job": "finetune", "inputs": {"encoder": "bb22"}, **circumstances}, "bb22": {"job": "base"}}
     record = json.loads(path.read_text()) | {"inputs": {"retrieval": "aa11"}, "commit": "c0ffee", "ancestry": ancestry}
     record["seeds"] = [{"pretraining": 0, "finetuning": 0}]
-    path.write_text(json.dumps(record | circumstances))
+    write_sealed(path, record | circumstances)
     seed = path.with_suffix("") / "pt0-ft0.json"
     seed.parent.mkdir()
-    seed.write_text(json.dumps({"command": "python -m stele x", "encoding": {"pooling": "mean", "host": "box"}}))
+    write_sealed(seed, {"command": "python -m stele x", "encoding": {"pooling": "mean", "host": "box"}})
     page = _page(bench, bench.spec())
     box, _ = _unfolded(page, 0, 0)
     made = page.get_element_by_id(box.find("./p/button").get("popovertarget"))
@@ -174,7 +175,7 @@ def test_specials_stay_text(bench):
 
 def test_text_of_a_result_and_its_record_is_escaped_in_html(bench):
     path = bench.result("first", {"ar": 0.5}, labels=["<b>label"])
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"<img src=x>": {"command": '"><script>1</script>'}}))
+    write_sealed(path, json.loads(path.read_text()) | {"<img src=x>": {"command": '"><script>1</script>'}})
     text = pages.table_page(_draw(bench, bench.spec()), "index.html")
     assert "&lt;b&gt;label" in text and "<b>label" not in text
     assert "<img" not in text and len(re.findall("<script", text)) == 1
@@ -246,10 +247,10 @@ def test_a_table_tells_of_what_it_is_made_from_and_of_nothing_else_in_the_folder
     def seed(name, number):
         (seeds / name).mkdir()
         changed = result | {"seeds": {"pretraining": 0, "finetuning": number}, "commit": f"seed {number}"}
-        (seeds / f"{name}.json").write_text(json.dumps(changed))
-        (seeds / name / "retrieval.json").write_text(json.dumps({"commit": f"retrieval {number}"}))
+        write_sealed(seeds / f"{name}.json", changed)
+        write_sealed(seeds / name / "retrieval.json", {"commit": f"retrieval {number}"})
 
-    path.write_text(json.dumps(result | {"seeds": [{"pretraining": 0, "finetuning": 0}]}))
+    write_sealed(path, result | {"seeds": [{"pretraining": 0, "finetuning": 0}]})
     seed("pt0-ft0", 0)
     before = [writer(*filled(bench, table)) for writer in (formats.to_markdown, formats.to_latex, to_csv)]
     page = pages.table_page(_draw(bench, table), index="i.html")

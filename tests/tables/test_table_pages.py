@@ -1,13 +1,12 @@
 """The HTML pages in a browser: they open without complaint or request, fit a phone, unfold and copy."""
 
-import json
-
 import pytest
 from chromium import Chromium, executable
 from rendering import nasty_context
 
 from stele.command import cli
 from stele.papers.table import PAPERS, TODAY
+from tests.sealed import write_sealed
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(executable() is None, reason="Chromium is not installed")]
 PHONE, DESK = (360, 740), (1280, 900)
@@ -26,7 +25,7 @@ def pages(tmp_path_factory, root):
         metrics = {metric: {"languages": {"ar": 0.5, "ja": 0.25}}}
         result = {"benchmark": benchmark, "model": "msm", "setting": setting, "metrics": metrics, "inputs": {"a": "b2"}}
         ancestry = {"b2": {"job": "finetune", "recipe": {"steps": 60}}}
-        path.write_text(json.dumps(result | {"labels": ["generated data"], "ancestry": ancestry}))
+        write_sealed(path, result | {"labels": ["generated data"], "ancestry": ancestry})
     context = nasty_context(folder / "context.json", ["msm/2", "kept/2"])
     every = sorted((root / "paper_tables").glob("*/table_*.yaml"))
     specs = [str(spec) for spec in every if spec.parent.name != TODAY]

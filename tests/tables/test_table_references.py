@@ -1,6 +1,5 @@
 """Our numbers beside published ones: the edges of a tolerance, and what cannot be compared."""
 
-import json
 import math
 
 import pytest
@@ -16,6 +15,7 @@ from stele.command import cli
 from stele.papers.targets import Reference
 from stele.tables.published.beside import beside
 from stele.tables.published.verdicts import judge, other_weights, verdicts
+from tests.sealed import write_sealed
 
 HUB = "intfloat/multilingual-e5-small"
 SCORE = PublishedScore(
@@ -142,10 +142,10 @@ def test_a_model_without_a_checkpoint_is_no_folder_s_copy():
 
 
 def test_a_damaged_result_is_named_and_ends_no_look_at_the_others(tmp_path, capsys):
-    for model, text in (("me5_small", json.dumps(record())), ("me5_base", "{")):
-        path = tmp_path / f"mrtydi/{model}/direct.json"
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
+    for model in ("me5_small", "me5_base"):
+        (tmp_path / f"mrtydi/{model}").mkdir(parents=True)
+    write_sealed(tmp_path / "mrtydi/me5_small/direct.json", record())
+    (tmp_path / "mrtydi/me5_base/direct.json").write_text("{")
     command = ["tables", "references", "--results-dir", str(tmp_path)]
     assert cli.main(command) == 0
     said = capsys.readouterr()
@@ -267,7 +267,7 @@ def test_the_tables_show_the_number_of_the_same_instruction_first():
 def test_a_number_that_fails_ends_a_strict_look_with_an_error(tmp_path, capsys, value, code):
     path = tmp_path / "results/mrtydi/me5_small/direct.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(record(value=value)), encoding="utf-8")
+    write_sealed(path, record(value=value))
     command = ["tables", "references", "--results-dir", str(tmp_path / "results")]
     assert cli.main(command) == 0
     assert cli.main([*command, "--strict"]) == code

@@ -16,6 +16,7 @@ from stele.tables.cells.cell import Results, table_cells
 from stele.tables.cells.context import Context
 from stele.tables.cells.significance import compare_rows
 from stele.tables.render import formats
+from tests.sealed import write_sealed
 
 LANGUAGES = ("ar", "sw")
 
@@ -24,10 +25,10 @@ def put(bench, model: str, values: dict[str, np.ndarray]) -> None:
     """A result of one seed with its values per query; results over seeds name the seeds that they average."""
     path = bench.result(model, {code: float(one.mean()) for code, one in values.items()})
     content = json.loads(path.read_text()) | {"averaged": "macro"}
-    path.write_text(json.dumps(content | {"seeds": [{"pretraining": 0, "finetuning": 0}]}))
+    write_sealed(path, content | {"seeds": [{"pretraining": 0, "finetuning": 0}]})
     folder = path.with_suffix("")
     (folder / "pt0-ft0").mkdir(parents=True, exist_ok=True)
-    (folder / "pt0-ft0.json").write_text(json.dumps(content | {"seeds": {"pretraining": 0, "finetuning": 0}}))
+    write_sealed(folder / "pt0-ft0.json", content | {"seeds": {"pretraining": 0, "finetuning": 0}})
     rows = [(code, f"{code}{i}", float(v)) for code, one in values.items() for i, v in enumerate(one)]
     columns = {
         "search": [row[0] for row in rows],

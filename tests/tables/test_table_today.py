@@ -17,6 +17,7 @@ from stele.command import cli
 from stele.tables.list_cells import to_csv
 from stele.tables.render.formats import to_latex, to_markdown
 from stele.tables.render.pages import draw, table_page
+from tests.sealed import write_sealed
 
 HUB, REVISION = "intfloat/multilingual-e5-small", "a" * 40
 
@@ -42,7 +43,7 @@ def measured(bench, languages, labels=(), revision=REVISION, model="me5_small"):
     """A result of E5 small as it is, with the record that says which checkpoint it is of."""
     path = bench.result(model, languages, setting="direct", labels=labels)
     checkpoint = {"job": "sources checkpoint", "model": model, "repository": HUB, "revision": revision}
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"ancestry": {"a": checkpoint}}), encoding="utf-8")
+    write_sealed(path, json.loads(path.read_text()) | {"ancestry": {"a": checkpoint}})
 
 
 def lines_of(page):

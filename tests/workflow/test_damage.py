@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sealed import write_sealed
 from tests.workflow.conftest import TABLE, clone, environment, outputs, planned, snakemake
 
 ROW = "results/xor_retrieve/msm/zero_shot_nq"
@@ -35,7 +36,7 @@ def edit_a_value(path: Path) -> None:
     metric = next(iter(result["metrics"].values()))
     metric["average"] = 0.99
     metric["languages"] = dict.fromkeys(metric["languages"], 0.99)
-    path.write_text(json.dumps(result))
+    write_sealed(path, result)
 
 
 # what is damaged -> (the file, how, the command that reads it, the record that its maker writes)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from stele.files.ours import MARK
 from tests.cluster.edits import before
 from tests.waiting import PATIENCE, wait_for
 from tests.workflow.conftest import TABLE, clone, copy_project, environment, outputs, planned, shorten, snakemake
@@ -53,7 +54,7 @@ def test_kill_9_and_the_same_command_goes_on_to_the_same_bytes(root, chain, tmp_
         subprocess.run(["rm", "-r", str(project / "work/tiny" / folder)], check=True)
     driver = start(project, TABLE)
     state = project / "state/tiny" / stage
-    wait_for(lambda: any(path.is_file() for path in state.rglob("*")))
+    wait_for(lambda: any(path.is_file() and path.name != MARK for path in state.rglob("*")))
     driver.kill()  # the driver alone: its jobs must notice
     driver.wait()
     wait_for(lambda: not living_jobs(project))

@@ -23,7 +23,6 @@ OWN_NAMES = {
         "specs / paper",
         "to / path.parent.name",
         "to / path.parent.name / path.stem",
-        "args.to.with_name(f'{args.to.name}.part')",
         "folder / cell.href.removeprefix('results/')",
     },
     "tables/table.py": {"(args.output_dir or args.results_dir / 'tables') / table.file"},

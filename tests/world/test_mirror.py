@@ -10,8 +10,11 @@ from stele import catalogue
 from stele.catalogue.datasets import dataset, languages_of, resolve_entry
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
+from stele.files.atomic import atomic_directory
+from stele.files.ours import MARK
 from stele.world import mirror
 from stele.world.content import manifest
+from stele.world.mirror import _remove_empty
 
 MSM = ("mrtydi", "xor_retrieve", "mewsli_x", "lareqa", "nq", "tatoeba")
 
@@ -28,7 +31,7 @@ def test_the_manifest_lists_every_file_with_its_digest_and_size(generated):
         assert hashlib.sha256(data).hexdigest() == entry["sha256"], url
         assert len(data) == entry["bytes"]
         assert hashlib.sha256(generated.open(url)).hexdigest() == entry["raw_sha256"] or url.endswith(".zip")
-    on_disk = {p for p in generated.folder.rglob("*") if p.is_file() and p.name != "manifest.json"}
+    on_disk = {p for p in generated.folder.rglob("*") if p.is_file() and p.name not in ("manifest.json", MARK)}
     assert on_disk == {generated.path(url) for url in files}
     assert generated.manifest["labels"] == ["generated data"]
 
@@ -114,7 +117,7 @@ def test_a_run_that_fails_leaves_the_old_mirror_as_it_was(tmp_path, write_mirror
     assert (tmp_path / "mirror/manifest.json").is_file()
 
 
-@pytest.mark.parametrize("when", ["_clear", "os.replace"])
+@pytest.mark.parametrize("when", ["_remove_empty", "os.replace"])
 def test_a_run_killed_while_files_are_swapped_leaves_no_manifest_and_the_next_run_mends_it(
     tmp_path, write_mirror, monkeypatch, when
 ):
@@ -139,12 +142,42 @@ def test_a_run_killed_while_files_are_swapped_leaves_no_manifest_and_the_next_ru
 def test_published_checkpoints_stay_when_the_mirror_is_written_again(tmp_path, write_mirror):
     write_mirror(tmp_path, 0, ["en", "sw"], SMALL)
     hub = tmp_path / "mirror/huggingface.co/FacebookAI/xlm-roberta-base"
-    (hub / "resolve/main").mkdir(parents=True)
-    (hub / "resolve/main/config.json").write_text("{}")
-    (hub / "manifest.json").write_text(json.dumps({"files": {}}))
+    with atomic_directory(hub, "world standin") as made:
+        (made / "resolve/main").mkdir(parents=True)
+        (made / "resolve/main/config.json").write_text("{}")
+        (made / "manifest.json").write_text(json.dumps({"files": {}}))
     write_mirror(tmp_path, 1, ["en"], SMALL)
-    assert {p.name for p in hub.rglob("*") if p.is_file()} == {"config.json", "manifest.json"}
+    assert {p.name for p in hub.rglob("*") if p.is_file()} == {"config.json", "manifest.json", MARK}
     assert not list(tmp_path.rglob("*swahili*"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mirror/notes.txt",
+        "mirror/huggingface.co/own/model/config.json",
+        "user_data/{licensed}/own.txt",
+        "user_data/own.txt",
+    ],
+)
+def test_files_that_the_mirror_did_not_write_stay(name, tmp_path, write_mirror):
+    write_mirror(tmp_path, 0, ["en"], SMALL)
+    (tmp_path / "mirror/manifest.json").unlink()  # as Snakemake does before a job
+    licensed = next(path.name for path in (tmp_path / "user_data").iterdir() if path.is_dir())
+    own = tmp_path / name.format(licensed=licensed)
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("mine")
+    before = digests(tmp_path)
+    if name == "user_data/own.txt":  # only the folders of datasets are replaced
+        write_mirror(tmp_path, 0, ["en"], SMALL)
+        assert own.read_text() == "mine"
+        return
+    with pytest.raises(SteleError, match=own.name):
+        write_mirror(tmp_path, 0, ["en"], SMALL)
+    assert digests(tmp_path) == before
+    own.unlink()
+    _remove_empty(own.parent, tmp_path)
+    write_mirror(tmp_path, 0, ["en"], SMALL)
 
 
 def test_an_address_cannot_leave_the_mirror(generated):

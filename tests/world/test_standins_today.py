@@ -16,6 +16,7 @@ from stele.encoders.load import load_encoder
 from stele.retrieval import encode_collection
 from stele.sources.weights.settings_check import check_settings
 from stele.world.standins import _texts
+from tests.sealed import write_sealed
 from tests.world import standin_runs as runs
 
 LANGUAGES = ["en", "de", "th"]
@@ -74,7 +75,7 @@ def test_the_news_are_longer_than_a_stand_in_reads(made, generated, tmp_path):
         (folder := tmp_path / str(number)).mkdir()
         for path in paths:
             (folder / path.name).symlink_to(path)
-        (folder / "record.json").write_text(json.dumps({"job": "x", "labels": [], "content": name}))
+        write_sealed(folder / "record.json", {"job": "x", "labels": [], "content": name})
         given.append(f"{name}={folder}/record.json")
     parser = argparse.ArgumentParser()
     encode_collection.add_arguments(parser)

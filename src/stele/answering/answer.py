@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 COLUMNS = ("search", "epoch", "dev_f1", "chosen")
 log = logging.getLogger(__name__)
 
+JOB = "answer"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="what the model is called")
@@ -49,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoder", type=Path, required=True, metavar="RECORD", help="what is fine-tuned")
     parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
-    parser.add_argument("--output", type=Path, required=True, help="answers.json; answers/, epochs.csv lie beside it")
+    arguments.add_record_beside(parser, JOB, ["answers"], "epochs.csv")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -66,10 +68,12 @@ def run(args: argparse.Namespace) -> None:
     given, off_span = training_questions(data_folders(of_training), recipe)
     outcome, answers = answered(args.encoder.parent, recipe, given, dev, test, seed=args.seed, state=state)
     files = {query_set.name: partial(atomic_write_json, value=texts) for query_set, texts in answers.items()}
-    outputs, content = write_with_epochs(args.output.parent / "answers", ".json", files, [COLUMNS, *_rows(outcome)])
+    outputs, content = write_with_epochs(
+        args.output.parent / "answers", JOB, ".json", files, [COLUMNS, *_rows(outcome)]
+    )
     records.write_record(
         args.output,
-        job="answer",
+        job=JOB,
         inputs=inputs,
         clock=clock,
         seed=args.seed,

@@ -13,13 +13,13 @@ EPOCHS = "epochs.csv"
 
 
 def write_with_epochs(
-    folder: Path, suffix: str, files: Mapping[str, Callable[[Path], object]], epochs: Iterable[Iterable[Any]]
+    folder: Path, job: str, suffix: str, files: Mapping[str, Callable[[Path], object]], epochs: Iterable[Iterable[Any]]
 ) -> tuple[dict[str, FileFacts], str]:
     """Writes `folder` (query set -> what writes its file, of this suffix) and the rows of epochs.csv beside it.
 
     Returns the facts of all of them, by their paths from the record beside `folder`, and a digest of the folder's.
     """
-    with atomic_directory(folder) as made:
+    with atomic_directory(folder, job) as made:
         for name, write in files.items():
             write(made / f"{name}{suffix}")
     with atomic_file(folder.parent / EPOCHS) as handle:

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stele.artifacts.record_shape import MANIFEST, SEAL, rebuild, seal_problem
 from stele.artifacts.records import Record
 from stele.errors import Damaged
 from stele.files.atomic import BLOCKS, WHOLE, FileFacts, block_digest, digest, files_digest, sha256
+from stele.files.ours import MARK, RECORD
 from stele.files.reading import read_note
 
 VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole
@@ -24,7 +26,6 @@ LARGEST_RECORD = 256 << 20  # bytes; more is a user's JSON, not to be read twice
 DRAWN = 6  # parts of a large file that are checked besides both ends
 # no inputs: what is written, and the mirrors, whose files are checked one by one as they are taken
 NOT_READ = ("output", "output_dir", "state", "results_dir", "manifest", "mirrors")
-RECORD, MANIFEST = "record.json", "manifest.json"
 
 
 class Damage(NamedTuple):
@@ -49,20 +50,6 @@ def check_inputs(arguments: Mapping[str, Any]) -> None:
         raise Damaged("\n".join(["damaged input:", *map(str, damaged), again]))
 
 
-def rebuild(records: Iterable[Path]) -> str:
-    """What to do where the files of some records are damaged, as one command."""
-    targets = dict.fromkeys(map(target, records))
-    return f"rebuild with `snakemake --force {' '.join(targets)}` (and the options of your run), then run again"
-
-
-def target(record: Path) -> str:
-    """The record that a rule makes, as Snakemake names it: that of a snapshot is made with its encoder's."""
-    if record.parent.parent.name == "snapshots":
-        record = record.parents[2] / RECORD
-    path = os.path.relpath(record)
-    return str(record) if path.startswith("..") else path
-
-
 def records_among(value: Any) -> Iterator[Path]:
     """The records that an argument names: as a file, as NAME=FILE, or by the folder that one stands in or beside."""
     if isinstance(value, list | tuple):
@@ -84,6 +71,18 @@ def records_among(value: Any) -> Iterator[Path]:
 def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
     """What differs from a record. Files that are no records have no damage; `key` chooses what is sampled."""
     if not (record := _read(path)):
+        return
+    job, damaged = str(record.get("job")), False
+    for damage in _damages_of(record, path, whole, key):
+        damaged = True
+        yield damage
+    if not damaged and (problem := seal_problem(record, path)):
+        yield Damage(path, problem, path, job)
+
+
+def _damages_of(record: Record, path: Path, whole: bool, key: str) -> Iterator[Damage]:
+    """What differs from the digests that a record holds of values and files."""
+    if not {"content", "inputs"} <= record.keys():
         return
     job = str(record.get("job"))
     if isinstance(record.get("metrics"), dict) and record["content"] != digest(record["metrics"]):
@@ -111,7 +110,7 @@ def outputs(record: Record) -> dict[str, FileFacts]:
 
 def _contents(folder: Path) -> set[str]:
     """What the content of a folder's record may be, where that does not name its files; curves are no content."""
-    return {files_digest(folder, skip={RECORD, *more}) for more in ((), ("curve.csv", "curve.png", "curve.pdf"))}
+    return {files_digest(folder, skip={RECORD, MARK, *more}) for more in ((), ("curve.csv", "curve.png", "curve.pdf"))}
 
 
 def _read(path: Path) -> Record:
@@ -122,7 +121,7 @@ def _read(path: Path) -> Record:
     except OSError:
         return {}
     record = read_note(path)  # who reads it says what is wrong with it
-    return record if {"job", "content", "inputs"} <= record.keys() else {}
+    return record if isinstance(record.get("job"), str) and {SEAL, "inputs", "labels"} & record.keys() else {}
 
 
 def file_problem(path: Path, facts: FileFacts, made: int, whole: bool, key: str) -> str | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts import records
+from stele.artifacts.record_shape import SEAL, check_seal, seal
 from stele.artifacts.results import result_files
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json, sha256
@@ -16,19 +17,22 @@ OF_THE_RUN = (NAME, "usage.csv", "usage.md", "usage.svg")  # itself, and times: 
 
 def write(folder: Path, output: Path | None = None) -> None:
     """Writes the manifest of a folder, into the folder unless another place is given."""
-    atomic_write_json(output or folder / NAME, manifest(folder))
+    atomic_write_json(output or folder / NAME, seal({"job": "tables manifest", "labels": [], **manifest(folder)}))
 
 
 def manifest(folder: Path) -> dict[str, Any]:
     """{"files": path -> sha256 and bytes, "results": path -> its record but for values and ancestry, "ancestry"}.
 
     Ancestors are shared by many results and stand once, by their digest. A damaged result has its error for a record.
+    One of an earlier version, without a digest, is from now on read as the manifest has it.
     """
     results: dict[str, dict[str, Any]] = {}
     ancestry = {}
     for path in result_files(folder):
         try:
-            record = records.read_record(path)
+            record = records.read_unsealed(path)
+            if SEAL in record:
+                check_seal(record, path)
         except SteleError as error:
             record = {"unreadable": str(error)}
         ancestry |= record.pop(records.ANCESTRY, {})

@@ -1,15 +1,30 @@
-"""What a record must look like for its readers: of texts, lists and objects, wherever it came from.
+"""What a record must look like for its readers: of texts, lists and objects, whole, and as it was written.
 
-A folder of results may have been handed over, so its records are as little ours as any file from outside.
+A folder of results may have been handed over, so its records are as little ours as any file from outside. A record has
+a digest of all else in it. One of an earlier version has none: it is read where the manifest of its folder of results
+has its bytes, which `stele tables manifest` writes. So is what a user wrote by hand about data of their own, with a
+label that says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from stele.errors import SteleError
+from stele.errors import Damaged, SteleError
+from stele.files.atomic import digest, sha256
+from stele.files.ours import RECORD
+from stele.files.reading import read_note
+
+SEAL = "digest"  # of all other keys of a record
+NO_DIGEST = "record without digest"  # the label of what comes from data that only a user's words describe
+MANIFEST = "manifest.json"
+ABOVE = 5  # folders from a file of results to that of its manifest, at most
+WHOLE = frozenset({"job", "labels"})  # every record has them
 
 
 def _text(value: Any) -> bool:
@@ -70,3 +85,65 @@ def _check(facts: Mapping[str, Any], wanted: Mapping[str, Kind], where: str) -> 
         what, fits = wanted[key]
         if not fits(facts[key]):
             raise SteleError(f"{where}{key}: not a readable record (want {what}, found {str(facts[key])[:80]!r})")
+
+
+def seal(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record, as JSON reads it back, with its digest."""
+    plain = json.loads(json.dumps({key: value for key, value in record.items() if key != SEAL}, allow_nan=False))
+    return {**plain, SEAL: digest(plain)}
+
+
+def check_seal(record: Mapping[str, Any], path: Path) -> None:
+    """Damaged where a record is not whole, or not as it was written."""
+    if problem := seal_problem(record, path):
+        raise Damaged(f"{path}: {problem}; {rebuild([path])}")
+
+
+def seal_problem(record: Mapping[str, Any], path: Path) -> str | None:
+    """What is wrong with a record as a whole; None for nothing."""
+    if lacking := WHOLE - record.keys():
+        return f"not a whole record (no {' and no '.join(sorted(lacking))} in it)"
+    if SEAL in record:
+        written = digest({key: value for key, value in record.items() if key != SEAL})
+        return None if record[SEAL] == written else "not as it was written (its digest is another)"
+    if is_users_words(record) or _is_listed(path):
+        return None
+    return "has no digest of itself, so it was changed, or is of an earlier version"
+
+
+def is_users_words(record: Mapping[str, Any]) -> bool:
+    """Whether a record only says that there is a dataset, as a user writes it by hand; ours list files and digests."""
+    return record.get("job") == "sources dataset" and not {SEAL, "content", "files", "outputs"} & record.keys()
+
+
+def _is_listed(path: Path) -> bool:
+    """Whether the manifest of a folder of results has the bytes of a file."""
+    path = path.absolute()
+    for folder in path.parents[:ABOVE]:
+        if (manifest := folder / MANIFEST).is_file() and manifest != path:
+            files = _files_in(manifest, manifest.stat().st_mtime_ns)
+            return files.get(path.relative_to(folder).as_posix()) == sha256(path)
+    return False
+
+
+@cache
+def _files_in(manifest: Path, changed: int) -> Mapping[str, str]:
+    """Name -> sha256 of the files in a manifest; none of one that is not as it was written."""
+    written = read_note(manifest)
+    if SEAL not in written or seal_problem(written, manifest) or not isinstance(written.get("files"), dict):
+        return {}
+    return {name: str(facts.get("sha256")) for name, facts in written["files"].items() if isinstance(facts, dict)}
+
+
+def rebuild(records: Iterable[Path]) -> str:
+    """What to do where some records or their files are damaged, as one command."""
+    targets = dict.fromkeys(map(target, records))
+    return f"rebuild with `snakemake --force {' '.join(targets)}` (and the options of your run), then run again"
+
+
+def target(record: Path) -> str:
+    """The record that a rule makes, as Snakemake names it: that of a snapshot is made with its encoder's."""
+    if record.parent.parent.name == "snapshots":
+        record = record.parents[2] / RECORD
+    path = os.path.relpath(record)
+    return str(record) if path.startswith("..") else path

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from stele.artifacts import record_shape
+from stele.artifacts.record_shape import NO_DIGEST, SEAL, check_seal, is_users_words, seal
 from stele.errors import SteleError
 from stele.files.atomic import FileFacts, atomic_write_json, digest, facts_digest, sha256
+from stele.files.ours import check_record
 from stele.files.reading import read_object
 
 GENERATED = "generated data"
@@ -42,6 +44,7 @@ CIRCUMSTANCES = (
     "peak_memory_mb",
     "finished",
     "curve_seconds",
+    SEAL,
 )
 # what an ancestor is known by: what was done, to what, how; everything else stands in its own record
 ANCESTRY = "ancestry"
@@ -183,7 +186,14 @@ def _threads() -> int:
 
 
 def read_record(path: Path | str) -> Record:
-    """Reads a record; a missing or damaged one, or one of other types, is an error that names it."""
+    """Reads a record; one that is missing, of other types or not as it was written is an error that names it."""
+    record = read_unsealed(path)
+    check_seal(record, Path(path))
+    return {**record, "labels": sorted({*record["labels"], NO_DIGEST})} if is_users_words(record) else record
+
+
+def read_unsealed(path: Path | str) -> Record:
+    """Reads a record whatever its digest says, as of an earlier version, which had none."""
     path = Path(path)
     if not path.exists():
         raise SteleError(f"{path}: no such record; run the job that makes it first")
@@ -262,6 +272,7 @@ def write_record(
     them damage is noticed.
     They are the record's `content` too, unless that is given.
     """
+    check_record(Path(path), job)
     if outputs is not None:
         facts = {"content": facts_digest(outputs), **facts, "outputs": outputs}
     record = {
@@ -283,6 +294,7 @@ def write_record(
     }
     if seed is not None:
         record["seed"] = seed
-    atomic_write_json(path, record)
+    sealed = seal(record)
+    atomic_write_json(path, sealed)
     os.utime(path)
-    return record
+    return sealed

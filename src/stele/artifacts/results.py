@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
-from stele.artifacts.integrity import rebuild
+from stele.artifacts.record_shape import check_seal, rebuild
 from stele.errors import Damaged, SteleError
 from stele.files.atomic import digest
 from stele.files.reading import read_json
@@ -95,8 +95,10 @@ def read_result(path: Path | str) -> Result:
         result = Result.model_validate(value)
     except ValidationError as error:
         raise SteleError(f"{explain(error, Result, f'{path}: not a result')}; remove it and run again") from None
-    if "content" in value and value["content"] != digest(value["metrics"]):
-        raise Damaged(f"{path}: its values are not those that were scored; {rebuild([Path(path)])}")
+    if value.get("content") != digest(value["metrics"]):
+        what = "are not those that were scored" if "content" in value else "have no digest"
+        raise Damaged(f"{path}: its values {what}; {rebuild([Path(path)])}")
+    check_seal(value, Path(path))
     return result
 
 

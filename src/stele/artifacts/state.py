@@ -17,7 +17,7 @@ from stele.artifacts import records
 from stele.files.atomic import digest
 from stele.files.strict import Values
 
-KEY = re.compile(r"[0-9a-f]{16}")
+NAME = re.compile(r"stele-[0-9a-f]{16}")  # of the folder of a run: nobody else's is called so
 
 
 def add_state_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,11 +38,11 @@ def own_folder(
     `inputs` are records (or files): their contents count, not their places.
     """
     contents = {name: records.content_digest(path) for name, path in inputs.items()}
-    folder = state / digest([recipe, contents, seed, code])
+    folder = state / f"stele-{digest([recipe, contents, seed, code])}"
     folder.mkdir(parents=True, exist_ok=True)
     if first:
         for other in state.iterdir():
-            if other.is_dir() and KEY.fullmatch(other.name) and other != folder:
+            if other.is_dir() and NAME.fullmatch(other.name) and other != folder:
                 shutil.rmtree(other)
     return folder
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from stele.errors import SteleError
 from stele.files.limits import LARGEST_SEED
+from stele.files.ours import RECORD, check_record, check_replaceable, is_made
 
 
 def whole(text: str) -> int:
@@ -49,3 +50,34 @@ def output(*endings: str) -> Callable[[str], Path]:
         return file
 
     return path
+
+
+def add_record(parser: argparse.ArgumentParser, job: str) -> None:
+    """`--output`, the record.json of a folder that `job` makes whole: refused before the work if it may not."""
+
+    def path(text: str) -> Path:
+        if (record := Path(text)).name != RECORD:
+            raise SteleError(f"{text}: the record of a folder is called {RECORD}; write {record / RECORD}")
+        check_replaceable(record.parent, job)
+        return record
+
+    what = f"{RECORD} to write, in a folder of its own"
+    parser.add_argument("--output", required=True, type=path, metavar="RECORD", help=what)
+
+
+def add_record_beside(parser: argparse.ArgumentParser, job: str, folders: Sequence[str], *files: str) -> None:
+    """`--output`, a record that `job` writes with folders and files beside it: refused where those are another's."""
+
+    def path(text: str) -> Path:
+        record = Path(text)
+        check_record(record, job)
+        places = [record.parent / folder for folder in folders]
+        for place in places:
+            check_replaceable(place, job)
+        for file in (record.parent / name for name in files if not any(is_made(place, job) for place in places)):
+            if file.exists():
+                raise SteleError(f"{file}: is there, and is not of `{job}`; give another folder")
+        return record
+
+    what = f"FILE.json to write; {', '.join([*(f'{folder}/' for folder in folders), *files])} stand beside it"
+    parser.add_argument("--output", required=True, type=path, metavar="RECORD", help=what)

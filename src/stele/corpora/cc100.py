@@ -24,6 +24,7 @@ from stele.sentences.split import split_sentences, tidy
 
 log = logging.getLogger(__name__)
 
+JOB = "corpora cc100"
 DOCUMENT_BYTES = 1 << 22  # a longer document is cut
 BAD_LINES, BAD_SHARE = 10, 0.001  # more lines than both that are not UTF-8: no text file
 
@@ -31,7 +32,7 @@ BAD_LINES, BAD_SHARE = 10, 0.001  # more lines than both that are not UTF-8: no 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", required=True, help="the corpus' own language code")
     parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
-    parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the shards")
+    arguments.add_record(parser, JOB)
     parser.add_argument("--limit", type=arguments.whole, help="take this many documents only")
 
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
     dropped: Counter[str] = Counter()
-    with atomic.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder:
         with progress.bar(source.stat().st_size, f"cc100 {args.language}", "B") as bar:
             texts = read_texts(read_blocks(source, progress=bar.update), str(source), dropped)
             with DocumentWriter(folder) as writer:
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
             )
         records.write_record(
             folder / args.output.name,
-            job="corpora cc100",
+            job=JOB,
             inputs={"dataset": args.dataset},
             clock=clock,
             labels=[records.LIMITED] if args.limit is not None else [],

@@ -29,6 +29,7 @@ from stele.files import atomic
 
 log = logging.getLogger(__name__)
 
+JOB = "corpora knowledge_base"
 BATCH = 1 << 16  # rows that come from DuckDB at once
 GROUP = 1 << 20  # rows of a row group on disk
 REDIRECTS = "redirects.parquet"
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--page-entities", required=True, type=Path, metavar="RECORD", help="record.json of the table")
     parser.add_argument("--memory-mb", required=True, type=arguments.whole, help="memory of the job; its joins spill")
     parser.add_argument("--threads", required=True, type=arguments.whole, help="threads of the joins")
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -58,13 +59,13 @@ def run(args: argparse.Namespace) -> None:
     site = Site(args.language, all(shard["first_letter"] for shard in shards))
     total = sum(shard.get("documents", 0) for shard in shards)
     try:
-        with atomic.atomic_directory(args.output.parent) as folder:
+        with atomic.atomic_directory(args.output.parent, JOB) as folder:
             memory = args.memory_mb - RESERVED_MB
             with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
                 counts = build(connection, folder, args.documents, entities, site, total)
             records.write_record(
                 folder / args.output.name,
-                job="corpora knowledge_base",
+                job=JOB,
                 inputs={
                     **{f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
                     "page_entities": args.page_entities,

@@ -23,19 +23,21 @@ import pyarrow.parquet as pq
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA
+from stele.command import arguments
 from stele.corpora.dumps.sql_dump import TABLE, Rows, read_rows
 from stele.errors import SteleError
 from stele.files import atomic
 
 log = logging.getLogger(__name__)
 
+JOB = "corpora page_entities"
 PENDING = 1 << 20  # rows of all wikis held back before they are written
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset wikidata_items")
     parser.add_argument("--wikis", required=True, nargs="+", metavar="WIKI", help="their names, e.g. enwiki frwiki")
-    parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the files")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -47,14 +49,14 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(f"--wikis {wiki}: not the name of a wiki's database, such as enwiki or be_x_oldwiki")
     records.read_record(args.dataset)  # before the work, not after it
     path = find_table(args.dataset.parent)
-    with atomic.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder:
         try:
             rows, kept, dropped = write_entities(path, wikis, folder)
         except OSError as error:
             raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
         records.write_record(
             folder / args.output.name,
-            job="corpora page_entities",
+            job=JOB,
             inputs={"dataset": args.dataset},
             clock=clock,
             rows=rows,

@@ -35,6 +35,7 @@ from stele.sentences.split import split_sentences
 
 log = logging.getLogger(__name__)
 
+JOB = "corpora wikipedia"
 REJECTS, REJECTED_SHARE = 10, 0.001  # a shard with more rejects than both fails
 
 
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--language", required=True, help="language code of the documents")
     parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
     parser.add_argument("--shard", default="1/1", help="i/n: the i-th of n shards, from 1 (default: %(default)s)")
-    parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the shards")
+    arguments.add_record(parser, JOB)
     parser.add_argument("--limit", type=arguments.whole, help="take this many documents only")
 
 
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
     dump = find_dump(args.dataset.parent)
     where = dump[0].articles if len(dump) == 1 else args.dataset.parent
     notes = _notes(dump, shards)
-    with atomic.atomic_directory(args.output.parent) as folder, ExitStack() as stack:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder, ExitStack() as stack:
         stack.enter_context(_without_collector())
         size = sum(part.articles.stat().st_size for part in dump) // shards
         bar = stack.enter_context(progress.bar(size, f"wikipedia {args.language} {args.shard}", "B"))
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(f"{where}: not one page in it, only what says which wiki it is; fetch the dump again")
         records.write_record(
             folder / args.output.name,
-            job="corpora wikipedia",
+            job=JOB,
             inputs={"dataset": args.dataset},
             clock=clock,
             labels=[records.LIMITED] if args.limit is not None else [],

@@ -25,6 +25,7 @@ from stele.sentences.split import split_sentences, tidy
 
 log = logging.getLogger(__name__)
 
+JOB = "corpora wikitext103"
 LANGUAGE = "en"
 FILE = "wiki.train.raw"
 MARKS = re.compile(r" =(?: =)* ")  # before a heading as many = as its level, and the same behind it
@@ -32,7 +33,7 @@ MARKS = re.compile(r" =(?: =)* ")  # before a heading as many = as its level, an
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", type=Path, required=True, help="record.json of the dataset")
-    parser.add_argument("--output", type=Path, required=True, help="record.json to write, beside the shards")
+    arguments.add_record(parser, JOB)
     parser.add_argument("--limit", type=arguments.whole, help="take this many articles only")
 
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
         raise SteleError(f"--limit {args.limit}: want a number of articles, at least 1")
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
-    with atomic.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder:
         with DocumentWriter(folder) as writer, reading(source, "text"), open(source, encoding="utf-8") as lines:
             articles = progress.track(documents(lines, str(source)), None, "wikitext103", "article")
             for document in islice(articles, args.limit):
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
             raise SteleError(f"{source}: not one article in it; want lines of text below ` = Title = `")
         records.write_record(
             folder / args.output.name,
-            job="corpora wikitext103",
+            job=JOB,
             inputs={"dataset": args.dataset},
             clock=clock,
             labels=[records.LIMITED] if args.limit is not None else [],

@@ -56,7 +56,7 @@ def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     if any(name.startswith("cls.predictions.transform") for name in lacking):
         given = {name: value for name, value in given.items() if not name.startswith("cls.")}
     wanted = windowed_config(config, recipe)
-    with atomic_directory(target) as folder:
+    with atomic_directory(target, "sliding_window") as folder:
         wanted.save_pretrained(folder)
         save_file(windowed_weights(given, config, recipe.positions), folder / "model.safetensors", {"format": "pt"})
         _copy_tokenizer(source, folder, recipe.positions)

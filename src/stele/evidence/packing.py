@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts import records
+from stele.artifacts.record_shape import seal
 from stele.artifacts.results import read_result, result_files
 from stele.artifacts.row import Row
 from stele.errors import SteleError
@@ -60,7 +61,7 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
             _write(folder / name, trainings.kept(folder, name) | dict(found(work, everything)))
     for path in result_files(results):  # what has no seeds: counts
         if not path.with_suffix("").is_dir():
-            _write(folder / path.relative_to(results), _slim(records.read_record(path)))
+            _write(folder / path.relative_to(results), seal(_slim(records.read_record(path))))
     for row in sorted({path.parent for path in result_files(folder, each_seed=True)}):
         with reading(row, "results of seeds", "score them again"):
             _average(row)
@@ -91,6 +92,8 @@ def begin(folder: Path, scale: str, specs: Path, results: Path | None = None) ->
         study = read_object(folder / STUDY, "record of a study")
         _check_begun(folder, scale, study, now)
     else:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new or an empty folder")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / STAMP).write_text(f"{scale}\n", encoding="utf-8")
     first = {path.name for path in papers_with_claims(specs) if path.name not in study["claims_sha256"]}
@@ -143,7 +146,7 @@ def _pack_seed(source: Path, target: Path) -> records.Record:
         # settings of a benchmark may have other queries: those of vectors that belong together are pairs
         _write_queries(queries, small, target.parents[2] / f"{target.parent.name}.parquet")
         record["queries"] = {"file": QUERIES, "sha256": sha256(small)}
-    _write(target, record)
+    _write(target, seal(record))
     return whole.get(records.ANCESTRY, {})
 
 
@@ -192,17 +195,19 @@ def _average(row: Path) -> None:
     metrics = {name: over_seeds([record["metrics"][name] for record in found]) for name in names}
     _write(
         row.with_suffix(".json"),
-        {
-            "job": "average",
-            **{key: found[0][key] for key in OF_A_MEAN if key in found[0]},
-            "seeds": [record["seeds"] for record in found],
-            "inputs": {f"seeds {n}": records.content_digest(path) for n, path in enumerate(paths)},
-            "labels": sorted({label for record in found for label in record.get("labels", ())}),
-            "diverged": {seed: why for record in found for seed, why in record.get("diverged", {}).items()},
-            "metrics": metrics,
-            "content": digest(metrics),
-            records.ANCESTRY: _ancestry(found),
-        },
+        seal(
+            {
+                "job": "average",
+                **{key: found[0][key] for key in OF_A_MEAN if key in found[0]},
+                "seeds": [record["seeds"] for record in found],
+                "inputs": {f"seeds {n}": records.content_digest(path) for n, path in enumerate(paths)},
+                "labels": sorted({label for record in found for label in record.get("labels", ())}),
+                "diverged": {seed: why for record in found for seed, why in record.get("diverged", {}).items()},
+                "metrics": metrics,
+                "content": digest(metrics),
+                records.ANCESTRY: _ancestry(found),
+            }
+        ),
     )
     read_result(row.with_suffix(".json"))
 

@@ -1,4 +1,7 @@
-"""Outputs appear whole or not at all: written under a temporary name in the same folder, then moved."""
+"""Outputs appear whole or not at all: written under a temporary name in the same folder, then moved.
+
+A folder is replaced, or taken for files under way, only where nothing in it is anybody else's (`stele.files.ours`).
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,22 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Required, TypedDict
 
 from stele.errors import SteleError
+from stele.files.ours import MARK, RECORD, check_claimable, check_replaceable, is_claimed, mark_of
 
 WHOLE = 64 << 20  # bytes up to which a file is only ever digested whole
 BLOCKS = 256  # parts of a larger one
-RECORDS = frozenset({"record.json"})
+RECORDS = frozenset({RECORD, MARK})
+PART, OLD = "stele-part", "stele-old"  # endings of temporary names: what is new, what was there before
 
 
 def _left(path: Path, kind: str) -> list[Path]:
-    """What killed processes left beside `path` under their temporary names of a kind (`part`, `old`)."""
+    """What killed processes left beside `path` under their temporary names of a kind (PART, OLD)."""
     if not Path("/proc/self").exists():
         return []  # who lives cannot be seen
     files = path.parent.glob(f".{glob.escape(path.name)}.*.{kind}")
@@ -34,14 +39,14 @@ def _remove(path: Path) -> None:
 
 def _temporary(path: Path) -> Path:
     """A name for this process beside `path`; what killed processes left under such names is removed."""
-    for left in _left(path, "part"):
+    for left in _left(path, PART):
         _remove(left)
-    return path.with_name(f".{path.name}.{os.getpid()}.part")
+    return path.with_name(f".{path.name}.{os.getpid()}.{PART}")
 
 
 def _restore(path: Path) -> None:
     """Puts a folder back that a killed process had moved aside; one whose successor is in place is removed."""
-    for left in _left(path, "old"):
+    for left in _left(path, OLD):
         if path.exists():
             _remove(left)
         else:
@@ -67,7 +72,7 @@ def _sync_tree(folder: Path) -> None:
 
 def _is_unfinished(folder: Path) -> bool:
     """Whether a folder lies in one that this process still writes: `atomic_directory` syncs it as a whole."""
-    return any(part.startswith(".") and part.endswith(f".{os.getpid()}.part") for part in folder.parts)
+    return any(part.startswith(".") and part.endswith(f".{os.getpid()}.{PART}") for part in folder.parts)
 
 
 @contextmanager
@@ -95,33 +100,61 @@ def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Itera
 
 
 @contextmanager
-def atomic_directory(path: Path | str) -> Iterator[Path]:
+def atomic_directory(path: Path | str, job: str) -> Iterator[Path]:
     """Yields an empty folder beside `path` and swaps it in, synced, when the block ends without an error.
 
-    What was at `path` before stays until then. A process that is killed in the middle of the swap leaves it under
-    another name, and the next use puts it back.
+    What was at `path` before stays until then; SteleError where it is not all this job's (`check_replaceable`). A
+    process that is killed in the middle of the swap leaves it under another name, and the next use puts it back.
     """
-    path = Path(path)
+    path = check_replaceable(Path(path), job)
     path.parent.mkdir(parents=True, exist_ok=True)
     _restore(path)
-    temporary, old = _temporary(path), path.with_name(f".{path.name}.{os.getpid()}.old")
+    temporary = _temporary(path)
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     try:
         yield temporary
-        synced_here = not _is_unfinished(path.parent)
-        if synced_here:
-            _sync_tree(temporary)
+        swap_in(temporary, path, job)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def swap_in(new: Path, path: Path, job: str) -> None:
+    """Puts a finished folder, marked and synced, in the place of what was at `path`; SteleError as `check_replaceable`.
+
+    Both are on one file system.
+    """
+    path, old = check_replaceable(path, job), path.with_name(f".{path.name}.{os.getpid()}.{OLD}")
+    atomic_write_json(new / MARK, mark_of(new, job))
+    synced_here = not _is_unfinished(path.parent)
+    if synced_here:
+        _sync_tree(new)
+    try:
         if path.exists():
             os.rename(path, old)
-        os.rename(temporary, path)
+        os.rename(new, path)
         if synced_here:
             _sync(path.parent)
         shutil.rmtree(old, ignore_errors=True)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
         if old.exists() and not path.exists():
             os.rename(old, path)  # the second rename failed
+
+
+def claim(folder: Path, job: str, known: Callable[[str], object] = lambda name: None) -> None:
+    """Takes a folder for a job's files under way: a new or an empty one, or one where all names are `known` ones.
+
+    From then on everything in it is this job's. SteleError for another folder.
+    """
+    if not is_claimed(folder, job):
+        check_claimable(folder, job, known)
+        atomic_write_json(folder / MARK, {"job": job})
+
+
+def drop_claimed(folder: Path, job: str) -> None:
+    """Removes a folder that the job has claimed; any other stays."""
+    if is_claimed(folder, job):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def atomic_write_json(path: Path | str, value: Any) -> None:

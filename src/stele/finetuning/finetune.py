@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+JOB = "finetune"
 BENCHMARKS = "stele.benchmarks"
 
 
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
+    arguments.add_record(parser, JOB)
     parser.add_argument("--limit", type=arguments.whole, help="only so many training and dev examples")
 
 
@@ -213,13 +214,13 @@ def _publish(
     from stele.encoders.save import save_encoder
 
     passage = None if module.spec.towers == "shared" else module.tower("passage")
-    with atomic_directory(args.output.parent) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
         facts = {**facts, "outputs": folder_facts(folder)}
         copy_curve(curve, folder)
         records.write_record(
             folder / "record.json",
-            job="finetune",
+            job=JOB,
             inputs=inputs,
             clock=clock,
             seed=args.seed,

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 IGNORED = -100  # a label that adds nothing to the loss
 Pair = tuple[str, str]  # query, passage
 
+JOB = "finetune_generator"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="what the generator is called")
@@ -38,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data_argument(parser, "--training")
     parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -66,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
         callbacks={"curve": Curve(curve, label)},
         **options,
     )
-    with atomic_directory(args.output.parent) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         with quiet():
             generator.model.save_pretrained(folder)
             generator.tokenizer.save_pretrained(folder)
@@ -74,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         copy_curve(curve, folder)
         records.write_record(
             folder / "record.json",
-            job="finetune_generator",
+            job=JOB,
             inputs=inputs,
             clock=clock,
             seed=args.seed,

@@ -34,6 +34,7 @@ from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
 
+JOB = "pairs knowledge_pairs"
 SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in ("query", "passage", "query_language", "passage_language")),
@@ -45,7 +46,7 @@ OVERDRAW = 2  # candidates whose texts are read for each pair that is wanted, at
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    inputs.add_arguments(parser)
+    inputs.add_arguments(parser, JOB)
     parser.add_argument(
         "--memory-mb", required=True, type=arguments.whole, help="of the job; a quarter for its join of links"
     )
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     module, recipe = load_method(args.recipe, "candidates")
     given = inputs.parse(args, recipe.method, module.LANGUAGES)
     codes = given.languages
-    with atomic.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder:
         work = folder / "work"
         work.mkdir()
         knowledge = [Knowledge(given.bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
         shutil.rmtree(work)
         records.write_record(
             folder / args.output.name,
-            job="pairs knowledge_pairs",
+            job=JOB,
             inputs=given.records(),
             clock=clock,
             seed=args.seed,

@@ -28,6 +28,7 @@ from stele.recipes.mining import MiningRecipe
 
 log = logging.getLogger(__name__)
 
+JOB = "pairs mine"
 DROPPED = "dropped_"
 
 
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--most", type=arguments.whole, metavar="N", help="keep a sample of at most N examples; default: all"
     )
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+    arguments.add_record(parser, JOB)
     parser.add_argument("--limit", type=arguments.whole, metavar="N", help="take this many documents only")
 
 
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     documents = islice(chain.from_iterable(map(read_sentences, args.documents)), args.limit)
     shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
     sample = Sample(args.most, args.seed, recipe.method, args.language)
-    with atomic.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder:
         wanted = sample.wanted(shown, counts)
         stored = sample.write(
             folder, mine(wanted, encoder(tokenizer), module, recipe, args.seed, args.language, counts)
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
         facts = {**stored, **summary(counts)}
         records.write_record(
             folder / args.output.name,
-            job="pairs mine",
+            job=JOB,
             inputs={
                 **{f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
                 "tokenizer": args.tokenizer,

@@ -33,6 +33,7 @@ from stele.training.sampling import derive
 
 log = logging.getLogger(__name__)
 
+JOB = "pairs section_pairs"
 LISTS = "STOPWORDS_"  # what bm25s calls its lists of stop words
 
 
@@ -47,7 +48,7 @@ class Side(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    inputs.add_arguments(parser)
+    inputs.add_arguments(parser, JOB)
     parser.add_argument(
         "--vectors", required=True, nargs="+", metavar="LANGUAGE=RECORD", help="aligned vectors of words"
     )
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     vectors = inputs.single(args.vectors, "--vectors")
     if sorted(vectors) != given.languages:
         raise SteleError(f"--vectors: want those of {', '.join(given.languages)}, found {', '.join(sorted(vectors))}")
-    with atomic.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder:
         sides = [
             Side(
                 code,
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
         }
         records.write_record(
             folder / args.output.name,
-            job="pairs section_pairs",
+            job=JOB,
             inputs={**given.records(), **{f"vectors:{code}": vectors[code] for code in given.languages}},
             clock=clock,
             seed=args.seed,

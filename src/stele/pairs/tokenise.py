@@ -29,11 +29,12 @@ from stele.training.store import write_store
 
 log = logging.getLogger(__name__)
 
+JOB = "pairs tokenise"
 BATCH = 1 << 12  # pairs tokenised at once
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_tokenisation_arguments(parser)
+    add_tokenisation_arguments(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -43,12 +44,12 @@ def run(args: argparse.Namespace) -> None:
     shown = progress.track(
         read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"
     )
-    with atomic.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder:
         stored = write_store(folder, examples(shown, encoder(tokenizer), recipe, counts))
         dropped = counts.pop("empty", 0)
         records.write_record(
             folder / args.output.name,
-            job="pairs tokenise",
+            job=JOB,
             inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
             clock=clock,
             method=recipe.method,

@@ -21,9 +21,11 @@ from stele.training.section_store import EMPTY, TokenSection, write_section_stor
 
 log = logging.getLogger(__name__)
 
+JOB = "pairs tokenise_sections"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_tokenisation_arguments(parser)
+    add_tokenisation_arguments(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -33,13 +35,13 @@ def run(args: argparse.Namespace) -> None:
     sections = progress.track(
         chain.from_iterable(read_sections(args.pairs.parent)), None, f"tokenise {made['part']}", "section"
     )
-    with atomic.atomic_directory(args.output.parent) as folder:
+    with atomic.atomic_directory(args.output.parent, JOB) as folder:
         pairs = read_pairs(args.pairs.parent)
         stored = write_section_store(folder, token_sections(sections, encoder(tokenizer), counts), pairs)
         dropped = stored.pop(EMPTY)
         records.write_record(
             folder / args.output.name,
-            job="pairs tokenise_sections",
+            job=JOB,
             inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
             clock=clock,
             method=recipe.method,

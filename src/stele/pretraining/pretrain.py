@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+JOB = "pretrain"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="what the model is called")
@@ -40,9 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
-    parser.add_argument(
-        "--output", required=True, type=Path, metavar="RECORD", help="to be written, in a folder of its own"
-    )
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -118,7 +118,7 @@ def snapshot(save: Callable[[Path], None], folder: Path):
     """Keeps the encoder as it is when called; a second time for the same step writes the same again."""
 
     def keep() -> None:
-        with atomic_directory(folder) as made:
+        with atomic_directory(folder, JOB) as made:
             save(made)
 
     return keep
@@ -225,9 +225,9 @@ def publish(
     facts: Mapping[str, Any],
 ) -> None:
     """Writes encoder, snapshots, curve and record into the folder of `output`, all at once."""
-    of_run = {"job": "pretrain", "inputs": inputs, "clock": clock, "seed": seed}
+    of_run = {"job": JOB, "inputs": inputs, "clock": clock, "seed": seed}
     of_run["labels"] = [records.DIVERGED] if facts.get("diverged") else []
-    with atomic_directory(output.parent) as folder:
+    with atomic_directory(output.parent, JOB) as folder:
         save(folder)
         if snapshots.exists():
             shutil.copytree(snapshots, folder / "snapshots")

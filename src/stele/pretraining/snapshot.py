@@ -14,14 +14,14 @@ from stele.files.paths import inside
 
 KEPT = ("processes", "diverged", "seed")  # what holds of a snapshot as of the run
 
+JOB = "snapshot"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="what the snapshot is called")
     parser.add_argument("--encoder", required=True, type=Path, metavar="RECORD", help="of `pretraining pretrain`")
     parser.add_argument("--step", required=True, type=arguments.whole, help="the step after which it was taken")
-    parser.add_argument(
-        "--output", required=True, type=Path, metavar="RECORD", help="to be written, in a folder of its own"
-    )
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -31,12 +31,10 @@ def run(args: argparse.Namespace) -> None:
         taken = ", ".join(sorted(folders, key=lambda step: int(step.removeprefix("step-")))) or "none"
         raise SteleError(f"{args.encoder}: no snapshot of step {args.step}; there are {taken}")
     of_run = records.read_record(folders[name] / "record.json")
-    with atomic_directory(args.output.parent) as made:
+    with atomic_directory(args.output.parent, JOB) as made:
         for file in of_run["outputs"]:
             (target := inside(made, file, f"{folders[name]}/record.json")).parent.mkdir(parents=True, exist_ok=True)
             link_or_copy(folders[name] / file, target)
         facts = {key: of_run[key] for key in KEPT if key in of_run}
         facts |= {"model": args.model, "step": args.step, "outputs": of_run["outputs"]}
-        records.write_record(
-            made / "record.json", job="snapshot", inputs={"encoder": args.encoder}, clock=clock, **facts
-        )
+        records.write_record(made / "record.json", job=JOB, inputs={"encoder": args.encoder}, clock=clock, **facts)

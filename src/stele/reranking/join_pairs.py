@@ -8,15 +8,18 @@ from pathlib import Path
 
 from stele.artifacts import records
 from stele.artifacts.runs.trec import runs_of
+from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, facts_digest, file_facts
 
 ALIKE = ("job", "model", "benchmark", "recipe", "seed")
 
+JOB = "join_pairs"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", nargs="+", required=True, type=Path, metavar="RECORD", help="of `reranking rerank`")
-    parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
+    arguments.add_record_beside(parser, JOB, ["runs"])
 
 
 def run(args: argparse.Namespace) -> None:
@@ -33,13 +36,13 @@ def run(args: argparse.Namespace) -> None:
                 raise SteleError(f"{path}: {name} is in {runs[name].parents[1]}, too")
             searches[name], runs[name] = record["searches"][name], run_file
     folder = args.output.parent / "runs"
-    with atomic_directory(folder) as made:
+    with atomic_directory(folder, JOB) as made:
         for name, run_file in runs.items():
             shutil.copyfile(run_file, made / f"{name}.trec.gz")
     facts = {name: file_facts(folder / f"{name}.trec.gz") for name in runs}
     records.write_record(
         args.output,
-        job="join_pairs",
+        job=JOB,
         inputs={name: path for path, record in given.items() for name in record["searches"]},
         clock=clock,
         **{key: first[key] for key in ALIKE[1:]},

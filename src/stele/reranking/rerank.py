@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 SCORERS = "stele.reranking.scorers"
 COLUMNS = ("search", "fold", "epoch", "dev_map", "chosen", "test_topics")
 
+JOB = "rerank"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="what the model is called")
@@ -52,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data_argument(parser, "--vectors", required=False)
     parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
-    parser.add_argument("--output", type=Path, required=True, help="retrieval.json; runs/ and epochs.csv lie beside it")
+    arguments.add_record_beside(parser, JOB, ["runs"], "epochs.csv")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -76,10 +78,10 @@ def run(args: argparse.Namespace) -> None:
         searches[query_set.name] = {**facts, **candidates.counts, "folds": [_facts(fold) for fold in folds]}
         rows += _rows(query_set.name, candidates, folds)
     files = {name: partial(write_run, run=ranked.items(), tag="stele") for name, ranked in runs.items()}
-    outputs, content = write_with_epochs(args.output.parent / "runs", ".trec.gz", files, [COLUMNS, *rows])
+    outputs, content = write_with_epochs(args.output.parent / "runs", JOB, ".trec.gz", files, [COLUMNS, *rows])
     records.write_record(
         args.output,
-        job="rerank",
+        job=JOB,
         inputs=inputs,
         clock=clock,
         seed=args.seed,

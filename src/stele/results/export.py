@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele import catalogue
+from stele.artifacts.record_shape import NO_DIGEST
 from stele.artifacts.records import (
     GENERATED,
     LIMITED,
@@ -32,11 +33,11 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.csv_files import write_csv
 from stele.files.paths import inside
-from stele.files.reading import reading
+from stele.files.reading import read_object, reading
 
 log = logging.getLogger(__name__)
 FORMATS = ("mteb", "model_index", "csv")
-KEPT = (GENERATED, STAND_IN, LIMITED)  # results of these do not leave the house as a model's numbers
+KEPT = (GENERATED, STAND_IN, LIMITED, NO_DIGEST)  # results of these do not leave the house as a model's numbers
 SETTING = "direct"
 NO_REVISION = "no_revision_available"  # MTEB's name for it: of a folder of one's own
 
@@ -116,6 +117,8 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         path = inside(folder, name, str(one.path))
         with reading(one.path, "result of a task of MTEB's"):
             made = task_result(one.result, about)
+        if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
+            raise SteleError(f"{path}: is there, from MTEB itself, and stays; give another folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(path, made)
         print(path)

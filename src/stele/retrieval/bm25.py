@@ -45,6 +45,7 @@ from stele.retrieval.searches.search_job import (
 
 logger = logging.getLogger(__name__)
 
+JOB = "bm25"
 ALL = "all"  # the queries of a benchmark without splits
 DEFAULT = (0.9, 0.4)  # Anserini's k1 and b: what is gained over them is worth a line in the record
 
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--depth", type=arguments.whole, default=100, help="passages a query")
     parser.add_argument("--threads", type=arguments.whole, default=1)
     add_state_arguments(parser)
-    parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
+    arguments.add_record_beside(parser, JOB, ["runs"])
 
 
 def run(args: argparse.Namespace) -> None:
@@ -69,10 +70,10 @@ def run(args: argparse.Namespace) -> None:
     for query_set in job.query_sets:
         if job.finished.facts(query_set) is None:
             job.run_search(query_set)
-    published = job.finished.publish(job.query_sets, args.output.parent / "runs")
+    published = job.finished.publish(job.query_sets, args.output.parent / "runs", JOB)
     records.write_record(
         args.output,
-        job="bm25",
+        job=JOB,
         inputs=job.inputs,
         clock=clock,
         benchmark=args.benchmark,

@@ -26,6 +26,7 @@ from stele.progress import bar
 from stele.retrieval.dense.encoding_argument import add_encoding_argument, parse_encoding
 
 log = logging.getLogger(__name__)
+JOB = "calibrate"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", default="{}", metavar="JSON", help="sentences, scaling, rotation; default: MUSE's")
     parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
-    parser.add_argument("--output", type=Path, required=True, metavar="RECORD", help="to be written, in its own folder")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -198,11 +199,11 @@ def publish(
     args: argparse.Namespace, job: Job, pairs: list[str], inputs: Mapping[str, Path], clock: records.Clock
 ) -> None:
     """Writes the calibration and its record into the folder of the output, all at once."""
-    from stele.encoders.calibration.artifact import FILE, JOB, read_tensors, write_tensors
+    from stele.encoders.calibration.artifact import FILE, read_tensors, write_tensors
 
     statistics = {language: job.statistics(language) for language in job.documents}
     rotations = {pair: read_tensors(job.state / f"rotation.{pair}.safetensors")[1][pair] for pair in pairs}
-    with atomic_directory(args.output.parent) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         write_tensors(folder / FILE, statistics, rotations)
         records.write_record(
             folder / args.output.name,

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_windows_argument(parser)
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     add_state_arguments(parser)
-    parser.add_argument("--output", type=Path, required=True, metavar="RECORD", help="to be written, in its own folder")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
     collection.put_away()
     if not processes.is_main:
         return
-    with atomic_directory(args.output.parent) as made:
+    with atomic_directory(args.output.parent, JOB) as made:
         for name in FILES:
             link_or_copy(kept / name, made / name)
         records.write_record(

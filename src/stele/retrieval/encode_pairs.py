@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+JOB = "encode_pairs"
 VECTORS, RUNS = "vectors", "runs"  # the folders beside the record
 
 
@@ -46,9 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_encoding_argument(parser)
     add_data_argument(parser)
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
-    parser.add_argument(
-        "--output", type=Path, required=True, help="vectors.json; arrays go to vectors/ beside it, runs to runs/"
-    )
+    arguments.add_record_beside(parser, JOB, [VECTORS, RUNS])
 
 
 def run(args: argparse.Namespace) -> None:
@@ -60,12 +59,12 @@ def run(args: argparse.Namespace) -> None:
     data = data_records(args.data)
     encoder = given_encoder(args)
     name = RUNS if write is write_runs else VECTORS
-    with atomic_directory(args.output.parent / name) as folder:
+    with atomic_directory(args.output.parent / name, JOB) as folder:
         facts = write(benchmark, data_folders(data), args.languages, encoder, folder)
         files = folder_facts(folder)
     records.write_record(
         args.output,
-        job="encode_pairs",
+        job=JOB,
         inputs={"encoder": args.encoder, **data},
         clock=clock,
         labels=encoder.labels,

@@ -34,6 +34,8 @@ from stele.retrieval.fusion.interpolation import ALPHAS, Candidates, average_pre
 
 COLUMNS = ("search", "fold", "alpha", "ap", "chosen", "topics")
 
+JOB = "fuse"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--benchmark", required=True)
@@ -44,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", default="{}", help="JSON: scores")
     parser.add_argument("--folds", type=Path, metavar="RECORD", help="beside BENCHMARK.txt, lines `topic fold`")
     parser.add_argument("--depth", type=arguments.whole, default=1000, help="documents a topic")
-    parser.add_argument("--output", type=Path, required=True, help="retrieval.json; runs/ and alpha.csv lie beside it")
+    arguments.add_record_beside(parser, JOB, ["runs"], "alpha.csv")
 
 
 class Fold(NamedTuple):
@@ -64,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     term, dense = (runs_of(records.read_record(path), path.parent) for path in (args.term, args.dense))
     folder, table, searches, rows = args.output.parent / "runs", args.output.parent / "alpha.csv", {}, []
     query_sets = benchmark.query_sets(args.languages)
-    with atomic_directory(folder) as made:
+    with atomic_directory(folder, JOB) as made:
         for query_set in query_sets:
             name = query_set.name
             lists = [_read(runs, name, path) for runs, path in ((term, args.term), (dense, args.dense))]
@@ -80,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
     own_folds = {"folds:all": args.folds} if args.folds else {}
     records.write_record(
         args.output,
-        job="fuse",
+        job=JOB,
         inputs=of_data | {"term": args.term, "dense": args.dense} | own_folds,
         clock=clock,
         benchmark=args.benchmark,

@@ -33,6 +33,8 @@ from stele.sentences.split import split_sentences
 PART = 512  # windows whose queries are saved together
 SIGNS = " .?!。？！؟।"  # around a query, in which it may differ from another one
 
+JOB = "generate_queries"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--benchmark", required=True, help="whose collection")
@@ -43,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_data_argument(parser)
     parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -67,12 +69,12 @@ def run(args: argparse.Namespace) -> None:
     kept, dropped = usable(queries, drawn, args.language)
     if not kept:
         raise SteleError(f"{args.generator}: of {len(drawn)} windows none has a usable query ({dict(dropped)})")
-    with atomic_directory(args.output.parent) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         passages = [(drawn[number].id, drawn[number].text) for number in kept]
         write_set(folder, passages, [queries[n] for n in kept], range(len(kept)), [[] for _ in kept])
         records.write_record(
             folder / "record.json",
-            job="generate_queries",
+            job=JOB,
             inputs=inputs,
             clock=clock,
             seed=args.seed,

@@ -45,6 +45,7 @@ from stele.retrieval.searches import search_job
 
 logger = logging.getLogger(__name__)
 
+JOB = "hard_negatives"
 HITS = 1 << 20  # passages kept at a time, over all questions that are searched together
 READ = 8_192  # passages of the collection looked at together
 
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--depth", type=arguments.whole, required=True, help="negatives a question")
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     add_state_arguments(parser)
-    parser.add_argument("--output", type=Path, required=True, metavar="RECORD", help="to be written, in its own folder")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
 def finish(job: Job, collections: Iterable[str], clock: records.Clock) -> None:
     """Writes the folder with its record, and drops the state."""
     args, facts = job.args, {collection: read_state(job.done(collection)) for collection in collections}
-    with atomic_directory(args.output.parent) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         for collection in facts:
             for name in (PASSAGES, QUESTIONS):
                 shutil.copyfile(
@@ -81,7 +82,7 @@ def finish(job: Job, collections: Iterable[str], clock: records.Clock) -> None:
                 )
         records.write_record(
             folder / "record.json",
-            job="hard_negatives",
+            job=JOB,
             inputs=job.inputs,
             clock=clock,
             training_set=args.training_set,

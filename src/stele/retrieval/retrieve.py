@@ -46,13 +46,14 @@ from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.query_vectors import encode_queries, unmoved
 from stele.retrieval.dense.shared_queries import SharedQueries
 from stele.retrieval.dense.stored_collection import COSTS, Stored, StoredCollection, parts_of, read_stored
-from stele.retrieval.dense.vector_files import is_tidy
+from stele.retrieval.dense.vector_files import claim_kept, is_tidy
 from stele.retrieval.dense.windows import add_windows_argument, document_hits, parse_windows
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import FinishedSearches
 
 logger = logging.getLogger(__name__)
 
+JOB = "retrieve"
 ALONE = ("limit", "calibration", "keep_index")  # what is done where passages are encoded: not with --vectors
 SHOWN = 3  # ids in a message
 OTHERS = 100  # with --limit N: this many passages a query besides those judged relevant
@@ -75,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--threads", type=arguments.whole, help="CPU threads; default: as many as torch takes")
     add_state_arguments(parser)
-    parser.add_argument("--output", type=Path, required=True, help="retrieval.json; the runs go to runs/ beside it")
+    arguments.add_record_beside(parser, JOB, ["runs"])
     parser.add_argument(
         "--keep-index", type=Path, help="keep vectors.npy and ids.npy of each collection in this folder"
     )
@@ -100,10 +101,10 @@ def run(args: argparse.Namespace) -> None:
 
 def finish(job: Job, args: argparse.Namespace, clock: records.Clock) -> None:
     """Writes the runs and the record, and drops the state."""
-    published = job.finished.publish(job.query_sets, args.output.parent / "runs")
+    published = job.finished.publish(job.query_sets, args.output.parent / "runs", JOB)
     records.write_record(
         args.output,
-        job="retrieve",
+        job=JOB,
         inputs=job.inputs,
         clock=clock,
         labels=[*job.encoder.labels, *([records.LIMITED] if args.limit else [])],
@@ -147,7 +148,7 @@ class Job:
             option = other[0].replace("_", "-")
             raise SteleError(f"--vectors, --{option}: the vectors are there as they are; leave one of them out")
         # a quick try by hand leaves the state of the real job alone
-        self.state: Path = args.state / "limited" if args.limit else args.state
+        self.state: Path = args.state / ("stele-limited" if args.limit else "stele-retrieve")
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
         self.encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(self.processes.device))
         self.normalize: bool = getattr(benchmark, "NORMALIZE", False) or self.encoder.cosine
@@ -175,6 +176,8 @@ class Job:
             whole=not args.limit,
         )
         self.stored = self.vectors_given()
+        if args.keep_index and self.processes.is_main:
+            claim_kept([self.kept(collection) for collection in self.collections()], JOB)
 
     def vectors_given(self) -> dict[str, Stored]:
         """The collections of --vectors, which must be what this job would have made."""

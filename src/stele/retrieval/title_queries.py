@@ -31,6 +31,7 @@ from stele.terms import analysis
 
 logger = logging.getLogger(__name__)
 
+JOB = "title_queries"
 PART = 2_048  # titles that are searched together, whose hits are saved
 
 
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", required=True, metavar="JSON", help="numbers of titles, hits and negatives")
     parser.add_argument("--seed", required=True, type=arguments.seed)
     add_state_arguments(parser)
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="to be written, in its own folder")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -55,13 +56,13 @@ def run(args: argparse.Namespace) -> None:
     if not len(kept):
         raise SteleError(f"{args.language}: BM25 found no article by its title; {len(titles)} titles were searched")
     used = np.unique(np.concatenate([positives, *negatives]))
-    with atomic_directory(args.output.parent) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         passages = chosen_texts(args.documents, used, recipe.characters)
         lines = np.searchsorted(used, positives), [np.searchsorted(used, few) for few in negatives]
         write_set(folder, passages, [titles[number] for number in kept], *lines)
         records.write_record(
             folder / "record.json",
-            job="title_queries",
+            job=JOB,
             inputs=inputs,
             clock=clock,
             seed=args.seed,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.integrity import rebuild
+from stele.artifacts.record_shape import check_seal, rebuild
 from stele.errors import Damaged, SteleError
 from stele.files import csv_files
 from stele.files.atomic import sha256
@@ -69,7 +69,8 @@ def read(path: Path | str) -> list[Scores]:
         with reading(path, "result", "score again"):
             return _of_result(path)
     beside = path.resolve().parent.with_suffix(".json")
-    if path.name == QUERIES and beside.is_file() and _is_result(record := records.read_record(beside)):
+    if path.name == QUERIES and beside.is_file() and _is_result(record := records.read_unsealed(beside)):
+        check_seal(record, beside)
         return [_with_facts(read_queries(path), record)]
     return [read_queries(path)]
 
@@ -79,9 +80,10 @@ def _is_result(record: dict) -> bool:
 
 
 def _of_result(path: Path) -> list[Scores]:
-    record = records.read_record(path)
+    record = records.read_unsealed(path)
     if not _is_result(record):
         raise SteleError(f"{path}: not a result of `scoring score` or `scoring average`: it has no metrics")
+    check_seal(record, path)
     if isinstance(record.get("seeds"), list):
         # the file may be a copy under a short name of the setting
         folder = path.parent / relative(record.get("setting"), f"{path}: setting")

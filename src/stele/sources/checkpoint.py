@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from stele import catalogue
-from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, start, write_record
+from stele.artifacts.record_shape import NO_DIGEST, SEAL
+from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, read_record, start, write_record
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import (
     CONFIG,
@@ -32,11 +32,13 @@ from stele.catalogue.hub import (
 )
 from stele.catalogue.schema.datasets import PartFile
 from stele.catalogue.schema.models import Model
+from stele.command import arguments
 from stele.errors import SteleError, nearest
 from stele.files.atomic import FileFacts, atomic_directory, block_digests, digest
+from stele.files.ours import MARK
 from stele.files.paths import relative
-from stele.files.reading import parse_object
-from stele.sources.download.locations import FetchedFile, Places, places_of
+from stele.files.reading import parse_object, read_note
+from stele.sources.download.locations import FetchedFile, Places, drop_downloads, places_of
 from stele.sources.download.locations import add_arguments as add_place_arguments
 from stele.sources.download.put import link, put
 from stele.sources.download.verify import check, digests
@@ -45,7 +47,6 @@ from stele.sources.weights.load_check import (
     INSTEAD,
     check_loads,
     model_folders,
-    read_json,
     read_module_list,
     read_weight_map,
     refuse_code,
@@ -54,6 +55,9 @@ from stele.sources.weights.load_check import (
 from stele.sources.weights.settings_check import check_settings
 
 log = logging.getLogger(__name__)
+
+JOB = "sources checkpoint"
+
 
 Fetched = dict[str, FetchedFile]  # path in the repository -> where it lies now
 KEPT = (".json", ".txt", ".model", ".safetensors")
@@ -72,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     use.add_argument("--generator", action="store_true", help="it is to write text, not to make vectors")
     add_place_arguments(parser)
     parser.add_argument("--settings-only", action="store_true", help="take and check what stands beside the weights")
-    parser.add_argument("--output", type=Path, required=True, help="record.json in the folder to be made")
+    arguments.add_record(parser, JOB)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -100,10 +104,10 @@ def run(args: argparse.Namespace) -> None:
         return
     got = {} if args.path else fetch_repository(args.model, source, *hub, places, check_fetched, args.settings_only)
     if args.settings_only:
-        with atomic_directory(args.state / "settings") as folder:  # until the weights are fetched
+        with atomic_directory(args.state / "settings", JOB) as folder:  # until the weights are fetched
             _assemble(got, folder)
         return
-    with atomic_directory(args.output.parent) as folder, _named(folder, named):
+    with atomic_directory(args.output.parent, JOB) as folder, _named(folder, named):
         facts = link_folder(args.path, folder) if args.path else _assemble(got, folder)
         refuse_code(folder, source.get("instead") or INSTEAD)
         if args.path:
@@ -116,7 +120,7 @@ def run(args: argparse.Namespace) -> None:
         labels = [STAND_IN] if places.manifest else _labels(args.path)
         write_record(
             folder / args.output.name,
-            job="sources checkpoint",
+            job=JOB,
             inputs={},
             clock=clock,
             labels=labels,
@@ -131,7 +135,7 @@ def run(args: argparse.Namespace) -> None:
             files={path: {**about, **block_digests(folder / path)} for path, about in facts.items()},
             models=proofs,
         )
-    shutil.rmtree(args.state, ignore_errors=True)
+    drop_downloads(args.state)
     log.info("%s: %s", args.model, json.dumps(proofs))
 
 
@@ -297,8 +301,10 @@ def _labels(path: Path | None) -> list[str]:
         return [STAND_IN]
     if not (path / RECORD).is_file():
         return []
-    labels = read_json(path / RECORD).get("labels", ())
-    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED)]
+    if not (path / MARK).is_file() and not {"job", "labels", SEAL} & read_note(path / RECORD).keys():
+        return []  # another program's
+    labels = read_record(path / RECORD)["labels"]
+    return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED, NO_DIGEST)]
 
 
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:

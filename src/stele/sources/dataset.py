@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,8 @@ from stele.sources.download.verify import digests
 
 log = logging.getLogger(__name__)
 
+JOB = "sources dataset"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="its name in catalogue/datasets.yaml")
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", help="an entry, as in the catalogue or resolved, as JSON; default: the catalogue's")
     locations.add_arguments(parser)
     parser.add_argument("--user-data", type=_folder, help="folder that holds your own copy")
-    parser.add_argument("--output", type=Path, required=True, help="record.json in the folder to be made")
+    arguments.add_record(parser, JOB)
 
 
 def _folder(text: str) -> Path:
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     if not args.user_data:
         unpublished = dict(_to_pin(one) for _, one in got if one.verified == "nothing")
         pin(args.output.parent.with_name(f"{args.part}.pins.json"), unpublished)
-    with atomic_directory(args.output.parent) as folder:
+    with atomic_directory(args.output.parent, JOB) as folder:
         if args.user_data:
             files, origins = collect(source, args.user_data, folder, have.manifest)
             came = ["user data"]
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> None:
         matched = origin == "generated" or any(facts["verified"] == "catalogue" for facts in files.values())
         write_record(
             folder / args.output.name,
-            job="sources dataset",
+            job=JOB,
             inputs={},
             clock=clock,
             labels=[*([GENERATED] if origin == "generated" else []), *([BEGINNING] if _is_cut(files) else [])],
@@ -97,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
             version=source.version if matched or not args.user_data else None,
             **{key: getattr(source, key) for key in ("dataset", "part", "languages", "title", "licence")},
         )
-    shutil.rmtree(args.state, ignore_errors=True)
+    locations.drop_downloads(args.state)
     size = sum(facts["bytes"] for facts in files.values())
     log.info("%s %s: %d files, %.1f MB, %s data", args.dataset, args.part, len(files), size / 1e6, origin)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from stele.errors import SteleError
 from stele.evidence import packing
-from stele.files.atomic import atomic_file
+from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.paths import inside, read_stamp
 from stele.papers.claims import FILE
 from stele.papers.table import PAPERS, load_specs
@@ -25,6 +25,7 @@ from stele.tables.render.claim_parts import PaperClaims
 from stele.tables.render.jinja import Ready
 
 log = logging.getLogger(__name__)
+JOB = "tables sample"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if (scale := read_stamp(args.results)) is None:
         raise SteleError(f"{args.results}: no folder of results; `make study` fills evidence/study")
+    with atomic_directory(args.to, JOB) as folder:
+        count = write(args, scale, folder)
+    log.info("%s: %d tables", args.to, count)
+
+
+def write(args: argparse.Namespace, scale: str, folder: Path) -> int:
+    """Writes the tables and their list into an empty folder; returns how many tables there are."""
     context = load_context(path if (path := args.results / packing.CONTEXT).is_file() else None)
     results, papers, drawn = Results(args.results), [], []
     for paper in (paper for paper in PAPERS if (args.specs / paper).is_dir()):
@@ -44,15 +52,15 @@ def run(args: argparse.Namespace) -> None:
             cells = table_cells(table, context, results)
             if any(cell.measured for cell in cells):
                 filled = (table, cells, context, results, compare_rows(cells, results))
-                _write(inside(args.to, f"{table.file}.md", str(args.specs)), formats.to_markdown(*filled))
+                _write(inside(folder, f"{table.file}.md", str(args.specs)), formats.to_markdown(*filled))
                 tables.append(pages.draw(*filled, root=""))
         drawn += tables
         if tables:
             papers.append(_listed(paper, tables, _claims(args, paper)))
     summaries = [one.summary for one in drawn]
     listed = {"papers": papers, "labels": pages.shared_labels(summaries), "count": len(drawn), "scale": scale}
-    _write(args.to / "README.md", formats.markdown_page("sample", **listed))
-    log.info("%s: %d tables", args.to, len(drawn))
+    _write(folder / "README.md", formats.markdown_page("sample", **listed))
+    return len(drawn)
 
 
 def _claims(args: argparse.Namespace, paper: str) -> PaperClaims | None:

@@ -2,8 +2,8 @@
 
     python -m stele tables site evidence/study --to site
 
-Nothing is built, and the pages need nothing but each other: no network, no server. The folder is written whole under
-another name and moved; one that is there is replaced if it is such a site.
+Nothing is built, and the pages need nothing but each other: no network, no server. A folder of that name is replaced
+where all in it is of such a site.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stele.errors import SteleError
 from stele.evidence import packing, trainings
 from stele.evidence.looks import FILE as LOOKS
 from stele.evidence.looks import load_looks
-from stele.files.atomic import atomic_file
+from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.paths import STUDY, inside, read_stamp
 from stele.files.reading import read_object
 from stele.papers.claims import FILE
@@ -40,7 +40,7 @@ from stele.tables.render.site.site import NAV, Contents, texts
 from stele.tables.table import FORMATS
 
 log = logging.getLogger(__name__)
-MARK = ".stele-site"  # a folder that may be replaced
+JOB = "tables site"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,16 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if not args.results.is_dir() or read_stamp(args.results) is None:
         raise SteleError(f"{args.results}: no folder of results; `make study` fills evidence/study")
-    if args.to.exists() and not (args.to / MARK).is_file():
-        raise SteleError(f"{args.to}: is there and is no site that may be replaced; give another folder")
-    part = args.to.with_name(f"{args.to.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
-        write(args.results, args.specs, part)
-        shutil.rmtree(args.to, ignore_errors=True)
-        part.rename(args.to)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    with atomic_directory(args.to, JOB) as new:
+        write(args.results, args.specs, new)
     files = [path for path in args.to.rglob("*") if path.is_file()]
     size = sum(path.stat().st_size for path in files) / 1e6
     log.info("%s: %d files, %.1f MB; open %s", args.to, len(files), size, args.to / "index.html")
@@ -97,7 +89,6 @@ def write(folder: Path, specs: Path, to: Path) -> None:
         target = inside(to, f"results/{path.relative_to(folder).as_posix()}", str(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    (to / MARK).touch()
 
 
 def _tables(specs: Path, context: Context, results: Results, to: Path) -> list[pages.Drawn]:

@@ -16,14 +16,15 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
 
 from stele.artifacts.records import GENERATED, start, write_record
 from stele.command import arguments
 from stele.errors import SteleError
-from stele.files.atomic import digest
+from stele.files.atomic import atomic_write_json, digest, swap_in
+from stele.files.ours import MARK, check_record, check_replaceable, entries, is_made, mark_of
 from stele.files.reading import parse_object
 from stele.progress import track
 from stele.world.content.manifest import HUB, NAME, path_of
@@ -62,7 +63,8 @@ FAMILIES = (
     "neuclir",
     "own_code",
 )
-PART = ".generating."  # prefix of the folders of an unfinished run
+JOB, PUBLISHED = "world mirror", "world standin"
+PART = ".stele-generating."  # prefix of the folders of an unfinished run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,16 +87,18 @@ def run(args: argparse.Namespace) -> None:
     block, languages = parse_object(args.world, "--world"), args.languages
     sizes = world_sizes(block)
     mirror = args.output.parent
+    check_record(args.output, JOB)
+    check_replaceable(mirror, JOB, NAME, stays(mirror))
     with unfinished(mirror) as part, unfinished(args.user_data) as licensed:
         site = Site(part, licensed)
         library = Library(generate(sizes, languages, args.seed))
         for family in track(FAMILIES, len(FAMILIES), "mirror", unit="family"):
             importlib.import_module(f"stele.world.writers.{family}").write(site, library)
-        args.output.unlink(missing_ok=True)
-        move_in(part, mirror)
         for dataset in site.licensed:
-            shutil.rmtree(args.user_data / dataset, ignore_errors=True)
-            os.rename(licensed / dataset, args.user_data / dataset)
+            check_replaceable(args.user_data / dataset, JOB)
+        move_in(part, mirror, stays(mirror))
+        for dataset in site.licensed:
+            swap_in(licensed / dataset, args.user_data / dataset, JOB)
     made = {path_of(mirror, url): entry for url, entry in site.files.items()}
     made |= {
         args.user_data / name / file: file_facts
@@ -104,7 +108,7 @@ def run(args: argparse.Namespace) -> None:
     raw = {url: entry["raw_sha256"] for url, entry in site.files.items()}
     write_record(
         args.output,
-        job="world mirror",
+        job=JOB,
         inputs={},
         clock=clock,
         seed=args.seed,
@@ -133,30 +137,36 @@ def unfinished(folder: Path) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def move_in(part: Path, mirror: Path) -> None:
-    """Replaces the generated hosts of `mirror` by those in `part`; published checkpoints (own manifest) stay."""
-    for host in sorted(mirror.iterdir()):
-        if host.name.startswith("."):
-            continue
-        if host.is_dir():
-            _clear(host, keep=host.name == HUB)
-        else:
-            host.unlink()
+def stays(mirror: Path) -> Callable[[str], bool]:
+    """Tells of a file in a mirror whether it is of an unfinished run, or of a checkpoint that was published there."""
+    marks = (path.parent for path in (mirror / HUB).rglob(MARK))
+    published = {folder.relative_to(mirror) for folder in marks if is_made(folder, PUBLISHED)}
+    return lambda name: name.startswith(PART) or not published.isdisjoint(PurePath(name).parents)
+
+
+def move_in(part: Path, mirror: Path, stays_there: Callable[[str], bool]) -> None:
+    """Replaces the generated hosts of `mirror` by those in `part`; published checkpoints stay.
+
+    Both generations stand in its mark until the second is in place: a killed run can be made again.
+    """
+    (mirror / NAME).unlink(missing_ok=True)
+    before = [name for name in entries(mirror) if not stays_there(name)]
+    mark = mark_of(part, JOB)
+    atomic_write_json(mirror / MARK, mark | {"files": [*before, *mark["files"]]})
+    for name in before:
+        gone = mirror / name
+        gone.rmdir() if gone.is_dir() and not gone.is_symlink() else gone.unlink()
+        _remove_empty(gone.parent, mirror)
     for file in sorted(p for p in part.rglob("*") if p.is_file()):
         target = mirror / file.relative_to(part)
         target.parent.mkdir(parents=True, exist_ok=True)
         os.replace(file, target)
+    atomic_write_json(mirror / MARK, mark | {"files": [*mark["files"], NAME]})
 
 
-def _clear(folder: Path, keep: bool) -> None:
-    """Removes a folder; with `keep`, all but its subfolders that have a manifest of their own."""
-    if not keep:
-        shutil.rmtree(folder)
-        return
-    for child in sorted(folder.iterdir()):
-        if not child.is_dir():
-            child.unlink()
-        elif not (child / NAME).is_file():
-            _clear(child, keep=True)
-    if not any(folder.iterdir()):
-        folder.rmdir()
+def _remove_empty(folder: Path, root: Path) -> None:
+    """Removes a folder below `root` and those above it that have become empty."""
+    with suppress(OSError):
+        while folder != root:
+            folder.rmdir()
+            folder = folder.parent

@@ -20,6 +20,7 @@ from stele.artifacts.state import add_state_arguments, drop, own_folder
 from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import folder_facts
+from stele.files.ours import check_record, check_replaceable
 from stele.files.reading import parse_object
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ def run(args: argparse.Namespace) -> None:
     read_manifest(args.mirror / NAME)
     inputs = {"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}}
     made_by = {**values, "languages": args.languages}
+    whole = args.mirror / _publish.HUB / recipe.repo if recipe.repo else args.output.parent / args.checkpoint
+    check_record(args.output, _publish.JOB)
+    check_replaceable(whole, _publish.JOB)
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
     torch.set_num_threads(recipe.threads)
     seed = derive(args.seed, "stand-in", args.checkpoint)
@@ -80,14 +84,12 @@ def run(args: argparse.Namespace) -> None:
         return loop.train(module, loop.MicroBatches(loss_at, [0]), optimisation, **options, callbacks=callbacks)
 
     made = module.make(recipe, Given(args.mirror, args.languages, bases, seed, train))
-    other = args.output.parent / args.checkpoint
-    with _publish.published(args.mirror, recipe.repo, other) as folder:
+    with _publish.published(whole, recipe.repo) as folder:
         _publish.write(folder, made, recipe.publish)
-    whole = args.mirror / _publish.HUB / recipe.repo if recipe.repo else other
     manifest, below = read_manifest(whole / NAME), os.path.relpath(whole, args.output.parent)
     records.write_record(
         args.output,
-        job="world standin",
+        job=_publish.JOB,
         inputs=inputs,
         clock=clock,
         seed=args.seed,
@@ -96,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
         content=manifest["content"],
         checkpoint=args.checkpoint,
         repository=recipe.repo,
-        folder=None if recipe.repo else other.name,
+        folder=None if recipe.repo else whole.name,
         languages=args.languages,
         recipe=recipe.model_dump(mode="json", exclude_none=True),
         parameters=sum(p.numel() for p in made.model.parameters()),

@@ -165,7 +165,7 @@ COUNTS = "counts.json"
 
 def save_examples(folder: Path, examples: Examples) -> None:
     """Writes the arrays of a training set into a folder, all or nothing."""
-    with atomic_directory(folder) as made:
+    with atomic_directory(folder, "finetune") as made:
         for name in ARRAYS:
             np.save(made / f"{name}.npy", getattr(examples, name))
         for name in ("queries", "passages"):

@@ -28,7 +28,7 @@ class Given(NamedTuple):
         return inputs
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser, job: str) -> None:
     parser.add_argument("--recipe", required=True, metavar="JSON", help='`method` and its keys, e.g. {"method": "ilk"}')
     parser.add_argument("--part", required=True, help='a language, or two in order: "en", "en-fr"')
     parser.add_argument(
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--documents", required=True, nargs="+", metavar="LANGUAGE=RECORD[,RECORD...]", help="shards in order"
     )
     parser.add_argument("--seed", required=True, type=arguments.seed, help="of all random choices, at least 0")
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+    arguments.add_record(parser, job)
 
 
 def parse(args: argparse.Namespace, method: str, count: int) -> Given:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stele.artifacts import records
+from stele.command import arguments
 from stele.errors import SteleError
 from stele.files.atomic import digest
 from stele.pairs.mining.method import load_method
@@ -21,11 +22,11 @@ class Tokenisation(NamedTuple):
     probe: str
 
 
-def add_tokenisation_arguments(parser: argparse.ArgumentParser) -> None:
+def add_tokenisation_arguments(parser: argparse.ArgumentParser, job: str) -> None:
     parser.add_argument("--recipe", required=True, metavar="JSON", help="of the pairs")
     parser.add_argument("--pairs", required=True, type=Path, metavar="RECORD", help="record.json of the pairs of texts")
     parser.add_argument("--tokenizer", required=True, type=Path, metavar="RECORD", help="record.json of the checkpoint")
-    parser.add_argument("--output", required=True, type=Path, metavar="RECORD", help="record.json to write")
+    arguments.add_record(parser, job)
 
 
 def opened(args: argparse.Namespace, function: str) -> Tokenisation:

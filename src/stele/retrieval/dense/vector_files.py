@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,8 +18,9 @@ import numpy as np
 
 from stele.artifacts.integrity import file_problem
 from stele.errors import SteleError
-from stele.files.atomic import atomic_write_json, file_facts
-from stele.files.reading import JsonObject, read_state
+from stele.files.atomic import atomic_write_json, claim, file_facts
+from stele.files.ours import check_claimable
+from stele.files.reading import JsonObject, read_note, read_state
 
 HEADER = 128  # bytes before the first vector
 FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
@@ -115,6 +115,14 @@ def _damage(folder: Path, done: JsonObject) -> str | None:
     return None
 
 
+def claim_kept(folders: Iterable[Path], job: str) -> None:
+    """Takes folders for vectors that are to stay, new ones or some of such vectors; SteleError for any other."""
+    for take in (check_claimable, claim):  # none is made where one is refused
+        for folder in folders:
+            known = FILES if {"key", "rows"} <= read_note(folder / "progress.json").keys() else ()
+            take(folder, job, known.__contains__)
+
+
 def is_tidy(folder: Path, key: str) -> bool:
     """Whether a folder holds the finished part of that key, tidied."""
     whole = (folder / "ids.npy").exists() and not (folder / "ids.txt").exists()
@@ -162,8 +170,9 @@ def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layo
 
     `windows` says, in the order of the passages, which part has the next ones, and where. Memory is bounded by them.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
     vectors, ids = ([np.load(part / name, mmap_mode="r") for part in parts] for name in ("vectors.npy", "ids.npy"))
     rows = sum(map(len, ids))
     table, written = _table(folder / "ids.npy", rows, max(names.dtype.itemsize for names in ids)), 0

@@ -24,6 +24,7 @@ from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import read_state
 from stele.recipes.lexical import Rm3
 
+JOB = "bm25"
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 TAIL = 5  # lines of Java's that an error shows
 
@@ -56,7 +57,10 @@ class Anserini:
         finished = folder / "passages.json"
         if (passages := read_state(finished)) is not None:
             return passages
-        with atomic_directory(folder / "lucene") as index, atomic_directory(folder / "collection") as collection:
+        with (
+            atomic_directory(folder / "lucene", JOB) as index,
+            atomic_directory(folder / "collection", JOB) as collection,
+        ):
             with open(collection / "passages.jsonl", "w", encoding="utf-8") as handle:
                 lines = (json.dumps({"id": name, "contents": text}, ensure_ascii=False) for name, text in items)
                 total = sum(1 for line in lines if handle.write(f"{line}\n"))
@@ -84,7 +88,7 @@ class Anserini:
         """The hits of some queries with each (k1, b), expanded where that is wanted; one start of Java a k1."""
         for k1, pairs in groupby(sorted(grid), key=lambda parameters: parameters[0]):
             values = [b for _, b in pairs]
-            with atomic_directory(folder / "runs") as runs:
+            with atomic_directory(folder / "runs", JOB) as runs:
                 lines = (f"{number}\t{' '.join(query.text.split())}\n" for number, query in enumerate(queries))
                 (runs / "topics.tsv").write_text("".join(lines), encoding="utf-8")
                 output = self._java(

@@ -92,9 +92,9 @@ class FinishedSearches:
         write_run(self.run(query_set), hits, tag="stele")
         atomic_write_json(self.folder / f"{query_set.name}.json", {"key": self.key, "facts": facts})
 
-    def publish(self, query_sets: Sequence[QuerySet], folder: Path) -> dict[str, Any]:
+    def publish(self, query_sets: Sequence[QuerySet], folder: Path, job: str) -> dict[str, Any]:
         """Copies the runs of all query sets to `folder`; returns the `outputs` and `content` of their record."""
-        with atomic_directory(folder) as made:
+        with atomic_directory(folder, job) as made:
             for query_set in query_sets:
                 shutil.copyfile(self.run(query_set), made / self.run(query_set).name)
         runs = {query_set.name: file_facts(self.run(query_set)) for query_set in query_sets}

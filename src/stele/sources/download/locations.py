@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import logging
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from stele.catalogue.datasets import mirror_path
 from stele.catalogue.schema.datasets import PartFile
 from stele.command import arguments
 from stele.errors import SteleError
+from stele.files.atomic import claim, drop_claimed
+from stele.files.ours import check_claimable
 from stele.sources.datasets.manifest import Manifest
 from stele.sources.download.beginning import Beginning, Local, Remote
 from stele.sources.download.fetch import Absent, Failed, Policy, fetch
@@ -27,6 +30,9 @@ from stele.sources.download.partial_download import finished
 from stele.sources.download.verify import Expected, Mismatch, check, digests, is_checkable, read_checksums
 
 log = logging.getLogger(__name__)
+
+JOB = "downloads"
+NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of files under way
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,7 @@ class Places:
         raise SteleError(self._explain(file, what, reasons))
 
     def _target(self, url: str) -> Path:
+        claim(self.state, JOB, NAMES.fullmatch)
         end = url.rpartition("/")[2][-80:]  # to be recognised by; the digest tells one from another
         return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
 
@@ -208,8 +215,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backoff", type=arguments.number, default=Policy.base, help="seconds before the second try")
 
 
+def drop_downloads(state: Path) -> None:
+    """Removes the folder of downloads that are done."""
+    drop_claimed(state, JOB)
+
+
 def places_of(args: argparse.Namespace, advice: str) -> Places:
     """Where files come from, out of a command's flags; `advice` tells the user how to bring a copy."""
+    check_claimable(args.state, JOB, NAMES.fullmatch)
     return Places(
         mirrors=args.mirrors,
         offline=args.offline,

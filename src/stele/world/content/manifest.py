@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stele.artifacts.record_shape import check_seal
 from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
 from stele.files.reading import JsonObject, read_object
@@ -34,4 +35,5 @@ def read_manifest(path: Path | str) -> JsonObject:
     manifest = read_object(path, "manifest", again)
     if not isinstance(manifest.get("files"), dict):
         raise SteleError(f"{path}: not a manifest (no 'files' in it); {again}")
+    check_seal(manifest, path)
     return manifest

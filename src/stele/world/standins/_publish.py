@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from stele.artifacts.record_shape import seal
 from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.hub import address
 from stele.encoders.tokenizer import quiet
@@ -17,6 +18,7 @@ from stele.files.reading import read_object
 from stele.world.content.manifest import HUB, NAME
 from stele.world.standins._recipe import Made
 
+JOB = "world standin"
 REVISION = "main"
 BELOW = Path("resolve", REVISION)
 
@@ -31,14 +33,13 @@ def hub_folder(mirror: Path, repo: str) -> Path:
 
 
 @contextmanager
-def published(mirror: Path, repo: str | None, other: Path) -> Iterator[Path]:
-    """A new folder for a model's files; it appears with its manifest, whole.
+def published(whole: Path, repo: str | None) -> Iterator[Path]:
+    """A new folder for a model's files; it appears in `whole`, with its manifest.
 
-    On the hub the manifest lies above the files and names addresses; in a folder `other`, of what was released
-    elsewhere, it lies beside them and names them.
+    On the hub, where it has a `repo`, the manifest lies above the files and names addresses; of what was released
+    elsewhere it lies beside them and names them.
     """
-    whole = Path(mirror, HUB, repo) if repo else other
-    with atomic_directory(whole) as new:
+    with atomic_directory(whole, JOB) as new:
         folder = new / BELOW if repo else new
         folder.mkdir(parents=True, exist_ok=True)
         yield folder
@@ -50,7 +51,8 @@ def published(mirror: Path, repo: str | None, other: Path) -> Iterator[Path]:
             entry = {"sha256": digest, "bytes": path.stat().st_size, "raw_sha256": digest}
             entries[address(repo, REVISION, name) if repo else name] = entry
         content = files_digest(folder)
-        atomic_write_json(new / NAME, {"files": entries, "labels": [GENERATED, STAND_IN], "content": content})
+        facts = {"job": JOB, "files": entries, "labels": [GENERATED, STAND_IN], "content": content}
+        atomic_write_json(new / NAME, seal(facts))
 
 
 def write(folder: Path, made: Made, form: str) -> None:
