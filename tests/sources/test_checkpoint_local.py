@@ -233,6 +233,25 @@ def test_an_index_names_shards_that_are_there(run, local, capsys):
     assert "names model-00001-of-00001.safetensors, which is not there" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json", "tokenizer.json", "x"])
+@pytest.mark.parametrize("index", ["model.safetensors.index.json", "pytorch_model.bin.index.json"])
+def test_an_index_names_files_of_weights_alone(run, local, capsys, index, name):
+    weights = "model.safetensors" if index.startswith("model") else "pytorch_model.bin"
+    as_pickle(local) if weights.endswith(".bin") else None
+    (local / index).write_text(json.dumps({"weight_map": {"a": weights, "b": name}}))
+    assert run("--path", str(local)) == 1
+    message = capsys.readouterr().err
+    assert index in message and repr(name) in message and "holds no weights" in message
+
+
+def test_weights_that_claim_more_than_the_file_holds_are_not_written(tmp_path):
+    """A tensor may repeat its memory: a small file could fill the disk."""
+    torch.save({"a": torch.ones(1).expand(10_000_000)}, tmp_path / "w.bin")
+    with pytest.raises(SteleError, match=r"w\.bin: its tensors are 40,000,000 bytes"):
+        convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
+    assert not (tmp_path / "w.safetensors").exists()
+
+
 def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local, capsys):
     from safetensors.torch import load_file, save_file
 

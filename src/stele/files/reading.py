@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stele.errors import SteleError, disk_full
+from stele.errors import SteleError, exhausted
 
 AGAIN = "get it again"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
@@ -37,10 +37,10 @@ def reading(where: Path | str | Callable[[], str], kind: str = "file", advice: s
     """
     try:
         yield
-    except (SteleError, MemoryError):
+    except SteleError:
         raise
     except Exception as error:
-        if disk_full(error):
+        if exhausted(error):
             raise
         raise SteleError(f"{where() if callable(where) else where}: {fault(error, kind)}; {advice}") from error
 

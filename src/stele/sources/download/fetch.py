@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
-from stele.errors import SteleError, disk_full
+from stele.errors import SteleError, exhausted
 from stele.progress import bar
 from stele.sources.download import http
 from stele.sources.download.http import Absent, Again, Failed, Policy
@@ -112,10 +112,10 @@ def _answer_of(url: str) -> Iterator[None]:
     """Whatever else an answer makes the client stumble over (hosts, ports, headers) is an error of this address."""
     try:
         yield
-    except (SteleError, Again, MemoryError):
+    except (SteleError, Again):
         raise
     except Exception as error:
-        if disk_full(error):
+        if exhausted(error):
             raise
         raise Failed(f"{url}: the answer cannot be read ({http.reason(error)})") from error
 

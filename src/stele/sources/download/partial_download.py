@@ -143,7 +143,6 @@ def finished(target: Path, expected: Expected) -> Fetched | None:
         sha256 = check(target, {**published, **expected})
     except Mismatch:
         target.unlink()
-        note.unlink(missing_ok=True)
         return None
     return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
 
