@@ -31,8 +31,10 @@ def exhausted(error: BaseException) -> SteleError | None:
     memory is full, or a limit of it is reached (DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 \
 bytes). What was saved before stays: give the same command more memory (ulimit -v, the job's request)
     """
-    cause: BaseException | None = error
-    while cause is not None:
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        causes.append(cause)
+    for cause in reversed(causes):  # the first that happened
         if _is_memory(cause):
             reason = " ".join(str(cause).split())[:200] or type(cause).__name__
             return SteleError(
@@ -44,7 +46,6 @@ bytes). What was saved before stays: give the same command more memory (ulimit -
                 f"the disk is full, or a quota or a limit of file sizes is reached ({cause.strerror}). Nothing "
                 "half-written stays, and what was saved before does: free some space, then give the same command again"
             )
-        cause = cause.__cause__ or cause.__context__
     return None
 
 

@@ -7,6 +7,8 @@ import os
 import pickle
 import resource
 import shutil
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -242,6 +244,15 @@ def test_an_index_names_files_of_weights_alone(run, local, capsys, index, name):
     assert run("--path", str(local)) == 1
     message = capsys.readouterr().err
     assert index in message and repr(name) in message and "holds no weights" in message
+
+
+def test_a_limit_of_memory_is_told_in_a_sentence(local, tmp_path, root):
+    """`ulimit -v`: a library that cannot be mapped is an ImportError, which nobody would take for full memory."""
+    flags = f"--model x --source {{}} --path {local} --state {tmp_path}/s --output {tmp_path}/made/record.json"
+    command = f"ulimit -v 300000; exec {sys.executable} -m stele sources checkpoint {flags}"
+    done = subprocess.run(["bash", "-c", command], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("stele: error: memory is full, or a limit of it is reached")
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "made").exists()
 
 
 def test_weights_that_claim_more_than_the_file_holds_are_not_written(tmp_path):

@@ -102,8 +102,8 @@ def read_state(path: Path | str) -> Any:
     return read_json(path, "state of a job", "remove it and run again") if Path(path).exists() else None
 
 
-def read_note(path: Path | str) -> JsonObject:
-    """The JSON object that another process left in a file.
+def read_note(path: Path | str, **kinds: type) -> JsonObject:
+    """The JSON object that another process left in a file; `kinds` are the types of keys that it may have.
 
     {} where there is none: no file, one that is being written at this moment, a damaged one, or no object.
     """
@@ -111,7 +111,9 @@ def read_note(path: Path | str) -> JsonObject:
         note = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return note if isinstance(note, dict) else {}
+    if not isinstance(note, dict) or any(not isinstance(note.get(key, kind()), kind) for key, kind in kinds.items()):
+        return {}
+    return note
 
 
 def parse_object(text: str, where: str) -> JsonObject:
