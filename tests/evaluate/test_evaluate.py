@@ -192,7 +192,7 @@ def test_values_of_an_encoding_are_read_as_in_yaml_and_prompts_as_they_are():
 
 @pytest.mark.parametrize("pair", ["pooling=[", "pooling={a: b: c}", "pooling=*x", "dimension=!!python/name:os.x"])
 def test_a_value_of_an_encoding_that_is_no_yaml_is_named(pair):
-    with pytest.raises(SteleError, match="--encoding pooling|--encoding dimension"):
+    with pytest.raises(SteleError, match=r"--encoding pooling|--encoding dimension"):
         encoding_of([pair])
 
 
