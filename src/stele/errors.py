@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import re
 from collections.abc import Iterable
 
 
@@ -15,17 +16,43 @@ class Damaged(SteleError):
     """A file that is not the one its record describes, so it must be made again."""
 
 
-def disk_full(error: BaseException) -> SteleError | None:
-    """The error for a full disk, where an exception came from one: libraries hide it behind their own."""
-    cause: BaseException | None = error
-    while cause is not None:
+# how libraries say that there is no memory where they raise no MemoryError
+_NO_MEMORY = re.compile(
+    r"(cannot|can't|could not|unable to|failed to) (allocate|mmap)|failed to map segment|out of memory|bad_alloc"
+    r"|can't start new thread",
+    re.IGNORECASE,
+)
+
+
+def exhausted(error: BaseException) -> SteleError | None:
+    """The error for a full disk or full memory, where an exception came from one: libraries hide it behind their own.
+
+    >>> print(exhausted(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")))
+    memory is full, or a limit of it is reached (DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 \
+bytes). What was saved before stays: give the same command more memory (ulimit -v, the job's request)
+    """
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        causes.append(cause)
+    for cause in reversed(causes):  # the first that happened
+        if _is_memory(cause):
+            reason = " ".join(str(cause).split())[:200] or type(cause).__name__
+            return SteleError(
+                f"memory is full, or a limit of it is reached ({reason}). What was saved before stays: give the same "
+                "command more memory (ulimit -v, the job's request)"
+            )
         if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return SteleError(
                 f"the disk is full, or a quota or a limit of file sizes is reached ({cause.strerror}). Nothing "
                 "half-written stays, and what was saved before does: free some space, then give the same command again"
             )
-        cause = cause.__cause__ or cause.__context__
     return None
+
+
+def _is_memory(error: BaseException) -> bool:
+    if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    return isinstance(error, RuntimeError | ImportError | SystemError) and bool(_NO_MEMORY.search(str(error)))
 
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:

@@ -152,6 +152,10 @@ def test_a_cut_or_flipped_archive_is_noticed_to_its_last_byte(corpus):
         path.write_bytes(damaged)
         with pytest.raises(SteleError, match=r"UNv1\.0-TEI\.fr\.tar\.gz.*(cut short or damaged|not a readable tar)"):
             parallel(corpus)
+    plain = gzip.decompress(content)
+    path.write_bytes(gzip.compress(plain[:1024]))  # behind the first member, which a tar without an end would be
+    with pytest.raises(SteleError, match=r"UNv1\.0-TEI\.fr\.tar\.gz.*cut short"):
+        parallel(corpus)
     path.write_bytes(b"<html>not found</html>")
     with pytest.raises(SteleError, match="not a readable tar archive"):
         parallel(corpus)
@@ -196,5 +200,15 @@ def test_a_document_that_is_there_twice_is_an_error(corpus):
 def test_a_document_that_is_too_large_is_none(corpus, monkeypatch):
     monkeypatch.setattr(_tei, "LARGEST", 300)
     (corpus / "UNv1.0-TEI.es.tar.gz").write_bytes(tar({"UNv1.0-TEI/es/1990/a/1.xml": one("x" * 300)}))
-    with pytest.raises(SteleError, match="a document of more than"):
+    with pytest.raises(SteleError, match=r"es\.tar\.gz: .*a/1\.xml: a document of more than"):
+        parallel(corpus, "es")
+
+
+def test_a_size_that_no_file_has_ends_the_archive(corpus):
+    """tarfile would pass over the member to where the next one should be, which takes ages."""
+    with tarfile.open(corpus / "UNv1.0-TEI.es.tar", "w", format=tarfile.PAX_FORMAT) as archive:
+        (info := tarfile.TarInfo("UNv1.0-TEI/es/1990/a/1.txt")).pax_headers = {"size": "9" * 20}
+        archive.addfile(info)
+    (corpus / "UNv1.0-TEI.es.tar.gz").unlink()
+    with pytest.raises(SteleError, match=r"es\.tar: .*1\.txt: a document of more than"):
         parallel(corpus, "es")

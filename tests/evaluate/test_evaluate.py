@@ -190,6 +190,12 @@ def test_values_of_an_encoding_are_read_as_in_yaml_and_prompts_as_they_are():
         encoding_of(["pooling"])
 
 
+@pytest.mark.parametrize("pair", ["pooling=[", "pooling={a: b: c}", "pooling=*x", "dimension=!!python/name:os.x"])
+def test_a_value_of_an_encoding_that_is_no_yaml_is_named(pair):
+    with pytest.raises(SteleError, match=r"--encoding pooling|--encoding dimension"):
+        encoding_of([pair])
+
+
 def test_a_configuration_says_no_more_than_is_needed():
     card = {"scale": "paper", "results_dir": "results_evaluate", "cards": {"me5_small": ["mrtydi"]}}
     assert configuration("paper", "me5_small", {}, None, ["mrtydi"]) == card

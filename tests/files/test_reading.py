@@ -18,6 +18,14 @@ def test_a_note_that_cannot_be_read_is_none(tmp_path, content):
     assert read_note(path) == {"a": 1}
 
 
+@pytest.mark.parametrize("content", ['{"log": 5}', '{"log": null}', '{"log": {"a": 1}}'])
+def test_a_note_whose_keys_have_other_types_is_none(tmp_path, content):
+    (tmp_path / "note.json").write_text(content)
+    assert read_note(tmp_path / "note.json", log=list) == {}
+    (tmp_path / "note.json").write_text('{"other": 5}')
+    assert read_note(tmp_path / "note.json", log=list) == {"other": 5}
+
+
 @pytest.mark.parametrize("content", DAMAGED)
 def test_a_damaged_state_names_itself_and_what_to_do(tmp_path, content):
     path = tmp_path / "progress.json"

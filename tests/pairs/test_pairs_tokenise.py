@@ -80,6 +80,6 @@ def test_no_pairs_are_an_empty_store(tmp_path, knowledge_pairs, checkpoint):
 def test_damaged_pairs_are_an_error_that_names_them(tmp_path, pairs, checkpoint):
     path = pairs.folder / "pairs.parquet"
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(SteleError, match=r"pairs\.parquet: not readable pairs"):
+    with pytest.raises(SteleError, match=r"pairs\.parquet: not a readable file of pairs"):
         run(tmp_path, pairs, checkpoint)
     assert not (tmp_path / "store").exists()

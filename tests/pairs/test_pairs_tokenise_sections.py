@@ -91,7 +91,7 @@ def test_pairs_of_another_method_and_damaged_ones_are_refused(tmp_path, pairs, c
     for name in ("pairs.parquet", "sections.parquet"):
         whole = (pairs.folder / name).read_bytes()
         (pairs.folder / name).write_bytes(whole[:-20])
-        with pytest.raises(SteleError, match=f"{name}: no readable section pairs"):
+        with pytest.raises(SteleError, match=f"{name}: not a readable file of section pairs"):
             run(tmp_path, pairs, checkpoint)
         (pairs.folder / name).write_bytes(whole)
     assert not (tmp_path / "store").exists()

@@ -56,6 +56,16 @@ def array(rows: list) -> bytes:
     return buffer.getvalue()
 
 
+def torch_file(zipped: bool) -> bytes:
+    """Weights as `pytorch_model.bin` has them, a zip or as before PyTorch 1.6; the pooler's two share memory."""
+    import torch
+
+    pooler = torch.arange(12.0).reshape(3, 4)
+    tensors = {"pooler.w": pooler, "pooler.v": pooler, "bias": torch.ones(5, dtype=torch.float16)}
+    torch.save(tensors, buffer := io.BytesIO(), _use_new_zipfile_serialization=zipped)
+    return buffer.getvalue()
+
+
 def safetensors() -> bytes:
     header = json.dumps({"pooler.w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}}).encode()
     return struct.pack("<Q", len(header)) + header + bytes(16)

@@ -9,7 +9,7 @@ from tests.readers.benchmark_files import BENCHMARKS, EXPORTED, EXPORTED_LINKS
 from tests.readers.config_files import CONFIGURATIONS, FIGURE
 from tests.readers.corpus_files import CORPORA
 from tests.readers.dataset_files import BESIDE_DATASETS, DATASETS
-from tests.readers.files import Reader, array
+from tests.readers.files import Reader, array, torch_file
 from tests.readers.handed_files import BESIDE_HANDED, HANDED, PLACES
 from tests.readers.source_files import MODEL, MODULES, POOLING, SOURCES
 from tests.readers.system_files import OUTPUTS, TENSORS, TREC
@@ -28,6 +28,7 @@ BESIDE: dict[str, dict[str, bytes]] = (
         "record of answers": {"answers/de-en.json": b'{"q": "x"}'},
         "record of vectors": {"one.npy": array([[1, 0]]), "two.npy": array([[0, 1]])},
         "record of a calibration": {"encoder.json": b'{"content": "x"}', "calibration.safetensors": TENSORS},
+        "index of PyTorch weights": {"pytorch_model-1.bin": torch_file(zipped=True)},
         "projection": {"projection_fr.json": b'{"explained": [0.5, 0.25]}'},
     }
     | {

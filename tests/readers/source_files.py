@@ -10,14 +10,15 @@ from unittest.mock import patch
 
 from stele.catalogue.schema.datasets import Unpack
 from stele.encoders import backbone, sentence_transformers_folder
+from stele.errors import SteleError
 from stele.recipes import encoding as encoding
 from stele.scoring import count_parameters
 from stele.sources.datasets import counts
-from stele.sources.download import first_digests, unpack, verify
-from stele.sources.weights import load_check
+from stele.sources.download import first_digests, partial_download, unpack, verify
+from stele.sources.weights import convert, load_check
 from stele.world.content import manifest
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
-from tests.readers.files import Reader, safetensors, tarred, zipped
+from tests.readers.files import Reader, safetensors, tarred, torch_file, zipped
 
 MODULES = json.dumps(
     [
@@ -31,6 +32,10 @@ SENTENCES = b'{"max_seq_length": 64, "do_lower_case": false}'
 PROMPTS = b'{"prompts": {"query": "q: ", "passage": ""}, "default_prompt_name": null}'
 MODEL = b'{"model_type": "bert", "type_vocab_size": 1, "max_position_embeddings": 64, "hidden_size": 4}'
 MANIFEST = json.dumps({"files": {"a.org/b": {"sha256": "ab", "bytes": 3}}}).encode()
+INDEX = json.dumps({"metadata": {"total_size": 16}, "weight_map": {"pooler.w": "model.safetensors"}}).encode()
+NOTE = json.dumps(
+    {"url": "http://a.org", "etag": '"a"', "modified": None, "settled": False, "total": 5, "sha256": None, "bytes": 5}
+).encode()
 FILES = {"one/a.txt": b"a" * 99, "one/b.txt": b"b"}
 
 
@@ -39,6 +44,21 @@ def modules(path: Path) -> Any:
     load_check.refuse_code(folder), load_check.model_folders(folder)
     with patch.object(sentence_transformers_folder, "load_tokenizer"):  # transformers' own, and slow to import
         return sentence_transformers_folder.read_modules(folder)
+
+
+def converted(path: Path) -> Any:
+    return convert.convert(path, path.with_name("model.safetensors"))
+
+
+def noted(path: Path) -> Any:
+    """What is not a sound note is no note, and the download begins again."""
+    target = path.with_name("a")
+    target.write_bytes(b"a")
+    partial_download.version_of(path.with_name("a.part"), "http://a.org"), partial_download.finished(target, {})
+    kind = partial_download.Version if path.name == "a.part.json" else partial_download.Published
+    if not (note := partial_download._note(path, kind)):
+        raise SteleError(f"{path}: begins again")
+    return note
 
 
 def unpacked(path: Path) -> Any:
@@ -57,6 +77,16 @@ SOURCES: dict[str, Reader] = {
         safetensors(),
         lambda path: (count_parameters.parameters(path.parent), backbone._has_pooler(path.parent)),
     ),
+    "PyTorch weights": ("pytorch_model.bin", torch_file(zipped=True), converted),
+    "PyTorch weights, before 1.6": ("pytorch_model.bin", torch_file(zipped=False), converted),
+    "index of weights": ("model.safetensors.index.json", INDEX, load_check.read_weight_map),
+    "index of PyTorch weights": (
+        "pytorch_model.bin.index.json",
+        INDEX.replace(b"model.safetensors", b"pytorch_model-1.bin"),
+        lambda path: convert.convert_shards(path, path.parent),
+    ),
+    "note of a download": ("a.part.json", NOTE, noted),
+    "published digest": ("a.published.json", b'{"sha256": "%s", "bytes": 1}' % (b"c" * 64), noted),
     "manifest": ("manifest.json", MANIFEST, manifest.read_manifest),
     "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', first_digests.read_pins),
     "checksums": ("sums.txt", b"0" * 40 + b"  a.txt\n" + b"1" * 40 + b" *b.txt\n", verify.read_checksums),

@@ -180,7 +180,7 @@ def test_section_pairs_are_counted_by_part(tmp_path):
         write_pairs(tmp_path / part, rows, rows + number, rows / 4)
     assert count(tmp_path, "section_pairs", "de-en", "en-fr") == {"pairs": {"all": 3, "de-en": 3, "en-fr": 0}}
     (tmp_path / "de-en/pairs.parquet").write_bytes(b"PAR1")
-    with pytest.raises(SteleError, match=r"de-en/pairs\.parquet: no readable section pairs"):
+    with pytest.raises(SteleError, match=r"de-en/pairs\.parquet: not a readable file of section pairs"):
         count(tmp_path, "section_pairs", "de-en")
 
 

@@ -37,7 +37,8 @@ class Site:
     {"short": n} announces and sends n bytes only; {"wrong": True} sends other bytes; {"whole": True} ignores ranges;
     {"status": 503, "headers": {...}}; {"shift": n} answers another range than asked;
     {"stall": n} sends n bytes and no more, until the client hangs up;
-    {"endless": True} announces no size and sends the body again and again; {"drip": seconds a byte}.
+    {"endless": True} announces no size and sends the body again and again; {"drip": seconds a byte};
+    {"careless": True} ignores If-Range; {"set": {header: value}} sends these headers instead, None sends none.
     `more` is what a hostile server has under any path.
     """
 
@@ -74,23 +75,26 @@ class Handler(BaseHTTPRequestHandler):
         headers = {**self.site.headers[self.path], **({"ETag": tag} if self.site.tags else {})}
         first, _, last = request.range.removeprefix("bytes=").partition("-") if request.range else ("0", "", "")
         start, end = int(first), min(int(last or len(body)), len(body) - 1) + 1
-        same = request.if_range in (None, tag)
+        same = request.if_range in (None, tag) or fault.get("careless")
         if fault.get("wrong"):
             body = bytes(255 - byte for byte in body)
         if (start or last) and same and not fault.get("whole"):
             if start >= len(body):
-                self._answer(416, b"", {"Content-Range": f"bytes */{len(body)}"}, request, {})
+                out_of = {"Content-Range": f"bytes */{len(body)}", **fault.get("set", {})}
+                self._answer(416, b"", out_of, request, {})
                 return
             start += fault.get("shift", 0)
-            headers["Content-Range"] = f"bytes {start}-{end - 1}/{len(body)}"
+            headers |= {"Content-Range": f"bytes {start}-{end - 1}/{len(body)}", **fault.get("set", {})}
             self._answer(206, body[start:end], headers, request, fault)
         else:
+            headers |= fault.get("set", {})
             self._answer(200, body[: fault.get("short", len(body))], headers, request, fault)
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str], request: Request, fault: dict) -> None:
         self.send_response(status)
         for name, value in headers.items():
-            self.send_header(name, value)
+            if value is not None:
+                self.send_header(name, value)
         if "endless" in fault:
             self.end_headers()
             while True:  # until the client hangs up

@@ -7,6 +7,8 @@ import os
 import pickle
 import resource
 import shutil
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -236,6 +238,34 @@ def test_an_index_names_shards_that_are_there(run, local, capsys):
     (local / "model.safetensors.index.json").write_text(json.dumps(index))
     assert run("--path", str(local)) == 1
     assert "names model-00001-of-00001.safetensors, which is not there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json", "tokenizer.json", "x"])
+@pytest.mark.parametrize("index", ["model.safetensors.index.json", "pytorch_model.bin.index.json"])
+def test_an_index_names_files_of_weights_alone(run, local, capsys, index, name):
+    weights = "model.safetensors" if index.startswith("model") else "pytorch_model.bin"
+    as_pickle(local) if weights.endswith(".bin") else None
+    (local / index).write_text(json.dumps({"weight_map": {"a": weights, "b": name}}))
+    assert run("--path", str(local)) == 1
+    message = capsys.readouterr().err
+    assert index in message and repr(name) in message and "holds no weights" in message
+
+
+def test_a_limit_of_memory_is_told_in_a_sentence(local, tmp_path, root):
+    """`ulimit -v`: a library that cannot be mapped is an ImportError, which nobody would take for full memory."""
+    flags = f"--model x --source {{}} --path {local} --state {tmp_path}/s --output {tmp_path}/made/record.json"
+    command = f"ulimit -v 300000; exec {sys.executable} -m stele sources checkpoint {flags}"
+    done = subprocess.run(["bash", "-c", command], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("stele: error: memory is full, or a limit of it is reached")
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "made").exists()
+
+
+def test_weights_that_claim_more_than_the_file_holds_are_not_written(tmp_path):
+    """A tensor may repeat its memory: a small file could fill the disk."""
+    torch.save({"a": torch.ones(1).expand(10_000_000)}, tmp_path / "w.bin")
+    with pytest.raises(SteleError, match=r"w\.bin: its tensors are 40,000,000 bytes"):
+        convert.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
+    assert not (tmp_path / "w.safetensors").exists()
 
 
 def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local, capsys):

@@ -15,6 +15,8 @@ from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.dumps.xml_dump import read_dump
 from stele.sources.datasets.cut import split_documents
 from stele.sources.download import beginning
+from stele.sources.download.beginning import Beginning
+from stele.sources.download.fetch import Failed, Policy
 from stele.world import mirror as mirror_command
 
 CC100 = "data.statmt.org/cc-100/sw.txt.xz"
@@ -159,6 +161,24 @@ def test_a_file_that_changes_while_it_is_read_is_not_mixed(take, served, capsys,
     monkeypatch.setattr(beginning, "fetch_first", and_then_it_changes)
     code, _, record = take("cc100", 300, "server")
     assert code == 1 and record is None and "has changed while it was read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tags", [True, False])
+@pytest.mark.parametrize("size", [0, 9, 1000, beginning.SMALLEST, 300_000])
+def test_a_beginning_is_of_one_version(site, tmp_path, tags, size):
+    """Without tags each piece comes from the start again: it goes on only where what was read is still there."""
+    body = random.Random(size).randbytes(size)
+    site.tags, site.files["/x"] = tags, body
+    address, policy = f"{site.address}/x", Policy(attempts=2, base=0.001)
+    remote = beginning.Remote(address, tmp_path / "same.part", policy)
+    reader = Beginning(remote)
+    assert b"".join(iter(lambda: reader.read(7000), b"")) == body
+    reader = Beginning(beginning.Remote(address, tmp_path / "changed.part", policy))
+    reader.read(9)
+    site.files["/x"] = body[:5] + b"?" + body[6:]
+    if size > beginning.SMALLEST:
+        with pytest.raises(Failed, match="/x: has changed while it was read"):
+            list(iter(lambda: reader.read(7000), b""))
 
 
 def test_the_beginning_is_pinned(take, served, capsys, tmp_path):

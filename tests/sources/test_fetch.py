@@ -16,10 +16,13 @@ import pytest
 
 from stele.sources.download import http
 from stele.sources.download.fetch import Absent, Failed, Policy, fetch
+from stele.sources.download.partial_download import finished
 
 BODY = random.Random(1).randbytes(300_000)
 SHA = hashlib.sha256(BODY).hexdigest()
+TAG = f'"{hashlib.md5(BODY).hexdigest()}"'
 QUICK = Policy(attempts=4, base=0.001, cap=0.01)
+OLD, LATER = "Mon, 01 Jan 2024 00:00:00 GMT", "Tue, 02 Jan 2024 00:00:00 GMT"
 
 
 @pytest.fixture
@@ -98,8 +101,7 @@ def test_a_complete_part_is_recognised(site, url, target):
     target.parent.mkdir(parents=True)
     part = target.with_name("corpus.gz.part")
     part.write_bytes(BODY)
-    note = {"url": url, "validator": f'"{hashlib.md5(BODY).hexdigest()}"', "total": len(BODY)}
-    part.with_name(part.name + ".json").write_text(json.dumps(note))
+    part.with_name(part.name + ".json").write_text(json.dumps({"url": url, "etag": TAG, "total": len(BODY)}))
     fetch(url, target, {"sha256": SHA}, QUICK)
     assert target.read_bytes() == BODY and len(site.requests) == 1 and site.requests[0].sent == 0
     assert leftovers(target) == []
@@ -109,9 +111,156 @@ def test_a_part_of_another_address_is_not_used(site, url, target):
     target.parent.mkdir(parents=True)
     part = target.with_name("corpus.gz.part")
     part.write_bytes(b"x" * 1000)
-    part.with_name(part.name + ".json").write_text(json.dumps({"url": "http://elsewhere/", "validator": '"a"'}))
+    part.with_name(part.name + ".json").write_text(json.dumps({"url": "http://elsewhere/", "etag": '"a"'}))
     fetch(url, target, {}, QUICK)
     assert target.read_bytes() == BODY and site.requests[0].range is None
+
+
+# --- one file of two versions: the server ignores If-Range and sends the rest of another ------------------------------
+NEW = random.Random(4).randbytes(len(BODY))
+RECENT = email.utils.formatdate(time.time() + 3600, usegmt=True)
+ALIKE = {"ETag": '"a"', "Last-Modified": OLD}
+
+
+def changed(site, first, then, body=NEW, **careless):
+    """The first answer ends after 100,000 bytes; then the file is `body`, whose rest comes with the headers `then`."""
+    site.tags = False
+    site.faults["/a/corpus.gz"] = [{"end": 100_000, "set": first}, {"careless": True, "set": then, **careless}]
+
+    def note(path):
+        return body if len(site.requests) > 1 else BODY
+
+    del site.files["/a/corpus.gz"]
+    site.more = note
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ({"ETag": '"a"'}, {"ETag": '"b"'}),
+        ({"ETag": '"a"'}, {}),
+        ({"ETag": '"a"'}, {"Last-Modified": OLD}),
+        ({"ETag": '"a"'}, {"ETag": 'W/"a"'}),
+        ({"ETag": 'W/"a"'}, {"ETag": 'W/"a"'}),
+        ({"ETag": 'W/"a"', "Last-Modified": OLD}, {"ETag": 'W/"b"', "Last-Modified": OLD}),
+        ({"ETag": "a"}, {"ETag": "a"}),
+        ({"ETag": '""'}, {"ETag": '""'}),
+        ({"Last-Modified": OLD}, {"Last-Modified": LATER}),
+        ({"Last-Modified": OLD}, {}),
+        ({"Last-Modified": OLD}, {"ETag": '"b"', "Last-Modified": OLD}),
+        ({"Last-Modified": RECENT}, {"Last-Modified": RECENT}),
+        ({"Last-Modified": "once"}, {"Last-Modified": "once"}),
+        (ALIKE, {**ALIKE, "Last-Modified": LATER}),
+        (ALIKE, {**ALIKE, "Content-Range": "bytes 100000-299999/300001"}),
+        ({**ALIKE, "X-Linked-ETag": "0" * 64}, {**ALIKE, "X-Linked-ETag": "1" * 64}),
+        (ALIKE, {**ALIKE, "Content-Range": "bytes 100001-299999/300000"}),
+        (ALIKE, {**ALIKE, "Content-Range": "bytes 100000-99999/300000"}),
+        (ALIKE, {**ALIKE, "Content-Range": "bytes 100000-300000/300000"}),
+        (ALIKE, {**ALIKE, "Content-Range": None}),
+        (ALIKE, {**ALIKE, "Content-Range": None, "Content-Type": "multipart/byteranges; boundary=x"}),
+        (ALIKE, {**ALIKE, "Content-Range": "items 100000-299999/300000"}),
+    ],
+)
+def test_the_rest_of_another_version_is_never_appended(site, url, target, caplog, first, then):
+    """RFC 9110, 15.3.7.3: pieces are joined only where they share a strong validator."""
+    changed(site, first, then)
+    with caplog.at_level("INFO"):
+        fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == NEW and leftovers(target) == []
+    assert len(site.requests) == 2 or ("from the start" in caplog.text and site.requests[2].range is None)
+
+
+@pytest.mark.parametrize("known", [{"total": len(BODY)}, {}, {"etag": None, "modified": OLD, "settled": True}])
+def test_no_half_of_another_version_is_complete(site, url, target, known):
+    """The new version is as long as what is there of the old one: HTTP 416 says nothing of completeness."""
+    target.parent.mkdir(parents=True)
+    part = target.with_name("corpus.gz.part")
+    part.write_bytes(BODY[:100_000])
+    part.with_name(part.name + ".json").write_text(json.dumps({"url": url, "etag": TAG, **known}))
+    site.files["/a/corpus.gz"], site.faults["/a/corpus.gz"] = NEW[:100_000], [{"careless": True}]
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == NEW[:100_000] and site.requests[0].range == "bytes=100000-"
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        {},
+        {"Content-Range": "Bytes 100000-299999/300000"},
+        {"Content-Range": "bytes 100000-299999/*"},
+        {"ETag": None, "Last-Modified": OLD},
+        {"ETag": 'W/"a"', "Last-Modified": OLD},
+    ],
+)
+def test_the_rest_of_the_same_version_is_appended(site, url, target, then):
+    site.tags = "ETag" not in then
+    site.headers["/a/corpus.gz"] = {name: value for name, value in then.items() if name != "Content-Range"}
+    site.faults["/a/corpus.gz"] = [{"end": 100_000}, {"set": then}]
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == BODY and [request.range for request in site.requests] == [None, "bytes=100000-"]
+    assert site.requests[1].if_range == (TAG if site.tags else None)  # weak tags and dates must not stand there
+
+
+def test_a_piece_that_ends_before_the_file_is_followed_by_the_next(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"end": 100_000}]
+    site.faults["/a/corpus.gz"] += [{"set": {"Content-Range": "bytes 100000-199999/300000"}, "end": 100_000}]
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == BODY and site.requests[2].range == "bytes=200000-"
+
+
+def test_what_the_hub_said_of_a_file_is_checked_though_the_rest_came_from_a_host_that_says_nothing(site, url, target):
+    changed(site, {"X-Linked-ETag": SHA}, {})
+    with pytest.raises(Failed, match=f"{SHA}.*twice"):
+        site.faults["/a/corpus.gz"] += [{"set": {"X-Linked-ETag": SHA}}]
+        fetch(url, target, {}, QUICK)
+    assert not target.exists()
+
+
+def test_redirects_to_hosts_of_two_versions_are_not_joined(site, target):
+    site.files |= {"/one": BODY, "/two": NEW}
+    site.faults["/one"] = [{"end": 100_000}]
+    site.faults["/two"] = [{"careless": True}]
+    first = leads(site, "/x", "/one")
+    site.faults["/x"] += [{"status": 302, "headers": {"Location": "/two"}}] * 2
+    fetch(first, target, {}, QUICK)
+    assert target.read_bytes() == NEW and [request.range for request in site.of("/two")] == ["bytes=100000-", None]
+
+
+@pytest.mark.parametrize("damage", ["[]", "{", "", '{"url": 1}', '{"url": "URL", "etag": 1, "total": "x"}', "{}"])
+def test_damaged_notes_of_downloads_begin_again(site, url, target, damage):
+    target.parent.mkdir(parents=True)
+    part = target.with_name("corpus.gz.part")
+    part.write_bytes(b"x" * 1000)
+    part.with_name(part.name + ".json").write_text(damage.replace("URL", url))
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == BODY and site.requests[0].range is None
+
+
+@pytest.mark.parametrize("damage", ["[]", "{", '{"sha256": 5}', '{"bytes": "9"}', '{"bytes": 1}'])
+def test_a_file_whose_published_digest_is_lost_is_no_finished_one(tmp_path, damage):
+    target = tmp_path / "corpus.gz"
+    for note, whole in ((json.dumps({"sha256": SHA}), True), (damage, False)):
+        target.write_bytes(BODY)
+        target.with_name("corpus.gz.published.json").write_text(note)
+        assert (finished(target, {}) is not None) == target.exists() == whole
+
+
+@pytest.mark.parametrize(
+    "location", ["http://[::1", "http://a.org:99999/", "http://a.org:x/", "http://[zz]/", "http://\u00b2..b/"]
+)
+def test_an_address_that_is_none_is_an_error_of_the_file(site, target, location):
+    with pytest.raises(Failed, match="/x: "):
+        fetch(leads(site, "/x", location), target, {}, QUICK)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["\u00b2", "\u00b9" * 5, "-1", "1e9", "", "Mon, 99 Jan 2024 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 +9999"],
+)
+def test_a_retry_after_that_says_nothing_leaves_the_usual_pause(site, url, target, value):
+    site.faults["/a/corpus.gz"] = [{"status": 503, "headers": {"Retry-After": value}}]
+    fetch(url, target, {}, QUICK)
+    assert target.read_bytes() == BODY
 
 
 @pytest.mark.parametrize("fault", [{"wrong": True}, {"short": 250_000}])
@@ -329,8 +478,9 @@ def test_a_body_that_was_compressed_on_the_way_is_no_file(site, target, encoding
 
 
 def test_a_page_of_html_is_no_file(site, url, target):
-    site.headers["/a/corpus.gz"] = {"Content-Type": "text/html; charset=utf-8"}
-    with pytest.raises(Failed, match="a page of HTML"):
-        fetch(url, target, {}, QUICK)
+    for kind in ("text/html; charset=utf-8", "Text/HTML", "TEXT/HTML;charset=utf-8", "application/xhtml+xml"):
+        site.headers["/a/corpus.gz"] = {"content-TYPE": kind}
+        with pytest.raises(Failed, match="a page of HTML"):
+            fetch(url, target, {}, QUICK)
     fetch(url, target, {"sha256": SHA}, QUICK)  # a digest knows better than a header
     assert target.read_bytes() == BODY

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import io
+import lzma
 import os
 import tarfile
 import zipfile
@@ -126,3 +128,63 @@ def test_names_given_twice_missing_members_and_damage_are_errors(tmp_path):
     with pytest.raises(SteleError, match="good: damaged archive"):
         unpack(good, tmp_path / "out")
     assert not (tmp_path / "out").exists() or written(tmp_path / "out") == []
+
+
+@pytest.mark.parametrize("packed", ["", "gz", "xz"])
+def test_a_tar_that_was_cut_behind_a_member_is_noticed(tmp_path, packed):
+    """Or within a header, or behind the last member: tarfile takes each for the end of the archive."""
+    members = {"one": b"1" * 512, "two": b"2" * 512}
+    with tarfile.open(tmp_path / "whole", "w") as archive:
+        for name, data in members.items():
+            (info := tarfile.TarInfo(name)).size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    whole = (tmp_path / "whole").read_bytes()
+    pack = {"": bytes, "gz": gzip.compress, "xz": lzma.compress}[packed]
+    flipped = whole[:1024] + b"x" + whole[1025:]  # the name in the second header, which its checksum does not fit
+    for content in (whole[:1024], whole[:1100], whole[:1536], whole[:2048], flipped):
+        (tmp_path / "cut").write_bytes(pack(content))
+        with pytest.raises(SteleError, match="cut: damaged archive"):
+            unpack(tmp_path / "cut", tmp_path / "out")
+    (tmp_path / "cut").write_bytes(pack(whole[:2560]))  # one block of zeros closes it
+    assert unpack(tmp_path / "cut", tmp_path / "out") == ["one", "two"]
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_more_members_than_allowed_are_refused_before_all_are_read(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("stele.sources.download.unpack.MAX_MEMBERS", 5)
+    for number in (5, 6):
+        members = {f"{n}": b"" for n in range(number)}
+        if kind == "zip":
+            archive = zipped(tmp_path / "a", members)
+        else:
+            archive = tarred(tmp_path / "a", *((n, tarfile.REGTYPE, d) for n, d in members.items()))
+        if number == 5:
+            assert len(unpack(archive, tmp_path / "out")) == 5
+    with pytest.raises(SteleError, match="a: more than 5 files and folders"):
+        unpack(archive, tmp_path / "in")
+    monkeypatch.setattr("stele.sources.download.unpack.MAX_DIRECTORY", 200)
+    if kind == "zip":
+        with pytest.raises(SteleError, match=r"a: damaged archive .*a list of members of"):
+            unpack(archive, tmp_path / "in")
+    assert not (tmp_path / "in").exists()
+
+
+@pytest.mark.parametrize("value", ["-1", "x", "\u00b2", "9" * 30, "1" * 5000, "nan", ""])
+@pytest.mark.parametrize("key", ["size", "GNU.sparse.size", "GNU.sparse.map", "path", "hdrcharset"])
+def test_absurd_headers_of_a_tar_are_read_or_refused(tmp_path, key, value):
+    with tarfile.open(tmp_path / "a", "w", format=tarfile.PAX_FORMAT) as archive:
+        (info := tarfile.TarInfo("x")).pax_headers = {key: value}
+        archive.addfile(info)
+    try:
+        unpack(tmp_path / "a", tmp_path / "out")
+    except SteleError as error:
+        assert str(tmp_path / "a") in str(error)
+
+
+def test_a_header_of_a_tar_is_not_read_whole_whatever_its_size(tmp_path):
+    """Extended headers and long names are read at once: a small file that unpacks to much would fill the memory."""
+    for kind in (tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME):
+        (info := tarfile.TarInfo("x")).type, info.size = kind, 1 << 33
+        (tmp_path / "a").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
+        with pytest.raises(SteleError, match=r"a header of 8,589,934,592 bytes"):
+            unpack(tmp_path / "a", tmp_path / "out")

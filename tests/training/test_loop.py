@@ -226,7 +226,7 @@ def test_a_kill_while_saving_leaves_the_state_before(tmp_path, monkeypatch):
 
 def test_a_damaged_state_is_named(tmp_path):
     (tmp_path / "training.pt").write_bytes(b"PK\x03\x04 not a state")
-    with pytest.raises(SteleError, match=r"training\.pt: damaged training state"):
+    with pytest.raises(SteleError, match=r"training\.pt: not a readable training state"):
         fit(tmp_path)
 
 

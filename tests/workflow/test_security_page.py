@@ -18,6 +18,13 @@ OWN_NAMES = {
     "evidence/trainings.py": {"folder / name"},
     "tables/all_tables.py": {"folder / name", "folder / f'{table.file}.json'"},
     "tables/all_tables_pdf.py": {"scratch / f'{tex.stem}.pdf'", "scratch / f'{tex.stem}.log'"},
+    "tables/published/renewal.py": {
+        "clones / about.clone",
+        "clone / name",
+        "clone / _folder(model)",
+        "theirs / file",
+        "ours / file",
+    },
     "tables/sample.py": {"args.specs / paper", "args.results / 'claims' / f'{paper}.json'"},
     "tables/site.py": {
         "specs / paper",

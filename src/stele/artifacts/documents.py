@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from stele.errors import SteleError
+from stele.files.reading import reading
 
 _SECTION = pa.struct([("title", pa.string()), ("first_sentence", pa.int32())])
 _LINK = pa.struct([("sentence", pa.int32()), ("start", pa.int32()), ("end", pa.int32()), ("target", pa.string())])
@@ -226,18 +227,13 @@ def document_shards(record: Path | str) -> list[Path]:
 def read_batches(record: Path | str, columns: list[str]) -> Iterator[pa.RecordBatch]:
     """Some columns of all documents of a corpus in order (also fields of links, as "links.list.element.target")."""
     for path in document_shards(record):
-        try:
-            with pq.ParquetFile(path) as file:
-                schema = file.schema_arrow
-                wrong = [f.name for f in SCHEMA if f.name not in schema.names or schema.field(f.name).type != f.type]
-                if wrong:
-                    raise SteleError(
-                        f"{path}: column {wrong[0]!r} is missing or of another type; build the corpus again"
-                    )
-                for group in range(file.num_row_groups):
-                    yield from file.read_row_group(group, columns=columns).combine_chunks().to_batches()
-        except (pa.ArrowException, OSError) as error:
-            raise SteleError(f"{path}: damaged Parquet file ({error}); delete its folder and build it again") from None
+        with reading(path, "Parquet file", "delete its folder and build it again"), pq.ParquetFile(path) as file:
+            schema = file.schema_arrow
+            wrong = [f.name for f in SCHEMA if f.name not in schema.names or schema.field(f.name).type != f.type]
+            if wrong:
+                raise SteleError(f"{path}: column {wrong[0]!r} is missing or of another type; build the corpus again")
+            for group in range(file.num_row_groups):
+                yield from file.read_row_group(group, columns=columns).combine_chunks().to_batches()
 
 
 def read_documents(record: Path | str) -> Iterator[Document]:

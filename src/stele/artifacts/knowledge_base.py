@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from stele.errors import SteleError
+from stele.files.reading import reading
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,12 +60,10 @@ def read_pages(record: Path | str, columns: list[str] | None = None) -> pa.Table
 
 
 def _checked(path: Path, schema: pa.Schema) -> Path:
-    try:
+    if not path.exists():
+        raise SteleError(f"{path}: no such file; build the knowledge base first")
+    with reading(path, "Parquet file", "delete its folder and build it again"):
         present = pq.read_schema(path)
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such file; build the knowledge base first") from None
-    except (pa.ArrowException, OSError) as error:
-        raise SteleError(f"{path}: damaged Parquet file ({error}); delete its folder and build it again") from None
     for field in schema:
         if field.name not in present.names or present.field(field.name).type != field.type:
             there = ", ".join(f"{name} {kind}" for name, kind in zip(present.names, present.types, strict=True))
@@ -73,10 +72,8 @@ def _checked(path: Path, schema: pa.Schema) -> Path:
 
 
 def _read(path: Path, columns: list[str] | None) -> pa.Table:
-    try:
+    with reading(path, "Parquet file", "delete its folder and build it again"):
         return pq.read_table(path, columns=columns)
-    except (pa.ArrowException, OSError) as error:
-        raise SteleError(f"{path}: damaged Parquet file ({error}); delete its folder and build it again") from None
 
 
 @contextmanager

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from stele.errors import SteleError
+from stele.files.reading import reading
 
 SECTIONS, PAIRS = "sections.parquet", "pairs.parquet"
 SECTIONS_SCHEMA = pa.schema(
@@ -49,16 +49,16 @@ def write_sections(folder: Path, sections: Iterable[TextSection]) -> None:
             file.write_batch(pa.record_batch(arrays, schema=SECTIONS_SCHEMA))
 
 
+KIND = "file of section pairs", "mine the pairs again"
+
+
 def read_sections(folder: Path) -> Iterator[list[TextSection]]:
     """The sections in order, BATCH at a time."""
     path = folder / SECTIONS
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(BATCH, columns=SECTIONS_SCHEMA.names):
-                columns = (column.to_pylist() for column in batch.columns)
-                yield [TextSection(*row) for row in zip(*columns, strict=True)]
-    except (pa.ArrowException, OSError) as error:
-        raise _damaged(path, error) from None
+    with reading(path, *KIND), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(BATCH, columns=SECTIONS_SCHEMA.names):
+            columns = (column.to_pylist() for column in batch.columns)
+            yield [TextSection(*row) for row in zip(*columns, strict=True)]
 
 
 def write_pairs(folder: Path, first: np.ndarray, second: np.ndarray, similarity: np.ndarray) -> None:
@@ -69,12 +69,6 @@ def write_pairs(folder: Path, first: np.ndarray, second: np.ndarray, similarity:
 def read_pairs(folder: Path) -> np.ndarray:
     """int64 [pairs, 2]: the rows of the two sections of each pair, in order."""
     path = folder / PAIRS
-    try:
+    with reading(path, *KIND):
         table = pq.read_table(path, columns=["first", "second"])
-    except (pa.ArrowException, OSError) as error:
-        raise _damaged(path, error) from None
-    return np.stack([column.to_numpy() for column in table.columns], axis=1).astype(np.int64)
-
-
-def _damaged(path: Path, error: Exception) -> SteleError:
-    return SteleError(f"{path}: no readable section pairs ({error}); mine the pairs again")
+        return np.stack([column.to_numpy() for column in table.columns], axis=1).astype(np.int64)

@@ -20,10 +20,12 @@ from pathlib import Path, PurePosixPath
 
 from stele.benchmarks._files import below, open_bytes
 from stele.errors import SteleError
+from stele.files.archives import Member
 from stele.files.reading import reading
 
 WORDS = 1024
 LARGEST = 1 << 26  # bytes of a document; what is larger is no document
+TOO_LARGE = f"a document of more than {LARGEST >> 20} MB: not a document of the corpus"
 _ARCHIVE = re.compile(r".*[._-](?P<language>[a-z]{2,3})\.(?:tar\.gz|tgz|tar)(?:\.(?P<part>[0-9]{1,4}))?")
 _LANGUAGE = re.compile(r"[a-z]{2}")
 _DOCUMENT = (".xml", ".xml.gz")  # gzipped only outside an archive
@@ -54,7 +56,9 @@ def documents(folder: Path, paths: Sequence[Path], language: str) -> Iterator[tu
     for path in paths:
         with reading(path, "TEI document"), open_bytes(path) as handle:
             content = handle.read(LARGEST + 1)
-        yield _name(path.relative_to(folder).as_posix(), language), _bounded(content, path)
+        if len(content) > LARGEST:
+            raise SteleError(f"{path}: {TOO_LARGE}")
+        yield _name(path.relative_to(folder).as_posix(), language), content
 
 
 def text_of(content: bytes, where: str) -> str:
@@ -89,13 +93,15 @@ def _members(paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]
         reading(lambda: f"{paths[0]}{f', after {last}' if last else ''}", "tar archive"),
         io.BufferedReader(_Joined(paths), 1 << 20) as joined,
         gzip.GzipFile(fileobj=joined) if joined.peek(2)[:2] == b"\x1f\x8b" else joined as stream,
-        tarfile.open(fileobj=stream, mode="r|") as archive,
+        tarfile.open(fileobj=stream, mode="r|", tarinfo=Member) as archive,
     ):
         for member in archive:
             archive.members = []  # it would keep all
-            if member.isreg() and member.name.endswith(".xml"):
-                last = member.name
-                yield _name(last, language), _bounded(archive.extractfile(member).read(LARGEST + 1), last)
+            last = member.name
+            if member.size > LARGEST:  # what is no document would be passed over, up to a size that anyone can write
+                raise SteleError(f"{paths[0]}: {last}: {TOO_LARGE}")
+            if member.isreg() and last.endswith(".xml"):
+                yield _name(last, language), archive.extractfile(member).read()
         while stream.read(1 << 20):
             pass
 
@@ -133,12 +139,6 @@ def _check_parts(paths: Sequence[Path]) -> None:
     if [None if number is None else int(number) for number in numbers] != whole:
         names = ", ".join(path.name for path in paths)
         raise SteleError(f"{paths[0].parent}: {names}: want one archive, or all its parts from .00 on, and no other")
-
-
-def _bounded(content: bytes, where: Path | str) -> bytes:
-    if len(content) > LARGEST:
-        raise SteleError(f"{where}: a document of more than {LARGEST >> 20} MB: not a document of the corpus")
-    return content
 
 
 def _language(folders: Sequence[str]) -> str | None:

@@ -10,15 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stele.artifacts.records import read_record
+from stele.benchmarks._tables import typed_columns
 from stele.benchmarks.types import Passage, TrainingExample
 from stele.errors import SteleError
 from stele.files.reading import reading
-
-if TYPE_CHECKING:
-    import pyarrow
 
 KIND, AGAIN = "Parquet file", "mine the negatives again"
 PASSAGES, QUESTIONS = "{collection}.passages.parquet", "{collection}.questions.parquet"
@@ -46,9 +43,12 @@ class MinedNegatives:
 
 class _Negatives:
     def __init__(self, folder: Path, collection: str) -> None:
-        self.passages = _columns(folder / PASSAGES.format(collection=collection), "id", "title", "text")
-        self.lists, questions = _columns(folder / QUESTIONS.format(collection=collection), "passages", "question")
-        self.line = {question: line for line, question in enumerate(questions.to_pylist())}
+        file = folder / PASSAGES.format(collection=collection)
+        passages = typed_columns(file, {"id": str, "title": str, "text": str}, AGAIN)
+        file = folder / QUESTIONS.format(collection=collection)
+        questions = typed_columns(file, {"question": str, "passages": list}, AGAIN)
+        self.passages, self.lists = list(passages.values()), questions["passages"]
+        self.line = {question: line for line, question in enumerate(questions["question"].to_pylist())}
 
     def of(self, question: str) -> list[Passage] | None:
         line = self.line.get(question)
@@ -56,14 +56,6 @@ class _Negatives:
             return None
         lines = self.lists[line].values
         return [Passage(*values) for values in zip(*(c.take(lines).to_pylist() for c in self.passages), strict=True)]
-
-
-def _columns(path: Path, *names: str) -> list[pyarrow.Array]:
-    import pyarrow.parquet
-
-    with reading(path, KIND, AGAIN):
-        table = pyarrow.parquet.read_table(path)
-        return [table[name].combine_chunks() for name in names]
 
 
 def replaced(

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.benchmarks._files import located
+from stele.benchmarks._tables import typed_columns
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
 
@@ -31,28 +32,13 @@ def training(data: Data, split: str) -> Iterator[TrainingExample]:
 
 
 def _examples(folder: Path, language: str) -> Iterator[TrainingExample]:
-    passages, queries = (
-        _table(folder, PASSAGES, ("id", "text")),
-        _table(folder, QUERIES, ("query", "positive", "negatives")),
-    )
-    ids, texts = (passages[name].combine_chunks() for name in ("id", "text"))
-    for row in queries.to_batches(max_chunksize=1000):
-        for query, positive, negatives in zip(
-            *(row.column(name).to_pylist() for name in row.schema.names), strict=True
-        ):
-            lines = [positive, *negatives]
-            if not all(0 <= line < len(ids) for line in lines):
-                raise SteleError(f"{folder / QUERIES}: a line outside {PASSAGES}; {AGAIN}")
-            named = [Passage(ids[line].as_py(), "", texts[line].as_py()) for line in lines]
-            yield TrainingExample(query, named[:1], named[1:], language)
-
-
-def _table(folder: Path, name: str, columns: tuple[str, ...]):
-    import pyarrow
-    import pyarrow.parquet
-
-    path = located(folder, name)
-    try:
-        return pyarrow.parquet.read_table(path, columns=list(columns))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise SteleError(f"{path}: not a readable Parquet file ({error}); {AGAIN}") from None
+    passages = typed_columns(located(folder, PASSAGES), {"id": str, "text": str}, AGAIN)
+    path = located(folder, QUERIES)
+    queries = typed_columns(path, {"query": str, "positive": int, "negatives": list}, AGAIN)
+    ids, texts = passages["id"], passages["text"]
+    for query, positive, negatives in zip(*queries.values(), strict=True):
+        lines = [positive.as_py(), *negatives.as_py()]
+        if not all(0 <= line < len(ids) for line in lines):
+            raise SteleError(f"{path}: a line outside {PASSAGES}; {AGAIN}")
+        named = [Passage(ids[line].as_py(), "", texts[line].as_py()) for line in lines]
+        yield TrainingExample(query.as_py(), named[:1], named[1:], language)

@@ -118,4 +118,4 @@ def note(jobs: Iterable[JobRequest]) -> None:
 
 def read() -> dict[str, JsonObject]:
     """What was noted, by log; nothing where there is no note, or none that can be read."""
-    return read_note(NOTES)
+    return {log: noted for log, noted in read_note(NOTES).items() if isinstance(noted, dict)}

@@ -20,7 +20,7 @@ from pathlib import Path
 from stele.artifacts.integrity import check_inputs
 from stele.command import launch
 from stele.command.stages import ALONE, GROUPS
-from stele.errors import SteleError, disk_full, unknown
+from stele.errors import SteleError, exhausted, unknown
 
 USAGE = "usage: stele [--nodes N] [--gpus N] [--cpus N] STAGE COMMAND [--flags]"
 WRONG_USAGE = 2
@@ -96,7 +96,7 @@ def _main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return _refuse(SteleError("interrupted"), 128 + signal.SIGINT)
     except Exception as error:
-        if full := disk_full(error):
+        if full := exhausted(error):
             return _refuse(full, 1)
         if isinstance(error, OSError) and error.filename is not None:  # what was named cannot be read or written
             return _refuse(SteleError(f"{error.filename}: {error.strerror}"), 1)

@@ -54,7 +54,7 @@ def host(name: str) -> str:
 def alive(name: str) -> bool:
     """Whether the process that `identity` named still runs here."""
     pid, _, started = name.partition("@")[0].partition(":")
-    return is_here(name) and pid.isdigit() and process_start(int(pid)) == started
+    return is_here(name) and pid.isascii() and pid.isdigit() and process_start(int(pid)) == started
 
 
 def hear_interrupts() -> None:

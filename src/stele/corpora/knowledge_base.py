@@ -26,6 +26,7 @@ from stele.corpora.titles import resolve
 from stele.corpora.titles.normal_form import Site
 from stele.errors import SteleError, unknown
 from stele.files import atomic
+from stele.files.reading import reading
 
 log = logging.getLogger(__name__)
 
@@ -164,15 +165,10 @@ def entity_batches(path: Path, site: Site) -> Iterator[pa.RecordBatch]:
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-    try:
-        with pq.ParquetFile(path) as file:
-            if missing := set(columns) - set(file.schema_arrow.names):
-                raise SteleError(f"{path}: no column {min(missing)}; build it again")
-            yield from file.iter_batches(BATCH, columns=list(columns))
-    except FileNotFoundError:
-        raise SteleError(f"{path}: no such file; build what it belongs to again") from None
-    except (pa.ArrowException, OSError) as error:
-        raise SteleError(f"{path}: damaged Parquet file ({error}); delete its folder and build it again") from None
+    with reading(path, "Parquet file", "delete its folder and build it again"), pq.ParquetFile(path) as file:
+        if missing := set(columns) - set(file.schema_arrow.names):
+            raise SteleError(f"{path}: no column {min(missing)}; build it again")
+        yield from file.iter_batches(BATCH, columns=list(columns))
 
 
 def normal(titles: pa.Array, site: Site) -> pa.Array:

@@ -37,7 +37,7 @@ def note(outputs: Collection[str] = ()) -> None:
     with atomic_file(_own()) as handle:
         json.dump({"process": identity(os.getpid()), "outputs": sorted(outputs)}, handle)
     for path, process in _others().items():
-        same = set(outputs).intersection(read_note(path).get("outputs", []))
+        same = set(outputs).intersection(read_note(path, outputs=list).get("outputs", []))
         if same and alive(process):
             pid = process.partition(":")[0]
             raise SteleError(
@@ -56,7 +56,7 @@ def _others() -> dict[Path, str]:
     """Record -> process, of the other runs noted here; records that cannot be read are removed."""
     others = {}
     for path in DRIVERS.glob("*.json"):
-        if "process" in (note := read_note(path)):
+        if "process" in (note := read_note(path, process=str)):
             others[path] = note["process"]
         else:
             path.unlink(missing_ok=True)

@@ -179,18 +179,19 @@ def _read_dense(folder: Path, width: int):
         raise SteleError(f"{path}: use_residual and other inputs than sentence_embedding are not supported")
     if settings.get("in_features") != width or "out_features" not in settings:
         raise SteleError(f"{path}: in_features is {settings.get('in_features')}, the vector before it has {width}")
-    if (folder / "model.safetensors").exists():
-        weights = load_file(folder / "model.safetensors")
-    elif (folder / "pytorch_model.bin").exists():
-        weights = torch.load(folder / "pytorch_model.bin", map_location="cpu", weights_only=True)
-    else:
+    files = [file for name in ("model.safetensors", "pytorch_model.bin") if (file := folder / name).exists()]
+    if not files:
         raise SteleError(f"{folder}: no model.safetensors; get the folder again")
+    with reading(files[0], "file of weights", "get the folder again"):
+        safe = files[0].suffix == ".safetensors"
+        weights = load_file(files[0]) if safe else torch.load(files[0], map_location="cpu", weights_only=True)
+        weights = {str(name): value.float() for name, value in weights.items()}
     shape = list(getattr(weights.get("linear.weight"), "shape", ()))
     if shape != [settings["out_features"], width]:  # memory is taken for what is there, not for what the config claims
         raise SteleError(f"{path}: want weights of shape {[settings['out_features'], width]}, found {shape}")
     linear = torch.nn.Linear(width, settings["out_features"], bias=settings.get("bias", True))
     try:
-        linear.load_state_dict({name.removeprefix("linear."): value.float() for name, value in weights.items()})
+        linear.load_state_dict({name.removeprefix("linear."): value for name, value in weights.items()})
     except RuntimeError as error:
         raise SteleError(f"{folder}: weights and config.json differ ({str(error).splitlines()[-1].strip()})") from None
     return torch.nn.Sequential(linear, getattr(torch.nn, activation)())

@@ -83,8 +83,3 @@ def quiet() -> Iterator[None]:
 def read_json(path: Path) -> JsonObject:
     """A JSON object from a file; {} where there is no such file."""
     return read_object(path, advice="get the folder again") if path.exists() else {}
-
-
-def first_line(error: Exception) -> str:
-    """The first line of an error's text, for use inside another error."""
-    return str(error).strip().split("\n")[0][:300] or type(error).__name__

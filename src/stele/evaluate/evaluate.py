@@ -36,6 +36,7 @@ from stele.cost.shapes import folder_shape
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
+from stele.files.reading import reading
 from stele.plan.cards import DEFAULT
 from stele.plan.params import as_json, flags
 from stele.plan.plan import Plan, make_plan
@@ -246,7 +247,8 @@ def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
         if not separator or not key:
             raise SteleError(f"--encoding: want KEY=VALUE, found {pair!r}")
         is_text = key.endswith("_prompt") or key == "instruction"
-        encoding[key] = text.replace("\\n", "\n") if is_text else yaml.safe_load(text)
+        with reading(f"--encoding {pair}", "value of YAML", "put quotes around it"):
+            encoding[key] = text.replace("\\n", "\n") if is_text else yaml.safe_load(text)
     return encoding
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
+from stele.files.reading import reading
 
 
 def numbered(path: Path, searches: Sequence[str], queries: Sequence[str]) -> list[str]:
@@ -35,9 +36,10 @@ def _read(path: Path) -> dict[str, list[str]]:
 
     searches: dict[str, list[str]] = {}
     if path.is_file():
-        table = pyarrow.parquet.read_table(path)
-        for search, query in zip(table["search"].to_pylist(), table["query"].to_pylist(), strict=True):
-            searches.setdefault(search, []).append(query)
+        with reading(path, "list of queries", "pack again into a new folder"):
+            table = pyarrow.parquet.read_table(path)
+            for search, query in zip(table["search"].to_pylist(), table["query"].to_pylist(), strict=True):
+                searches.setdefault(search, []).append(query)
     return searches
 
 

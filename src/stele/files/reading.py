@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stele.errors import SteleError, disk_full
+from stele.errors import SteleError, exhausted
 
 AGAIN = "get it again"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
@@ -37,10 +37,10 @@ def reading(where: Path | str | Callable[[], str], kind: str = "file", advice: s
     """
     try:
         yield
-    except (SteleError, MemoryError):
+    except SteleError:
         raise
     except Exception as error:
-        if disk_full(error):
+        if exhausted(error):
             raise
         raise SteleError(f"{where() if callable(where) else where}: {fault(error, kind)}; {advice}") from error
 
@@ -102,8 +102,8 @@ def read_state(path: Path | str) -> Any:
     return read_json(path, "state of a job", "remove it and run again") if Path(path).exists() else None
 
 
-def read_note(path: Path | str) -> JsonObject:
-    """The JSON object that another process left in a file.
+def read_note(path: Path | str, **kinds: type) -> JsonObject:
+    """The JSON object that another process left in a file; `kinds` are the types of keys that it may have.
 
     {} where there is none: no file, one that is being written at this moment, a damaged one, or no object.
     """
@@ -111,7 +111,9 @@ def read_note(path: Path | str) -> JsonObject:
         note = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return note if isinstance(note, dict) else {}
+    if not isinstance(note, dict) or any(not isinstance(note.get(key, kind()), kind) for key, kind in kinds.items()):
+        return {}
+    return note
 
 
 def parse_object(text: str, where: str) -> JsonObject:

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from stele import progress
 from stele.artifacts import records
-from stele.errors import SteleError
 from stele.files import atomic
+from stele.files.reading import reading
 from stele.pairs.mining.knowledge import PAIRS
 from stele.pairs.mining.tokenisation import add_tokenisation_arguments, opened
 from stele.pairs.mining.tokens import Encode, encoder
@@ -66,12 +65,9 @@ def run(args: argparse.Namespace) -> None:
 
 def read_pairs(path: Path) -> Iterator[tuple[list[str], list[str]]]:
     """(queries, passages), BATCH of each, in order."""
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(BATCH, columns=["query", "passage"]):
-                yield batch.column("query").to_pylist(), batch.column("passage").to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise SteleError(f"{path}: not readable pairs ({error}); mine the pairs again") from None
+    with reading(path, "file of pairs", "mine the pairs again"), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(BATCH, columns=["query", "passage"]):
+            yield batch.column("query").to_pylist(), batch.column("passage").to_pylist()
 
 
 def examples(

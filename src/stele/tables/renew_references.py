@@ -18,6 +18,7 @@ from stele import catalogue
 from stele.catalogue.references import COLUMNS, FILE, read_references
 from stele.catalogue.schema.reference_sources import ReferenceSources
 from stele.files.atomic import atomic_file
+from stele.files.reading import reading
 from stele.tables.published.renewal import Row, renewed
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     read_references(args.references)  # what is wrong in it is said before anything is written
-    with args.references.open(encoding="utf-8", newline="") as handle:
+    with reading(args.references), args.references.open(encoding="utf-8", newline="") as handle:
         before = list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
     sources = catalogue.whole(ReferenceSources)
     after = renewed(before, sources.mteb, sources.pyserini, args.clones)

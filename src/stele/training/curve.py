@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stele.files import csv_files
 from stele.files.atomic import atomic_file
+from stele.files.reading import reading
 
 FIRST = ("step", "learning_rate")
 SUFFIXES = (".csv", ".png", ".pdf")  # numbers and pictures
@@ -29,7 +30,7 @@ def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
 
 
 def read_csv(path: Path) -> list[dict[str, float]]:
-    with open(path, encoding="utf-8", newline="") as handle:
+    with reading(path, "loss curve", "train again"), open(path, encoding="utf-8", newline="") as handle:
         return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(handle)]
 
 

@@ -7,15 +7,13 @@ was logged so far are all there is to keep.
 from __future__ import annotations
 
 import math
-import pickle
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stele.errors import SteleError
 from stele.files.atomic import atomic_file
+from stele.files.reading import reading
 
 FILE = "training.pt"
 State = dict[str, Any]  # of tensors, numbers, texts, and lists and mappings of them
@@ -36,10 +34,8 @@ def load(folder: Path, device: Any) -> State | None:
     path = Path(folder) / FILE
     if not path.exists():
         return None
-    try:
+    with reading(path, "training state", f"delete {folder} to train from the start"):
         return torch.load(path, map_location=device, weights_only=True)
-    except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, zipfile.BadZipFile) as error:
-        raise SteleError(f"{path}: damaged training state ({error}); delete {folder} to train from the start") from None
 
 
 def rows_to_tensors(rows: list[dict[str, float]]) -> State:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stele.errors import SteleError
+from stele.files.reading import reading
 from stele.training.store import Flat, Store, ranges, write_store
 
 PAIRS, PAGES, LANGUAGES = "pairs.npy", "pages.npy", "languages.npy"
@@ -93,10 +94,8 @@ class SectionStore:
 
     def _open(self, name: str) -> np.ndarray:
         path = self.folder / name
-        try:
+        with reading(path, "array", "tokenise the pairs again"):
             values = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise SteleError(f"{path}: not a readable array ({error}); tokenise the pairs again") from None
         if values.dtype != np.int64:
             raise SteleError(f"{path}: found {values.dtype}, want int64; tokenise the pairs again")
         return values

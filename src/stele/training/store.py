@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stele.errors import SteleError
+from stele.files.reading import reading
 
 TOKENS, SEGMENTS, EXAMPLES = "tokens.npy", "segments.npy", "examples.npy"
 BUFFER = 1 << 20  # tokens held back before they are written
@@ -133,12 +134,10 @@ class Store:
 
     def _open(self, name: str, dtype: type) -> np.ndarray:
         path = self.folder / name
-        try:
+        if not path.exists():
+            raise SteleError(f"{path}: no such file; {self.folder} is no example store: mine the pairs first")
+        with reading(path, "array", "delete it and mine the pairs again"):
             array = _load(path)
-        except FileNotFoundError:
-            raise SteleError(f"{path}: no such file; {self.folder} is no example store: mine the pairs first") from None
-        except (ValueError, EOFError, OSError) as error:
-            raise SteleError(f"{path}: not a readable array ({error}); delete it and mine the pairs again") from None
         if array.dtype != dtype or array.ndim != 1 or (name != TOKENS and len(array) == 0):
             shape = f"{array.dtype} of {array.ndim} dimension(s) and length {len(array) if array.ndim else 0}"
             raise SteleError(f"{path}: found {shape}, want a flat {np.dtype(dtype)} array; mine the pairs again")

@@ -51,12 +51,12 @@ def _done(metadata: Path, logs: str) -> dict[str, tuple[JsonObject, list[str]]]:
     records: dict[str, tuple[JsonObject, list[str]]] = {}
     for path in sorted(metadata.rglob("*")):
         if path.is_file():
-            output, record = _name(path, metadata), read_note(path)
-            log = next(iter(record.get("log") or ()), "")
+            output, record = _name(path, metadata), read_note(path, log=list, endtime=float)
+            log = str(next(iter(record.get("log", ())), ""))
             if not (output and log.startswith(f"{logs}/") and record.get("endtime") and Path(output).exists()):
                 continue
             known, outputs = records.get(log, (record, []))
-            if record["shellcmd"] == known["shellcmd"]:
+            if record.get("shellcmd") == known.get("shellcmd"):
                 outputs.append(output)
             elif record["endtime"] > known["endtime"]:
                 known, outputs = record, [output]

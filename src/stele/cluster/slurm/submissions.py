@@ -42,7 +42,7 @@ def submitted(job: Any) -> str | None:
 
 def note(job: Any) -> None:
     """Notes what a job is and requests when it is submitted, beside the SLURM jobs of its earlier attempts."""
-    earlier = read_note(_path(job)).get("slurm", []) if job.attempt > 1 else []
+    earlier = read_note(_path(job), slurm=list).get("slurm", []) if job.attempt > 1 else []
     written = {"content": content(job), "rule": job.rule.name, "log": str(job.log[0]) if job.log else ""}
     with atomic_file(_path(job)) as handle:
         json.dump({**written, "requested": requested(job), "attempt": job.attempt, "slurm": earlier}, handle)
@@ -50,7 +50,7 @@ def note(job: Any) -> None:
 
 def note_start(job: Any) -> None:
     """Notes, on the node, which SLURM job a job is."""
-    job_id, written = os.environ.get("SLURM_JOB_ID"), read_note(_path(job))
+    job_id, written = os.environ.get("SLURM_JOB_ID"), read_note(_path(job), slurm=list)
     if job_id and written and job_id not in written.get("slurm", []):
         with atomic_file(_path(job)) as handle:
             json.dump({**written, "slurm": [*written.get("slurm", []), job_id]}, handle)
@@ -59,7 +59,7 @@ def note_start(job: Any) -> None:
 def notes() -> Iterator[tuple[str, JsonObject]]:
     """(log, note) of all jobs that were noted."""
     for path in SUBMITTED.glob("*.json"):
-        if "log" in (written := read_note(path)):
+        if "log" in (written := read_note(path, log=str, slurm=list, requested=dict)):
             yield written["log"], written
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stele.errors import SteleError
+from stele.files.reading import reading
 from stele.training.sampling import MASK64, derive
 
 PAIRS = "pairs.parquet"  # beside the record of `pairs knowledge_pairs`
@@ -112,7 +112,9 @@ class Knowledge:
 
         from stele.artifacts import knowledge_base
 
-        links = pq.read_metadata(knowledge_base.links_path(self.record)).num_rows
+        path = knowledge_base.links_path(self.record)
+        with reading(path, "Parquet file", "build the knowledge base again"):
+            links = pq.read_metadata(path).num_rows
         return {"pages": len(self.entities), "pages_with_entity": len(self.by_entity[0]), "links": links}
 
     @cached_property
@@ -139,18 +141,14 @@ class Knowledge:
 
     def links(self) -> Iterator[tuple[np.ndarray, ...]]:
         """(page, sentence, target), int32 [n] each, of all links, a batch at a time."""
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
         from stele.artifacts import knowledge_base
 
         path = knowledge_base.links_path(self.record)
-        try:
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(BATCH, columns=["page", "sentence", "target"]):
-                    yield tuple(column.to_numpy() for column in batch.columns)
-        except (pa.ArrowException, OSError) as error:
-            raise SteleError(f"{path}: damaged Parquet file ({error}); build the knowledge base again") from None
+        with reading(path, "Parquet file", "build the knowledge base again"), pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(BATCH, columns=["page", "sentence", "target"]):
+                yield tuple(column.to_numpy() for column in batch.columns)
 
     def symmetric(self) -> Iterator[tuple[np.ndarray, ...]]:
         """(page, sentence, page, sentence), int32 [n] each, of all symmetrically linked sentences (equation 2).

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stele.errors import SteleError
+from stele.files.reading import reading
 
 SKETCH = "sketch.npy"  # beside the record of `pairs knowledge_pairs`: uint64, ascending
 SIZE = 4096  # hashes: an overlap of half the pairs is then told to 2 % of them
@@ -32,10 +32,8 @@ def _hash(*texts: str) -> int:
 
 def read_sketch(record: Path) -> np.ndarray:
     """The sketch beside a record of `pairs knowledge_pairs`."""
-    try:
+    with reading(record.parent / SKETCH, "array", "mine these pairs again"):
         return np.load(record.parent / SKETCH, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise SteleError(f"{record.parent / SKETCH}: {error}; mine these pairs again") from None
 
 
 def shared(sketches: Sequence[np.ndarray], sizes: Sequence[int]) -> int:

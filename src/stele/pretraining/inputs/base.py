@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stele.encoders.backbone import DROPOUTS, load_backbone, positions
-from stele.encoders.tokenizer import TOKENIZER_FILES, first_line, load_tokenizer, quiet
+from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet
 from stele.errors import SteleError
+from stele.files.reading import reading
 from stele.training.heads import head_file, vocabulary_head
 
 if TYPE_CHECKING:
@@ -35,23 +36,21 @@ def load_base(
     import torch
     from transformers import AutoConfig, AutoModelForMaskedLM
 
-    try:
-        with quiet(), torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            config = AutoConfig.from_pretrained(folder, local_files_only=True)
-            for name in DROPOUTS:
-                if hasattr(config, name):
-                    setattr(config, name, dropout)
-            model, report = AutoModelForMaskedLM.from_pretrained(
-                folder,
-                config=config,
-                dtype=torch.float32,
-                use_safetensors=True,
-                local_files_only=True,
-                output_loading_info=True,
-            )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise SteleError(f"{folder}: not a checkpoint of a masked language model ({first_line(error)})") from None
+    kind = "checkpoint of a masked language model"
+    with reading(folder, kind, "give another one"), quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        for name in DROPOUTS:
+            if hasattr(config, name):
+                setattr(config, name, dropout)
+        model, report = AutoModelForMaskedLM.from_pretrained(
+            folder,
+            config=config,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+        )
     prefix = f"{model.base_model_prefix}."
     lacking = sorted(k for k in report["missing_keys"] if k.startswith(prefix) and "pooler" not in k)
     if lacking or report["mismatched_keys"]:

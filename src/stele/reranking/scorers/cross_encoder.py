@@ -137,7 +137,8 @@ def encoder_layers(backbone: nn.Module, folder: Path) -> nn.ModuleList:
 def _config(folder: Path) -> Any:
     from transformers import AutoConfig
 
-    return AutoConfig.from_pretrained(folder, local_files_only=True)
+    with reading(folder / "config.json", "configuration of a model"):
+        return AutoConfig.from_pretrained(folder, local_files_only=True)
 
 
 def _folder(sources: Sources) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
-import json
 import lzma
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -102,12 +101,12 @@ def mentions_in_text(path: Path) -> dict[str, int]:
     """The same, where the texts have been put back: each must have the md5 that the release gives of it."""
     wrong: list[str] = []
     with opened(path) as handle:
-        for line in handle:
-            article = json.loads(line)
+        for number, line in enumerate(handle, start=1):
+            article = parse_json(line, f"{path}, line {number}", "line in Mewsli-X's format")
             try:
                 text, name = article["context"]["text"], article["context"]["document_id"]
                 wanted = {mention["metadata"]["text_md5"] for mention in article["mentions"]}
-            except (KeyError, TypeError):
+            except (KeyError, TypeError, AttributeError):
                 raise SteleError(
                     f"{path}: an article lacks context.text, context.document_id or metadata.text_md5; it is no "
                     f"wikinews_mentions file of get-mewsli-x.sh"

@@ -16,6 +16,7 @@ from typing import IO
 
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
+from stele.files.reading import reading
 from stele.registry import Registry
 from stele.sources.datasets.local import Facts
 from stele.sources.download.beginning import Beginning
@@ -126,12 +127,5 @@ def _offset(line: bytes, url: str) -> int:
 @contextmanager
 def _unpacked(handle: IO[bytes], url: str) -> Iterator[IO[bytes]]:
     """A compressed file to read; damage found on the way is an error that names the address."""
-    try:
-        with handle:
-            yield handle
-    except (EOFError, lzma.LZMAError, ValueError) as error:
-        raise SteleError(f"{url}: damaged ({error}); fetch it again") from None
-    except OSError as error:
-        if error.errno is not None:  # damage has no number of the system
-            raise
-        raise SteleError(f"{url}: damaged ({error}); fetch it again") from None
+    with reading(url, "compressed file", "fetch it again"), handle:
+        yield handle

@@ -48,6 +48,7 @@ class Remote:
         self.url, self.part, self.policy = url, part, policy
         self.piece, self.whole = SMALLEST, None
         self.version: Version | None = None
+        self.read = hashlib.sha256()  # of what was read so far
 
     def at(self, position: int, number: int) -> bytes:
         while size(self.part) < position + number or self.version is None:
@@ -55,13 +56,23 @@ class Remote:
                 break
             wanted = max(position + number, min(size(self.part) + self.piece, self.whole or 1 << 62))
             version = fetch_first(self.url, self.part, wanted, self.policy)
-            if self.version not in (None, version):
+            if not self._goes_on(version, position):
                 raise Failed(f"{self.url}: has changed while it was read; run again")
-            self.version, self.whole = version, version["total"]
+            self.version, self.whole = version, version.total
             self.piece = min(2 * self.piece, LARGEST)
         with open(self.part, "rb") as handle:
             handle.seek(position)
-            return handle.read(number)
+            data = handle.read(number)
+        self.read.update(data)
+        return data
+
+    def _goes_on(self, version: Version, position: int) -> bool:
+        """Whether what was read up to `position` is of this version: by what the server says, else byte by byte."""
+        if self.version is None or self.version.is_proven_by(version):
+            return True
+        with open(self.part, "rb") as handle:
+            again = hashlib.sha256(handle.read(position))
+        return not self.version.differs(version) and again.digest() == self.read.digest()
 
 
 class Beginning:

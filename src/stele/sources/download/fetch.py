@@ -1,19 +1,19 @@
 """One file from one address: resumed by range, retried with back-off, checked, moved into place.
 
-A later process continues with what an earlier one left (partial_download.py), by a range request that is bound to that
-version (If-Range).
+A later process continues with what an earlier one left (partial_download.py), by a range request. The rest is appended
+only where it provably is of the same version, or where a digest of the whole file will tell; else all begins again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypedDict
 
-from stele.errors import SteleError
+from stele.errors import SteleError, exhausted
 from stele.progress import bar
 from stele.sources.download import http
 from stele.sources.download.http import Absent, Again, Failed, Policy
@@ -38,7 +38,7 @@ class Fetched(TypedDict):
 
 
 class _Stale(Exception):
-    """What is there already is no piece of what the server has now."""
+    """What is there already cannot be shown to be a piece of what the server has now."""
 
 
 def fetch(url: str, target: Path, expected: Expected, policy: Policy | None = None) -> Fetched:
@@ -74,10 +74,14 @@ def fetch_first(url: str, part: Path, first: int, policy: Policy) -> Version:
 
     Returns what is known of the version of the file.
     """
-    if size(part) < first or version_of(part, url) is None:
+    version = version_of(part, url)
+    if size(part) < first or version is None:
         part.parent.mkdir(parents=True, exist_ok=True)
         _complete(url, part, {"first": first}, policy)
-    return version_of(part, url)
+        version = version_of(part, url)
+    if version is None:
+        raise Failed(f"{part}: its note was changed by another process; run again")
+    return version
 
 
 def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
@@ -86,7 +90,8 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
     with http.session() as session:
         while True:
             try:
-                return _request(session, url, part, expected, policy)
+                with _answer_of(url):
+                    return _request(session, url, part, expected, policy)
             except Again as again:
                 gained = size(part) - reached
                 reached = max(reached, size(part))
@@ -102,90 +107,118 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
                 time.sleep(pause)
 
 
+@contextlib.contextmanager
+def _answer_of(url: str) -> Iterator[None]:
+    """Whatever else an answer makes the client stumble over (hosts, ports, headers) is an error of this address."""
+    try:
+        yield
+    except (SteleError, Again):
+        raise
+    except Exception as error:
+        if exhausted(error):
+            raise
+        raise Failed(f"{url}: the answer cannot be read ({http.reason(error)})") from error
+
+
 def _request(session: Any, url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
-    """One request, for what is missing of `part`. Returns when the file is complete."""
-    version = version_of(part, url)
-    have = size(part)
-    headers = {}
-    if have and version is not None and (version["validator"] or is_checkable(expected)):
-        headers["Range"] = f"bytes={have}-"
-        if version["validator"]:
-            headers["If-Range"] = version["validator"]
-    if first := expected.get("first"):
-        headers["Range"] = f"{headers.get('Range', 'bytes=0-')}{first - 1}"
-    response, published = http.get(session, url, headers, policy, checkable=is_checkable(expected))
+    """One request, for what is missing of `part`. Returns when the file is complete: what the server published."""
+    before, first = version_of(part, url), expected.get("first")
+    checkable = is_checkable(expected) or bool(before and before.sha256)
+    have = size(part) if before and (before.is_identified or checkable) else 0
+    headers = {"Range": f"bytes={have}-{first - 1 if first else ''}"} if have or first else {}
+    if have and before.is_strong:
+        headers["If-Range"] = before.etag
+    response, published = http.get(session, url, headers, policy, checkable)
     with contextlib.closing(response):
+        _check_status(response, url)
+        answer = http.version(response, url, published)
         try:
-            start, total = _span(response, url, have, version)
+            start, end = _span(response, have, answer)
+            if have and start == have:
+                _hold(before, answer, checkable, have)
+                answer = before.followed_by(answer)
         except _Stale as stale:
             discard(part)
             raise Again(f"{stale}; from the start") from None
-        if start is None:  # the range begins at the end: nothing is missing
-            return published
+        total, published = answer.total, answer.published()
         limit = expected.get("bytes") or published.get("bytes")
         if total is not None and limit is not None and total != limit:
             raise Again(f"expected {limit:,} bytes, the server has {total:,}")
+        if response.status_code == 416:  # the range begins at the end: nothing is missing
+            note_version(part, answer)
+            part.touch()
+            return published
         if encoding := http.encoding(response, url):
             raise Failed(
                 f"{url}: comes with Content-Encoding: {encoding}, which was not requested: that is not the file itself"
             )
         if start == 0:
             discard(part)
-            if http.is_page(response, url) and not is_checkable(expected):
+            if http.is_page(response, url) and not checkable:
                 raise Failed(f"{url}: a page of HTML came instead of the file (a portal or a sign-in?)")
-        validator = http.validator(response) or (version["validator"] if version and start else None)
-        note_version(part, url, validator, total)
+        note_version(part, answer)
         if first:
-            response, total, limit = _First(response.raw, first - start), min(first, total or first), None
-        _copy(response, url, part, start, total, limit, policy)
+            limit, end = None, end and min(first, end)
+        _copy(_First(response.raw, first - start) if first else response, url, part, start, end, limit, policy)
+        if first and (size(part) >= first or size(part) == total):
+            return published
+        if total is not None and size(part) < total:
+            raise Again(f"only {size(part):,} of {total:,} bytes came")
+        if total is None and response.status_code == 206:
+            raise Again("the server does not say where the file ends")
+        note_version(part, answer.model_copy(update={"total": size(part)}))
     return published
 
 
-def _span(response: Any, url: str, have: int, version: Version | None) -> tuple[int | None, int | None]:
-    """(first byte that the body holds, size of the whole file); first is None when no byte is missing."""
+def _check_status(response: Any, url: str) -> None:
     status = response.status_code
-    if status == 200:
-        length = response.headers.get("Content-Length")
-        return 0, int(length) if length and re.fullmatch("[0-9]{1,15}", length) else None
-    if status == 206:
-        match = re.fullmatch(r"bytes ([0-9]{1,15})-[0-9]+/([0-9]{1,15}|\*)", _range(response))
-        total = int(match[2]) if match and match[2] != "*" else None
-        known = version["total"] if version else None
-        if match and int(match[1]) == have and (known is None or total in (None, known)):
-            return have, total or known
-        raise _Stale("another range came back than was requested")
-    if status == 416:
-        match = re.fullmatch(r"bytes \*/([0-9]{1,15})", _range(response))
-        if match and int(match[1]) == have:
-            return None, have
-        raise _Stale("the file has become shorter")
     if status in ABSENT:
         raise Absent(f"{url}: there is no such file (HTTP {status})")
     if status in TEMPORARY:
         raise Again(f"HTTP {status}", http.retry_after(response.headers.get("Retry-After")))
-    raise Failed(f"{url}: HTTP {status} {response.reason}")
+    if status not in (200, 206, 416):
+        raise Failed(f"{url}: HTTP {status} {response.reason}")
 
 
-def _range(response: Any) -> str:
-    return response.headers.get("Content-Range", "").strip()
+def _span(response: Any, have: int, answer: Version) -> tuple[int, int | None]:
+    """First byte and byte after the last one that an answer brings; both are `have` where no byte is missing."""
+    if response.status_code == 200:
+        return 0, answer.total
+    if response.status_code == 416:
+        if answer.total != have:
+            raise _Stale("the file has another size now")
+        return have, have
+    span = http.span(response)
+    if span is None or span[0] != have:
+        raise _Stale("another range came back than was requested")
+    return span
 
 
-def _copy(
-    response: Any, url: str, part: Path, start: int, total: int | None, limit: int | None, policy: Policy
-) -> None:
-    """Appends the body to `part` as it comes, without decoding: a .gz must stay one.
+def _hold(before: Version, answer: Version, checkable: bool, have: int) -> None:
+    """_Stale unless an answer is of the version that `have` bytes are there of (RFC 9110, 15.3.7.3).
 
-    Ends early where more comes than the file has (`limit`, as the catalogue or the hub says; `total`, as this server
+    Where it does not say so, a digest of the whole file must be known, or nothing be missing.
+    """
+    if before.differs(answer):
+        raise _Stale("the file has changed")
+    if not (checkable or before.is_proven_by(answer) or before.total == have):
+        raise _Stale("the server does not say that it is the same version")
+
+
+def _copy(response: Any, url: str, part: Path, start: int, end: int | None, limit: int | None, policy: Policy) -> None:
+    """Appends the body, which holds the bytes up to `end`, to `part`, without decoding: a .gz must stay one.
+
+    Ends early where more comes than the file has (`limit`, as the catalogue or the hub says; `end`, as this server
     does), and where it comes too slowly: what is there then stays for the next attempt.
     """
     from urllib3.exceptions import HTTPError
 
     name = url.rpartition("/")[2]
-    small = total is not None and total - start < SMALL
-    with contextlib.nullcontext() if small else bar(total, name, unit="B") as shown, open(part, "ab") as handle:
+    small = end is not None and end - start < SMALL
+    with contextlib.nullcontext() if small else bar(end, name, unit="B") as shown, open(part, "ab") as handle:
         if shown is not None:
             shown.update(start)
-        most = limit if limit is not None else total
+        most = limit if limit is not None else end
         since, before = time.monotonic(), start
         while True:
             try:
@@ -210,9 +243,9 @@ def _copy(
     if limit is not None and size(part) > limit:
         discard(part)
         raise Failed(f"{url}: more than the {limit:,} bytes that the file has; thrown away")
-    if total is not None and size(part) < total:
-        raise Again(f"the connection ended after {size(part):,} of {total:,} bytes")
-    if total is not None and size(part) > total:
+    if end is not None and size(part) < end:
+        raise Again(f"the connection ended after {size(part):,} of {end:,} bytes")
+    if end is not None and size(part) > end:
         discard(part)
         raise Again("more bytes came than the server announced; from the start")
 

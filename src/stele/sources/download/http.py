@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from stele.errors import SteleError
+from stele.sources.download.partial_download import Version
 from stele.sources.download.verify import Expected
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 REDIRECTS = (301, 302, 303, 307, 308)
 HOPS = 10  # redirects that are followed
 COMPRESSED = {"gzip": (".gz", ".tgz"), "x-gzip": (".gz", ".tgz"), "bzip2": (".bz2",), "xz": (".xz",)}  # own suffixes
+PAGES = ("text/html", "application/xhtml+xml")
+SETTLED = 60.0  # seconds without a change after which a date tells one version from another (RFC 9110, 8.8.2.2)
 AGENT = "stele/0.1 (reproduction of retrieval papers)"
 
 
@@ -91,30 +94,73 @@ def get(
         scheme = urlsplit(address).scheme
         if scheme not in ("http", "https"):
             raise Failed(f"{url}: leads to {address[:200]!r}, which is no http address; not followed")
-        if url.startswith("https:") and scheme == "http" and not checkable:
+        if urlsplit(url).scheme == "https" and scheme == "http" and not checkable:
             raise Failed(f"{url}: leads to {address[:200]!r}, where anyone on the way can change it; not followed")
         try:
             response = session.get(address, headers=headers, stream=True, timeout=(policy.connect, policy.read))
         except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
             raise Again(reason(error)) from None
-        except (requests.RequestException, ValueError) as error:
-            raise Failed(f"{url}: {error}") from None
         published = published or published_by(response)
         location = response.headers.get("Location")
         if response.status_code not in REDIRECTS or not location:
             return response, published
         response.close()  # its body is not read
-        address = urljoin(address, location)
+        try:
+            address = urljoin(address, location)
+            urlsplit(address)
+        except ValueError as error:
+            raise Failed(f"{url}: leads to {location[:200]!r}, which is no address ({error}); not followed") from None
     raise Failed(f"{url}: more than {HOPS} redirects")
 
 
 def published_by(response: Any) -> Expected:
     """Digest and size that the server gives for the file: the Hugging Face hub names those of large files' contents."""
-    digest = response.headers.get("X-Linked-ETag", "").removeprefix("W/").strip('"')
+    digest = response.headers.get("X-Linked-ETag", "").removeprefix("W/").strip('"').lower()
     if not re.fullmatch(r"[0-9a-f]{64}", digest):
         return {}
-    size = response.headers.get("X-Linked-Size", "")
-    return {"sha256": digest, **({"bytes": int(size)} if re.fullmatch("[0-9]{1,15}", size) else {})}
+    size = _whole(response.headers.get("X-Linked-Size"))
+    return {"sha256": digest, **({} if size is None else {"bytes": size})}
+
+
+def version(response: Any, url: str, published: Expected) -> Version:
+    """What an answer says of the version of the file."""
+    headers = response.headers
+    changed, answered = (_date(headers.get(name)) for name in ("Last-Modified", "Date"))
+    settled = changed is not None and answered is not None and answered - changed >= SETTLED
+    total = _range(response)[2] if response.status_code != 200 else _whole(headers.get("Content-Length"))
+    known = {"etag": headers.get("ETag"), "modified": headers.get("Last-Modified"), "settled": settled, "total": total}
+    return Version(url=url, **known, sha256=published.get("sha256"), bytes=published.get("bytes"))
+
+
+def span(response: Any) -> tuple[int, int] | None:
+    """(first byte, byte after the last one) of the piece that an answer to a range request holds, None where unclear.
+
+    Several pieces (multipart/byteranges) are never requested; they have no Content-Range of their own.
+    """
+    first, last, total = _range(response)
+    if first is None or last is None or last < first or (total is not None and total <= last):
+        return None
+    return first, last + 1
+
+
+def _range(response: Any) -> tuple[int | None, int | None, int | None]:
+    """First byte, last byte and size of the whole out of Content-Range, None for each that it does not name."""
+    header = response.headers.get("Content-Range", "").strip()
+    match = re.fullmatch(r"bytes (?:([0-9]{1,15})-([0-9]{1,15})|\*)/([0-9]{1,15}|\*)", header, re.IGNORECASE)
+    return tuple(map(_whole, match.groups())) if match else (None, None, None)
+
+
+def _whole(value: str | None) -> int | None:
+    """A header's whole number, None where it has none that a file could be of."""
+    return int(value) if value and re.fullmatch("[0-9]{1,15}", value) else None
+
+
+def _date(value: str | None) -> float | None:
+    """Seconds since 1970 of a header's date, None where it holds none."""
+    try:
+        return email.utils.parsedate_to_datetime(value).timestamp() if value else None
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def encoding(response: Any, url: str) -> str | None:
@@ -128,25 +174,20 @@ def encoding(response: Any, url: str) -> str | None:
 
 
 def is_page(response: Any, url: str) -> bool:
-    return response.headers.get("Content-Type", "").startswith("text/html") and not url.endswith((".html", ".htm"))
-
-
-def validator(response: Any) -> str | None:
-    """What identifies this version of the file in If-Range: a strong ETag, else the date of the last change."""
-    tag = response.headers.get("ETag", "")
-    return tag if tag.startswith('"') else response.headers.get("Last-Modified")
+    kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    return kind in PAGES and not urlsplit(url).path.lower().endswith((".html", ".htm"))
 
 
 def retry_after(value: str | None) -> float | None:
-    """Seconds out of a Retry-After header, which holds seconds or a date."""
-    if not value:
-        return None
-    if value.strip().isdigit():
-        return float(value)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
+    """Seconds out of a Retry-After header, which holds seconds or a date.
+
+    >>> retry_after("7"), retry_after("9" * 400), retry_after("\u00b2")
+    (7.0, 1000000000.0, None)
+    """
+    if value and re.fullmatch("[0-9]+", value.strip()):
+        return float(value) if len(value.strip()) < 10 else 1e9
+    date = _date(value)
+    return None if date is None else max(0.0, date - time.time())
 
 
 def reason(error: BaseException) -> str:

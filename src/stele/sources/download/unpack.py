@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import shutil
 import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from lzma import LZMAError
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from stele.catalogue.schema.datasets import Unpack
-from stele.errors import SteleError
+from stele.errors import SteleError, exhausted
+from stele.files.archives import Member
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside, relative
 
 MAX_BYTES = 1 << 30  # unpacked, where the catalogue says nothing
+MAX_MEMBERS = 100_000  # files and folders together
+MAX_DIRECTORY = 256 * MAX_MEMBERS  # bytes of a zip's list of its members, which is read at once
+COMPRESSED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 WHOLE = Unpack()
 
 
@@ -37,7 +43,8 @@ def unpack(archive: Path, folder: Path, rules: Unpack = WHOLE) -> list[str]:
 
     `rules`: `strip` a leading folder name, `keep` only paths that match one of these patterns, `members` that must be
     there afterwards, `max_bytes` in all. Refused, with nothing written: absolute paths, "..", links and other special
-    members, names given twice, encrypted members, more bytes than allowed. Modes and dates are not taken over.
+    members, names given twice, encrypted members, more bytes or members than allowed, an archive that was cut. Modes
+    and dates are not taken over.
     """
     with _opened(archive) as opened:
         chosen = _plan(archive, _members(opened), rules)
@@ -50,35 +57,54 @@ def unpack(archive: Path, folder: Path, rules: Unpack = WHOLE) -> list[str]:
 def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
     """An archive to read; damage found on the way is an error that names it."""
     try:
-        with _open(archive) as opened:
+        with open(archive, "rb") as handle, _open(archive, handle) as opened:
             yield opened
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        zlib.error,
-        LZMAError,
-        EOFError,
-        OSError,
-        NotImplementedError,
-    ) as error:
+    except SteleError:
+        raise
+    except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:  # damage has no number of the system
             name = f"{Path(error.filename).name}: " if error.filename else ""
             raise SteleError(f"{archive}: cannot be unpacked ({name}{error.strerror})") from None
-        raise SteleError(f"{archive}: damaged archive ({error})") from None
+        if exhausted(error):
+            raise
+        raise SteleError(f"{archive}: damaged archive ({str(error) or type(error).__name__})") from None
 
 
-def _open(archive: Path) -> AbstractContextManager[zipfile.ZipFile | tarfile.TarFile]:
+def _open(archive: Path, handle: IO[bytes]) -> AbstractContextManager[zipfile.ZipFile | tarfile.TarFile]:
     if zipfile.is_zipfile(archive):
-        return zipfile.ZipFile(archive)
-    if tarfile.is_tarfile(archive):
-        return tarfile.open(archive)
-    raise SteleError(f"{archive}: neither a zip nor a tar archive (a page of HTML, or cut short?)")
+        return zipfile.ZipFile(_Bounded(handle))
+    start = handle.read(6)
+    handle.seek(0)
+    plain = next((unpacker(handle) for magic, unpacker in COMPRESSED.items() if start.startswith(magic)), handle)
+    try:
+        return tarfile.open(fileobj=plain, mode="r:", tarinfo=Member)
+    except tarfile.ReadError as error:
+        kinds = "neither a zip nor a tar archive (a page of HTML, or cut short?)"
+        raise SteleError(f"{archive}: {kinds}: {error}") from None
 
 
-def _members(opened: zipfile.ZipFile | tarfile.TarFile) -> list[_Member]:
+def _members(opened: zipfile.ZipFile | tarfile.TarFile) -> Iterator[_Member]:
     if isinstance(opened, zipfile.ZipFile):
-        return [_Member(i.filename, i.file_size, _zip_kind(i), lambda i=i: opened.open(i)) for i in opened.infolist()]
-    return [_Member(i.name, i.size, _tar_kind(i), lambda i=i: opened.extractfile(i)) for i in opened.getmembers()]
+        for info in opened.infolist():
+            yield _Member(info.filename, info.file_size, _zip_kind(info), partial(opened.open, info))
+    else:
+        for member in opened:
+            yield _Member(member.name, member.size, _tar_kind(member), partial(opened.extractfile, member))
+
+
+class _Bounded:
+    """A file for zipfile, which reads the list of all members at once, by the size that the archive gives for it."""
+
+    def __init__(self, handle: IO[bytes]) -> None:
+        self._handle = handle
+
+    def read(self, size: int = -1) -> bytes:
+        if size > MAX_DIRECTORY:
+            raise zipfile.BadZipFile(f"a list of members of {size:,} bytes, more than {MAX_MEMBERS:,} members need")
+        return self._handle.read(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handle, name)
 
 
 def _zip_kind(info: zipfile.ZipInfo) -> str:
@@ -104,7 +130,9 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str,
     """Relative path -> member of all that will be written; any bad member refuses the whole archive."""
     chosen: dict[str, _Member] = {}
     total, limit = 0, rules.max_bytes or MAX_BYTES
-    for member in members:
+    for number, member in enumerate(members, start=1):
+        if number > MAX_MEMBERS:
+            raise SteleError(f"{archive}: more than {MAX_MEMBERS:,} files and folders; not unpacked")
         name = member.name
         if PurePosixPath(name) != PurePosixPath():  # `tar -C FOLDER .` begins with the folder itself
             relative(name, f"{archive}: not unpacked: member")

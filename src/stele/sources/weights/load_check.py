@@ -29,10 +29,16 @@ def read_weight_map(index: Path) -> dict[str, str]:
     names = listed.get("weight_map") if isinstance(listed, Mapping) else None
     if not isinstance(names, Mapping) or not names:
         raise SteleError(f"{index}: no weight_map in it (want tensor -> file); fetch it again")
-    return {tensor: relative(name, str(index)) for tensor, name in names.items()}
+    shards = {tensor: relative(name, str(index)) for tensor, name in names.items()}
+    if other := next((name for name in shards.values() if Path(name).suffix not in SHARDS), None):
+        raise SteleError(
+            f"{index}: names {other!r}, which holds no weights (want {' or '.join(SHARDS)}); fetch it again"
+        )
+    return shards
 
 
 INSTEAD = "use a model that transformers itself knows"
+SHARDS = (".safetensors", ".bin")
 SETTINGS = (CONFIG, "tokenizer_config.json")  # they may name code in `auto_map`
 
 
@@ -103,13 +109,11 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     transformers_logging.disable_progress_bar()
     local = {"local_files_only": True, "trust_remote_code": False}
     check_sizes(folder)
-    try:
+    with reading.reading(folder, "checkpoint", "fetch it again"):
         tokenizer = AutoTokenizer.from_pretrained(folder, **local)
         model, report = AutoModel.from_pretrained(
             folder, use_safetensors=True, output_loading_info=True, dtype=getattr(torch, dtype), **local
         )
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError) as error:
-        raise SteleError(f"{folder}: does not load ({str(error).strip().splitlines()[0][:300]})") from None
     new = sorted(name for name in report["missing_keys"] if "position_ids" not in name)
     missing = [name for name in new if "pooler" not in name]
     if missing or report.get("mismatched_keys"):
@@ -147,7 +151,7 @@ def check_sizes(folder: Path) -> None:
     what is missing.
     """
     import torch
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
     from transformers import AutoConfig, AutoModel
 
     held, tensors = 0, 0
@@ -156,13 +160,10 @@ def check_sizes(folder: Path) -> None:
             if not (folder / shard).is_file():
                 raise SteleError(f"{index}: names {shard}, which is not there; fetch it again")
     for path in sorted(folder.glob("*.safetensors")):
-        try:
-            with safe_open(path, framework="pt") as weights:
-                for name in weights.keys():  # noqa: SIM118 (no mapping)
-                    held += math.prod(weights.get_slice(name).get_shape())
-                    tensors += 1
-        except (SafetensorError, OSError) as error:
-            raise SteleError(f"{path}: not a readable safetensors file ({error}); fetch it again") from None
+        with reading.reading(path, "safetensors file", "fetch it again"), safe_open(path, framework="pt") as weights:
+            for name in weights.keys():  # noqa: SIM118 (no mapping)
+                held += math.prod(weights.get_slice(name).get_shape())
+                tensors += 1
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         layers = getattr(config, "num_hidden_layers", 1)
@@ -170,7 +171,9 @@ def check_sizes(folder: Path) -> None:
             raise SteleError(f"{folder / CONFIG}: num_hidden_layers is {layers}, the weights are {tensors} tensors")
         with torch.device("meta"):  # shapes alone
             model = AutoModel.from_config(config, trust_remote_code=False)
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError, ArithmeticError):
+    except SteleError:
+        raise
+    except Exception:
         return  # loading it says what is wrong
     needed = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
     if needed > 2 * held:

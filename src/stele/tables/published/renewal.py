@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from stele import catalogue
@@ -14,11 +17,20 @@ from stele.catalogue.references import COLUMNS
 from stele.catalogue.schema.models import Model
 from stele.catalogue.schema.reference_sources import File, Mteb, Pyserini, Repository, Suspect, Task
 from stele.errors import SteleError
-from stele.files.reading import read_object
+from stele.files.reading import read_object, reading
 
 Row = dict[str, str]  # by COLUMNS
 ORDER = ("benchmark", "model", "split", "system", "metric", "subset", "source", "locator", "value")
 DIGITS = 12  # of a commit, in a locator
+CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfileMode = false\n"
+ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
 
 
 def renewed(rows: Sequence[Row], mteb: Mteb, pyserini: Pyserini, clones: Path) -> list[Row]:
@@ -27,25 +39,55 @@ def renewed(rows: Sequence[Row], mteb: Mteb, pyserini: Pyserini, clones: Path) -
     for about, read in ((mteb, mteb_rows), (pyserini, pyserini_rows)):
         if (clone := clones / about.clone).is_dir():
             models = {row["model"] for row in rows if row["source"] == about.source} | _catalogue_models()
+            paths = map(_folder, models) if isinstance(about, Mteb) else about.files
             kept = [row for row in kept if row["source"] != about.source]
-            kept += list(read(about, clone, commit_of(clone), models))
+            kept += list(read(about, clone, commit_of(clone, paths), models))
     if not any((clones / about.clone).is_dir() for about in (mteb, pyserini)):
         raise SteleError(f"{clones}: want a clone of {mteb.repository} as {mteb.clone}/, of {pyserini.repository} as "
                          f"{pyserini.clone}/, or both")  # fmt: skip
     return sorted(kept, key=lambda row: [row[key] for key in ORDER])
 
 
-def commit_of(clone: Path) -> str:
-    """The commit that a clone stands at; one with changes of its own is an error."""
-    answers = []
-    for asked in (["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no"]):
-        done = subprocess.run(["git", "-C", str(clone), *asked], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SteleError(f"{clone}: no clone that git knows: {done.stderr.strip()}")
-        answers.append(done.stdout.strip())
-    if answers[1]:
-        raise SteleError(f"{clone}: its files are not those of its commit; undo the changes (`git stash`)")
-    return answers[0][:DIGITS]
+def commit_of(clone: Path, paths: Iterable[str]) -> str:
+    """The commit that a clone stands at; it is an error if what lies under `paths` is not what that commit holds.
+
+    A clone's configuration, hooks and attributes can name programs (core.fsmonitor, filters): git gets its objects and
+    branches in a folder of ours, which has none, and no configuration of the user or the machine.
+    """
+    theirs = clone / ".git"
+    if not (theirs / "HEAD").is_file():
+        raise SteleError(f"{clone}: no clone that git knows (want its .git folder); clone it again")
+    with TemporaryDirectory() as name, reading(clone, "clone", "clone it again"):
+        ours = Path(name)
+        (ours / "config").write_text(CONFIG)
+        (ours / "objects").symlink_to((theirs / "objects").resolve())
+        (ours / "refs").symlink_to((theirs / "refs").resolve())
+        for file in ("HEAD", "packed-refs", "shallow"):
+            if (theirs / file).is_file():
+                shutil.copyfile(theirs / file, ours / file)
+        commit = _git(ours, clone, "rev-parse", "--verify", "HEAD^{commit}")
+        _git(ours, clone, "read-tree", commit)
+        every = ("--porcelain", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=all")
+        if _git(ours, clone, "status", *every, "--", *sorted(paths)):
+            raise SteleError(f"{clone}: its files are not those of its commit; undo the changes (`git stash --all`)")
+    return commit[:DIGITS]
+
+
+def _git(git_dir: Path, work_tree: Path, *arguments: str) -> str:
+    """What git prints about the work tree."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    command = ["git", f"--git-dir={git_dir}", f"--work-tree={work_tree.resolve()}", *arguments]
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="replace", check=False, env=kept | ENVIRONMENT
+    )
+    if done.returncode:
+        raise SteleError(f"{work_tree}: no clone that git knows: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def _folder(model: str) -> str:
+    """Where MTEB's repository keeps the results of a model."""
+    return f"results/{model.replace('/', '__', 1)}"
 
 
 def _catalogue_models() -> set[str]:
@@ -58,7 +100,7 @@ def _catalogue_models() -> set[str]:
 def mteb_rows(about: Mteb, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
     """The numbers of some models in a clone of MTEB's results."""
     for model in sorted(models):
-        for path in sorted((clone / "results" / model.replace("/", "__", 1)).glob("*/*.json")):
+        for path in sorted((clone / _folder(model)).glob("*/*.json")):
             if (task := about.tasks.get(path.stem)) is None:
                 continue
             result = read_object(path, "result of MTEB")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stele.errors import SteleError
+from stele.files.reading import reading
 
 _NAME = re.compile(r"figure_(\d\d)")
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
@@ -64,13 +65,9 @@ def pictures(paths: Iterable[Path], folder: Path) -> Iterator[Picture]:
 def _read(path: Path, name: str) -> Picture:
     from lxml import etree
 
-    try:
+    with reading(path, "SVG", "remove it and draw it again"):
         content = path.read_bytes()
         tree = etree.fromstring(content, etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False))
-    except OSError as error:
-        raise SteleError(f"{path}: {error.strerror}") from None
-    except etree.XMLSyntaxError as error:
-        raise SteleError(f"{path}: not a readable SVG: {error.msg}; remove it and draw it again") from None
     title, description = (tree.findtext(f".//{_DUBLIN_CORE}{key}") or "" for key in ("title", "description"))
     data = base64.b64encode(content).decode("ascii")
     return Picture(name, title or name, description, f"data:image/svg+xml;base64,{data}")

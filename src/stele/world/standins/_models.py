@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stele.encoders.tokenizer import first_line, load_tokenizer, quiet
+from stele.encoders.tokenizer import load_tokenizer, quiet
 from stele.errors import SteleError
+from stele.files.reading import reading
 from stele.recipes.standin import Architecture
 
 if TYPE_CHECKING:
@@ -61,13 +62,10 @@ def load(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     import torch
     from transformers import AutoModelForMaskedLM
 
-    try:
-        with quiet():
-            model = AutoModelForMaskedLM.from_pretrained(
-                folder, dtype=torch.float32, attn_implementation="sdpa", local_files_only=True
-            )
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise SteleError(f"{folder}: no stand-in to continue from ({first_line(error)}); make it again") from None
+    with reading(folder, "stand-in to continue from", "make it again"), quiet():
+        model = AutoModelForMaskedLM.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation="sdpa", local_files_only=True
+        )
     return model, load_tokenizer(folder)
 
 

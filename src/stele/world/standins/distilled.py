@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from stele.encoders.tokenizer import load_tokenizer, quiet
 from stele.errors import SteleError
+from stele.files.reading import reading
 from stele.recipes.standins.distilled import Recipe
 from stele.training.hidden_states import token_states
 from stele.training.masking import read_vocabulary
@@ -93,7 +94,7 @@ def load_teacher(folder: Path) -> tuple[Pooled, Any]:
     """A published encoder with a pooler, and its tokenizer."""
     from transformers import AutoModel
 
-    with quiet():
+    with reading(folder, "teacher", "make it again"), quiet():
         model = AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="sdpa")
     return Pooled(model).eval(), load_tokenizer(folder)
 

@@ -1,0 +1,81 @@
+"""Whatever opens or parses a file does so under `reading`, the one boundary, or is named here with who stands for it.
+
+The readers' tests damage files of the readers that somebody listed; this one finds what opens files by the source.
+"""
+
+import ast
+import re
+
+OPENS = re.compile(
+    r"(\w+\.)*(open|read_text|read_bytes|read_table|read_metadata|read_schema|read_csv|ParquetFile|GzipFile|ZipFile"
+    r"|DictReader|decompress|iterparse|fromstring|from_pretrained|safe_open|load_file|literal_eval|safe_load)"
+    r"|(np|numpy|json|pickle|yaml|torch)\.loads?|csv\.reader"
+)
+WRITES = re.compile("[rbt+]*[wax][rbt+]*|r\\+b")
+BOUNDARIES = ("reading", "opened", "_opened", "_answer_of", "_unpacked")
+# what was written by Stele itself; its digest is checked before a command reads it (artifacts/integrity.py)
+CHECKED = {
+    "finetuning/data/examples.py": {"load_examples", "tokens"},
+    "finetuning/dual_encoder/selection.py": {"restore"},
+    "pretraining/inputs/base.py": {"_add_pooler"},
+    "retrieval/calibrate.py": {"_encoded"},
+    "retrieval/dense/collection.py": {"_refuse_double_ids", "vectors"},
+    "retrieval/dense/shared_queries.py": {"vectors"},
+    "retrieval/dense/stored_collection.py": {"_ids", "_refuse_double_ids"},
+    "retrieval/dense/vector_files.py": {"_write_ids", "blocks", "join_parts"},
+    "retrieval/hard_negatives.py": {"in_order"},
+    "retrieval/lexical/bm25_index.py": {"_read"},
+    "retrieval/title_queries.py": {"joined"},
+}
+# what is read under the boundary of the only callers, or has an answer of its own to every fault
+OTHERS = {
+    "artifacts/runs/trec.py": {"_read_fast"},
+    "benchmarks/_files.py": {"_is_gzip", "open_bytes"},
+    "benchmarks/_tei.py": {"readinto", "text_of"},
+    "benchmarks/nq.py": {"answers"},
+    "corpora/dumps/decompress.py": {"_decompressed", "read_blocks"},
+    "corpora/dumps/xml_dump.py": {"_parse"},
+    "files/atomic.py": {"_sync", "atomic_file", "block_digest", "sha256"},
+    "files/reading.py": {"read_note"},
+    "papers/table.py": {"load_spec"},
+    "significance/scores.py": {"_table"},
+    "sources/download/beginning.py": {"_goes_on", "at"},
+    "sources/download/locations.py": {"_copy"},
+    "sources/download/partial_download.py": {"finish"},
+    "sources/download/unpack.py": {"_open", "_opened", "_write"},
+    "sources/download/verify.py": {"check", "digests"},
+    "sources/weights/convert.py": {"_load"},
+    "sources/weights/load_check.py": {"check_sizes"},
+    "tables/figures/data.py": {"_rows"},
+    "training/store.py": {"_load"},
+}
+# the package's own files, and what its driver, its cluster and its build notes of themselves
+OURS = re.compile("(catalogue|cluster|command|driver)/.*|tables/all_tables_pdf.py|world/standins/_tokenizers.py")
+
+
+def test_what_opens_a_file_does_so_under_the_boundary(root):
+    package, outside = root / "src/stele", {}
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        if not OURS.fullmatch(name) and (functions := set(_unbounded(ast.parse(path.read_text())))):
+            outside[name] = functions
+    assert outside == CHECKED | OTHERS
+
+
+def _unbounded(node, function="", bounded=False):
+    """The functions that open or parse a file outside of `with reading(...)` and its like."""
+    if isinstance(node, ast.FunctionDef):
+        function, bounded = node.name, False
+    if isinstance(node, ast.With):
+        contexts = [ast.unparse(item.context_expr).partition("(")[0].rpartition(".")[2] for item in node.items]
+        bounded = bounded or not set(BOUNDARIES).isdisjoint(contexts)
+    if isinstance(node, ast.Call) and not bounded and OPENS.fullmatch(ast.unparse(node.func)) and not _writes(node):
+        yield function
+    for child in ast.iter_child_nodes(node):
+        yield from _unbounded(child, function, bounded)
+
+
+def _writes(call):
+    texts = [value.value for value in (*call.args, *(word.value for word in call.keywords if word.arg == "mode"))
+             if isinstance(value, ast.Constant) and isinstance(value.value, str)]  # fmt: skip
+    return any(map(WRITES.fullmatch, texts))
