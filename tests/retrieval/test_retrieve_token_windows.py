@@ -14,6 +14,7 @@ from recorded import record
 
 from stele.artifacts.runs.trec import read_run
 from stele.benchmarks.types import Passage
+from stele.encoders.chat import Chat
 from stele.errors import SteleError
 from stele.recipes.windows import TokenWindows
 from stele.retrieval import retrieve
@@ -63,6 +64,15 @@ def test_windows_fit_with_title_and_prompt_and_lose_nothing(encoder, prompt):
             )
             assert {word for text in texts for word in text.split()} >= {*document.text.split()}
     assert len(parts) > 5
+
+
+def test_windows_fit_into_a_chat_template(encoder):
+    model = loaded(encoder, passage_prompt="of it", passage_length=40)
+    model.chat = Chat(structured=False, variables={}, restore_suffix=True)
+    model.tokenizer.chat_template = "{% for m in messages %}who {{ m.content }} wrote the {% endfor %}"
+    (parts,) = by_tokens(model, HALF)([Passage("d", "nile", text_of(100))])
+    assert len(parts) > 4
+    assert model.tokenize([model.spec.passage(*part) for part in parts], "passage").cut == 0
 
 
 def test_a_long_title_becomes_text_and_one_that_is_not_read_stands_nowhere(encoder):

@@ -49,6 +49,73 @@ def test_a_sentence_transformers_repository_comes_with_its_modules(run, local, s
     assert (run.folder / "1_Pooling" / "config.json").is_file() and (run.folder / "modules.json").is_file()
 
 
+@pytest.mark.parametrize("name", hub.SENTENCE_BERT)
+def test_a_repository_s_settings_come_under_each_of_their_names(run, local, site, name):
+    """The length would be the model's 40 without them; the first name that says anything counts."""
+    from stele.encoders.resolve import resolve
+
+    as_modules(local, {"": "Transformer", "1_Pooling": "Pooling"})
+    (local / hub.SENTENCE_BERT[0]).write_text("{}")
+    (local / name).write_text(json.dumps({"max_seq_length": 7}))
+    publish(local, site)
+    assert run("--mirrors", site.address, "--offline", "--encoding", "{}") == 0
+    assert resolve(run.folder).spec.query_length == 7
+
+
+def test_a_chat_template_comes_along(run, local, site):
+    (local / "chat_template.jinja").write_text("{{ messages[0].content }}")
+    publish(local, site)
+    assert run("--mirrors", site.address, "--offline") == 0
+    assert (run.folder / "chat_template.jinja").is_file()
+    assert run("--path", str(local)) == 0
+    assert (run.folder / "chat_template.jinja").is_file()
+
+
+@pytest.mark.parametrize("place", ["hub", "folder"])
+def test_an_adapter_beside_the_weights_is_refused_before_them(run, local, site, capsys, place):
+    (local / hub.ADAPTER).write_text(json.dumps({"peft_type": "LORA"}))
+    publish(local, site)
+    assert run(*(("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(local)))) == 1
+    assert "adapter_config.json: adapters are not supported" in capsys.readouterr().err
+    assert not [request for request in site.requests if request.path.endswith(".safetensors")]
+
+
+@pytest.mark.parametrize("place", ["hub", "folder"])
+@pytest.mark.parametrize("below", ["0_StaticEmbedding", "."])
+def test_vectors_of_tokens_alone_are_a_checkpoint(run, local, site, tmp_path, capsys, place, below):
+    """As sentence-transformers saves them, or as model2vec does, with a config.json that is no transformer's."""
+    import torch
+    from safetensors.torch import save_file
+
+    from stele.encoders.load import load_encoder
+
+    (folder := tmp_path / "static" / below).mkdir(parents=True)
+    shutil.copy(local / "tokenizer.json", folder)
+    save_file({"embedding.weight": torch.rand(10, 6)}, folder / "model.safetensors")
+    as_modules(tmp_path / "static", {below: "StaticEmbedding", "1_Normalize": "Normalize"})
+    if below == ".":
+        (folder / "config.json").write_text(json.dumps({"model_type": "model2vec"}))
+    publish(tmp_path / "static", site)
+    where = ("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(tmp_path / "static"))
+    assert run(*where, "--encoding", "{}") == 0
+    (proof,) = run.record["models"].values()
+    assert (proof["model_type"], proof["dimension"], proof["vocabulary"]) == ("StaticEmbedding", 6, 10)
+    assert load_encoder(run.folder).encode(["what is a stele ?"], "query").shape == (1, 6)
+    assert run(*where) == 1 and "has no layers to train" in capsys.readouterr().err
+    assert run(*where, "--generator") == 1 and "no model in it" in capsys.readouterr().err
+
+
+def as_modules(folder, kinds) -> None:
+    """Makes it a sentence-transformers folder of these modules, by their paths."""
+    module = "sentence_transformers.models."
+    (folder / "modules.json").write_text(
+        json.dumps([{"path": at, "type": module + kind} for at, kind in kinds.items()])
+    )
+    if "1_Pooling" in kinds:
+        (folder / "1_Pooling").mkdir()
+        (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 8}))
+
+
 def test_generated_checkpoints_are_stand_ins_and_checked_by_their_manifest(run, local, tmp_path, capsys):
     publish(local, mirror=(mirror := tmp_path / "mirror"))
     base = mirror / "huggingface.co" / REPO

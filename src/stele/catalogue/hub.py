@@ -15,8 +15,17 @@ CONFIG = "config.json"
 MODULES = "modules.json"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 VOCABULARY = ("tokenizer.json", "vocab.txt", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.json")
-TOKENIZER = (*VOCABULARY, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
-SENTENCE_TRANSFORMERS = ("sentence_bert_config.json", "config_sentence_transformers.json")
+TOKENIZER = (
+    *(*VOCABULARY, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    "chat_template.jinja",
+)
+ADAPTER = "adapter_config.json"
+STATIC = "StaticEmbedding"  # the module of a sentence-transformers folder that has vectors of tokens alone
+SENTENCE_TRANSFORMERS = "config_sentence_transformers.json"
+SENTENCE_BERT = tuple(  # the first that says anything is read
+    f"sentence_{kind}_config.json"
+    for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
 
 
 def address(repo: str, revision: str, file: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.artifacts.records import read_record
+from stele.catalogue.hub import ADAPTER
 from stele.encoders.tokenizer import ROBERTA_LIKE, quiet
 from stele.errors import SteleError
 from stele.files.reading import reading
@@ -36,6 +37,7 @@ def load_backbone(
     from transformers import AutoConfig
 
     folder = Path(folder)
+    refuse_adapter(folder)
     _want_safetensors(folder)
     with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
@@ -107,6 +109,15 @@ def check_cut_by_layer(config: Any, what: str) -> None:
     """Refuses a family whose hidden states of a layer are not those of a model cut there."""
     if config.model_type not in CUT_BY_LAYER:
         raise SteleError(f"{what} is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
+
+
+def refuse_adapter(folder: Path) -> None:
+    """Refuses a folder whose weights are to be changed by an adapter."""
+    if (folder / ADAPTER).exists():
+        raise SteleError(
+            f"{folder / ADAPTER}: adapters are not supported; merge it into the weights (peft's `merge_and_unload`), "
+            "and give that folder"
+        )
 
 
 def _want_safetensors(folder: Path) -> None:

@@ -12,6 +12,7 @@ import torch
 
 from stele.artifacts.records import UNPROMPTED
 from stele.encoders.backbone import check_cut_by_layer
+from stele.encoders.chat import Chat, tokenize_inputs
 from stele.encoders.pooling import embed, embed_layers
 from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize
 from stele.errors import SteleError
@@ -48,9 +49,11 @@ class Encoder:
         notes: Sequence[str] = (),
         unprompted: bool = False,
         cosine: bool = False,
+        chat: Chat | None = None,
     ) -> None:
         self.spec, self.tokenizer, self.device = spec, tokenizer, torch.device(device)
         self.origins, self.notes, self.unprompted = dict(origins or {}), list(notes), unprompted
+        self.chat = chat
         self.cosine = cosine  # whether a search has to scale the vectors to length 1
         self.cut = 0  # texts of the last call, or block of `encode_stream`, that were longer than the spec allows
         self.window = CPU_WINDOW if self.device.type == "cpu" else GPU_WINDOW
@@ -85,7 +88,7 @@ class Encoder:
         return self._tower(kind)[0]
 
     def tokenize(self, texts: Sequence[TextInput], kind: Kind) -> Tokens:
-        return tokenize(self.tokenizer, self.spec.inputs(texts, kind), self.spec.length(kind), self.spec.segments)
+        return tokenize_inputs(self.tokenizer, self.spec, self.chat, texts, kind)
 
     def encode(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
         """Vectors [n, d], float32, in the order of the texts; a pair is a tuple (see EncodingSpec.passage).
@@ -169,7 +172,7 @@ class Encoder:
         half = self.spec.precision == "bfloat16"
         with torch.autocast(self.device.type, torch.bfloat16) if half else nullcontext():
             for rows in batches:
-                batch = collate(tokens, rows, self.tokenizer.pad_token_id)
+                batch = collate(tokens, rows, self.tokenizer.pad_token_id or 0)
                 batch = {name: value.to(self.device, non_blocking=True) for name, value in batch.items()}
                 own = (
                     embed_layers(model, batch, self.spec)
@@ -192,7 +195,8 @@ class Encoder:
 
 def full_dimension(model, heads: Sequence[torch.nn.Module]) -> int:
     """The length of a tower's vectors before any of their numbers are left out."""
-    return heads[-1][0].out_features if len(heads) else model.config.hidden_size
+    widths = [head[0].out_features for head in heads if hasattr(head[0], "out_features")]
+    return widths[-1] if widths else model.config.hidden_size
 
 
 def refuse_not_finite(vectors: np.ndarray, name: Callable[[int], str]) -> None:

@@ -10,8 +10,7 @@ from stele.artifacts.integrity import RECORD
 from stele.encoders.backbone import load_backbone, positions
 from stele.encoders.probe import check_probe
 from stele.encoders.resolve import Wanted, resolve
-from stele.encoders.sentence_transformers_folder import read_heads
-from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.sentence_transformers_folder import read_heads, static_folder
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec
 
@@ -44,19 +43,25 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
     (2, 32)
     """
     from stele.encoders.encode import Encoder, full_dimension
+    from stele.encoders.static_embedding import load_static, tokenizer_of
 
     folder = Path(folder)
     if folder.name == RECORD:
         folder = folder.parent
     if not folder.is_dir():
         raise SteleError(f"{folder}: no such folder; want a model folder with config.json and model.safetensors")
-    spec, origins, notes, unprompted, cosine = resolve(folder, spec)
+    spec, origins, notes, unprompted, cosine, chat = resolve(folder, spec)
     for note in notes:
         log.warning("%s: %s", folder, note)
-    towers = tower_folders(folder, spec)
-    tokenizer = load_tokenizer(towers[0])
+    if static := static_folder(folder):
+        towers, backbones = [folder], [load_static(static, spec.weights)]
+    else:
+        towers = tower_folders(folder, spec)
+        backbones = [load_backbone(tower, spec.pooling, spec.layer, weights=spec.weights)[0] for tower in towers]
+    tokenizer = tokenizer_of(towers[0])
     check_probe(folder, tokenizer)
-    backbones = [load_backbone(tower, spec.pooling, spec.layer, weights=spec.weights)[0] for tower in towers]
+    if chat and not tokenizer.chat_template:
+        raise SteleError(f"{folder}: its texts go through a chat template, and its tokenizer has none")
     for kind in ("query", "passage"):
         if spec.length(kind) > (most := positions(backbones[0].config)):
             raise SteleError(f"{folder}: {kind}_length is {spec.length(kind)}, the model has {most} positions")
@@ -68,5 +73,5 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
         heads = [[head.to(backbones[0].dtype) for head in of_tower] for of_tower in heads]
     if spec.dimension and spec.dimension > (most := full_dimension(backbones[0], heads[0])):
         raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {most} numbers")
-    how = {"origins": origins, "notes": notes, "unprompted": unprompted, "cosine": cosine}
+    how = {"origins": origins, "notes": notes, "unprompted": unprompted, "cosine": cosine, "chat": chat}
     return Encoder(backbones[0], backbones[-1], tokenizer, spec, heads[0], heads[-1], device, **how)

@@ -23,10 +23,19 @@ def mean_pool(states: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def last_pool(states: Tensor, mask: Tensor | None) -> Tensor:
-    """The state [n, d] of each text's last token, from states [n, t, d] that are padded on the right."""
+    """The state [n, d] of each text's last token, from states [n, t, d] that are padded on the right; 0 without any."""
     if mask is None:
         return states[:, -1]
-    return states[torch.arange(len(states), device=states.device), mask.sum(dim=1) - 1]
+    places = torch.arange(1, states.shape[1] + 1, device=states.device) * mask
+    last = states[torch.arange(len(states), device=states.device), places.argmax(dim=1)]
+    return last.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
+
+
+class UnitLength(nn.Module):
+    """Vectors [n, d] at length 1."""
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        return nn.functional.normalize(vectors, p=2, dim=-1)
 
 
 def embed(
@@ -47,7 +56,8 @@ def embed(
         if spec.pooling == "pooler":
             pooled = model.pooler(pooled[:, None])
     for head in heads:
-        pooled = head(pooled.to(head[0].weight.dtype))
+        weight = getattr(head[0], "weight", pooled)
+        pooled = head(pooled.to(weight.dtype))
     pooled = pooled.float()[:, : spec.dimension]
     return torch.nn.functional.normalize(pooled, p=2, dim=-1) if spec.normalize else pooled
 
@@ -80,11 +90,9 @@ def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec,
 def _pool(states: Tensor, inputs: Mapping[str, Tensor], spec: EncodingSpec, skip: int = 0) -> Tensor:
     """One vector a text [n, d] from the states [n, t, d] of its tokens; for the pooling cls, mean or last."""
     mask = inputs.get("attention_mask")
-    if spec.pooling == "cls":
-        return states[:, skip]
-    if spec.pooling == "last":
-        return last_pool(states, mask)
     if skip:
         mask = torch.ones(states.shape[:2], dtype=torch.long, device=states.device) if mask is None else mask.clone()
         mask[:, :skip] = 0
-    return mean_pool(states.float(), mask)
+    if spec.pooling == "cls":  # of a text that is its prompt alone sentence-transformers takes the first token
+        return states[torch.arange(len(states), device=states.device), mask.argmax(dim=1)] if skip else states[:, 0]
+    return last_pool(states, mask) if spec.pooling == "last" else mean_pool(states.float(), mask)

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stele.encoders.sentence_transformers_folder import MODULES_FILE, PASSAGE, QUERY, Stated, read_modules
+from stele.catalogue.hub import MODULES
+from stele.encoders.chat import Chat
+from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, Stated, read_modules
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.recipes.encoding import (
@@ -39,7 +41,8 @@ PROMPTS = ("prompt_name", "query_prompt")  # two ways to say one thing
 class Resolved(NamedTuple):
     """A spec, who decided which of its keys, and what a reader of its results should know.
 
-    unprompted: of that, that the folder names prompts which are not used; cosine: a search has to scale its vectors.
+    unprompted: of that, that the folder names prompts which are not used; cosine: a search has to scale its vectors;
+    chat: how its texts go through a chat template, None where they do not.
     """
 
     spec: EncodingSpec
@@ -47,6 +50,7 @@ class Resolved(NamedTuple):
     notes: list[str]
     unprompted: bool = False
     cosine: bool = False
+    chat: Chat | None = None
 
 
 def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
@@ -62,7 +66,7 @@ def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
         own, decided = _of_one_kind({**trained.facts(), **chosen}, values, {**origins, **decided})
         spec = make_spec(own, str(folder))
         return Resolved(spec, {key: origin for key, origin in decided.items() if key in spec.facts()}, [])
-    if (folder / MODULES_FILE).exists():
+    if (folder / MODULES).exists():
         return _of_modules(folder, read_modules(folder), values, origins)
     if "pooling" not in values:
         raise SteleError(
@@ -105,13 +109,13 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
     if origins.get("passage_format") == BENCHMARK and chosen["passage_format"] != "text":
         del chosen["passage_format"]
     decided = {key: FOLDER for key in stated.values} | {key: origins[key] for key in chosen}
-    shorter = {key: own[key] for key in LENGTHS if own.get(key, stated.length) < stated.length}
-    longest = dict.fromkeys(LENGTHS, stated.length) | shorter
+    shorter = {key: own[key] for key in LENGTHS if own.get(key, stated.lengths[key]) < stated.lengths[key]}
+    longest = stated.lengths | shorter
     decided |= dict.fromkeys(LENGTHS, FOLDER) | {key: origins[key] for key in shorter}
     notes = [
-        f"{key}: {own[key]} was asked for; its folder says {stated.length}, which is what is read"
+        f"{key}: {own[key]} was asked for; its folder says {stated.lengths[key]}, which is what is read"
         for key in LENGTHS
-        if origins.get(key) in WISHES and own[key] > stated.length
+        if origins.get(key) in WISHES and own[key] > stated.lengths[key]
     ]
     prompts, unused = _prompts(folder, stated, chosen)
     if "prompt_name" in origins:  # who chose it decided the prompt
@@ -119,7 +123,12 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
     decided = {**{key: FOLDER for key in prompts}, **origins, **decided}
     made = _made(folder, {**stated.values, **longest, **prompts, **chosen}, decided)
     notes = [*unused, *notes, *made.notes]
-    return made._replace(notes=notes, unprompted=bool(unused), cosine=stated.cosine)
+    if stated.chat and (made.spec.fills_titles or made.spec.passage_format == "title_text_pair"):
+        raise SteleError(
+            f"{folder}: its texts go through a chat template, which has no place for titles; leave {{title}} out of "
+            "passage_prompt, and give `passage_format: title_text`"
+        )
+    return made._replace(notes=notes, unprompted=bool(unused), cosine=stated.cosine, chat=stated.chat)
 
 
 def _prompts(folder: Path, stated: Stated, chosen: dict[str, Any]) -> tuple[dict[str, str], list[str]]:

@@ -6,10 +6,12 @@ import copy
 from collections.abc import Sequence
 from pathlib import Path
 
+from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS
 from stele.encoders.probe import write_probe
-from stele.encoders.sentence_transformers_folder import write_modules
+from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY
 from stele.encoders.tokenizer import quiet
 from stele.errors import SteleError
+from stele.files.atomic import atomic_write_json
 from stele.recipes.encoding import EncodingSpec, write_spec
 
 
@@ -57,3 +59,60 @@ def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec, heads: Seque
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(folder)
     write_modules(folder, model, spec, heads)
+
+
+def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = ()) -> None:
+    """Adds to a saved transformers folder the files by which sentence-transformers gives the same vectors.
+
+    The pooler has no module there; it is a Dense layer with tanh on the first token, and is written as that.
+    sentence-transformers has one maximum length a model: the longer of the two.
+    """
+    import torch
+
+    folder = Path(folder)
+    modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
+    flags = {
+        "word_embedding_dimension": model.config.hidden_size,
+        "pooling_mode_cls_token": spec.pooling in ("cls", "pooler"),
+        "pooling_mode_mean_tokens": spec.pooling == "mean",
+        "pooling_mode_lasttoken": spec.pooling == "last",
+        "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False,
+    }
+    atomic_write_json(folder / "1_Pooling" / "config.json", flags)
+    layers = heads
+    if spec.pooling == "pooler":
+        layers = [(model.pooler.dense, torch.nn.Tanh())]
+    for linear, activation in layers:
+        modules.append((f"{len(modules)}_Dense", "Dense"))
+        _write_dense(folder / modules[-1][0], linear, activation)
+    if spec.normalize:
+        modules.append((f"{len(modules)}_Normalize", "Normalize"))
+        (folder / modules[-1][0]).mkdir(exist_ok=True)
+    listing = [
+        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{name}"}
+        for i, (path, name) in enumerate(modules)
+    ]
+    atomic_write_json(folder / MODULES, listing)
+    length = max(spec.query_length, spec.passage_length)
+    atomic_write_json(folder / SENTENCE_BERT[0], {"max_seq_length": length, "do_lower_case": False})
+    settings = {
+        "prompts": {QUERY: spec.query_prompt, PASSAGE: spec.passage_prompt},
+        "default_prompt_name": None,
+        "similarity_fn_name": "cosine" if spec.normalize else "dot",
+    }
+    atomic_write_json(folder / SENTENCE_TRANSFORMERS, settings)
+
+
+def _write_dense(folder: Path, linear, activation) -> None:
+    from safetensors.torch import save_file
+
+    settings = {
+        "in_features": linear.in_features,
+        "out_features": linear.out_features,
+        "bias": linear.bias is not None,
+        "activation_function": f"{type(activation).__module__}.{type(activation).__name__}",
+    }
+    atomic_write_json(folder / "config.json", settings)
+    weights = {f"linear.{name}": value.detach().cpu().contiguous() for name, value in linear.state_dict().items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})

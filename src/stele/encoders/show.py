@@ -15,9 +15,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from stele.encoders.chat import tokenize_inputs
 from stele.encoders.resolve import Resolved, resolve
-from stele.encoders.tokenizer import load_tokenizer
-from stele.encoders.tokens import tokenize
 from stele.errors import SteleError
 from stele.files.reading import parse_object
 from stele.files.strict import Values
@@ -82,16 +81,20 @@ def _of_model(args: argparse.Namespace, encoding: Values) -> tuple[Path, dict[st
 
 def shown(folder: Path, resolved: Resolved) -> Iterator[str]:
     """The lines: a key, its value and its origin; notes; a query and a passage as tokens."""
-    spec, origins, notes, _, cosine = resolved
+    spec, origins, notes, _, cosine, chat = resolved
     values = {key: repr(value) for key, value in spec.model_dump().items()}
     width = max(map(len, values.values()))
     for key, value in values.items():
         yield f"{key:<15} {value:<{width}}  {origins.get(key, DEFAULT)}"
     if cosine:
         yield f"{'similarity':<15} {'cosine':<{width}}  {FOLDER}"
+    if chat:
+        yield f"{'chat template':<15} {'used':<{width}}  {FOLDER}"
     yield from (f"note: {note}" for note in notes)
-    tokenizer = load_tokenizer(folder / "query" if spec.towers == "separate" else folder)
+    from stele.encoders.static_embedding import tokenizer_of
+
+    tokenizer = tokenizer_of(folder / "query" if spec.towers == "separate" else folder)
     examples: list[tuple[Kind, TextInput]] = [("query", QUERY), ("passage", spec.passage(*PASSAGE))]
     for kind, text in examples:
-        tokens = tokenize(tokenizer, spec.inputs([text], kind), spec.length(kind), spec.segments)
+        tokens = tokenize_inputs(tokenizer, spec, chat, [text], kind)
         yield f"a {kind}: {' '.join(tokenizer.convert_ids_to_tokens(tokens.ids.tolist()))}"

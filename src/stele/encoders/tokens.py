@@ -10,6 +10,8 @@ import numpy as np
 
 from stele.recipes.encoding import TextInput
 
+WHOLE = 10**9  # a length in tokens that cuts no text
+
 
 class Tokens(NamedTuple):
     """Token ids of n texts, special tokens included, one after the other.
@@ -33,16 +35,18 @@ class Tokens(NamedTuple):
         return self.offsets[rows + 1] - self.offsets[rows]
 
 
-def tokenize(tokenizer, texts: Sequence[TextInput], max_length: int, segments: bool = False) -> Tokens:
+def tokenize(
+    tokenizer, texts: Sequence[TextInput], max_length: int, segments: bool = False, special: bool = True
+) -> Tokens:
     """Tokenises texts and pairs with the tokenizer's own batch code; what is longer than `max_length` is cut.
 
     Texts are cut on the side that the tokenizer says. Of a pair the longer text is cut first ("longest_first"), as DPR,
-    XTREME-R and sentence-transformers do.
+    XTREME-R and sentence-transformers do. Without `special` no special tokens are added.
     """
     backend = tokenizer.backend_tokenizer
     backend.enable_truncation(max_length, strategy="longest_first", direction=tokenizer.truncation_side)
     backend.no_padding()
-    encoded = backend.encode_batch_fast(list(texts), add_special_tokens=True)
+    encoded = backend.encode_batch_fast(list(texts), add_special_tokens=special)
     lengths = np.fromiter((len(item) for item in encoded), dtype=np.int64, count=len(encoded))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     total = int(offsets[-1])
@@ -59,7 +63,7 @@ def collate(tokens: Tokens, rows: np.ndarray, pad_id: int) -> dict:
     import torch
 
     starts, lengths = tokens.offsets[rows], tokens.lengths_of(rows)
-    width = int(lengths.max())
+    width = max(1, int(lengths.max()))  # of a text without tokens there is only padding
     columns = np.arange(width)
     mask = columns < lengths[:, None]
     source = (starts[:, None] + columns)[mask]

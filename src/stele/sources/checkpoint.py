@@ -21,9 +21,12 @@ from stele.artifacts.record_shape import NO_DIGEST, SEAL
 from stele.artifacts.records import DIVERGED, GENERATED, STAND_IN, divergence, read_record, start, write_record
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import (
+    ADAPTER,
     CONFIG,
     MODULES,
+    SENTENCE_BERT,
     SENTENCE_TRANSFORMERS,
+    STATIC,
     TOKENIZER,
     VOCABULARY,
     WEIGHTS,
@@ -46,11 +49,13 @@ from stele.sources.weights.convert import convert, convert_shards
 from stele.sources.weights.load_check import (
     INSTEAD,
     check_loads,
+    check_static,
     model_folders,
     read_module_list,
     read_weight_map,
     refuse_code,
     refuse_code_of,
+    static_folders,
 )
 from stele.sources.weights.settings_check import check_settings
 
@@ -60,7 +65,7 @@ JOB = "sources checkpoint"
 
 
 Fetched = dict[str, FetchedFile]  # path in the repository -> where it lies now
-KEPT = (".json", ".txt", ".model", ".safetensors")
+KEPT = (".json", ".jinja", ".txt", ".model", ".safetensors")
 WEIGHT_FILES = (".safetensors", ".bin", ".index.json")
 MANIFEST = "manifest.json"
 RECORD = "record.json"
@@ -117,6 +122,7 @@ def run(args: argparse.Namespace) -> None:
             path.relative_to(folder).as_posix(): check_loads(path, source.get("weights", "float32"))
             for path in model_folders(folder)
         }
+        proofs |= {path.relative_to(folder).as_posix(): check_static(path) for path in static_folders(folder)}
         labels = [STAND_IN] if places.manifest else _labels(args.path)
         write_record(
             folder / args.output.name,
@@ -227,13 +233,18 @@ def _take_settings(take: Any, fetched: Fetched, where: str) -> dict[str, bool]:
         _take_transformer(take, fetched, "", where)
         return {"": True}
     folders = {}
-    for path in SENTENCE_TRANSFORMERS:
-        take(path)
+    take(SENTENCE_TRANSFORMERS)
     for module in read_module_list(fetched[MODULES].path):
-        below = f"{module['path']}/" if module.get("path") else ""
-        if str(module.get("type", "")).endswith(".Transformer"):
+        below = f"{module['path']}/" if module.get("path") not in (None, "", ".") else ""
+        kind = str(module.get("type", "")).rsplit(".", 1)[-1]
+        if kind == "Transformer":
             _take_transformer(take, fetched, below, where)
-            take(f"{below}{SENTENCE_TRANSFORMERS[0]}")
+            for path in (f"{below}{name}" for name in SENTENCE_BERT):
+                if take(path) and read_json(fetched[path].path):  # an empty one counts for nothing
+                    break
+            folders[below] = True
+        elif kind == STATIC:
+            take(f"{below}{VOCABULARY[0]}", optional=False)
             folders[below] = True
         elif below:
             take(f"{below}{CONFIG}")
@@ -243,7 +254,7 @@ def _take_settings(take: Any, fetched: Fetched, where: str) -> dict[str, bool]:
 
 def _take_transformer(take: Any, fetched: Fetched, below: str, where: str) -> None:
     take(f"{below}{CONFIG}", optional=False)
-    for path in TOKENIZER:
+    for path in (ADAPTER, *TOKENIZER):
         take(f"{below}{path}")
     if not any(f"{below}{path}" in fetched for path in VOCABULARY):
         raise SteleError(f"{where}: no tokenizer in {below or 'it'} (none of {', '.join(VOCABULARY)})")

@@ -27,7 +27,7 @@ def files(plan: Plan, job: JobRequest) -> list[list[str]]:
     if job.rule == "checkpoint" and not plan.world.standin(w.model):
         source = plan.models.checkpoint_source(w.model)
         if "path" not in source and (repository := hub.repository(source)):
-            return [[hub.address(*repository, hub.CONFIG)]]
+            return [[hub.address(*repository, name) for name in (hub.CONFIG, hub.MODULES)]]
     return []
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stele.benchmarks.types import Passage
+from stele.encoders.chat import tokenize_inputs
+from stele.encoders.tokens import WHOLE
 from stele.recipes.windows import TokenWindows
 from stele.retrieval.dense.windows import Split
 
@@ -29,7 +31,7 @@ def by_tokens(encoder: Encoder, windows: TokenWindows) -> Split:
     def split(documents: Sequence[Passage]) -> Iterator[list[tuple[str, str]]]:
         parts = [_title_and_text(d, free) for d, free in zip(documents, _free(encoder, documents), strict=True)]
         free = _free(encoder, [Passage("", title, "") for title, _ in parts])
-        tokens = _encoded(encoder, [text for _, text in parts], special=False)
+        tokens = _encoded(encoder, [text for _, text in parts])
         for (title, text), room, item in zip(parts, free, tokens, strict=True):
             spans = token_spans(len(item), room, windows.overlap)
             texts = [text]
@@ -62,15 +64,16 @@ def token_spans(tokens: int, room: int, overlap: float) -> list[tuple[int, int]]
 
 def _free(encoder: Encoder, documents: Sequence[Passage]) -> list[int]:
     """Tokens that are left for the text of each document, once its title and what else stands there is read."""
-    spec = encoder.spec
-    around = spec.inputs([spec.passage(document.title, SHORT) for document in documents], "passage")
-    (short,) = _encoded(encoder, [SHORT], special=False)
-    return [spec.passage_length - len(item) + len(short) for item in _encoded(encoder, around, special=True)]
+    whole = encoder.spec.model_copy(update={"passage_length": WHOLE})
+    texts = [whole.passage(document.title, SHORT) for document in documents]
+    (short,) = _encoded(encoder, [SHORT])
+    lengths = tokenize_inputs(encoder.tokenizer, whole, encoder.chat, texts, "passage").lengths
+    return [encoder.spec.passage_length - int(length) + len(short) for length in lengths]
 
 
-def _encoded(encoder: Encoder, texts: Sequence, special: bool) -> list:
-    """Texts as the tokenizer's encodings, none of them cut (`tokens.tokenize` sets the length anew at each call)."""
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> list:
+    """Texts without special tokens, none of them cut (`tokens.tokenize` sets the length anew at each call)."""
     backend = encoder.tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
-    return backend.encode_batch(list(texts), add_special_tokens=special)
+    return backend.encode_batch(list(texts), add_special_tokens=False)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.catalogue.hub import CONFIG, MODULES, VOCABULARY, WEIGHTS
+from stele.catalogue.hub import CONFIG, MODULES, STATIC, VOCABULARY, WEIGHTS
 from stele.errors import SteleError
 from stele.files import reading
-from stele.files.paths import relative
+from stele.files.paths import inside, relative
 from stele.files.reading import JsonObject
 
 _LAYER = re.compile(r"^(.+?)\.(\d+)\.")  # what stands before a layer's number, and the number
@@ -78,12 +78,30 @@ def refuse_code_of(path: Path, name: str, where: str, instead: str = INSTEAD) ->
 
 def model_folders(folder: Path) -> list[Path]:
     """The folders of a checkpoint that hold a transformer: itself, a module of sentence-transformers, or two towers."""
-    folders = []
+    folders, static = [], static_folders(folder)
     for path in sorted(folder.rglob(CONFIG)):
         settings = read_json(path)
-        if isinstance(settings, Mapping) and settings.get("model_type"):
+        if isinstance(settings, Mapping) and settings.get("model_type") and path.parent not in static:
             folders.append(path.parent)
     return folders
+
+
+def static_folders(folder: Path) -> list[Path]:
+    """The folders of a checkpoint's modules that have vectors of tokens alone."""
+    listed = read_module_list(folder / MODULES) if (folder / MODULES).is_file() else []
+    paths = [module.get("path") for module in listed if str(module.get("type", "")).endswith(f".{STATIC}")]
+    return [folder if path in (None, "", ".") else inside(folder, path, str(folder / MODULES)) for path in paths]
+
+
+def check_static(folder: Path) -> dict[str, Any]:
+    """Loads the vectors of tokens of a folder once; returns what they are."""
+    from stele.encoders.static_embedding import load_static, load_static_tokenizer
+
+    vectors = load_static(folder).embedding.weight
+    if not vectors.isfinite().all():
+        raise SteleError(f"{folder}: has values that are no numbers (NaN or infinite); the weights are damaged")
+    size = {"parameters": vectors.numel(), "dimension": vectors.shape[1]}
+    return {"model_type": STATIC, **size, "vocabulary": len(load_static_tokenizer(folder)), "new": []}
 
 
 def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.catalogue.hub import CONFIG, MODULES
+from stele.catalogue.hub import CONFIG, MODULES, STATIC
+from stele.encoders.backbone import refuse_adapter
 from stele.encoders.resolve import resolve
 from stele.encoders.sentence_transformers_folder import stated_width
 from stele.encoders.tokenizer import load_tokenizer
@@ -14,7 +15,7 @@ from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.files.strict import Values
 from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, SPEC_FILE
-from stele.sources.weights.load_check import model_folders, read_json
+from stele.sources.weights.load_check import model_folders, read_json, static_folders
 
 ENCODERS = "want an encoder of texts"
 
@@ -27,8 +28,15 @@ def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, g
     vectors are made. A `generator` writes text and makes no vectors.
     """
     models = model_folders(folder)
+    if not models and static_folders(folder) and not generator:
+        if encoding is None:
+            raise SteleError(f"{folder}: a {STATIC} has no layers to train; it can only be used as it is")
+        resolve(folder, _with_instruction(encoding))
+        return
     if not models:
         raise SteleError(f"{folder}: no model in it (no {CONFIG} with a model_type)")
+    for model in models:
+        refuse_adapter(model)
     if generator:
         return
     configs = [_encoder_config(model) for model in models]
@@ -38,12 +46,16 @@ def check_settings(folder: Path, encoding: Mapping[str, Values] | None = None, g
         for model, config in zip(models, configs, strict=True):
             _refuse_left_to_right(model, config)
     if encoding is not None:
-        benchmark = {**SOME_INSTRUCTION, **encoding.get(BENCHMARK, {})}
-        spec = resolve(folder, {**encoding, BENCHMARK: benchmark}).spec
+        spec = resolve(folder, _with_instruction(encoding)).spec
         load_tokenizer(models[0])
         width = stated_width(folder, configs[0].hidden_size)
         if spec.dimension and spec.dimension > width:
             raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {width} numbers")
+
+
+def _with_instruction(encoding: Mapping[str, Values]) -> dict[str, Values]:
+    """What is said of an encoder, with an instruction in the place of a benchmark's that is not known yet."""
+    return {**encoding, BENCHMARK: {**SOME_INSTRUCTION, **encoding.get(BENCHMARK, {})}}
 
 
 def _encoder_config(folder: Path) -> Any:

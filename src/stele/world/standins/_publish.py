@@ -73,7 +73,7 @@ def write(folder: Path, made: Made, form: str) -> None:
             torch.save(weights, folder / "pytorch_model.bin")
     save_tokenizer(folder, made.tokenizer)
     if made.spec is not None:
-        from stele.encoders.sentence_transformers_folder import write_modules
+        from stele.encoders.save import write_modules
         from stele.recipes.encoding import make_spec
 
         write_modules(folder, made.model, make_spec(made.spec), made.heads)

@@ -1,0 +1,106 @@
+"""StaticEmbedding: the mean of tokens' vectors is sentence-transformers', of its own folders and of model2vec's."""
+
+import json
+
+import numpy as np
+import pytest
+from tiny_models import make_folder
+from todays_folders import change
+
+from stele.encoders.load import load_encoder
+from stele.encoders.resolve import resolve
+from stele.encoders.show import shown
+from stele.errors import SteleError
+
+TEXTS = ["who wrote the first novel", "", "Кто написал роман о городе", "a b c d e f g " * 200]
+PROMPTS = {"query": "who: ", "document": "the: "}
+
+
+@pytest.fixture(scope="module")
+def tokenizer_file(tmp_path_factory):
+    return make_folder(tmp_path_factory.mktemp("static") / "base") / "tokenizer.json"
+
+
+def static_folder(place, tokenizer_file, kinds=("Normalize",), cut=None):
+    """A folder of vectors of 24 numbers, below as releases before 6 wrote it."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, StaticEmbedding
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    tokenizer.enable_truncation(cut) if cut else tokenizer.no_truncation()
+    torch.manual_seed(0)
+    made = {"Normalize": Normalize, "Dense": lambda: Dense(24, 8)}
+    modules = [StaticEmbedding(tokenizer, embedding_dim=24), *(made[kind]() for kind in kinds)]
+    SentenceTransformer(modules=modules, device="cpu", prompts=PROMPTS).save(str(place))
+    move(place, "0_StaticEmbedding")
+    return place
+
+
+def move(folder, path):
+    """The module's files into another folder."""
+    listing = json.loads((folder / "modules.json").read_text())
+    before = folder / listing[0]["path"]
+    (folder / path).mkdir(exist_ok=True)
+    for name in ("tokenizer.json", "model.safetensors"):
+        (before / name).rename(folder / path / name)
+    (folder / "modules.json").write_text(json.dumps([{**listing[0], "path": path}, *listing[1:]]))
+
+
+def as_model2vec(folder):
+    """Its weights under model2vec's names, a row for several tokens and a weight a token, at the top."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    move(folder, ".")
+    vectors = load_file(folder / "model.safetensors")["embedding.weight"]
+    torch.manual_seed(1)
+    few = {"embeddings": vectors[:50].clone(), "mapping": torch.arange(len(vectors)) % 50}
+    save_file({**few, "weights": torch.rand(len(vectors)).double()}, folder / "model.safetensors")
+    (folder / "config.json").write_text(json.dumps({"model_type": "model2vec", "hidden_dim": 24}))
+
+
+def difference(folder):
+    from sentence_transformers import SentenceTransformer
+
+    encoder, theirs = load_encoder(folder), SentenceTransformer(str(folder), device="cpu")
+    pairs = (("query", theirs.encode_query), ("passage", theirs.encode_document))
+    return max(np.abs(encoder.encode(TEXTS, k) - encode(TEXTS, show_progress_bar=False)).max() for k, encode in pairs)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "cut", "edit"),
+    [
+        ((), None, lambda f: None),
+        (("Normalize",), None, lambda f: None),
+        (("Dense",), None, lambda f: None),
+        (("Normalize",), 5, lambda f: None),
+        (("Normalize",), None, lambda f: change(f / "config_sentence_transformers.json", truncate_dim=8)),
+        (("Normalize",), None, as_model2vec),
+    ],
+    ids=["plain", "Normalize", "Dense", "cut", "truncate_dim", "model2vec"],
+)
+def test_vectors_are_those_of_sentence_transformers(tmp_path, tokenizer_file, kinds, cut, edit):
+    folder = static_folder(tmp_path / "st", tokenizer_file, kinds, cut)
+    edit(folder)
+    assert difference(folder) < 1e-5
+
+
+def test_no_special_tokens_are_read(tmp_path, tokenizer_file):
+    folder = static_folder(tmp_path / "st", tokenizer_file)
+    lines = list(shown(folder, resolve(folder)))
+    query = next(line for line in lines if line.startswith("a query:"))
+    assert "<s>" not in query and "</s>" not in query
+
+
+def test_weights_that_do_not_fit_are_refused(tmp_path, tokenizer_file):
+    from safetensors.torch import load_file, save_file
+
+    folder = static_folder(tmp_path / "st", tokenizer_file)
+    path = folder / "0_StaticEmbedding/model.safetensors"
+    save_file({"embedding.weight": load_file(path)["embedding.weight"][:9].clone()}, path)
+    with pytest.raises(SteleError, match="its tokenizer has more tokens than the 9 of its weights"):
+        load_encoder(folder)
+    with pytest.raises(SteleError, match="state pooling: 'mean', requested was 'cls'"):
+        load_encoder(folder, {"pooling": "cls"})
