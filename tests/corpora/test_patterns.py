@@ -25,7 +25,11 @@ AT_START = {
     "xml_dump._PROLOG",
     "paragraphs._GALLERY_LINE",
     "paragraphs._HEADING",
-    "sql_dump._COLUMN",
+    "sql_dump._BLANK",
+    "sql_dump._CREATE",
+    "sql_dump._INSERT",
+    "sql_dump._NO_COLUMN",
+    "sql_dump._STATEMENT",
     "wikitext103.MARKS",
 }
 UNITS = [

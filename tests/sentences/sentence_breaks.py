@@ -29,10 +29,11 @@ def boundary_quality(path: Path, language: str) -> tuple[float, float]:
 
 # news in 35 languages (NTREX-128): file -> language
 NEWS = {
-    "arb": "ar", "ben": "bn", "dan": "da", "deu": "de", "ell": "el", "eng-US": "en", "est": "et", "fas": "fa", "fin": "fi",
-    "fra": "fr", "heb": "he", "hin": "hi", "ind": "id", "ita": "it", "jpn": "ja", "kor": "ko", "nld": "nl", "nob": "no",
-    "pol": "pl", "por": "pt", "ron": "ro", "rus": "ru", "spa": "es", "swa": "sw", "swe": "sv", "tam": "ta", "tel": "te",
-    "tha": "th", "tur": "tr", "ukr": "uk", "urd": "ur", "vie": "vi", "zho-CN": "zh",
+    "arb": "ar", "ben": "bn", "dan": "da", "deu": "de", "ell": "el", "eng-US": "en", "est": "et", "fas": "fa",
+    "fin": "fi", "fra": "fr", "heb": "he", "hin": "hi", "ind": "id", "ita": "it", "jpn": "ja", "kor": "ko",
+    "nld": "nl", "nob": "no", "pol": "pl", "por": "pt", "ron": "ro", "rus": "ru", "spa": "es", "swa": "sw",
+    "swe": "sv", "tam": "ta", "tel": "te", "tha": "th", "tur": "tr", "ukr": "uk", "urd": "ur", "vie": "vi",
+    "zho-CN": "zh",
 }  # fmt: skip
 
 
