@@ -26,6 +26,8 @@ AT_START = {
     "paragraphs._GALLERY_LINE",
     "paragraphs._HEADING",
     "sql_dump._BLANK",
+    "variants._FLAGS",
+    "variants._RULE",
     "sql_dump._CREATE",
     "sql_dump._INSERT",
     "sql_dump._NO_COLUMN",
@@ -33,7 +35,9 @@ AT_START = {
     "wikitext103.MARKS",
 }
 UNITS = [
-    "<", " ", "< ", "<br ", "</", "<ref>", "<ref ", "<ref name=a", "<!--", "-->", "<nowiki ", "<p ", "<div.", "*",
+    "<", " ", "< ", "<br ", "</", "<ref>", "<ref ", "<ref name=a", "<ref \"", "<ref a=\"'<", "<p '\"<", "<ref a<",
+    "-{a|", "-{zh:a;", "__A__", "a=>zh:",
+    "<!--", "-->", "<nowiki ", "<p ", "<div.", "*",
     "*#:;", "**a:", "[", "]", "[[", "[http://aaa", "[http://a ", "[//a []", "[[a:", "[[a|[", "{", "{{a", "}", "{|",
     "-{", "\n ", "\n:", "\n=", "=", "= ", "'", "(", "( ", "(,", ", ", " ,", ";", "&nbsp;", "&#1", "_", "__A", "（",
     "，", ".", ". ", "1.", "a", "a b", "é", "ก ", "中", "។", "%C3", "\u200e_", ".jpg ", "a.jpg:", "a:b.jpg", "(1,",

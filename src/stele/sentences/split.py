@@ -4,9 +4,9 @@ sentencex is the kept library that does this best for our languages: rules for s
 kept, about 100 MB/s; pysbd and blingfire are no longer kept, splitters with a model are a thousand times slower.
 On top of it:
 
-1. It reads the text without brackets and quotation marks. A closing one belongs to what it closes, with the notes behind
-   it ([3], [2004]); a pair of at most LONGEST characters stays whole; where a quotation ends, a particle or a verb of
-   saying shows that the sentence goes on (`brackets.py`, `quotations.py`).
+1. It reads the text without brackets and quotation marks. A closing one belongs to what it closes, with the notes
+   behind it ([3], [2004]); a pair of at most LONGEST characters stays whole; where a quotation ends, a particle or a
+   verb of saying shows that the sentence goes on (`brackets.py`, `quotations.py`).
 2. Full stops that it does not know: the Khmer and Tibetan ones, and a CJK one before a Latin letter or digit.
 3. Thai and Lao have neither full stops nor spaces between words. A space there ends a phrase, not always a sentence: we
    split at a space before a connective, and at any space between letters once the piece has PHRASE characters.

@@ -42,7 +42,7 @@ _CREATE = re.compile(
     rb"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*\(", re.I
 )
 _NO_COLUMN = re.compile(rb"(?:PRIMARY|UNIQUE|FOREIGN|FULLTEXT|SPATIAL|CONSTRAINT|PERIOD|CHECK|KEY|INDEX)\b", re.I)
-_NESTED = re.compile(rb"'(?:[^'\\]++|\\.)*+'|\([^()']*+\)", re.S)
+_NESTED = re.compile(rb"'(?:[^'\\]++|\\.)*+(?:'|\Z)|\([^()']*+\)", re.S)
 _QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _SEMICOLON, _UNDERSCORE = b"'\\,();_"
 _SPACE = np.isin(np.arange(256), list(b" \t\r\n\f\v"))
 _SPACES = 64  # bytes of white space around a literal or a row, at most
@@ -152,8 +152,8 @@ def _name(parts: Sequence[bytes | None]) -> str:
 
 def _created_columns(body: bytes) -> list[str]:
     """The names of the columns in what stands behind the first bracket of a CREATE TABLE."""
-    while (plain := _NESTED.sub(b" ", body)) != body:
-        body = plain
+    for _ in range(4):  # types and keys nest no deeper
+        body = _NESTED.sub(b" ", body)
     definitions = [part.strip() for part in body.partition(b")")[0].split(b",")]
     names = (re.match(_NAME, part) for part in definitions if not _NO_COLUMN.match(part))
     return [_name(name.groups()) for name in names if name]
