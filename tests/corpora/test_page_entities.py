@@ -106,6 +106,52 @@ def test_random_tables_come_back(tmp_path, monkeypatch):
             assert actual == [(item, title.replace("_", " ")) for item, site, title in rows if site == wiki]
 
 
+def written(rows: bytes, columns: bytes = b"") -> bytes:
+    return HEAD + INSERT.replace(b" VALUES ", b" " + columns + b"VALUES ") + rows + b";\n" + SQL_TAIL.encode()
+
+
+LAYOUTS = {
+    "rows in one line": written(rb"(1,101,'enwiki','One'),(2,102,'frwiki','L\'un'),(3,103,'enwiki','Two),(9,9')"),
+    "a row a line": written(b"\n(1,101,'enwiki','One'),\n(2,102,'frwiki','L\\'un'),\n(3,103,'enwiki','Two),(9,9')"),
+    "white space": written(
+        b"( 1, 101 ,'enwiki' , 'One' ) ,\r\n\t(2,102,'frwiki','L''un') , (3,103,'enwiki','Two),(9,9')\n"
+    ),
+    "named columns": written(
+        b"('One','x',101,'enwiki'),('L''un','y;\n',102,'frwiki'),('Two),(9,9',');\n',103,'enwiki')",
+        b"(`ips_site_page`, extra, `ips_item_id`,\n`ips_site_id`) ",
+    ),
+    "other literals": written(
+        b"(NULL,'101',0x656E77696B69,_binary 'One'),(-2,102,x'667277696b69','L' '''un'),"
+        b"(3,103,'enwiki',0x54776F292C28392C39),(4,104,NULL,'x')"
+    ),
+    "a statement a row": HEAD
+    + b"".join(
+        b"insert ignore into wiki.wb_items_per_site values %s ;" % row
+        for row in (b"(1,101,'enwiki','One')", b"(2,102,'frwiki','L\\'un')", b"(3,103,'enwiki','Two),(9,9')")
+    ),
+    "comments": b"/*M!999999\\- enable the sandbox mode */ \n-- it's a dump;\n# or (not\n"
+    + written(b"(1,101,'enwiki','One'),(2,102,'frwiki','L\\'un'),(3,103,'enwiki','Two),(9,9')"),
+}
+
+
+@pytest.mark.parametrize("chunk", [64, 1 << 20])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_dump_is_read_by_grammar_whatever_its_layout(tmp_path, run, monkeypatch, layout, chunk):
+    monkeypatch.setattr(sql_dump, "CHUNK", chunk)
+    done = run(packed(tmp_path, LAYOUTS[layout]), "enwiki", "frwiki")
+    assert done.rows == {"enwiki": [("One", 101), ("Two),(9,9", 103)], "frwiki": [("L'un", 102)]}, done.error
+
+
+def test_rows_come_back_wherever_a_read_ends(tmp_path, monkeypatch):
+    rows = [(n, "enwiki", f"{'a' * (n % 7)}\\'),({n};\n") for n in range(1, 40)]
+    packed(tmp_path, items_per_site(rows))
+    for chunk in (32, 33, 47, 100, 1000):
+        monkeypatch.setattr(sql_dump, "CHUNK", chunk)
+        page_entities.write_entities(page_entities.find_table(tmp_path / "dataset"), ["enwiki"], tmp_path)
+        table = pq.read_table(tmp_path / "enwiki.parquet").to_pylist()
+        assert [(row["title"], row["entity"]) for row in table] == [(title, item) for item, _, title in rows], chunk
+
+
 def other_order() -> bytes:
     columns = "  `ips_site_id` varbinary(32) NOT NULL,\n  `ips_item_id` int(10) unsigned NOT NULL,\n"
     usual = "  `ips_item_id` int(10) unsigned NOT NULL,\n  `ips_site_id` varbinary(32) NOT NULL,\n"
@@ -115,18 +161,22 @@ def other_order() -> bytes:
 GOOD = INSERT + b"(1,1,'enwiki','a');\n"
 WRONG = {
     "a dump of the table page, want wb_items_per_site": HEAD.replace(b"wb_items_per_site", b"page") + GOOD,
-    "columns ips_row_id, ips_site_id, ips_item_id, ips_site_page": other_order() + GOOD,
+    "row 1: found b\"(1,1,'enwiki','a')\", want a number as ips_item_id": other_order() + GOOD,
+    "columns ips_item_id, ips_site_id, want": HEAD + GOOD.replace(b" VALUES", b" (ips_item_id, ips_site_id) VALUES"),
+    "ends before its UNLOCK TABLES": HEAD + b"LOCK TABLES `wb_items_per_site` WRITE;\n" + GOOD,
+    "ends within a statement": HEAD + GOOD + b"LOCK TABLES `wb_items",
+    "row 2: found b\"(2,2,'enwiki','b')\"": HEAD + INSERT + b"(1,1,'x','a'),\n(2,2,'enwiki','b') (3,3,'x','c');\n",
+    "INSERT 1, row 1: found NULL": HEAD + INSERT + b"(1,1,'enwiki',NULL);\n",
     "found no CREATE TABLE before its rows": GOOD,
     "no CREATE TABLE in it": b"<mediawiki>\n",
     "not one row in it": HEAD + SQL_TAIL.encode(),
     "want rows of wb_items_per_site": HEAD + b"INSERT INTO `page` VALUES (1,1,'enwiki','a');\n",
     "INSERT 2: does not end with a whole row": HEAD + GOOD + INSERT + b"(2,2,'enwiki','b'),(3,3,'enw",
-    "INSERT 1: does not end": HEAD + INSERT + b"(2,2,'enwiki','it''s');\n",
+    "INSERT 1: does not end": HEAD + INSERT + b"(2,2,'enwiki','its);\n",
     "INSERT 1, row 2: found b\"(x,'enwiki','b')\"": HEAD + INSERT + b"(2,2,'enwiki','a'),(x,'enwiki','b');\n",
     "row 1: found b\"(1,'enwiki','a')\"": HEAD + INSERT + b"(1,'enwiki','a');\n",
-    "row 1: found b\"(1,1,'enwiki','a',\"": HEAD + INSERT + b"(1,1,'enwiki','a',0),(1,1,'enwiki','a');\n",
+    "row 1: found b\"(1,1,'enwiki','a',0)\"": HEAD + INSERT + b"(1,1,'enwiki','a',0),(1,1,'enwiki','a');\n",
     "row 1: found b\"(1,1,'en','wiki'": HEAD + INSERT + b"(1,1,'en','wiki','c','d');\n",
-    "INSERT 1: does not end with a whole": HEAD + INSERT + b"(1,1,NULL,'a');\n",
 }
 
 
@@ -158,8 +208,9 @@ def test_damaged_files_are_refused(tmp_path, run):
 
 def test_a_line_without_end_is_refused_in_bounded_memory(tmp_path, run, monkeypatch):
     monkeypatch.setattr(sql_dump, "LONGEST", 1 << 20)
+    monkeypatch.setattr(sql_dump, "CHUNK", 1 << 18)
     done = run(packed(tmp_path, HEAD + INSERT + b"(1,1,'enwiki','" + b"a" * (3 << 20)), "enwiki")
-    assert done.code == 1 and "a line of more than 1 MB: not a mysqldump" in done.error
+    assert done.code == 1 and "a row of more than 1 MB: not a mysqldump" in done.error
 
 
 def test_names_of_wikis_are_no_paths(tmp_path, run):

@@ -1,10 +1,13 @@
 """Sentence splitting: hand cases per script, laws over odd text, and the stated quality on real texts."""
 
 import random
+import time
+import unicodedata
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from sentence_breaks import boundary_quality, running_quality, running_text
+from sentence_breaks import NEWS, boundary_quality, news_quality, running_quality, running_text
 
 from stele.sentences.split import split_sentences, tidy
 
@@ -117,8 +120,74 @@ def test_sentences_end_after_short_words_and_years_all_the_same(language, senten
     assert texts(" ".join(sentences), language) == sentences
 
 
+def marked(text):
+    """The sentences of a text with a mark where one ends and the next begins, and what stands between them."""
+    space = " " if " | " in text else ""
+    return text.split(f"{space}|{space}"), space
+
+
+CLOSING_SIGNS = [
+    row.split("\t")
+    for row in Path(__file__).with_name("closing_signs.tsv").read_text(encoding="utf-8").splitlines()
+    if not row.startswith("#")
+]
+
+
+@pytest.mark.parametrize(("language", "text"), CLOSING_SIGNS)
+def test_a_quotation_or_bracket_ends_a_sentence_only_where_one_ends(language, text):
+    sentences, space = marked(text)
+    assert texts(space.join(sentences), language) == sentences
+
+
+def pairs_of_unicode():
+    """Every closing sign of Unicode with the opening one before it, and what keyboards and some languages pair."""
+    openers = [sign for sign in map(chr, range(0x10000)) if unicodedata.category(sign) in ("Ps", "Pi")]
+    closers = [sign for sign in map(chr, range(0x10000)) if unicodedata.category(sign) in ("Pe", "Pf") and sign != "﴾"]
+    before = {"]": "[", "}": "{", "］": "［", "｝": "｛"}
+    pairs = [(before.get(sign) or max(opener for opener in openers if opener < sign), sign) for sign in closers]
+    return [*pairs, ("﴿", "﴾"), *('""', "„“", "„”", "””", "‚‘", "’’", "『』", "＂＂")]
+
+
+IN_PAIRS = [
+    ("ja", "映画{}谷の風！{}の続編。|人気がある。"), ("ja", "{}星の夜。{}は映画。|監督は無名。"),
+    ("zh", "{}谁来了？{}是小说。|作者有名。"), ("bn", "{}কে?{} বলে সে গেল। | সে এল।"),
+    ("ko", "그는 {}가자.{}라고 말했다. | 그리고 떠났다."), ("en", "He said {}Go now.{} and left. | She came."),
+    ("ar", "قال {}نعم؟{}، ثم ذهب. | جاء أحمد."), ("hi", "{}क्या?{} के बाद वह गया। | वह आया।"),
+    ("ru", "Он сказал {}Да.{} и ушёл. | Она пришла."), ("de", "Er las {}Was nun?{}, dann ging er. | Sie kam."),
+    ("te", "{}రా.{} అని అన్నాడు. | అతను వెళ్ళాడు."), ("my", "{}သွားမယ်။{} ဟု ပြောသည်။ | သူ သွားသည်။"),
+    ("am", "{}ሂድ።{} አለ። | እሱ ሄደ።"), ("hy", "{}Գնա։{} ասաց նա։ | Նա գնաց։"), ("km", "{}ទៅ។{}គឺល្អ។ | គាត់ទៅ។"),
+    ("th", "เขา{}ไป!{}ดี"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text"), IN_PAIRS)
+def test_a_closing_sign_of_every_pair_belongs_to_what_it_closes(language, text):
+    sentences, space = marked(text)
+    for opener, closer in pairs_of_unicode():
+        want = [sentence.format(opener, closer) for sentence in sentences]
+        assert texts(space.join(want), language) == want, opener + closer
+
+
+def test_a_long_quotation_is_read_sentence_by_sentence():
+    sentences = [f"This is sentence {n} of a quotation." for n in "abcdefgh"]
+    quoted = '"' + " ".join(sentences) + '" he said.'
+    assert len(texts(quoted, "en")) == len(sentences)
+    assert texts(quoted, "en")[-1] == sentences[-1] + '" he said.'
+    assert len(texts('"' + " ".join(sentences[:3]) + '" he said.', "en")) == 1
+
+
+def test_signs_of_every_script_take_linear_time():
+    """40,000 characters without a letter took seconds, 2 MB hours; in linear time they take hundredths of a second."""
+    signs = [sign for sign in map(chr, range(0x10000)) if unicodedata.category(sign).startswith("P")]
+    odd = ["?! ", "... ", '"! "', "[1] ", "「。」", "(!) ", "a. ", "中。", "ก. ", "x@", "។ ", '"a." ']
+    started = time.process_time()
+    for unit in (*odd, *signs[:: len(signs) // 60], *"。！？｡។៕།༎"):
+        split_sentences(unit * (40_000 // len(unit)), "ja")
+        assert time.process_time() - started < 20, f"{unit!r} takes more than linear time"
+
+
 MISSED = {"de": 1, "fi": 1, "it": 1}  # boundaries not found
-WRONG = {"fi": 1, "ja": 1, "ms": 1, "th": 2, "zh": 1}  # boundaries found where none is
+WRONG = {"fi": 1, "ms": 1, "th": 2}  # boundaries found where none is
 
 
 @pytest.mark.parametrize("language", running_text())
@@ -154,3 +223,20 @@ def test_stated_quality_on_xquad_r(real_data, language):
     path = real_data / f"lareqa_xquad_r/xquad-r/{language}.json"
     precision, recall = boundary_quality(path, language)
     assert 2 * precision * recall / (precision + recall) > BARS[language]
+
+
+NEWS_BARS = {  # least precision and recall, below what docs/kept.md states
+    "ar": (0.98, 0.90), "bn": (0.96, 0.92), "da": (0.94, 0.92), "de": (0.92, 0.94), "el": (0.98, 0.94),
+    "en": (0.99, 0.93), "et": (0.96, 0.94), "fa": (0.98, 0.94), "fi": (0.90, 0.92), "fr": (0.95, 0.93),
+    "he": (0.98, 0.92), "hi": (0.97, 0.94), "id": (0.98, 0.94), "it": (0.98, 0.92), "ja": (0.88, 0.94),
+    "ko": (0.87, 0.92), "nl": (0.94, 0.93), "no": (0.96, 0.93), "pl": (0.88, 0.94), "pt": (0.96, 0.93),
+    "ro": (0.98, 0.93), "ru": (0.96, 0.94), "es": (0.96, 0.93), "sw": (0.97, 0.94), "sv": (0.95, 0.92),
+    "ta": (0.89, 0.94), "te": (0.98, 0.94), "th": (0.33, 0.52), "tr": (0.90, 0.93), "uk": (0.92, 0.93),
+    "ur": (0.95, 0.96), "vi": (0.97, 0.94), "zh": (0.95, 0.90),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEWS)
+def test_stated_quality_on_news(real_data, name):
+    precision, recall = news_quality(real_data / "ntrex", name)
+    assert (precision, recall) > NEWS_BARS[NEWS[name]] and recall > NEWS_BARS[NEWS[name]][1]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from stele.sentences.brackets import CLOSING, OPENING
+
 LONGEST = 4  # letters of an abbreviation that no list need hold, before a small letter
 
 
@@ -89,8 +91,8 @@ _INITIAL = re.compile("[\u05d0-\u05ea\u0620-\u064a\u0c05-\u0c39][\u064b-\u0652\u
 _NO_INITIALS = "IVXÝ"  # numerals, and the Vietnamese name of Italy
 _INITIALS_KNOWN = ("en",)  # the library tells them from "Linear B." by the word that follows
 _HANGUL = re.compile("[\uac00-\ud7a3]")
-_CLOSERS = "\"'”’»›)]」』）"
-_OPENERS = "\"'“„‘‚«‹([¿¡–—- "
+_CLOSERS = CLOSING + "“‘«‹"  # as in German and Danish
+_OPENERS = OPENING + "”’¿¡–—- "
 _WIDE = "\u3001-\u30ff\u3400-\u9fff\uff00-\uffef"
 _GERSHAYIM = '(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])'  # within a Hebrew abbreviation
 _WORD = re.compile(rf"(?:[^\s\"'“„‘‚«‹(\[\]/–—{_WIDE}-]|{_GERSHAYIM})+$|[{_WIDE}]+$")
@@ -113,7 +115,7 @@ def goes_on(text: str, end: int, language: str) -> bool:
     if small and (len(head) < len(before) or head.endswith("..")):
         return True
     word = head[head.rfind(" ") + 1 : -1]
-    if not (word.isascii() and word.isalnum()):
+    if not (word.isalnum() and max(word) < "\u3001"):
         word = match.group() if (match := _WORD.search(word)) else ""
     last = word.rpartition(".")[2]
     if not last:

@@ -1,16 +1,16 @@
-"""The table wb_items_per_site as mysqldump writes it: streamed, a statement of about a megabyte at a time.
+"""The table wb_items_per_site of an SQL dump, read by grammar: streamed, about a megabyte of rows at a time.
 
-A statement is one line, `INSERT INTO t VALUES (1,5582,'enwiki','Vincent van Gogh'),(...);`: newlines in values are
-escaped. A row holds two string literals, so its bounds are the quotes that no backslash escapes, four a row, which
-numpy finds in the bytes of the whole statement; that each row has its commas and brackets where they belong is checked.
-Layout: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site; escapes:
+A dump is statements that end with a semicolon, wherever its lines end: mysqldump and mariadb-dump write the rows of an
+INSERT in one line or a line each, with or without the names of the columns, in any order. What brackets, commas and
+semicolons outside of string literals bound is found by numpy in all bytes at once; every row is checked. Literals that
+are no plain string or number (NULL, hexadecimal, binary) are read one by one.
+Table: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site; literals:
 https://mariadb.com/docs/server/reference/sql-structure/sql-language-structure/string-literals
 """
 
 from __future__ import annotations
 
 import gzip
-import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,13 +23,32 @@ import pyarrow.compute as pc
 from stele.errors import SteleError
 from stele.files.reading import reading
 
-TABLE, COLUMNS = "wb_items_per_site", ("ips_row_id", "ips_item_id", "ips_site_id", "ips_site_page")
-LONGEST = 1 << 27  # bytes of a line; the server that wrote it takes 16 MB at most
-_CREATE, _COLUMN = re.compile(rb"CREATE TABLE (?:IF NOT EXISTS )?`(\w+)`"), re.compile(rb"\s+`(\w+)` ")
-_INSERT, _VALUES = b"INSERT INTO ", b"INSERT INTO `%s` VALUES " % TABLE.encode()
-_QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE = b"'\\,()"
+TABLE, ITEM, SITE, TITLE = "wb_items_per_site", "ips_item_id", "ips_site_id", "ips_site_page"
+LONGEST = 1 << 24  # bytes of a row, or of a statement without rows
+CHUNK, AHEAD = 1 << 22, 1 << 16  # bytes read and looked at, at once; of a statement's beginning, or a comment
+_NAME = rb'(?:`([^`]+)`|"([^"]+)"|(\w+))'
+_BLANK = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+|#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
+_INSERT = re.compile(
+    rb"(?:INSERT|REPLACE)\s+(?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\s+)*+(?:INTO\s+)?"
+    rb"(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*(?:\(([^()]*+)\)\s*)?VALUES?(?=[\s(])",
+    re.I,
+)
+_STATEMENT = re.compile(
+    rb"(?:[^;'\"`#/-]++|'(?:[^'\\]++|\\.)*+'|\"(?:[^\"\\]++|\\.)*+\"|`[^`]*+`|--(?=\s)[^\n]*+|#[^\n]*+"
+    rb"|/\*(?:[^*]++|\*(?!/))*+\*/|[-/])*+;",
+    re.S,
+)
+_CREATE = re.compile(
+    rb"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*\(", re.I
+)
+_NO_COLUMN = re.compile(rb"(?:PRIMARY|UNIQUE|FOREIGN|FULLTEXT|SPATIAL|CONSTRAINT|PERIOD|CHECK|KEY|INDEX)\b", re.I)
+_NESTED = re.compile(rb"'(?:[^'\\]++|\\.)*+(?:'|\Z)|\([^()']*+\)", re.S)
+_QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _SEMICOLON, _UNDERSCORE = b"'\\,();_"
+_SPACE = np.isin(np.arange(256), list(b" \t\r\n\f\v"))
+_SPACES = 64  # bytes of white space around a literal or a row, at most
 _DIGITS = 10  # of the largest unsigned number of 32 bits
-_ESCAPE = re.compile(rb"\\(.)", re.S)
+_INTRODUCER = b"_binary "  # what MySQL 8 writes before a literal of a binary column
+_ESCAPE = re.compile(rb"\\(.)|''|'\s+'", re.S)  # two literals beside one another are one
 _MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z": b"\x1a", b"\0": b"\\"}
 
 
@@ -46,81 +65,282 @@ class Rows(NamedTuple):
     titles: pa.Array
 
 
-def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None]) -> Iterator[tuple[int, Rows]]:
-    """(rows in it, its rows of the wanted sites) of each INSERT of a .sql.gz.
+class _Input:
+    """The bytes of a .sql.gz from `at` on, as far as they are read; `progress` gets the compressed bytes of a read."""
 
-    `progress` is called with the number of compressed bytes read since the last call. Another table, other columns,
+    def __init__(self, path: Path, progress: Callable[[int], None]) -> None:
+        self.raw = open(path, "rb")  # noqa: SIM115
+        self.plain = gzip.GzipFile(fileobj=self.raw)
+        self.progress, self.seen = progress, 0
+        self.text, self.at, self.ended = b"", 0, False
+
+    def fill(self) -> bool:
+        """Reads on; whether there was more."""
+        chunk = self.plain.read(CHUNK)
+        self.text, self.at, self.ended = self.text[self.at :] + chunk, 0, not chunk
+        self.progress(self.raw.tell() - self.seen)
+        self.seen = self.raw.tell()
+        return not self.ended
+
+    def close(self) -> None:
+        self.plain.close()
+        self.raw.close()
+
+
+def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None]) -> Iterator[tuple[int, Rows]]:
+    """(rows read, those of the wanted sites), block by block, of the table in a .sql.gz.
+
+    `progress` is called with the number of compressed bytes read since the last call. Another table, a missing column,
     rows of another shape, damage and truncation are errors.
     """
+    columns: list[str] = []  # of the table, once its CREATE TABLE is over
+    inserts, created, locked = 0, False, False
     wanted = pa.array([site.encode() for site in sites], pa.binary())
-    columns: list[str] | None = None  # of the table, once its CREATE TABLE is over
-    table, inserts = "", 0
-    for line in _lines(path, progress):
-        if line.startswith(_INSERT):
-            if columns is None or tuple(columns) != COLUMNS:
-                present = "no CREATE TABLE before its rows" if columns is None else f"columns {', '.join(columns)}"
-                raise SteleError(f"{path}: found {present}, want a mysqldump of {TABLE} with {', '.join(COLUMNS)}")
-            if not line.startswith(_VALUES):
-                raise SteleError(f"{path}: found {line[:60]!r}, want rows of {TABLE}")
-            inserts += 1
-            yield _rows(line, wanted, f"{path}, INSERT {inserts}")
-        elif match := _CREATE.match(line):
-            table, columns = match.group(1).decode(), []
-            if table != TABLE:
-                raise SteleError(f"{path}: a dump of the table {table}, want {TABLE}")
-        elif table and not inserts and columns is not None and (match := _COLUMN.match(line)):
-            columns.append(match.group(1).decode())
-    if not table:
+    source = _Input(path, progress)
+    try:
+        with reading(path, "mysqldump", "fetch it again"):
+            while _begin_statement(source):
+                if insert := _INSERT.match(source.text, source.at):
+                    layout = _layout(insert, columns, path)
+                    inserts += 1
+                    source.at = insert.end()
+                    yield from _rows_of_statement(source, layout, wanted, f"{path}, INSERT {inserts}")
+                    continue
+                statement = _whole_statement(source, path, created)
+                if create := _CREATE.match(statement):
+                    if (table := _name(create.groups()[3:])) != TABLE:
+                        raise SteleError(f"{path}: a dump of the table {table}, want {TABLE}")
+                    columns, created = _created_columns(statement[create.end() :]), True
+                words = statement[:16].upper().split()
+                locked = words[:2] == [b"LOCK", b"TABLES"] or (locked and words[:1] != [b"UNLOCK"])
+    finally:
+        source.close()
+    if not created and not inserts:
         raise SteleError(f"{path}: no CREATE TABLE in it: not a mysqldump of {TABLE}")
     if not inserts:
         raise SteleError(f"{path}: not one row in it; delete it and fetch it again")
+    if locked:
+        raise SteleError(f"{path}: ends before its UNLOCK TABLES: a dump that was cut short; fetch it again")
 
 
-def _lines(path: Path, progress: Callable[[int], None]) -> Iterator[bytes]:
-    seen = 0
-    with (
-        reading(path, "mysqldump", "fetch it again"),
-        open(path, "rb") as raw,
-        gzip.GzipFile(fileobj=raw) as plain,
-        io.BufferedReader(plain, 1 << 20) as lines,
+def _begin_statement(source: _Input) -> bool:
+    """Moves on to the next statement, past white space and comments; whether there is one."""
+    while True:
+        while len(source.text) - source.at < AHEAD and not source.ended:
+            source.fill()
+        begin = source.at
+        source.at = _BLANK.match(source.text, begin).end()
+        if source.at == begin:
+            return begin < len(source.text)
+
+
+def _whole_statement(source: _Input, path: Path, created: bool) -> bytes:
+    while not (whole := _STATEMENT.match(source.text, source.at)):
+        if len(source.text) - source.at > LONGEST:
+            raise SteleError(f"{path}: a statement of more than {LONGEST >> 20} MB: not a mysqldump")
+        if not source.fill():
+            if created:
+                raise SteleError(f"{path}: ends within a statement: a dump that was cut short; fetch it again")
+            raise SteleError(f"{path}: no CREATE TABLE in it: not a mysqldump of {TABLE}")
+    source.at = whole.end()
+    return whole.group()
+
+
+def _name(parts: Sequence[bytes | None]) -> str:
+    return next(part for part in parts if part is not None).decode(errors="replace")
+
+
+def _created_columns(body: bytes) -> list[str]:
+    """The names of the columns in what stands behind the first bracket of a CREATE TABLE."""
+    for _ in range(4):  # types and keys nest no deeper
+        body = _NESTED.sub(b" ", body)
+    definitions = [part.strip() for part in body.partition(b")")[0].split(b",")]
+    names = (re.match(_NAME, part) for part in definitions if not _NO_COLUMN.match(part))
+    return [_name(name.groups()) for name in names if name]
+
+
+def _layout(insert: re.Match[bytes], columns: list[str], path: Path) -> list[str]:
+    """The columns of the rows of an INSERT, in order."""
+    if (table := _name(insert.groups()[3:6])) != TABLE:
+        raise SteleError(f"{path}: found rows of {table}, want rows of {TABLE}")
+    if insert.group(7) is not None:
+        columns = [_name(name.groups()) for name in re.finditer(_NAME, insert.group(7))]
+    if not {ITEM, SITE, TITLE} <= set(columns):
+        present = f"columns {', '.join(columns)}" if columns else "no CREATE TABLE before its rows"
+        raise SteleError(f"{path}: found {present}, want a mysqldump of {TABLE} with {ITEM}, {SITE}, {TITLE}")
+    return columns
+
+
+def _rows_of_statement(
+    source: _Input, columns: Sequence[str], wanted: pa.Array, where: str
+) -> Iterator[tuple[int, Rows]]:
+    """The rows from where the input stands, behind VALUES, to the end of the statement."""
+    window, done, looks_ended = CHUNK, 0, True
+    while True:
+        end = _apparent_end(source.text, source.at, source.at + window) if looks_ended else -1
+        looks_ended = end >= 0
+        block = source.text[source.at : end if looks_ended else source.at + window]
+        if b"\\\\" in block:
+            block = block.replace(b"\\\\", b"\\\0")  # now a backslash before a quote always escapes it
+        bounds, used, ended = _row_bounds(block, len(columns), f"{where}, row", done)
+        if len(bounds):
+            yield len(bounds), _rows(block, bounds, columns, wanted, f"{where}, row", done)
+        done += len(bounds)
+        source.at += used
+        if ended:
+            return
+        if looks_ended:
+            looks_ended = False
+            continue
+        looks_ended = used > 0
+        if len(block) == window:
+            window = window if used else 4 * window
+        elif not source.fill():
+            raise SteleError(f"{where}: does not end with a whole row: a damaged dump; fetch it again")
+        if max(window, len(source.text) - source.at - CHUNK) > LONGEST:
+            raise SteleError(f"{where}: a row of more than {LONGEST >> 20} MB: not a mysqldump")
+
+
+def _apparent_end(text: bytes, begin: int, stop: int) -> int:
+    """Where a statement ends, unless what looks like its end stands in a literal; -1: not before `stop`.
+
+    So no byte of the next statement is looked at twice.
+    """
+    newline = text.find(b"\n", begin, stop)  # ten times as fast; enough where a statement is a line
+    if newline > begin + 1 and text[newline - 1] == _SEMICOLON:
+        return newline
+    end = text.find(b");\n", max(newline, begin), stop) if newline >= 0 else -1
+    return end + 2 if end >= 0 else -1
+
+
+def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.ndarray, int, bool]:
+    """(a line a row: places of its brackets and commas, and of the comma behind it; bytes used; whether the statement
+    has ended) of the whole rows in some bytes, which begin outside of a row.
+    """
+    text, places, kinds = _structure(block)
+    ends = np.flatnonzero(kinds == _SEMICOLON)
+    ended = len(ends) > 0
+    if ended:
+        places, kinds = places[: ends[0] + 1], kinds[: ends[0] + 1].copy()
+        kinds[-1] = _COMMA
+    pattern = np.array([_OPEN, *[_COMMA] * (columns - 1), _CLOSE, _COMMA], np.uint8)
+    rows = len(places) // len(pattern)
+    whole = rows * len(pattern)
+    bounds = places[:whole].reshape(rows, len(pattern))
+    right = (kinds[:whole].reshape(bounds.shape) == pattern).all(1)
+    for begins, stops in (
+        (np.concatenate([[0], bounds[:-1, -1] + 1]), bounds[:, 0]),
+        (bounds[:, -2] + 1, bounds[:, -1]),
     ):
-        while line := lines.readline(LONGEST + 1):
-            if len(line) > LONGEST:
-                raise SteleError(f"{path}: a line of more than {LONGEST >> 20} MB: not a mysqldump")
-            yield line
-            progress(raw.tell() - seen)
-            seen = raw.tell()
+        if not np.array_equal(begins[:rows], stops):  # where they differ, white space stands
+            right &= _trimmed(text, begins[:rows], stops)[0] == stops
+    if not right.all() or (ended and whole < len(places)):
+        row = int(np.argmin(right)) if not right.all() else rows
+        begin = int(bounds[row - 1, -1]) + 1 if row else 0
+        stop = block.find(b")", begin) + 1 or len(block)
+        raise SteleError(
+            f"{where} {done + row + 1}: found {block[begin:stop].strip()[:80]!r}, want {columns} values in brackets"
+        )
+    used = int(places[whole - 1]) + 1 if whole else 0
+    return bounds, used, ended
 
 
-def _rows(line: bytes, wanted: pa.Array, where: str) -> tuple[int, Rows]:
-    if b"\\\\" in line:
-        line = line.replace(b"\\\\", b"\\\0")  # now a backslash before a quote always escapes it
-    if b"_binary '" in line:
-        line = line.replace(b"_binary '", b"'")  # what MySQL 8 writes before a literal of a binary column
-    text = np.frombuffer(line, np.uint8)
-    quotes = np.flatnonzero(text == _QUOTE)
-    quotes = quotes[text[quotes - 1] != _BACKSLASH]
-    if not len(quotes) or len(quotes) % 4 or line[quotes[-1] :].rstrip() != b"');":
-        raise SteleError(f"{where}: does not end with a whole row: a damaged dump; fetch it again")
-    site, site_end, title, title_end = quotes.reshape(-1, 4).T
-    opens = np.concatenate([[len(_VALUES)], title_end[:-1] + 3])
-    items, comma = _numbers_before(text, site - 1)
-    right = (text[opens] == _OPEN) & (text[comma] == _COMMA) & (comma > opens + 1) & (text[site - 1] == _COMMA)
-    right &= (text[site_end + 1] == _COMMA) & (title == site_end + 2) & (text[title_end + 1] == _CLOSE)
-    right[:-1] &= text[title_end[:-1] + 2] == _COMMA
-    if not right.all():
-        row = int(np.argmin(right))
-        row_text = line[opens[row] : title_end[row] + 2][:80]
-        raise SteleError(f"{where}, row {row + 1}: found {row_text!r}, want (number,number,'site','title')")
-    buffer = pa.py_buffer(line)
-    index = pc.index_in(_slices(buffer, site + 1, site_end), wanted).fill_null(-1).to_numpy()
+def _structure(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(bytes, places of brackets, commas and semicolons outside of string literals, which of them each is)."""
+    text = np.frombuffer(block, np.uint8)
+    places = np.flatnonzero((text - _QUOTE < 6) | (text == _SEMICOLON))  # '()*+, and ;
+    kinds = text[places]
+    quotes = kinds == _QUOTE
+    if b"\\'" in block:
+        quotes &= text[places - 1] != _BACKSLASH
+    outside = np.bitwise_xor.accumulate(quotes.view(np.uint8)) == 0
+    outside &= (kinds > _QUOTE) & (kinds != ord("*")) & (kinds != ord("+"))
+    chosen = np.flatnonzero(outside)
+    return text, places[chosen], kinds[chosen]
+
+
+def _trimmed(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The stretches [begin, end) without white space at their ends; behind each there is another byte."""
+    for _ in range(_SPACES):
+        if not (blank := (begins < ends) & _SPACE[text[begins]]).any():
+            break
+        begins = begins + blank
+    for _ in range(_SPACES):
+        if not (blank := (begins < ends) & _SPACE[text[ends - 1]]).any():
+            break
+        ends = ends - blank
+    return begins, ends
+
+
+def _rows(block: bytes, bounds: np.ndarray, columns: Sequence[str], wanted: pa.Array, where: str, done: int) -> Rows:
+    text, buffer = np.frombuffer(block, np.uint8), pa.py_buffer(block)
+
+    def column(name: str, rows: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
+        number = columns.index(name)
+        return _trimmed(text, bounds[rows, number] + 1, bounds[rows, number + 1])
+
+    begins, ends = column(ITEM)
+    items, before = _numbers_before(text, ends)
+    for row in np.flatnonzero((before != begins - 1) | (begins == ends)):
+        number = _literal(block[begins[row] : ends[row]])
+        if not (number or b"").isdigit():
+            row_text = block[bounds[row, 0] : bounds[row, -2] + 1][:80]
+            raise SteleError(f"{where} {done + row + 1}: found {row_text!r}, want a number as {ITEM}")
+        items[row] = int(number)
+    begins, ends, plain = _string_bounds(text, *column(SITE))
+    index = pc.index_in(_slices(buffer, begins[plain], ends[plain]), wanted).fill_null(-1).to_numpy()
+    if not plain.all():
+        names, sites = wanted.to_pylist(), np.full(len(plain), -1)
+        sites[plain] = index
+        for row in np.flatnonzero(~plain):
+            site = _literal(block[begins[row] : ends[row]])
+            sites[row] = names.index(site) if site in names else -1
+        index = sites
     chosen = np.flatnonzero(index >= 0)
-    titles = _slices(buffer, title[chosen] + 1, title_end[chosen])
-    return len(site), Rows(index[chosen], items[chosen], _without_escapes(titles))
+    begins, ends, plain = _string_bounds(text, *column(TITLE, chosen))
+    if plain.all():
+        doubled = any(pair in block for pair in (b"''", b"' '", b"'\n'"))
+        titles = _without_escapes(_slices(buffer, begins, ends), doubled)
+    else:
+        literals = [
+            block[begin - quoted : end + quoted] for begin, end, quoted in zip(begins, ends, plain, strict=True)
+        ]
+        titles = pa.array(map(_literal, literals), pa.binary())
+        if titles.null_count:
+            row = int(chosen[titles.is_null().to_numpy(zero_copy_only=False)][0])
+            raise SteleError(f"{where} {done + row + 1}: found NULL, want a title as {TITLE}")
+    return Rows(index[chosen], items[chosen], titles)
+
+
+def _string_bounds(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(begins, ends, whether inside the quotes of a string literal: the bounds of any other are its own)."""
+    if len(introduced := np.flatnonzero((text[begins] == _UNDERSCORE) & (ends - begins > len(_INTRODUCER)))):
+        places = begins[introduced, None] + np.arange(len(_INTRODUCER))
+        begins = begins.copy()
+        begins[introduced] += len(_INTRODUCER) * (text[places] == np.frombuffer(_INTRODUCER, np.uint8)).all(1)
+    plain = (ends - begins > 1) & (text[begins] == _QUOTE) & (text[ends - 1] == _QUOTE)
+    return begins + plain, ends - plain, plain
+
+
+def _literal(written: bytes) -> bytes | None:
+    """What a literal of any kind means, None for NULL; SteleError where it is none."""
+    if written.upper() == b"NULL":
+        return None
+    if written[:1] == written[-1:] == b"'" and len(written) > 1:
+        return _ESCAPE.sub(_meant, written[1:-1])
+    if match := re.fullmatch(rb"0x([0-9a-fA-F]+)|[xX]'([0-9a-fA-F]*)'", written):
+        digits = match.group(1) or match.group(2) or b""
+        return bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode())
+    if match := re.fullmatch(rb"0b([01]+)|[bB]'([01]+)'", written):
+        number = int(match.group(1) or match.group(2), 2)
+        return number.to_bytes((number.bit_length() + 7) // 8 or 1, "big")
+    if re.fullmatch(rb"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", written):
+        return written.lstrip(b"+")
+    return written if written.isascii() else b""
 
 
 def _numbers_before(text: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(values, positions of the byte before them) of the numbers whose last digit is right before `ends`."""
+    """(values, places of the byte before them) of the numbers whose last digit is right before `ends`."""
     values, begins = np.zeros(len(ends), np.int64), ends.copy()
     going = np.ones(len(ends), bool)
     for place in range(_DIGITS):
@@ -140,8 +360,11 @@ def _slices(buffer: pa.Buffer, begins: np.ndarray, ends: np.ndarray) -> pa.Array
     return cut.take(pa.array(np.arange(0, bounds.size, 2)))  # every other one lies between two stretches
 
 
-def _without_escapes(titles: pa.Array) -> pa.Array:
+def _without_escapes(titles: pa.Array, doubled: bool) -> pa.Array:
+    """What the titles mean; `doubled`: whether a quotation mark may stand for one in a literal without a backslash."""
     escaped = pc.match_substring(titles, b"\\")
+    if doubled:
+        escaped = pc.or_(escaped, pc.match_substring(titles, b"'"))
     if not pc.any(escaped).as_py():
         return titles
     plain = [_ESCAPE.sub(_meant, title) for title in titles.filter(escaped).to_pylist()]
@@ -149,4 +372,5 @@ def _without_escapes(titles: pa.Array) -> pa.Array:
 
 
 def _meant(match: re.Match[bytes]) -> bytes:
-    return _MEANT.get(match.group(1), match.group(1))
+    sign = match.group(1)
+    return _MEANT.get(sign, sign) if sign else b"'" if match.group() == b"''" else b""

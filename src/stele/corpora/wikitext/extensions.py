@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from stele.corpora.wikitext.character_references import escape
-from stele.corpora.wikitext.patterns import one_of
+from stele.corpora.wikitext.patterns import ATTRIBUTES, one_of
 
 # extension tags whose content is no running text; what one that is never closed takes with it: the rest of its line, of
 # its paragraph, or nothing
@@ -21,14 +21,14 @@ DROPPED = (
 _UNCLOSED_END = dict.fromkeys(_FORMULAS.split("|"), re.compile(r"\n|\Z")) | dict.fromkeys(
     _BLOCKS.split("|"), re.compile(r"\n(?=[ \t]*\n|=)|\Z")
 )
-_OPENING = re.compile(rf"<!--|<({one_of(f'{DROPPED}|nowiki')})(?=[\s/>])([^<>]*)>", re.I)
+_OPENING = re.compile(rf"<!--|<({one_of(f'{DROPPED}|nowiki')})(?=[\s/>])({ATTRIBUTES})>", re.I)
 # a tag without content; one that ends before another of its name; a comment, with its line where it is alone on one
 _COMMENT = r"--(?:[^-<]++|-(?!->)|<(?!!--))*+-->"
 _DROPPED = (
-    rf"({one_of(DROPPED)})(?=[\s/>])[^<>]*+>(?:(?<=/>)|[^<]*+(?:<(?!/?\1[\s/>])[^<]*+)*+</\1\s*>)"
+    rf"({one_of(DROPPED)})(?=[\s/>]){ATTRIBUTES}>(?:(?<=/>)|[^<]*+(?:<(?!/?\1[\s/>])[^<]*+)*+</\1\s*>)"
     rf"|!(?:(?<![^\n]<!){_COMMENT}\n|{_COMMENT})"
 )
-_NOWIKI = r"nowiki(?=[\s/>])[^<>]*+>(?:(?<=/>)|([^<]*+(?:<(?!/?nowiki[\s/>])[^<]*+)*+)</nowiki\s*>)"
+_NOWIKI = rf"nowiki(?=[\s/>]){ATTRIBUTES}>(?:(?<=/>)|([^<]*+(?:<(?!/?nowiki[\s/>])[^<]*+)*+)</nowiki\s*>)"
 _WHOLE, _WHOLE_OR_NOWIKI = re.compile(f"<(?:{_DROPPED})", re.I), re.compile(f"<(?:{_DROPPED}|{_NOWIKI})", re.I)
 _EXAMPLE = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|<[/!]?[a-z-]|&lt;[/!]?[a-z-]", re.I)
 

@@ -12,24 +12,25 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import accumulate
 
+from stele.corpora.wikitext import variants
 from stele.corpora.wikitext.extensions import DROPPED
-from stele.corpora.wikitext.patterns import one_of, replaced
+from stele.corpora.wikitext.patterns import ATTRIBUTES, one_of, replaced
 
 _BRACES = re.compile(r"\{\{+|\}\}+")
 _LEFT_BRACES, _RIGHT_BRACES = re.compile(r"\{\{"), re.compile(r"\}\}")  # twice as fast as `"{{" in text`
 _INNERMOST = re.compile(r"\{\{(?<!\{\{\{)[^{}]*+\}\}")  # a template with nothing in braces inside
 _TABLE_OPENING, _TABLE_CLOSING = re.compile(r"\{\|"), re.compile(r"\}(?<=\|\})")  # by the rarer character
-_HTML_TABLE = re.compile(r"<(table)\b[^<>]*>|</table\s*>", re.I)
+_HTML_TABLE = re.compile(rf"<(table)\b{ATTRIBUTES}>|</table\s*>", re.I)
 _HEADING_OR_END = re.compile(r"^=[^\n]+=[ \t]*$|\Z", re.M)
 _BLOCKS = "p|div|li|ul|ol|dl|dt|dd|h1|h2|h3|h4|h5|h6|blockquote|center|poem|hr|tr|td|th|caption|tbody|thead|form"
-_BLOCK_TAG = re.compile(rf"</?{one_of(_BLOCKS)}(?:\s[^<>]*)?/?>", re.I)
-_BREAK = re.compile(r"<\s*+(?:/\s*+)?br\b[^<>]*>", re.I)
+_BLOCK_TAG = re.compile(rf"</?{one_of(_BLOCKS)}(?:\s{ATTRIBUTES})?/?>", re.I)
+_BREAK = re.compile(rf"<\s*+(?:/\s*+)?br\b{ATTRIBUTES}>", re.I)
 _INLINE = (
     "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|mark|nobr|q|rb|rp|rt|rtc|ruby|s|samp|small|span|strike"
     "|strong|sub|sup|time|tt|u|var|wbr|table|col|colgroup|tfoot|translate|tvar|languages|abstract|button|input|label|option"
     f"|select|textarea|center|noinclude|onlyinclude|nowiki|poem|{DROPPED}"
 )
-_INLINE_TAG = re.compile(rf"</?{one_of(_INLINE)}(?:\s[^<>]*)?/?>", re.I)
+_INLINE_TAG = re.compile(rf"</?{one_of(_INLINE)}(?:\s{ATTRIBUTES})?/?>", re.I)
 # tags with a slip, such as <br.> or <small;>, whose names are no words
 _ODD_TAG = re.compile(
     r"</?(?:div|span|font|small|center|table|t[dhr]|br|su[bp]|blockquote|ref|references|gallery|nowiki)[^\w<>-][^<>]*>",
@@ -46,7 +47,20 @@ _TORN_TAG = re.compile(
     re.I,
 )
 _VARIANTS = re.compile(r"-\{([^{}]*)\}-")
-_MAGIC_WORD = re.compile(r"__(?:(?![a-z])\w)+?__")
+_MAGIC_WORD = re.compile(r"__((?:(?!__)\w)+)__")
+# MediaWiki's words of page behaviour and aliases of some languages (languages/messages); those in other scripts are
+# known by their letters, since code has none of those between underscores
+_BEHAVIOUR = """
+    notoc forcetoc toc noeditsection nogallery nonewsectionlink newsectionlink hiddencat expectunusedcategory
+    expectunusedtemplate index noindex staticredirect notitleconvert notc nocontentconvert nocc disambig start end
+    noglobal archivedtalk notalk expected_unconnected_page
+    kein_inhaltsverzeichnis keininhaltsverzeichnis inhaltsverzeichnis_erzwingen inhaltsverzeichnis
+    abschnitte_nicht_bearbeiten keine_galerie indexieren nicht_indexieren versteckte_kategorie wartungskategorie
+    neuer_abschnittslink permanente_weiterleitung
+    aucunsommaire aucunetdm forcersommaire forcertdm sommaire tdm sectionnoneditable aucunegalerie catcachee
+    sin_tdc notdc no_tdc forzar_tdc forzartdc tdc no_editar_seccion sin_galeria nogaleria forcar_tdc semtdc
+    nienne_indice noindice forzaindice indice geeninhoud inhoud forceerinhoud bezspisu spis wymusspis
+"""
 _EXTERNAL = re.compile(  # what it looks ahead for is not there at most brackets, which are those of links
     r"\[(?=[a-z]*:|//)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
     r"[^\s\[\]<>\"]*+[^\S\n]*+((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+)\]",
@@ -165,15 +179,16 @@ def _media_regions(text: str, first: int, starts: set[int]) -> list[tuple[int, i
     return regions + _to_line_ends(text, [start for start in opened if start in starts])
 
 
-def drop_tags(text: str) -> str:
-    """Without HTML tags, language variants (the first stays), magic words and the addresses of external links."""
+def drop_tags(text: str, language: str) -> str:
+    """Without HTML tags, language variants (the one that the site shows stays), magic words and addresses of links."""
     if "<" in text:
         plain = replaced(_SHORT_TAG, _shown_of_tag, text)
         text = plain if "<" not in plain else _TORN_TAG.sub("", _without_tags(text))
     if "{" in text and "-{" in text:
-        text = _VARIANTS.sub(_first_variant, _VARIANTS.sub(_first_variant, text))
-    if "_" in text:
-        text = _MAGIC_WORD.sub("", text)
+        for _ in range(4):  # the innermost first
+            text = _VARIANTS.sub(lambda match: variants.shown(match.group(1), language), text)
+    if "__" in text:
+        text = _MAGIC_WORD.sub(_shown_of_word, text)
     return _EXTERNAL.sub(r"\1", text) if "[" in text else text
 
 
@@ -219,17 +234,11 @@ def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
     return found
 
 
-def _first_variant(match: re.Match[str]) -> str:
-    """What a language-variant block shows in its first variant: `-{zh-hans:A;zh-hant:B}-` is A; rules show nothing."""
-    flags, bar, content = match.group(1).rpartition("|")
-    if bar and set(flags.upper()) & set("THD-"):
-        return ""
-    first, colon, shown = content.partition(":")
-    return (
-        shown.partition(";")[0].strip()
-        if colon and re.fullmatch(r"\s*zh[a-z-]*|\s*[a-z]{2,3}(?:-[a-z]+)*", first)
-        else content
-    )
+def _shown_of_word(match: re.Match[str]) -> str:
+    """Nothing for a magic word; any other, such as `__init__`, is text."""
+    word = match.group(1)
+    is_magic = word.lower() in _BEHAVIOUR.split() or (not word.isascii() and not any(map(str.islower, word)))
+    return "" if is_magic else match.group()
 
 
 def _add_region(regions: list[tuple[int, int]], start: int, end: int) -> None:

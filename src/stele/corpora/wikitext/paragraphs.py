@@ -106,7 +106,7 @@ def _reduce(text: str, site: Site) -> str:
     else:
         text = markup.drop_templates(text)
     text = markup.drop_tables(text)
-    text = markup.drop_tags(text)
+    text = markup.drop_tags(text, site.language)
     text = markup.drop_media(text, site.shows_nothing)
     if "{" in text or "}" in text:
         text = _FRAGMENTS.sub("", text)

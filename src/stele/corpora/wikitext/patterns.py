@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+# what stands in a tag before its ">", which no quotation mark hides (MediaWiki's preprocessor): a "<" that begins no
+# tag or stands in quotation marks is text of an attribute
+ATTRIBUTES = r"""(?:[^<>"']++|"[^">]*+(?:"|(?=>))|'[^'>]*+(?:'|(?=>))|["']|<(?![a-zA-Z/!]))*+"""
+
 
 def one_of(names: str) -> str:
     """A pattern for any of the names `a|b|...`: what begins with none of their first letters is passed at once.
