@@ -5,10 +5,9 @@ from collections import Counter
 
 import pytest
 
-from stele.recipes.pretraining import OBJECTIVES, parse_recipe
-from stele.registry import load_named
+from stele.recipes.pretraining import parse_recipe
 from stele.training import draws
-from stele.training.tasks import scheduled, stores_read
+from stele.training.tasks import scheduled
 
 MODELS = ("msm", "crop", "ict", "mlm_equal_compute", "kept", "mcontriever_continued", "msm_neg_4096")
 
@@ -18,11 +17,9 @@ def test_the_examples_in_the_docstrings_hold():
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_group_has_as_many_examples_as_the_objective_says(jobs, model):
+def test_a_run_draws_of_all_stores_that_it_reads(jobs, model):
     recipe = jobs(scale="paper").pretraining.recipe(model)
-    own = load_named(OBJECTIVES, recipe.objective, "objective")
-    assert draws.GROUP[recipe.objective](recipe) == own.examples(recipe)
-    assert set(draws.drawn(recipe)) == stores_read(recipe)
+    assert set(draws.drawn(recipe)) == recipe.stores_read()
 
 
 @pytest.mark.parametrize("model", ["msm", "crop", "kept"])
@@ -31,7 +28,7 @@ def test_draws_are_those_of_the_schedule(jobs, model):
     counted: Counter[str] = Counter()
     for j in range(recipe.steps * recipe.groups):
         name, _ = scheduled(j, recipe)
-        counted[name] += recipe.mlm_sequences if name == "mlm" else draws.GROUP[recipe.objective](recipe)
+        counted[name] += recipe.examples(name)
     assert draws.drawn(recipe) == pytest.approx({recipe.store_of(name): n for name, n in counted.items()}, rel=0.02)
 
 

@@ -83,8 +83,8 @@ def test_vectors_are_means_over_the_tokens_that_are_there(chunk):
 # --- tasks ------------------------------------------------------------------------------------------------------------
 def test_each_task_reads_its_store_once_a_step(stores):
     settled = recipe("kept", groups=6)
-    assert tasks.stores_read(settled) == {"mlm", "ilk", "clk"}
-    assert tasks.stores_read(recipe("kept", tasks=["ds_clk"], groups=1)) == {"ds_clk"}
+    assert settled.stores_read() == {"mlm", "ilk", "clk"}
+    assert recipe("kept", tasks=["ds_clk"], groups=1).stores_read() == {"ds_clk"}
     made = tasks.new_tasks(settled, stores, WORDS, 3)
     assert {name: set(task.stores) for name, task in made.items()} == {
         "crop": {"en", "sw"},

@@ -188,5 +188,5 @@ def test_recipes_that_make_no_sense_are_refused(changes, message):
 
 def test_a_query_has_the_queue_for_negatives():
     settled = recipe("moco", queue=32768, pairs=256, groups=8)
-    assert (moco.negatives(settled, 256), moco.vectors(settled), moco.examples(settled)) == (32768, 256, 256)
-    assert tasks.stores_read(settled) == {"mlm"}
+    assert (moco.negatives(settled, 256), moco.vectors(settled), settled.examples("moco")) == (32768, 256, 256)
+    assert settled.stores_read() == {"mlm"}

@@ -78,6 +78,7 @@ def test_every_kind_of_addition_has_its_section():
         "Parallel texts",
         "Questions about paragraphs",
         "A recipe",
+        "A pretraining objective",
         "A kind of row",
         "A rule",
         "A mining method on the knowledge base",

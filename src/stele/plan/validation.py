@@ -11,7 +11,7 @@ from stele.config.sources import Sources
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values
 from stele.plan.plan import Plan
-from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
+from stele.recipes.pretraining import parse_recipe
 
 
 def check(plan: Plan, where: Sources) -> None:
@@ -38,19 +38,12 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
         raise SteleError(f"{place}.mining: want a mining recipe by store, as {{msm: msm_blocks}} (found {mining!r})")
     _check_names("mining recipe", mining.values(), recipes.names("pairs"), f"{place}.mining")
     recipe = parse_recipe(plan.pretraining.values(key), place)
-    for store in sorted(_stores_read(recipe) - plan.pretraining.reads(key).mining.keys()):
+    for store in sorted(recipe.stores_read() - plan.pretraining.reads(key).mining.keys()):
         raise SteleError(f"{place}.mining: names no mining recipe for {store}, which {recipe.objective} reads")
     for store, name in plan.pretraining.stores(key).items():
         if (method := plan.mining.recipe(name).method) != store:
             raise SteleError(f"{place}.mining: {store}: want a recipe of the method {store}, found {name}, of {method}")
     _check_texts(plan, key, f"{place}.languages")
-
-
-def _stores_read(recipe: PretrainingRecipe) -> set[str]:
-    """The stores that the tasks of a recipe read, those of one that it is to equal in compute among them."""
-    both = [one for one in (recipe, recipe.to_equal()) if one is not None]
-    own = {one.store_of(task) for one in both for task in one.own_tasks()}
-    return own | {"mlm" for one in both if one.mlm_share}
 
 
 def _check_texts(plan: Plan, key: str, place: str) -> None:

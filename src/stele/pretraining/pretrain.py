@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     model, tokenizer = load_base(base, recipe.dropout, args.seed, recipe.trains_pooler())
     check_length(model.config, recipe)
     vocabulary, shape = read_vocabulary(tokenizer, model.config.vocab_size), Shape.of(model.config)
-    stores = open_stores(given, tasks.stores_read(recipe), recipe.languages, tokenizer, vocabulary.size)
+    stores = open_stores(given, recipe.stores_read(), recipe.languages, tokenizer, vocabulary.size)
 
     def tasks_of(some: Any) -> dict[str, Any]:
         return tasks.new_tasks(some, stores, vocabulary, args.seed)

@@ -16,6 +16,7 @@ from stele.registry import load_named, module_names
 
 OBJECTIVES = "stele.training.objectives"
 RECIPES = "stele.recipes.objectives"
+MLM = "mlm"
 
 
 class PretrainingRecipe(Strict):
@@ -64,7 +65,7 @@ class PretrainingRecipe(Strict):
     @model_validator(mode="after")
     def _mlm_batches_have_a_size(self) -> PretrainingRecipe:
         sizes = (self.mlm_sequences, self.mlm_length, self.mask_probability)
-        if (self.objective == "mlm" or self.mlm_share) and None in sizes:
+        if (self.objective == MLM or self.mlm_share) and None in sizes:
             raise ValueError("MLM batches need mlm_sequences, mlm_length and mask_probability")
         return self
 
@@ -72,7 +73,7 @@ class PretrainingRecipe(Strict):
     def _windows_are_of_mlm(self) -> PretrainingRecipe:
         if self.sliding_window is None:
             return self
-        if self.objective != "mlm":
+        if self.objective != MLM:
             raise ValueError(f"sliding_window: a conversion is trained by mlm, not {self.objective}")
         if self.mlm_length > self.sliding_window.positions:
             raise ValueError(f"mlm_length {self.mlm_length} is more than the {self.sliding_window.positions} positions")
@@ -98,6 +99,28 @@ class PretrainingRecipe(Strict):
     def own_tasks(self) -> list[str]:
         """The tasks of the objective itself, without MLM beside it; they take turns, group by group."""
         return [self.objective]
+
+    @property
+    def mlm_beside(self) -> bool:
+        """Whether MLM is trained beside the objective."""
+        return self.objective != MLM and self.mlm_share > 0
+
+    def all_tasks(self) -> list[str]:
+        """The objective's own tasks, and MLM beside them."""
+        return [*self.own_tasks(), *([MLM] if self.mlm_beside else [])]
+
+    def own_examples(self) -> int:
+        """Examples of a group of the objective's own; each objective says it."""
+        raise NotImplementedError
+
+    def examples(self, task: str) -> int:
+        """Examples of a group of a task."""
+        return self.mlm_sequences if task == MLM else self.own_examples()
+
+    def stores_read(self) -> set[str]:
+        """The stores that the tasks read, those of a recipe that this one is to equal in compute among them."""
+        recipes = [recipe for recipe in (self, self.to_equal()) if recipe is not None]
+        return {recipe.store_of(task) for recipe in recipes for task in recipe.all_tasks()}
 
     def mlm_flops(self, shape: Shape, sequences: int, length: int, places: float) -> float:
         """Operations of an MLM batch, forward and backward; `places`: tokens that it predicts."""

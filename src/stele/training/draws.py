@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from stele.recipes.pretraining import PretrainingRecipe
+from stele.recipes.pretraining import MLM, PretrainingRecipe
 
 MARGIN = 1.5  # shares of languages are reckoned from about how large their texts are
 LEAST = 1 << 20  # a cap below this saves nothing
-# what an objective's own `examples` says of a group (those modules need torch); a test holds the two together
-GROUP: dict[str, Callable[[Any], int]] = {
-    "mlm": lambda recipe: recipe.mlm_sequences,
-    "msm": lambda recipe: recipe.documents,
-    **dict.fromkeys(("ccp", "clir", "crop", "ict", "kept", "moco"), lambda recipe: recipe.pairs),
-}
 
 
 def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
@@ -26,10 +17,10 @@ def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
     other = recipe.to_equal()
     groups = (recipe.steps or other.steps) * recipe.groups
     tasks = recipe.own_tasks()
-    beside = recipe.mlm_share if recipe.objective != "mlm" else 0.0
-    examples = [(recipe.store_of(task), GROUP[recipe.objective](recipe) * (1 - beside) / len(tasks)) for task in tasks]
+    beside = recipe.mlm_share if recipe.mlm_beside else 0.0
+    examples = [(recipe.store_of(task), recipe.examples(task) * (1 - beside) / len(tasks)) for task in tasks]
     if beside:
-        examples.append(("mlm", GROUP["mlm"](recipe) * beside))
+        examples.append((recipe.store_of(MLM), recipe.examples(MLM) * beside))
     draws: dict[str, float] = drawn(other) if other else {}
     for store, number in examples:  # tasks that share a store go through it each by itself
         draws[store] = max(draws.get(store, 0), groups * number)

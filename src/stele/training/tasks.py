@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.recipes.flops import Shape
-from stele.recipes.pretraining import OBJECTIVES, PretrainingRecipe
+from stele.recipes.pretraining import MLM, OBJECTIVES, PretrainingRecipe
 from stele.registry import load_named
 from stele.training.heads import ObjectiveHeads
 from stele.training.loop import MicroBatches, Named
@@ -24,15 +24,12 @@ from stele.training.sampling import Batch, Group, Sampler, Sampling, derive, gen
 from stele.training.sharding import divide
 from stele.training.store import Flat, Store, joined
 
-MLM = "mlm"
 COUNTED = ("duplicates", "hard_negatives", "vectors")  # what a batch says of itself, added up over the run
 SAMPLERS = {"one_language": Sampler, "all_languages": MixedSampler, "rounds": RoundSampler}
 
 
 class Objective(Protocol):
     """What a task needs of an objective: a module of training.objectives has it, and more."""
-
-    def examples(self, recipe: Any) -> int: ...
 
     def batch(self, flat: Any, vocabulary: Vocabulary, recipe: Any, group: Group, rng: Any) -> Batch: ...
 
@@ -55,7 +52,7 @@ class Task:
         self.stores, self.vocabulary, self.seed = stores, vocabulary, seed
         sampling = Sampling(
             sizes={part: len(store) for part, store in stores.items()},
-            group=objective.examples(recipe),
+            group=recipe.examples(name),
             groups=recipe.steps * recipe.groups,
             alpha=recipe.sampling_alpha,
             seed=seed,
@@ -110,23 +107,12 @@ class Pretraining(nn.Module):
             heads.after_step(self.model, process)
 
 
-def mlm_beside(recipe: PretrainingRecipe) -> bool:
-    """Whether MLM is trained beside the objective."""
-    return recipe.objective != MLM and recipe.mlm_share > 0
-
-
 def objectives(recipe: PretrainingRecipe) -> dict[str, ModuleType]:
     """task -> the module of its objective: the recipe's own tasks, and MLM beside them."""
     module = load_named(OBJECTIVES, recipe.objective, "objective")
     own = getattr(module, "TASKS", {})
-    beside = {MLM: load_named(OBJECTIVES, MLM, "objective")} if mlm_beside(recipe) else {}
+    beside = {MLM: load_named(OBJECTIVES, MLM, "objective")} if recipe.mlm_beside else {}
     return {name: own.get(name, module) for name in recipe.own_tasks()} | beside
-
-
-def stores_read(recipe: PretrainingRecipe) -> set[str]:
-    """The mining methods whose examples a recipe reads, those of a recipe that it is to equal in compute among them."""
-    recipes = [one for one in (recipe, recipe.to_equal()) if one is not None]
-    return {one.store_of(task) for one in recipes for task in objectives(one)}
 
 
 def new_tasks(
@@ -146,7 +132,7 @@ def scheduled(j: int, recipe: PretrainingRecipe, in_a_row: int = 1) -> tuple[str
     `in_a_row` groups, so a step whose groups are a multiple of all these has as many groups of each.
     """
     tasks = recipe.own_tasks()
-    beside, n = kind_of(j, recipe.mlm_share) if mlm_beside(recipe) else (False, j)
+    beside, n = kind_of(j, recipe.mlm_share) if recipe.mlm_beside else (False, j)
     if beside:
         return MLM, n
     turn, place = divmod(n, in_a_row)

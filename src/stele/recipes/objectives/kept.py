@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from stele.errors import unknown
 from stele.files.strict import Values
 from stele.recipes.crop_ratio import CropRatio
 from stele.recipes.flops import Shape, encode, passes
-from stele.recipes.pretraining import PretrainingRecipe
+from stele.recipes.mining import MiningRecipe
+from stele.recipes.pairs._knowledge import KnowledgeRecipe
+from stele.recipes.pretraining import MLM, PretrainingRecipe
+from stele.registry import load_named, module_names
 
-Name = Literal["crop", "ilk", "clk", "uhs_ilk", "ds_clk", "clhed"]
+CROP = "crop"  # pairs of crops, drawn from MLM's stretches of text
+PAIRS = "stele.recipes.pairs"
+
+
+@cache
+def task_names() -> tuple[str, ...]:
+    """CROP, and the mining methods on the knowledge base."""
+    of_knowledge = [name for name in module_names(PAIRS) if issubclass(_recipe(name), KnowledgeRecipe)]
+    return CROP, *of_knowledge
+
+
+def _task(name: str) -> str:
+    if name not in task_names():
+        raise ValueError(str(unknown("task", name, task_names())))
+    return name
+
+
+def _recipe(method: str) -> type[MiningRecipe]:
+    return load_named(PAIRS, method, "mining method").Recipe
+
+
+Task = Annotated[str, AfterValidator(_task)]
 
 
 class Recipe(PretrainingRecipe):
@@ -21,7 +47,7 @@ class Recipe(PretrainingRecipe):
     """
 
     objective: Literal["kept"] = "kept"
-    tasks: list[Name] = Field(min_length=1, description="what pairs are made of, each with a store of its own")
+    tasks: list[Task] = Field(min_length=1, description="what pairs are made of, each with a store of its own")
     pairs: int = Field(ge=2, description="pairs of one contrastive group, of one task")
     length: int = Field(ge=3, description="most tokens of a text, special ones included")
     temperature: float = Field(gt=0)
@@ -45,10 +71,13 @@ class Recipe(PretrainingRecipe):
     @classmethod
     def store_of(cls, task: str) -> str:
         """Crops are of the stretches that MLM reads; every other task has the store of its name."""
-        return "mlm" if task == "crop" else task
+        return MLM if task == CROP else task
 
     def own_tasks(self) -> list[str]:
         return list(self.tasks)
+
+    def own_examples(self) -> int:
+        return self.pairs
 
     def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
         encoder = sum(encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))

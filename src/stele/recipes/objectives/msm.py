@@ -36,6 +36,9 @@ class Recipe(PretrainingRecipe):
             raise ValueError("separate_english needs groups of one language: mixing: one_language")
         return self
 
+    def own_examples(self) -> int:
+        return self.documents
+
     def flops(self, shape: Shape, sentences: int, length: int, of_a_document: int) -> float:
         """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
         encoder = encode(sentences, length, shape, first_only=True)

@@ -4,7 +4,6 @@ An objective module has, beside its recipe (recipes/objectives, the file of the 
 stores they read):
 
     POOLING                      how its vectors come from token states, None where it makes none
-    examples(recipe)             examples in one group
     vectors(recipe)              vectors that share a group's negatives, at most; None where there is no contrast
     CHOICES                      only where there is none and not the vocabulary is chosen from: of how many
     negatives(recipe, vectors)   where there is one: negatives of a query in a group of so many vectors

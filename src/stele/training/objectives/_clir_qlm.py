@@ -22,10 +22,6 @@ from stele.training.store import Flat
 POOLING = None
 
 
-def examples(recipe: Recipe) -> int:
-    return recipe.pairs
-
-
 def vectors(recipe: Recipe) -> None:
     return None
 

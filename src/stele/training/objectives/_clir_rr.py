@@ -34,10 +34,6 @@ class Texts(NamedTuple):
     hard: int
 
 
-def examples(recipe: Recipe) -> int:
-    return recipe.pairs
-
-
 def vectors(recipe: Recipe) -> None:
     """No group shares negatives: each query has its own."""
     return None

@@ -14,11 +14,6 @@ from stele.training.masking import fingerprints
 from stele.training.sampling import Batch
 
 
-def examples(recipe: Any) -> int:
-    """Examples in one group."""
-    return recipe.pairs
-
-
 def vectors(recipe: Any) -> int:
     """Vectors that share a group's negatives, at most."""
     return recipe.pairs

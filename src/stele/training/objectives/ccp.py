@@ -32,14 +32,14 @@ from stele.training.objectives._ccp_heads import ContextHead
 from stele.training.objectives._ccp_loss import context_loss
 from stele.training.objectives._ccp_staleness import APART, NONE, Probe
 from stele.training.objectives._ccp_step import Added, added, of_step, sizes
-from stele.training.objectives._contrastive import duplicate_counts, examples, vectors
+from stele.training.objectives._contrastive import duplicate_counts, vectors
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
 
 POOLING = "cls"
 
-__all__ = ["POOLING", "Heads", "batch", "diverged", "examples", "flops", "negatives", "vectors"]
+__all__ = ["POOLING", "Heads", "batch", "diverged", "flops", "negatives", "vectors"]
 
 
 def negatives(recipe: Recipe, vectors: float) -> float:

@@ -19,14 +19,14 @@ from stele.recipes.objectives.crop import Recipe
 from stele.training.heads import ObjectiveHeads, Projector
 from stele.training.hidden_states import first_states
 from stele.training.masking import Vocabulary, attention, pad
-from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
+from stele.training.objectives._contrastive import duplicate_counts, negatives, pair_loss, vectors
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
 
 POOLING = "cls"
 
-__all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
+__all__ = ["POOLING", "Heads", "batch", "flops", "negatives", "vectors"]
 
 
 def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:

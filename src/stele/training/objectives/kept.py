@@ -18,7 +18,7 @@ from stele.recipes.objectives.kept import Recipe
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
-from stele.training.objectives._contrastive import duplicate_counts, examples, negatives, pair_loss, vectors
+from stele.training.objectives._contrastive import duplicate_counts, negatives, pair_loss, vectors
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch, Group
 from stele.training.store import Flat
@@ -26,7 +26,7 @@ from stele.training.text_pairs import pair_batch
 
 POOLING = "mean"
 
-__all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
+__all__ = ["POOLING", "Heads", "batch", "flops", "negatives", "vectors"]
 
 
 def flops(batch: Batch, recipe: Recipe, shape: Shape) -> float:

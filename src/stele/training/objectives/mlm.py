@@ -24,10 +24,6 @@ from stele.training.store import Flat
 POOLING = None
 
 
-def examples(recipe: PretrainingRecipe) -> int:
-    return recipe.mlm_sequences
-
-
 def vectors(recipe: PretrainingRecipe) -> None:
     return None
 

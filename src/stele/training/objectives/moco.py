@@ -26,7 +26,7 @@ from stele.recipes.objectives.moco import Recipe
 from stele.training.heads import ObjectiveHeads
 from stele.training.hidden_states import mean_states
 from stele.training.masking import Vocabulary
-from stele.training.objectives._contrastive import examples, vectors
+from stele.training.objectives._contrastive import vectors
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch, Group
 from stele.training.sharding import divide, of_all_groups
@@ -35,7 +35,7 @@ from stele.training.text_pairs import pair_batch
 
 POOLING = "mean"
 
-__all__ = ["POOLING", "Heads", "batch", "examples", "flops", "negatives", "vectors"]
+__all__ = ["POOLING", "Heads", "batch", "flops", "negatives", "vectors"]
 
 
 def negatives(recipe: Recipe, vectors: float) -> int:

@@ -30,10 +30,6 @@ POOLING = "cls"
 ENGLISH = "en"
 
 
-def examples(recipe: Recipe) -> int:
-    return recipe.documents
-
-
 def negatives(recipe: Recipe, vectors: float) -> float:
     """Of documents that are alike long."""
     return vectors - (1 if recipe.intra_negatives else vectors / recipe.documents)
