@@ -267,14 +267,14 @@ def _read_dense(folder: Path, width: int):
         raise SteleError(f"{path}: want weights of shape {[settings.out_features, width]}, found {shape}")
     linear = nn.Linear(width, settings.out_features, bias=settings.bias)
     try:
-        linear.load_state_dict({name.removeprefix("linear."): value for name, value in weights.items()})
+        linear.load_state_dict({name.removeprefix("linear."): value.float() for name, value in weights.items()})
     except RuntimeError as error:
         raise SteleError(f"{folder}: weights and config.json differ ({str(error).splitlines()[-1].strip()})") from None
     return nn.Sequential(linear, getattr(nn, activation)())
 
 
 def read_weights(folder: Path) -> dict[str, Any]:
-    """The tensors of a module's folder, float32, by name."""
+    """The tensors of a module's folder, by name."""
     import torch
     from safetensors.torch import load_file
 
@@ -284,4 +284,4 @@ def read_weights(folder: Path) -> dict[str, Any]:
     with reading(files[0], "file of weights", "get the folder again"):
         safe = files[0].suffix == ".safetensors"
         weights = load_file(files[0]) if safe else torch.load(files[0], map_location="cpu", weights_only=True)
-        return {str(name): value.float() for name, value in weights.items()}
+        return {str(name): torch.as_tensor(value) for name, value in weights.items()}

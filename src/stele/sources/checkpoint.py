@@ -51,6 +51,7 @@ from stele.sources.weights.load_check import (
     check_loads,
     check_static,
     model_folders,
+    read_json,
     read_module_list,
     read_weight_map,
     refuse_code,
