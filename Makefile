@@ -10,7 +10,7 @@ STUDY := msm,kept
 SEEDS := 0 1 2 3 4
 # MTEB's own tasks score the same data in an environment of their own
 ORACLE := .venv-oracle
-.PHONY: help setup first tables pdf study site test oracle lint clean
+.PHONY: help setup first tables pdf study site test controls oracle lint clean
 
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
@@ -20,6 +20,7 @@ help:
 	@echo "make study    what the claims of MSM and KEPT are judged by, over five seeds, kept in evidence/study; hours, goes on where it was stopped"
 	@echo "make site     a static site of evidence/study: tables, figures, claims, models (site/index.html); builds nothing"
 	@echo "make test     the tests"
+	@echo "make controls a row far above a guess for each benchmark, in miniature, and a mistake that is seen there"
 	@echo "make oracle   MTEB's own tasks and ir_measures on the generated data, in an environment of their own: shared scores are equal"
 	@echo "make lint     ruff, snakefmt and snakemake --lint"
 	@echo "make clean    removes what was built: results resources work state logs, and .snakemake (its records)"
@@ -61,6 +62,10 @@ site: setup
 test: setup
 	@echo "== running the tests"
 	tests/run.sh $(BIN)/python
+
+controls: setup
+	@echo "== building a row for each benchmark that is far above a guess, and scoring it with its candidates exchanged"
+	STELE_CONTROLS=1 $(BIN)/python -m pytest tests/controls
 
 $(ORACLE)/.done: envs/oracle.lock.txt
 	@echo "== setting up $(ORACLE) from $<"
