@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +26,7 @@ from stele.benchmarks.types import QuerySet
 from stele.corpora import wikitext103
 from stele.files.reading import reading
 from tests.readers.files import Reader, beside, in_folder, lines, packed, whole
+from tests.sealed import sealed
 
 Files = dict[str, bytes]
 QUERIES = lines(*({"_id": f"q{n}", "text": "one"} for n in range(2)))
@@ -65,7 +65,7 @@ MMARCO = {
 }
 LISTED = pyarrow.array([[0], [1, 0]], pyarrow.list_(pyarrow.int32()))
 MINED = {
-    "record.json": json.dumps({"job": "hard_negatives", "pools": {"sw": {"questions": 2}}}).encode(),
+    "record.json": sealed({"job": "hard_negatives", "pools": {"sw": {"questions": 2}}}),
     "sw.passages.parquet": packed(pyarrow.table({"id": ["1", "2"], "title": ["", "T"], "text": ["x", "y"]})),
     "sw.questions.parquet": packed(pyarrow.table({"question": ["a", "b"], "passages": LISTED})),
 }

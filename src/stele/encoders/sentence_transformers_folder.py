@@ -202,7 +202,7 @@ def _most_tokens(folder: Path) -> int:
     else:  # the default of its kind of model
         from transformers import AutoConfig
 
-        with quiet():
+        with reading(folder, "configuration of a model", "get the folder again"), quiet():
             positions = getattr(AutoConfig.from_pretrained(folder, local_files_only=True), "max_position_embeddings", 0)
     offset = config.get("pad_token_id", 1) + 1 if config.get("model_type") in ROBERTA_LIKE else 0
     limits = [read_json(folder / "tokenizer_config.json").get("model_max_length", WHOLE), WHOLE]

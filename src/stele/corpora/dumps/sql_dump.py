@@ -13,6 +13,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,25 +97,21 @@ def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None])
     columns: list[str] = []  # of the table, once its CREATE TABLE is over
     inserts, created, locked = 0, False, False
     wanted = pa.array([site.encode() for site in sites], pa.binary())
-    source = _Input(path, progress)
-    try:
-        with reading(path, "mysqldump", "fetch it again"):
-            while _begin_statement(source):
-                if insert := _INSERT.match(source.text, source.at):
-                    layout = _layout(insert, columns, path)
-                    inserts += 1
-                    source.at = insert.end()
-                    yield from _rows_of_statement(source, layout, wanted, f"{path}, INSERT {inserts}")
-                    continue
-                statement = _whole_statement(source, path, created)
-                if create := _CREATE.match(statement):
-                    if (table := _name(create.groups()[3:])) != TABLE:
-                        raise SteleError(f"{path}: a dump of the table {table}, want {TABLE}")
-                    columns, created = _created_columns(statement[create.end() :]), True
-                words = statement[:16].upper().split()
-                locked = words[:2] == [b"LOCK", b"TABLES"] or (locked and words[:1] != [b"UNLOCK"])
-    finally:
-        source.close()
+    with reading(path, "mysqldump", "fetch it again"), closing(_Input(path, progress)) as source:
+        while _begin_statement(source):
+            if insert := _INSERT.match(source.text, source.at):
+                layout = _layout(insert, columns, path)
+                inserts += 1
+                source.at = insert.end()
+                yield from _rows_of_statement(source, layout, wanted, f"{path}, INSERT {inserts}")
+                continue
+            statement = _whole_statement(source, path, created)
+            if create := _CREATE.match(statement):
+                if (table := _name(create.groups()[3:])) != TABLE:
+                    raise SteleError(f"{path}: a dump of the table {table}, want {TABLE}")
+                columns, created = _created_columns(statement[create.end() :]), True
+            words = statement[:16].upper().split()
+            locked = words[:2] == [b"LOCK", b"TABLES"] or (locked and words[:1] != [b"UNLOCK"])
     if not created and not inserts:
         raise SteleError(f"{path}: no CREATE TABLE in it: not a mysqldump of {TABLE}")
     if not inserts:
