@@ -65,7 +65,7 @@ def made(tmp_path: Path, name: str) -> dict[str, bytes]:
 def test_the_same_bytes_as_one_process(tmp_path, encoder, data, alone, world):
     args = arguments(tmp_path, encoder, data, "several")
     assert on(world, retrieve, args) == [0] * world
-    assert len(alone) == 8, "two runs, and three files of each kept collection"
+    assert len(alone) == 11, "two runs, three files of each kept collection, and the mark of each of the three folders"
     assert made(tmp_path, "several") == alone
     records = [json.loads((tmp_path / name / "retrieval.json").read_text()) for name in ("several", "alone")]
     assert [actual["processes"] for actual in records] == [world, 1]

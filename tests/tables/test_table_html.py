@@ -224,9 +224,9 @@ def test_a_damaged_figure_says_so_in_its_place(tmp_path):
     damaged, other, missing = pictures([*drawn(tmp_path), tmp_path / "none.svg"], tmp_path)
     assert damaged.problem.startswith(f"{tmp_path / 'msm/figure_01.svg'}: not a readable SVG") and damaged.data == ""
     assert (damaged.paper, damaged.id, other.paper, other.id) == ("msm", "f01", "", "cell_map")
-    assert not other.problem and "No such file" in missing.problem
+    assert not other.problem and "no such file" in missing.problem
     page = parser.fromstring(pages.index_page([], [], [missing]))
-    assert "No such file" in page.xpath("//figure")[0].text_content() and not page.xpath("//img")
+    assert "no such file" in page.xpath("//figure")[0].text_content() and not page.xpath("//img")
 
 
 def test_html_of_the_same_cells_has_the_same_bytes(bench, msm):
