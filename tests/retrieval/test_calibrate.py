@@ -176,7 +176,7 @@ def test_vectors_that_are_not_finite_are_named_by_their_language(run, monkeypatc
     from stele.encoders.encode import Encoder
 
     whole = Encoder._encode
-    monkeypatch.setattr(Encoder, "_encode", lambda *given: whole(*given) * np.float32(np.nan))
+    monkeypatch.setattr(Encoder, "_encode", lambda *given, **options: whole(*given, **options) * np.float32(np.nan))
     with pytest.raises(SteleError, match="query 'fr 1': its vector is not finite"):
         run("fr-en")
 

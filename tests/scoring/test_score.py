@@ -100,7 +100,7 @@ def test_a_search_that_says_how_many_passages_it_had_gives_a_guess(tmp_path, swa
     path = tmp_path / "run/retrieval.json"
     record = read_record(path)
     record["searches"]["sw"]["passages"] = 10
-    path.write_text(json.dumps(record))
+    write_sealed(path, record)
     result, _ = scored(tmp_path, [f"mrtydi:sw={swahili}"], ["mrr@100", "recall@5"])
     one = sum(1 / rank for rank in range(1, 11)) / 10
     two = sum((10 - rank) / 45 / rank for rank in range(1, 10))
