@@ -9,7 +9,13 @@ from collections.abc import Iterable
 
 
 class SteleError(Exception):
-    """An error that the user can correct: names the file or key, what was found, and what to write instead."""
+    """An error that the user can correct: names the file or key, what was found, and what to write instead.
+
+    A name from outside may hold bytes that are no UTF-8; they are shown as escapes, so that every log can hold them.
+    """
+
+    def __str__(self) -> str:
+        return super().__str__().encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Damaged(SteleError):

@@ -48,9 +48,9 @@ def encoded(monkeypatch) -> list[str]:
 
     kinds, original = [], Encoder._encode
 
-    def spy(self, tokens, kind, batch_tokens):
+    def spy(self, tokens, kind, *options, **more):
         kinds.extend([kind] * len(tokens.lengths))
-        return original(self, tokens, kind, batch_tokens)
+        return original(self, tokens, kind, *options, **more)
 
     monkeypatch.setattr(Encoder, "_encode", spy)
     return kinds

@@ -104,8 +104,8 @@ def test_negatives_are_drawn_of_all_hits_by_the_seed(tmp_path):
     pages = {"Word": ["word word word"]} | {f"P{number}": [f"word x{number}"] for number in range(30)}
     one, drawn = corpus(tmp_path / "3", pages), set()
     for seed in range(4):
-        title_queries.run(arguments(tmp_path, [one], str(seed), seed, depth=1000))
-        names = [passage.id for passage in examples(tmp_path, str(seed))["Word"].negatives]
+        title_queries.run(arguments(tmp_path, [one], f"seed {seed}", seed, depth=1000))
+        names = [passage.id for passage in examples(tmp_path, f"seed {seed}")["Word"].negatives]
         assert len(set(names)) == 2 and "en:0" not in names
         drawn |= set(names)
     assert len(drawn) > 4
