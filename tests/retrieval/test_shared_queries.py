@@ -77,7 +77,7 @@ def test_a_killed_job_goes_on_and_two_processes_write_the_same_bytes(tmp_path, e
     retrieve.run(arguments(tmp_path, encoder, data, "whole"))
     args = arguments(tmp_path, encoder, data, "killed")
     killed(args, kill_at(shared_queries, "atomic_file", 3))
-    assert len(list((tmp_path / "state/killed/queries").glob("*.npy"))) == 2
+    assert len(list((tmp_path / "state/killed").rglob("queries/*.npy"))) == 2
     retrieve.run(args)
     two = arguments(tmp_path, encoder, data, "two")
     assert forked(2, lambda rank: retrieve.run(two)) == [0, 0]
