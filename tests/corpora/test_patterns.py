@@ -27,7 +27,6 @@ AT_START = {
     "paragraphs._HEADING",
     "sql_dump._BLANK",
     "variants._FLAGS",
-    "variants._RULE",
     "sql_dump._CREATE",
     "sql_dump._INSERT",
     "sql_dump._NO_COLUMN",

@@ -153,6 +153,89 @@ def test_links_and_their_spans(wikitext, shown, expected):
     assert links(wikitext) == expected
 
 
+# (language, wikitext, text, links as label>target) by MediaWiki's ConverterRule, from the site's main variant
+VARIANTS = [
+    ("zh", "前-{[[計算機|電腦]]}-后", "前電腦后", "電腦>計算機"),
+    ("zh", "前-{zh-hans:[[计算机|电脑]];zh-hant:[[計算機|電腦]]}-后", "前电脑后", "电脑>计算机"),
+    ("zh", "前-{zh-hans:A&amp;B;zh-hant:C&amp;D}-后", "前A&B后", ""),
+    ("zh", "前-{zh-hant:A;zh-hans:B}-后", "前B后", ""),
+    ("zh", "前-{ zh-hans : 甲 ; zh-hant : 乙 ; }-后", "前甲后", ""),
+    ("zh", "-{zh-cn:[[A|B]]; zh-tw:[[C]]}-后", "B后", "B>A"),
+    ("zh", "-{zh-hans:A-{zh-hant:x;zh-hans:y}-;zh-hant:C}-后", "Ay后", ""),
+    ("zh", "-{zh-hans:a&nbsp;b;zh-hant:c}-", "a b", ""),
+    ("zh", "-{zh:&lt;k&gt;;b;zh-tw:c}-", "<k>;b", ""),
+    ("zh", "-{zh-hans:http://x.org/a;zh-hant:b}-", "http://x.org/a", ""),
+    ("zh", "-{zh-hans:A; B; doi: 3;zh-hant:C}-", "A; B; doi: 3", ""),  # no code of a variant
+    ("zh", "-{zh-hans:A;zh-hans:B}-", "B", ""),
+    ("zh", "-{zh-hans:;zh-hant:B}-", "B", ""),
+    ("zh", "-{甲;zh-hant:B}-", "B", ""),
+    ("zh", "-{甲:乙;zh-hant:B}-", "甲:乙;zh-hant:B", ""),  # not one rule, so it is text
+    ("zh", "-{[[File:a.jpg]]}-x a -{}- b", "x a b", ""),
+    # one way, which a rule of both ways goes before
+    ("zh", "-{甲=>zh-hans:乙;}-后", "乙后", ""),
+    ("zh", "-{甲=>zh-hans:乙;zh-tw:丙}-后", "丙后", ""),
+    ("zh", "-{zh:a=>zh-hans:b}-", "a=>zh-hans:b", ""),
+    # flags
+    ("zh", "-{A|zh-hans:甲;zh-hant:乙}-后", "甲后", ""),
+    ("zh", "-{A;T|zh-hans:甲}-后", "甲后", ""),
+    ("zh", "-{H|zh-hans:甲;zh-hant:乙}-后-{ T ; H |zh-hans:a}-x-{-|zh-hans:a}-y-{D|zh-hans:a}-z", "后xyz", ""),
+    ("zh", "-{N|zh-hans}-后", "后", ""),  # the name of a variant, which no dump has
+    ("zh", "-{zh-hans;zh-hant|甲}-后-{zh-tw|[[a|b]]}-", "甲后b", "b>A"),
+    ("zh", "-{zh-hans|zh-hans:甲;zh-hant:乙}-", "zh-hans:甲;zh-hant:乙", ""),
+    ("zh", "-{R|[[A|b]];c}-", "b;c", "b>A"),
+    ("zh", "-{H;R|zh:a}-", "zh:a", ""),
+    ("zh", "-{h|zh-hans:甲}-", "甲", ""),  # is none
+    # other languages
+    ("sr", "-{sr-el:Beograd; sr-ec:Београд}-!", "Београд!", ""),
+    ("sr", "-{sr-el:Beograd}-!", "Beograd!", ""),
+    ("kk", "-{kk-arab:قازاق;kk-latn:Qazaq;kk-cyrl:Қазақ}-!", "Қазақ!", ""),
+    ("uz", "-{uz-cyrl:Тошкент;uz-latn:[[Toshkent]]}-", "Toshkent", "Toshkent>Toshkent"),
+    ("", "-{sr-el:Beograd;}-!", "Beograd!", ""),
+]
+
+
+@pytest.mark.parametrize(("language", "wikitext", "shown", "linked"), VARIANTS)
+def test_a_language_variant_shows_what_the_site_shows(language, wikitext, shown, linked):
+    site = Site(language)
+    assert " ".join(text(wikitext, site)) == shown
+    assert ",".join(f"{label}>{target}" for label, target in links(wikitext, site)) == linked
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "expected"),
+    [
+        *((f"A.<ref {attributes}>note [[x]]</ref> B.", "A. B.") for attributes in (
+            'name="p<0.05"', 'group="<" name=a', "name=p<0.05", "name='<'", "name=<", 'name="x', 'name="a>b"',
+            'name="<ref>"', 'name="<"\n group=b',
+        )),
+        *((f"A.<{tag}> B.", "A. B.") for tag in ('ref name="p<0.05" /', 'REF name="<"/', 'references group="<" /')),
+        ("A <nowiki a=\"<\">''b''</nowiki> c", "A ''b'' c"),
+        ('A <gallery caption="a<b">\nFile:x.jpg|y\n</gallery> B', "A B"),
+        ('A <math a="<">x</math> B', "A B"),
+        ('A <span title="a<b">s</span> <small title="it\'s <5">t</small> B', "A s t B"),
+        ("A <div class='x<y'>s</div> B", "A s B"),
+        ('A<br title="<"/>B', "A B"),
+        ('{| a="<"\n| b="<" | c\n|}\nT', "T"),
+        ('A<!-- <ref name="<"> -->B', "AB"),
+        ("x < y and z > w", "x < y and z > w"),
+    ],
+)  # fmt: skip
+def test_only_a_greater_sign_ends_a_tag(wikitext, expected):
+    assert " ".join(text(wikitext)) == expected
+
+
+@pytest.mark.parametrize(
+    "word", ["NOTOC", "TOC", "toc", "NoEditSection", "HIDDENCAT", "KEIN_INHALTSVERZEICHNIS", "目次", "БЕЗ_ОГЛ"]
+)
+def test_words_of_page_behaviour_show_nothing(word):
+    assert text(f"a__{word}__b __{word}__ c") == ["ab c"]
+
+
+@pytest.mark.parametrize("word", ["init", "main", "FOO", "FILE", "a__b", "имя", "ключ"])
+def test_other_words_between_underscores_are_text(word):
+    assert text(f"a __{word}__ b x__{word}__y") == [f"a __{word}__ b x__{word}__y"]
+
+
 def test_sections_point_to_their_first_paragraph():
     page = extract(
         "Lead.\n== A ==\n=== ''B'' [[c]] ===\nOne.\n\nTwo.\n==D==<!-- x -->\n== Empty ==\n==E==\nThree.\n== Last ==",

@@ -122,14 +122,14 @@ def read_links(
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yields (line number from 1, line without its end): lines end at a line feed that no backslash stands before."""
-    number, line, begun = 0, b"", b""
+    number, line, begun = 0, b"", list[bytes]()
     with reading(lambda: f"{path}, line {number}"), open(path, "rb") as handle:
         for number, line in enumerate(handle, start=1):
             if line.endswith(b"\\\n") and (len(line) - len(line[:-1].rstrip(b"\\"))) % 2 == 0:
-                begun += line
+                begun.append(line)
                 continue
-            yield number, (begun + line if begun else line)[:-1]
-            begun = b""
+            yield number, (b"".join([*begun, line]) if begun else line)[:-1]
+            begun.clear()
         _want_end(b"" if begun else line[-1:], f"{path}, line {number}")
 
 

@@ -80,11 +80,12 @@ class Text:
 
     def _fields(self, body: bytes) -> Iterator[bytes]:
         """What stands in the tags; one that is not closed ends where the next begins."""
-        start = self._start.search(body)
+        start, never_closed = self._start.search(body), set[bytes]()
         while start:
-            end = body.find(b"</" + start[1] + b">", start.end())
+            end = -1 if start[1] in never_closed else body.find(b"</" + start[1] + b">", start.end())
             following = self._start.search(body, start.end() if end < 0 else end)
             if end < 0:
+                never_closed.add(start[1])
                 end = following.start() if following else len(body)
             yield body[start.end() : end]
             start = following

@@ -24,7 +24,7 @@ DATASET, NEWS = "mewsli_x", "mewsli_x_news"
 JUDGED = "test"
 AVERAGE = "macro"
 
-_BRACED = re.compile(r"\{(.*?)\}")
+_BRACED = re.compile(r"\{([^}\n]*+)(\}?)")  # one that is not closed on its line stays, and is read once
 
 
 def query_sets(languages: Sequence[str]) -> list[QuerySet]:
@@ -92,8 +92,12 @@ def mention_text(context: JsonObject, mention: JsonObject, where: str) -> str:
     else:
         raise SteleError(f"{where}: no sentence holds the whole mention at {start}-{end}")
     surface = text[start:end]
-    left, right = (_BRACED.sub(r"(\1)", side) for side in (text[first:start], text[end:last]))
+    left, right = (_BRACED.sub(_in_parentheses, side) for side in (text[first:start], text[end:last]))
     return _one_line(f"{surface}: {left} {{ {surface} }} {right}")
+
+
+def _in_parentheses(match: re.Match[str]) -> str:
+    return f"({match[1]})" if match[2] else match[0]
 
 
 def _span(span: Any, text: str, where: str) -> tuple[int, int]:

@@ -1,12 +1,13 @@
 """Language variants: which text `-{zh-hans:A;zh-hant:B}-` shows, as MediaWiki's ConverterRule reads it.
 
-Flags, parted by semicolons, stand before the first bar; links in the text may have bars of their own, and references
+Flags, parted by semicolons, stand before the first bar; links in the text may have bars of their own, and entities
 semicolons, so that no bracket stands before flags' bar and a rule begins only with the code of a variant.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 # what a site in its main variant shows: the first of these that a rule has (MediaWiki's fallbacks), else the first rule
 _ORDER = {
@@ -22,11 +23,10 @@ _ORDER = {
     "iu": "iu ike-cans ike-latn",
     "crh": "crh crh-latn crh-cyrl",
 }
-_CODE = r"[a-z]{2,3}(?:-[a-z]{2,8})*"
+_CODE = r"[a-z]{2,3}(?:-[a-z]{2,8})*+"  # of a site in a language without variants, any
 _FLAGS = re.compile(r"([^\[\]{}|:]*+)\|")
-_RULES = re.compile(rf";\s*(?=(?:[^;:\[\]]{{0,200}}=>\s*)?{_CODE}\s*:|$)", re.I)
-_RULE = re.compile(rf"\s*(?:(.*?)=>\s*)?({_CODE})\s*:(.*)", re.I | re.S)
-_HIDDEN = frozenset("THD-+")  # flags of rules that show nothing
+_ENTITY = re.compile("(&[#a-zA-Z0-9]++);")
+_KEPT = "\1"  # for the semicolon of an entity, which parts no rules
 
 
 def shown(content: str, language: str) -> str:
@@ -39,15 +39,35 @@ def shown(content: str, language: str) -> str:
     """
     flags: set[str] = set()
     if match := _FLAGS.match(content):
-        flags = {flag.strip().upper() for flag in match.group(1).split(";")}
+        flags = {flag.strip() for flag in match.group(1).split(";")}
         content = content[match.end() :]
-    if flags & _HIDDEN:
-        return ""
     if "R" in flags:
         return content
-    rules = [rule for rule in map(_RULE.fullmatch, _RULES.split(content)) if rule]
-    if not rules or len(rules) < len([rule for rule in _RULES.split(content) if rule.strip()]):
+    if flags & {"N", "-", "H", "D"} or ("T" in flags and "A" not in flags):
+        return ""  # of N and D a name of a variant, which is not known here
+    code, rules = _patterns(language)
+    if any(map(code.fullmatch, flags)):
         return content
-    texts = {rule.group(2).lower(): rule.group(3).strip() for rule in reversed(rules)}
+    both_ways: dict[str, str] = {}
+    one_way: list[str] = []
+    for rule in rules.split(_ENTITY.sub(rf"\1{_KEPT}", content) if "&" in content else content):
+        variant, colon, text = rule.partition(":")
+        replaced, arrow, variant = variant.rpartition("=>")
+        variant, text = variant.strip().lower(), text.strip().replace(_KEPT, ";")
+        if colon and not code.fullmatch(variant):
+            return content
+        if arrow and replaced.strip():
+            one_way.append(text)
+        elif text and not arrow:
+            both_ways[variant] = text
     order = _ORDER.get(language, language).split()
-    return next((texts[code] for code in order if code in texts), rules[0].group(3).strip())
+    texts = [both_ways[variant] for variant in order if variant in both_ways]
+    return next(iter([*texts, *both_ways.values(), *one_way]), content)
+
+
+@cache
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A variant's code, and what parts the rules of a block."""
+    code = "|".join(_ORDER.get(language, _CODE).split())
+    rules = rf";\s*+(?=(?:[^;\[\]]*?=>\s*+)?(?:{code})\s*+:|\Z)"
+    return re.compile(code, re.I), re.compile(rules, re.I)
