@@ -3,6 +3,7 @@
 import dataclasses
 import doctest
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -341,3 +342,20 @@ def _hours(*config):
     for job in planned_jobs:
         hours[job.stage] += cost_table.core_seconds(job) / 3600
     return hours
+
+
+def test_plain_numbers_of_a_benchmark_are_those_of_the_chosen_languages(jobs):
+    """Belebele's 122 variants have 900 questions each; a folder of a known key is as large as the folder says."""
+    row = SimpleNamespace(benchmark="belebele", model="me5_small", setting="direct", seeds="pt0-ft0")
+    every, english = (jobs(scale="paper", **some) for some in ({}, {"languages": ["en"]}))
+    assert counts.of_languages([109800], "belebele", english.data.languages("belebele")) == 900
+    alone, whole = (gpu_rules.retrieve(plan, row) for plan in (english, every))
+    assert whole.flops["encoding"] == pytest.approx(122 * alone.flops["encoding"], rel=0.02)
+    assert alone.memory < 3e9
+
+
+def test_a_user_s_folder_says_its_own_size(jobs, tmp_path):
+    sizes = {"num_hidden_layers": 2, "hidden_size": 32, "intermediate_size": 64, "vocab_size": 90}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert", **sizes}))
+    plan = jobs(scale="paper", models={"me5_small": {"checkpoint": str(tmp_path)}})
+    assert shape_of(plan, "me5_small") == (Shape(2, 32, 64, 90, None), True)

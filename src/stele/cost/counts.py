@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
+from stele import catalogue
 from stele.catalogue import datasets, whole
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Costs, JudgedSize, TrainingSetSize
 
 CHARACTERS = 4.5  # of a token
@@ -51,7 +53,18 @@ def training_set_size(name: str) -> TrainingSetSize:
 def windows(benchmark: str, languages: Sequence[str]) -> int:
     """Texts of a benchmark's collections that are encoded: the windows of its documents, or its passages."""
     entry = benchmark_size(benchmark)
-    return round(entry.windows * total(entry.passages, languages))
+    return round(entry.windows * of_languages(entry.passages, benchmark, languages))
+
+
+def of_languages(items: Iterable[int | str], benchmark: str, languages: Sequence[str]) -> int:
+    """`total` of a benchmark's items in some of its languages: of a plain number, their share of its languages."""
+    chosen, every = (_codes(pairs) for pairs in (languages, catalogue.entry(Benchmark, benchmark).languages))
+    share = min(1.0, len(chosen) / len(every)) if every else 1.0
+    return sum(round(share * item) if isinstance(item, int) else total([item], languages) for item in items)
+
+
+def _codes(pairs: Iterable[str]) -> set[str]:
+    return {code for pair in pairs for code in pair.split("-")}
 
 
 def _figures(kind: str, known: Mapping[str, Size], name: str) -> Size:

@@ -7,7 +7,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue.schema.sizes import Checkpoint
-from stele.cost.counts import benchmark_size, costs, judged_collection, pinned, total
+from stele.cost.counts import benchmark_size, costs, judged_collection, of_languages, pinned
 from stele.cost.shapes import UNKNOWN
 from stele.cost.work import Work
 from stele.plan.plan import Plan
@@ -128,14 +128,14 @@ def _section_pairs(plan: Plan, w: Any) -> float:
 # --- retrieval, scoring ----------------------------------------------------------------------------------------------
 def bm25(plan: Plan, w: Any) -> Work:
     """A model that expands queries reads the collection three times; the second index has most of its terms."""
-    passages = total(benchmark_size(w.benchmark).passages, plan.data.languages(w.benchmark))
+    passages = of_languages(benchmark_size(w.benchmark).passages, w.benchmark, plan.data.languages(w.benchmark))
     times = costs().expansion if plan.models[w.model].rm3 else 1
     return Work(cpu_seconds=times * passages / _rate("bm25_passages"))
 
 
 def fuse(plan: Plan, w: Any) -> Work:
     """Topics are scored with every weight; the judgments are read, and no document."""
-    topics = total(benchmark_size(w.benchmark).queries, plan.data.languages(w.benchmark))
+    topics = of_languages(benchmark_size(w.benchmark).queries, w.benchmark, plan.data.languages(w.benchmark))
     return Work(cpu_seconds=costs().seconds.other + topics / _rate("fused_topics"))
 
 

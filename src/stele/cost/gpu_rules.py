@@ -100,7 +100,7 @@ def retrieve(plan: Plan, w: Any) -> Work:
     """
     sizes = benchmark_size(w.benchmark)
     languages = plan.data.languages(w.benchmark)
-    queries = counts.total(sizes.queries, languages)
+    queries = counts.of_languages(sizes.queries, w.benchmark, languages)
     work = _row_search(plan, w, queries, languages)
     kept = queries * plan.data.benchmark(w.benchmark).depth * costs().run_bytes
     if plan.retrieval.vectors(w):

@@ -28,14 +28,14 @@ def shape_of(plan: Plan, model: str) -> Known:
         return Known(standin_shape(plan, key)._replace(window=window), True)
     known = catalogue.entries(Checkpoint)
     sizes = known.get(root, known[UNKNOWN])
-    if root not in known and (shape := _unlisted_shape(plan, root)):
+    given = plan.models.checkpoint_source(root).get("path")
+    if (given or root not in known) and (shape := _stated_shape(plan, root, given)):
         return Known(shape._replace(window=window), True)
     return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary, window), root in known)
 
 
-def _unlisted_shape(plan: Plan, model: str) -> Shape | None:
-    """The shape of a checkpoint that the catalogue does not list, from the user's folder or from what was fetched."""
-    given = plan.models.checkpoint_source(model).get("path")
+def _stated_shape(plan: Plan, model: str, given: str | None) -> Shape | None:
+    """The shape that a checkpoint's settings state, in the user's folder or in what was fetched."""
     folders = [Path(given).expanduser()] if given else []
     folders += [Path(plan.paths.state(f"checkpoint/{model}")), Path(plan.paths.checkpoint(model)).parent]
     return next((shape for folder in folders if (shape := folder_shape(folder))), None)
