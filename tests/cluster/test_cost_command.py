@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 
@@ -95,24 +96,27 @@ def test_where_all_is_built_nothing_is_left(copy):
     assert "1 jobs, everything" in cost(copy, "--all", "--", *context)[1]
 
 
+def evaluated(folder, *asked):
+    """What `stele evaluate` prints."""
+    command = [sys.executable, "-m", "stele", "evaluate", *asked]
+    run = subprocess.run(command, cwd=folder, env=environment(PYTHONPATH="src"), capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
 def test_what_an_evaluation_takes_is_planned_and_nothing_is_run(copy):
     """Its head names what is planned; the disk that a search needs for a while stands beside what it keeps."""
     asked = ["me5_small", "--benchmarks", "miracl", "--languages", "sw", "th", "--plan"]
-    run = subprocess.run(
-        [sys.executable, "-m", "stele", "evaluate", *asked],
-        cwd=copy,
-        env=environment(PYTHONPATH="src"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert "# What a run costs: scale paper, me5_small on miracl\n" in run.stdout
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in run.stdout.splitlines() if "|" in line]
+    largest = f"{542_166 * 384 * 4 / 1e6:,.0f} MB"  # Thai's pool
+    here = evaluated(copy, *asked)
+    line = re.search(r"^me5_small on miracl: \d+ jobs; (.*)$", here, re.M)[1]
+    assert re.match(rf"download [\d.]+ GB, disk [\d.]+ GB, disk while it runs {largest}, memory \d.*, time .* h", line)
+    on_cluster = evaluated(copy, *asked, "--snakemake", "--profile", "slurm")
+    assert "# What a run costs: scale paper, me5_small on miracl\n" in on_cluster
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in on_cluster.splitlines() if "|" in line]
     head = next(line for line in lines if line[0] == "stage")
     stages = {line[0]: dict(zip(head, line, strict=True)) for line in lines if len(line) == len(head)}
     assert stages["sources"]["download"].endswith("GB") and stages["retrieval"]["kept"].endswith("MB")
-    largest = 542_166 * 384 * 4  # Thai's pool
-    assert stages["retrieval"]["temporary"] == stages["together"]["temporary"] == f"{largest / 1e6:,.0f} MB"
+    assert stages["retrieval"]["temporary"] == stages["together"]["temporary"] == largest
     assert (copy / "evaluate/me5_small.yaml").is_file()
     assert not any((copy / name).exists() for name in ("resources", "work", "results_evaluate", "state"))
