@@ -36,7 +36,7 @@ class Run:
         return self.cluster.jobs(*options, rule=rule, folder=self.project)
 
     def documents(self, part):
-        return [job for job in self.jobs("cc100") if job["comment"].endswith(f"_{part}")]
+        return [job for job in self.jobs("cc100") if f"_{part}," in job["comment"]]
 
     def training(self):
         """The training's job, once it runs and has saved a state."""
