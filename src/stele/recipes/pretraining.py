@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -26,6 +26,7 @@ class PretrainingRecipe(Strict):
     loss, so a step's loss is the mean over its groups.
     """
 
+    group_key: ClassVar[str] = "pairs"  # the key that says how many examples a group of the objective has
     objective: str
     languages: list[str] | None = Field(None, description="train on these only; None: all that pairs are given for")
     sampling_alpha: float = Field(ge=0, le=1, description="of the parts: 1 follows their sizes, 0 is uniform")
@@ -109,13 +110,9 @@ class PretrainingRecipe(Strict):
         """The objective's own tasks, and MLM beside them."""
         return [*self.own_tasks(), *([MLM] if self.mlm_beside else [])]
 
-    def own_examples(self) -> int:
-        """Examples of a group of the objective's own; each objective says it."""
-        raise NotImplementedError
-
     def examples(self, task: str) -> int:
         """Examples of a group of a task."""
-        return self.mlm_sequences if task == MLM else self.own_examples()
+        return self.mlm_sequences if task == MLM else getattr(self, self.group_key)
 
     def stores_read(self) -> set[str]:
         """The stores that the tasks read, those of a recipe that this one is to equal in compute among them."""

@@ -115,9 +115,6 @@ class Recipe(PretrainingRecipe):
         """Contexts are drawn from the documents that MSM reads."""
         return "msm" if task == "ccp" else task
 
-    def own_examples(self) -> int:
-        return self.pairs
-
     def flops(self, shape: Shape, sentences: int, length: int, languages: int) -> float:
         """Encoder, heads, scores; no gradient goes to the bank, whose queues of the group's languages are read."""
         encoder = encode(sentences, length, shape, first_only=True)

@@ -62,9 +62,6 @@ class Recipe(PretrainingRecipe):
         encoder = encode(sequences, length, shape, first_only=False, global_tokens=global_tokens)
         return passes(sequences, self.encode_chunk) * (encoder + head)
 
-    def own_examples(self) -> int:
-        return self.pairs
-
     def flops(self, shape: Shape, length: int, query: int) -> float:
         """The mean of its tasks' groups, of pairs of `length` tokens of which `query` are the query's."""
         places = (self.mask_probability or 0.0) * self.pairs * (query if self.mask == "query" else length)

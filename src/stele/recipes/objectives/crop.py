@@ -20,9 +20,6 @@ class Recipe(PretrainingRecipe):
     projector: Literal["none", "shared", "asymmetric"]
     mask_duplicates: bool = Field(True, description="a sentence equal to the positive is not a negative")
 
-    def own_examples(self) -> int:
-        return self.pairs
-
     def flops(self, shape: Shape, sentences: int, length: int) -> float:
         encoder = encode(sentences, length, shape, first_only=True)
         heads = 0 if self.projector == "none" else 4 * shape.width**2 * sentences

@@ -21,9 +21,6 @@ class Recipe(PretrainingRecipe):
     temperature: float = Field(1.0, gt=0)
     mask_duplicates: bool = Field(True, description="a block equal to the positive is not a negative")
 
-    def own_examples(self) -> int:
-        return self.pairs
-
     def flops(self, shape: Shape, pairs: int, query_length: int, block_length: int) -> float:
         encoder = sum(encode(pairs, length, shape, first_only=True) for length in (query_length, block_length))
         heads = 4 * shape.width * self.width * pairs

@@ -76,9 +76,6 @@ class Recipe(PretrainingRecipe):
     def own_tasks(self) -> list[str]:
         return list(self.tasks)
 
-    def own_examples(self) -> int:
-        return self.pairs
-
     def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
         encoder = sum(encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))
         return passes(pairs, self.encode_chunk) * encoder + 3 * 2 * shape.width * pairs**2

@@ -35,9 +35,6 @@ class Recipe(PretrainingRecipe):
         """Crops are of the stretches that MLM reads."""
         return "mlm"
 
-    def own_examples(self) -> int:
-        return self.pairs
-
     def flops(self, shape: Shape, pairs: int, query_length: int, passage_length: int) -> float:
         """Queries forward and backward, keys forward; scores twice, since no gradient goes to the queue."""
         queries, keys = (encode(pairs, length, shape, first_only=False) for length in (query_length, passage_length))

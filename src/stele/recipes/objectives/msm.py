@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -17,6 +17,7 @@ class Recipe(PretrainingRecipe):
     (Table 6: negatives = documents x sentences), projector (Table 7), layers (Table 8).
     """
 
+    group_key: ClassVar[str] = "documents"
     objective: Literal["msm"] = "msm"
     documents: int = Field(ge=2, description="documents of one contrastive group")
     sentences: int = Field(ge=2, description="most sentences of a document")
@@ -35,9 +36,6 @@ class Recipe(PretrainingRecipe):
         if self.mixing != "one_language" and "separate_english" in (self.document_encoder, self.heads):
             raise ValueError("separate_english needs groups of one language: mixing: one_language")
         return self
-
-    def own_examples(self) -> int:
-        return self.documents
 
     def flops(self, shape: Shape, sentences: int, length: int, of_a_document: int) -> float:
         """Sentence encoder, document encoder (its last layer asks once a sequence), heads, scores."""
